@@ -1,0 +1,1 @@
+//! What KubeFleet's controllers write in condition messages, read structurally.

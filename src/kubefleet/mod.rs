@@ -1,0 +1,3 @@
+//! The object model as KubeFleet serves it.
+
+pub mod messages;

@@ -1,0 +1,6 @@
+//! Operates and explains KubeFleet staged update runs.
+//!
+//! The library never touches the process: it is given its arguments, streams and clock, and
+//! returns an exit code. See `ARCHITECTURE.md` for the floors and the direction of the arrows.
+
+pub mod kubefleet;

@@ -1,0 +1,3 @@
+//! The `kubectl-fleet-stage` binary.
+
+fn main() {}
