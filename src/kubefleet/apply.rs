@@ -1,0 +1,97 @@
+//! How a placement applies its resources on member clusters.
+
+use super::tolerant::model;
+
+model! {
+    /// `spec.strategy.applyStrategy` of a placement, as also recorded by runs, bindings and Works.
+    pub struct ApplyStrategy {
+        /// `ClientSideApply` (default), `ServerSideApply` or `ReportDiff`.
+        pub kind: String = "type",
+        /// `PartialComparison` (default) or `FullComparison`.
+        pub comparison: String = "comparisonOption",
+        /// `Always` (default) or `IfNotDrifted`.
+        pub when_to_apply: String = "whenToApply",
+        /// `Always` (default), `IfNoDiff` or `Never`.
+        pub when_to_take_over: String = "whenToTakeOver",
+        /// Whether objects with other owners are applied; default no.
+        pub allow_co_ownership: bool = "allowCoOwnership",
+        /// Settings of server-side apply.
+        pub server_side: Option<Box<ServerSideApply>> = "serverSideApplyConfig",
+    }
+
+    /// `serverSideApplyConfig`.
+    pub struct ServerSideApply {
+        /// Whether conflicts are overridden; default no.
+        pub force: bool = "force",
+    }
+}
+
+impl ApplyStrategy {
+    /// The strategy with KubeFleet's defaults in the empty fields, so that two can be compared.
+    /// Source: pkg/utils/defaulter.
+    #[must_use]
+    pub fn with_defaults(&self) -> Self {
+        fn or(value: &str, default: &str) -> String {
+            if value.is_empty() { default } else { value }.to_owned()
+        }
+        let kind = or(&self.kind, "ClientSideApply");
+        Self {
+            comparison: or(&self.comparison, "PartialComparison"),
+            when_to_apply: or(&self.when_to_apply, "Always"),
+            when_to_take_over: or(&self.when_to_take_over, "Always"),
+            allow_co_ownership: self.allow_co_ownership,
+            server_side: (kind == "ServerSideApply")
+                .then(|| self.server_side.clone().unwrap_or_default()),
+            kind,
+        }
+    }
+
+    /// The fields in which `other` differs, as `field: ours -> theirs`, defaults filled in.
+    pub fn differences(&self, other: &Self) -> Vec<String> {
+        let (ours, theirs) = (self.with_defaults(), other.with_defaults());
+        let force = |s: &Self| {
+            s.server_side
+                .as_ref()
+                .map(|config| config.force)
+                .unwrap_or_default()
+        };
+        let fields = [
+            ("type", ours.kind.clone(), theirs.kind.clone()),
+            (
+                "comparisonOption",
+                ours.comparison.clone(),
+                theirs.comparison.clone(),
+            ),
+            (
+                "whenToApply",
+                ours.when_to_apply.clone(),
+                theirs.when_to_apply.clone(),
+            ),
+            (
+                "whenToTakeOver",
+                ours.when_to_take_over.clone(),
+                theirs.when_to_take_over.clone(),
+            ),
+            (
+                "allowCoOwnership",
+                ours.allow_co_ownership.to_string(),
+                theirs.allow_co_ownership.to_string(),
+            ),
+            (
+                "serverSideApplyConfig.force",
+                force(&ours).to_string(),
+                force(&theirs).to_string(),
+            ),
+        ];
+        fields
+            .into_iter()
+            .filter(|(_, ours, theirs)| ours != theirs)
+            .map(|(field, ours, theirs)| format!("{field}: {ours} -> {theirs}"))
+            .collect()
+    }
+
+    /// Whether the placement only reports differences and applies nothing.
+    pub fn is_report_diff(&self) -> bool {
+        self.kind == "ReportDiff"
+    }
+}

@@ -1,0 +1,60 @@
+//! ClusterApprovalRequest and ApprovalRequest.
+
+use super::kind::Concept;
+use super::meta::{Condition, Conditions, ObjectMeta};
+use super::reasons::{APPROVAL_ACCEPTED, APPROVED};
+use super::scope::{ObjectRef, Scope};
+use super::tolerant::model;
+
+model! {
+    /// An approval request, in either scope.
+    pub struct ApprovalRequest {
+        /// `metadata`.
+        pub meta: ObjectMeta = "metadata",
+        /// `spec`.
+        pub spec: ApprovalSpec = "spec",
+        /// `status`.
+        pub status: ApprovalStatus = "status",
+    }
+
+    /// `spec` of an approval request; immutable.
+    pub struct ApprovalSpec {
+        /// The run that waits for it.
+        pub run: String = "parentStageRollout",
+        /// The stage that waits for it.
+        pub stage: String = "targetStage",
+    }
+
+    /// `status` of an approval request.
+    pub struct ApprovalStatus {
+        /// Approved (written by a person), ApprovalAccepted (written by the controller).
+        pub conditions: Vec<Condition> = "conditions",
+    }
+}
+
+impl ApprovalRequest {
+    /// Its name as an object.
+    pub fn object(&self) -> ObjectRef {
+        Scope::of_namespace(&self.meta.namespace).object(Concept::ApprovalRequest, &self.meta.name)
+    }
+
+    /// The condition that a person wrote.
+    pub fn approved(&self) -> Option<&Condition> {
+        self.status.conditions.condition(APPROVED)
+    }
+
+    /// Whether the controller has taken the approval: it cannot be reverted any more.
+    pub fn is_accepted(&self) -> bool {
+        self.status
+            .conditions
+            .condition(APPROVAL_ACCEPTED)
+            .is_some_and(|accepted| accepted.is_true() && accepted.observes(self.meta.generation))
+    }
+
+    /// Whether the controller will take the approval: `Approved=True` for this generation.
+    /// Source: updaterun/execution.go:handleStageApprovalTask.
+    pub fn counts(&self) -> bool {
+        self.approved()
+            .is_some_and(|approved| approved.is_true() && approved.observes(self.meta.generation))
+    }
+}

@@ -1,0 +1,165 @@
+//! ClusterResourceBinding and ResourceBinding.
+
+use jiff::Timestamp;
+
+use super::apply::ApplyStrategy;
+use super::kind::Concept;
+use super::meta::{Condition, Conditions, ObjectMeta};
+use super::names;
+use super::run::NamespacedName;
+use super::scope::{ObjectRef, Scope};
+use super::tolerant::model;
+
+model! {
+    /// The binding of a placement to one member cluster, in either scope.
+    pub struct Binding {
+        /// `metadata`.
+        pub meta: ObjectMeta = "metadata",
+        /// `spec`.
+        pub spec: BindingSpec = "spec",
+        /// `status`.
+        pub status: BindingStatus = "status",
+    }
+
+    /// `spec` of a binding.
+    pub struct BindingSpec {
+        /// `Scheduled`, `Bound` or `Unscheduled`.
+        pub state: String = "state",
+        /// The master snapshot that the cluster should have; empty until a run reached it.
+        pub snapshot: String = "resourceSnapshotName",
+        /// The override snapshots that apply.
+        pub overrides: Vec<NamespacedName> = "resourceOverrideSnapshots",
+        /// The cluster override snapshots that apply.
+        pub cluster_overrides: Vec<String> = "clusterResourceOverrideSnapshots",
+        /// The policy snapshot that chose the cluster.
+        pub policy_snapshot: String = "schedulingPolicySnapshotName",
+        /// The member cluster.
+        pub cluster: String = "targetCluster",
+        /// How resources are applied.
+        pub apply_strategy: Option<Box<ApplyStrategy>> = "applyStrategy",
+    }
+
+    /// `status` of a binding.
+    pub struct BindingStatus {
+        /// RolloutStarted, Overridden, WorkSynchronized, Applied, Available, DiffReported.
+        pub conditions: Vec<Condition> = "conditions",
+        /// Objects that could not be applied or are not available; at most 100.
+        pub failed: Vec<FailedPlacement> = "failedPlacements",
+        /// Objects that were changed on the member; at most 100.
+        pub drifted: Vec<ComparedPlacement> = "driftedPlacements",
+        /// Objects that differ from the hub's; at most 100.
+        pub diffed: Vec<ComparedPlacement> = "diffedPlacements",
+    }
+
+    /// An object that could not be applied or is not available.
+    pub struct FailedPlacement {
+        /// `group`.
+        pub group: String = "group",
+        /// `version`.
+        pub version: String = "version",
+        /// `kind`.
+        pub kind: String = "kind",
+        /// `namespace`.
+        pub namespace: String = "namespace",
+        /// `name`.
+        pub name: String = "name",
+        /// The envelope that wraps the object, when one does.
+        pub envelope: Option<Box<Envelope>> = "envelope",
+        /// Why.
+        pub condition: Condition = "condition",
+    }
+
+    /// An object that differs between hub and member.
+    pub struct ComparedPlacement {
+        /// `group`.
+        pub group: String = "group",
+        /// `version`.
+        pub version: String = "version",
+        /// `kind`.
+        pub kind: String = "kind",
+        /// `namespace`.
+        pub namespace: String = "namespace",
+        /// `name`.
+        pub name: String = "name",
+        /// The envelope that wraps the object, when one does.
+        pub envelope: Option<Box<Envelope>> = "envelope",
+        /// When it was looked at last.
+        pub observed: Option<Timestamp> = "observationTime",
+        /// When the drift was first seen.
+        pub first_drift: Option<Timestamp> = "firstDriftedObservedTime",
+        /// When the difference was first seen.
+        pub first_diff: Option<Timestamp> = "firstDiffedObservedTime",
+        /// The drifted fields.
+        pub drifts: Vec<FieldDifference> = "observedDrifts",
+        /// The differing fields.
+        pub diffs: Vec<FieldDifference> = "observedDiffs",
+    }
+
+    /// The object that wraps others.
+    pub struct Envelope {
+        /// `ConfigMap`, `ClusterResourceEnvelope` or `ResourceEnvelope`.
+        pub kind: String = "type",
+        /// `namespace`.
+        pub namespace: String = "namespace",
+        /// `name`.
+        pub name: String = "name",
+    }
+
+    /// A field whose value differs.
+    pub struct FieldDifference {
+        /// A JSON pointer.
+        pub path: String = "path",
+        /// The hub's value; absent when only the member has the field.
+        pub hub: Option<String> = "valueInHub",
+        /// The member's value; absent when only the hub has the field.
+        pub member: Option<String> = "valueInMember",
+    }
+}
+
+impl Binding {
+    /// Its name as an object.
+    pub fn object(&self) -> ObjectRef {
+        Scope::of_namespace(&self.meta.namespace).object(Concept::Binding, &self.meta.name)
+    }
+
+    /// The condition of that type, when it speaks of the binding's current generation.
+    pub fn current(&self, kind: &str) -> Option<&Condition> {
+        self.status
+            .conditions
+            .condition(kind)
+            .filter(|condition| condition.observes(self.meta.generation))
+    }
+
+    /// The index of the snapshot that the cluster should have; `None` until a run reached it.
+    pub fn snapshot_index(&self) -> Option<&str> {
+        names::snapshot_index(&self.spec.snapshot)
+    }
+
+    /// Whether the placement is to be removed from the cluster.
+    pub fn is_unscheduled(&self) -> bool {
+        self.spec.state == "Unscheduled"
+    }
+}
+
+/// `GROUP/KIND NAMESPACE/NAME` in the reader's short form: `Deployment shop/web`.
+pub fn describe_object(kind: &str, namespace: &str, name: &str) -> String {
+    if namespace.is_empty() {
+        format!("{kind} {name}")
+    } else {
+        format!("{kind} {namespace}/{name}")
+    }
+}
+
+impl FailedPlacement {
+    /// The object in the reader's short form.
+    pub fn describe(&self) -> String {
+        describe_object(&self.kind, &self.namespace, &self.name)
+    }
+}
+
+impl ComparedPlacement {
+    /// The object in the reader's short form.
+    pub fn describe(&self) -> String {
+        describe_object(&self.kind, &self.namespace, &self.name)
+    }
+}

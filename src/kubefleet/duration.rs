@@ -1,0 +1,104 @@
+//! Durations as Go writes and reads them: `90s`, `2m30s`, `1h`.
+
+use jiff::SignedDuration;
+
+/// Reads a Go duration. `None` when it is not one.
+pub fn parse(text: &str) -> Option<SignedDuration> {
+    let text = text.trim();
+    let (negative, mut rest) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    if rest == "0" {
+        return Some(SignedDuration::ZERO);
+    }
+    if rest.is_empty() {
+        return None;
+    }
+    let mut total = SignedDuration::ZERO;
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let (number, tail) = rest.split_at(digits);
+        let number: f64 = number.parse().ok()?;
+        let unit = tail
+            .find(|c: char| c.is_ascii_digit() || c == '.')
+            .unwrap_or(tail.len());
+        let (unit, tail) = tail.split_at(unit);
+        let seconds = match unit {
+            "ns" => 1e-9,
+            "us" | "µs" | "μs" => 1e-6,
+            "ms" => 1e-3,
+            "s" => 1.0,
+            "m" => 60.0,
+            "h" => 3600.0,
+            _ => return None,
+        };
+        total = total.checked_add(SignedDuration::try_from_secs_f64(number * seconds).ok()?)?;
+        rest = tail;
+    }
+    Some(if negative { -total } else { total })
+}
+
+/// Writes a duration for people, in at most two units: `45s`, `6m12s`, `3h5m`, `2d4h`.
+pub fn describe(duration: SignedDuration) -> String {
+    let seconds = duration.as_secs().unsigned_abs();
+    let (days, hours, minutes) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60);
+    let pair = |big: u64, b: &str, small: u64, s: &str| {
+        if small == 0 {
+            format!("{big}{b}")
+        } else {
+            format!("{big}{b}{small}{s}")
+        }
+    };
+    if days > 0 {
+        pair(days, "d", hours, "h")
+    } else if hours > 0 {
+        pair(hours, "h", minutes, "m")
+    } else if minutes > 0 {
+        pair(minutes, "m", seconds % 60, "s")
+    } else {
+        format!("{seconds}s")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{describe, parse};
+    use jiff::SignedDuration;
+
+    #[test]
+    fn reads_what_go_reads() {
+        for (text, seconds) in [
+            ("90s", 90),
+            ("2m30s", 150),
+            ("1h", 3600),
+            ("0", 0),
+            ("1.5h", 5400),
+            ("-1m", -60),
+        ] {
+            assert_eq!(
+                parse(text),
+                Some(SignedDuration::from_secs(seconds)),
+                "{text}"
+            );
+        }
+        assert_eq!(parse("250ms"), Some(SignedDuration::from_millis(250)));
+        for text in ["", "5", "m", "1x", "-", "1 h", "1.2.3s"] {
+            assert_eq!(parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn writes_at_most_two_units() {
+        for (seconds, text) in [
+            (0, "0s"),
+            (45, "45s"),
+            (372, "6m12s"),
+            (3600, "1h"),
+            (11_100, "3h5m"),
+            (187_200, "2d4h"),
+        ] {
+            assert_eq!(describe(SignedDuration::from_secs(seconds)), text);
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! MemberClusters.
+
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::kind::Kind;
+use super::meta::{Condition, Conditions, ObjectMeta};
+use super::names;
+use super::scope::ObjectRef;
+use super::tolerant::model;
+
+model! {
+    /// A member cluster.
+    pub struct MemberCluster {
+        /// `metadata`.
+        pub meta: ObjectMeta = "metadata",
+        /// `spec`.
+        pub spec: MemberSpec = "spec",
+        /// `status`.
+        pub status: MemberStatus = "status",
+    }
+
+    /// `spec` of a MemberCluster.
+    pub struct MemberSpec {
+        /// Seconds between two heartbeats; 60 where it is absent.
+        pub heartbeat_seconds: Option<i64> = "heartbeatPeriodSeconds",
+        /// Taints that keep placements away.
+        pub taints: Vec<Taint> = "taints",
+    }
+
+    /// A taint.
+    pub struct Taint {
+        /// `key`.
+        pub key: String = "key",
+        /// `value`.
+        pub value: String = "value",
+    }
+
+    /// `status` of a MemberCluster.
+    pub struct MemberStatus {
+        /// ReadyToJoin, Joined. `Joined` stays True when the agent is gone.
+        pub conditions: Vec<Condition> = "conditions",
+        /// What each agent reported.
+        pub agents: Vec<AgentStatus> = "agentStatus",
+        /// What the property provider reported.
+        pub properties: BTreeMap<String, Property> = "properties",
+        /// The namespaces that the agent reported, when it does.
+        pub namespaces: BTreeMap<String, String> = "namespaces",
+    }
+
+    /// What one agent reported.
+    pub struct AgentStatus {
+        /// `MemberAgent`.
+        pub kind: String = "type",
+        /// Joined, Healthy.
+        pub conditions: Vec<Condition> = "conditions",
+        /// When it last reported.
+        pub heartbeat: Option<Timestamp> = "lastReceivedHeartbeat",
+    }
+
+    /// A property of a member cluster.
+    pub struct Property {
+        /// `value`.
+        pub value: String = "value",
+    }
+}
+
+impl MemberCluster {
+    /// Its name as an object.
+    pub fn object(&self) -> ObjectRef {
+        ObjectRef {
+            kind: Kind::MemberCluster,
+            namespace: String::new(),
+            name: self.meta.name.clone(),
+        }
+    }
+
+    /// The agent that applies Works.
+    pub fn agent(&self) -> Option<&AgentStatus> {
+        self.status
+            .agents
+            .iter()
+            .find(|agent| agent.kind == "MemberAgent")
+    }
+
+    /// How long the agent has been silent, when that is longer than three heartbeats and at least
+    /// a minute: it has stopped reporting. `None` also when there was never a heartbeat.
+    pub fn silent_for(&self, now: Timestamp) -> Option<SignedDuration> {
+        let silent = now.duration_since(self.agent()?.heartbeat?);
+        (silent > self.silence_limit()).then_some(silent)
+    }
+
+    /// After how long without a heartbeat an agent has stopped reporting.
+    pub fn silence_limit(&self) -> SignedDuration {
+        let period = self
+            .spec
+            .heartbeat_seconds
+            .filter(|seconds| *seconds > 0)
+            .unwrap_or(60);
+        SignedDuration::from_secs(period.saturating_mul(3).max(60))
+    }
+
+    /// Whether the cluster is leaving, or has left, the fleet.
+    pub fn is_leaving(&self) -> bool {
+        self.meta.is_deleting() || self.status.conditions.is_false("Joined")
+    }
+
+    /// How many nodes the property provider counted.
+    pub fn nodes(&self) -> Option<&str> {
+        self.status
+            .properties
+            .get(names::NODE_COUNT)
+            .map(|property| property.value.as_str())
+    }
+}

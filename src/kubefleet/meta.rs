@@ -1,0 +1,139 @@
+//! Metadata and conditions, as every Kubernetes object has them.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use super::tolerant::{Lenient, Scalar, model};
+
+model! {
+    /// The part of `metadata` that the walk reads.
+    pub struct ObjectMeta {
+        /// `name`.
+        pub name: String = "name",
+        /// `namespace`; empty for cluster-scoped objects.
+        pub namespace: String = "namespace",
+        /// `uid`; empty when it was stripped.
+        pub uid: String = "uid",
+        /// `resourceVersion`; empty when it was stripped.
+        pub resource_version: String = "resourceVersion",
+        /// `generation`: raised by the server with every change of the spec.
+        pub generation: Option<i64> = "generation",
+        /// `creationTimestamp`.
+        pub created: Option<Timestamp> = "creationTimestamp",
+        /// `deletionTimestamp`: set while finalizers keep a deleted object alive.
+        pub deleted: Option<Timestamp> = "deletionTimestamp",
+        /// `finalizers`.
+        pub finalizers: Vec<String> = "finalizers",
+        /// `labels`.
+        pub labels: BTreeMap<String, String> = "labels",
+        /// `annotations`.
+        pub annotations: BTreeMap<String, String> = "annotations",
+    }
+
+    /// One entry of `status.conditions`.
+    pub struct Condition {
+        /// `type`.
+        pub kind: String = "type",
+        /// `status`.
+        pub status: ConditionStatus = "status",
+        /// `reason`.
+        pub reason: String = "reason",
+        /// `message`.
+        pub message: String = "message",
+        /// `observedGeneration`; absent where the writer left it out.
+        pub observed_generation: Option<i64> = "observedGeneration",
+        /// `lastTransitionTime`.
+        pub since: Option<Timestamp> = "lastTransitionTime",
+    }
+}
+
+impl ObjectMeta {
+    /// The label's value, when it is there.
+    pub fn label(&self, key: &str) -> Option<&str> {
+        self.labels.get(key).map(String::as_str)
+    }
+
+    /// The annotation's value, when it is there.
+    pub fn annotation(&self, key: &str) -> Option<&str> {
+        self.annotations.get(key).map(String::as_str)
+    }
+
+    /// Whether the object is being deleted.
+    pub const fn is_deleting(&self) -> bool {
+        self.deleted.is_some()
+    }
+}
+
+/// The status of a condition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ConditionStatus {
+    /// `True`.
+    True,
+    /// `False`.
+    False,
+    /// `Unknown`, and anything else.
+    #[default]
+    Unknown,
+}
+
+impl ConditionStatus {
+    /// The word in the manifest.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::True => "True",
+            Self::False => "False",
+            Self::Unknown => "Unknown",
+        }
+    }
+}
+
+impl Lenient for ConditionStatus {
+    fn from_scalar(scalar: Scalar<'_>) -> Self {
+        match scalar {
+            Scalar::Str("True" | "true") | Scalar::Bool(true) => Self::True,
+            Scalar::Str("False" | "false") | Scalar::Bool(false) => Self::False,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+impl Condition {
+    /// Whether its status is `True`.
+    pub fn is_true(&self) -> bool {
+        self.status == ConditionStatus::True
+    }
+
+    /// Whether its status is `False`.
+    pub fn is_false(&self) -> bool {
+        self.status == ConditionStatus::False
+    }
+
+    /// Whether it speaks of this generation. A condition without `observedGeneration` counts as
+    /// generation 0, as the controllers read it.
+    pub fn observes(&self, generation: Option<i64>) -> bool {
+        self.observed_generation.unwrap_or(0) == generation.unwrap_or(0)
+    }
+}
+
+/// The look-ups that a list of conditions needs.
+pub trait Conditions {
+    /// The condition of that type. Their order in the list means nothing.
+    fn condition(&self, kind: &str) -> Option<&Condition>;
+
+    /// Whether the condition of that type is there and `True`.
+    fn is_true(&self, kind: &str) -> bool {
+        self.condition(kind).is_some_and(Condition::is_true)
+    }
+
+    /// Whether the condition of that type is there and `False`.
+    fn is_false(&self, kind: &str) -> bool {
+        self.condition(kind).is_some_and(Condition::is_false)
+    }
+}
+
+impl Conditions for [Condition] {
+    fn condition(&self, kind: &str) -> Option<&Condition> {
+        self.iter().find(|condition| condition.kind == kind)
+    }
+}

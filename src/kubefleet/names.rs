@@ -1,0 +1,62 @@
+//! Labels, annotations, finalizers and the formats of generated names.
+//!
+//! Source of all of them: apis/placement/v1beta1/commons.go and the controllers named beside.
+
+/// Label of snapshots, bindings and Works: the placement, in both scopes.
+pub const PARENT_PLACEMENT: &str = "kubernetes-fleet.io/parent-CRP";
+/// Label of snapshots: `"true"` on the newest.
+pub const IS_LATEST: &str = "kubernetes-fleet.io/is-latest-snapshot";
+/// Label of resource snapshots: the version's index.
+pub const RESOURCE_INDEX: &str = "kubernetes-fleet.io/resource-index";
+/// Label of policy snapshots: the index.
+pub const POLICY_INDEX: &str = "kubernetes-fleet.io/policy-index";
+/// Label of approval requests: the run.
+pub const TARGET_RUN: &str = "kubernetes-fleet.io/targetUpdateRun";
+/// The same label up to KubeFleet 0.1.2.
+pub const TARGET_RUN_OLD: &str = "kubernetes-fleet.io/targetupdaterun";
+/// Label of Works: the binding.
+pub const PARENT_BINDING: &str = "kubernetes-fleet.io/parent-resource-binding";
+/// Label of Works that carry an envelope's content: the envelope's type.
+pub const ENVELOPE_TYPE: &str = "kubernetes-fleet.io/envelope-work";
+/// Label of Works that carry an envelope's content: its name.
+pub const ENVELOPE_NAME: &str = "kubernetes-fleet.io/envelope-name";
+/// Label of Works that carry an envelope's content: its namespace.
+pub const ENVELOPE_NAMESPACE: &str = "kubernetes-fleet.io/envelope-namespace";
+
+/// Annotation of the first object of a resource snapshot: the hash of the whole version.
+pub const RESOURCE_HASH: &str = "kubernetes-fleet.io/resource-hash";
+/// Annotation of the first object of a resource snapshot: how many objects make up the version.
+pub const NUMBER_OF_SNAPSHOTS: &str = "kubernetes-fleet.io/number-of-resource-snapshots";
+/// Annotation of the latest resource snapshot: when a change was noticed whose snapshot waits.
+/// Source: utils/controller/resource_snapshot_resolver.go:shouldCreateNewResourceSnapshotNow.
+pub const NEXT_DETECTION_TIME: &str =
+    "kubernetes-fleet.io/next-resource-snapshot-candidate-detection-time";
+/// Annotation of PickN policy snapshots: how many clusters are wanted.
+pub const NUMBER_OF_CLUSTERS: &str = "kubernetes-fleet.io/number-of-clusters";
+/// Annotation of Works: the master resource snapshot that they were made from.
+pub const WORK_PARENT_SNAPSHOT: &str = "kubernetes-fleet.io/parent-resource-snapshot-name";
+
+/// Finalizer of an update run that the controller has seen. Source: updaterun/controller.go.
+pub const RUN_FINALIZER: &str = "kubernetes-fleet.io/stagedupdaterun-finalizer";
+/// Name of the deletion stage.
+pub const DELETE_STAGE: &str = "kubernetes-fleet.io/deleteStage";
+/// Property of a member cluster: how many nodes it has.
+pub const NODE_COUNT: &str = "kubernetes-fleet.io/node-count";
+/// The namespace of a member cluster on the hub is this and the cluster's name.
+pub const MEMBER_NAMESPACE_PREFIX: &str = "fleet-member-";
+
+/// The namespace of a member cluster on the hub.
+pub fn member_namespace(cluster: &str) -> String {
+    format!("{MEMBER_NAMESPACE_PREFIX}{cluster}")
+}
+
+/// The name of a version's master snapshot: `PLACEMENT-INDEX-snapshot`.
+pub fn master_snapshot(placement: &str, index: &str) -> String {
+    format!("{placement}-{index}-snapshot")
+}
+
+/// The index in the name of a master snapshot.
+pub fn snapshot_index(master: &str) -> Option<&str> {
+    let (_, index) = master.strip_suffix("-snapshot")?.rsplit_once('-')?;
+    (!index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit())).then_some(index)
+}

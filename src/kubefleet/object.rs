@@ -1,0 +1,350 @@
+//! One parser from text to objects, for YAML and JSON, single objects and lists.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::de::value::StringDeserializer;
+use serde::de::{
+    DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
+
+use super::approval::ApprovalRequest;
+use super::binding::Binding;
+use super::kind::{Concept, Kind};
+use super::member::MemberCluster;
+use super::meta::ObjectMeta;
+use super::overrides::OverrideSnapshot;
+use super::placement::Placement;
+use super::run::UpdateRun;
+use super::scope::ObjectRef;
+use super::snapshot::{PolicySnapshot, ResourceSnapshot};
+use super::strategy::Strategy;
+use super::tolerant::{Key, Lenient, Seed};
+use super::work::Work;
+
+macro_rules! objects {
+    ($( $(#[$doc:meta])* $variant:ident($ty:ty) = $($concept:ident)|+; )*) => {
+        /// An object of a kind that the walk reads.
+        #[derive(Debug, Clone, PartialEq)]
+        pub enum Body { $( $(#[$doc])* $variant(Arc<$ty>), )* }
+
+        impl Body {
+            /// Reads the fields of an object of this concept from the rest of a mapping.
+            fn read<'de, A: MapAccess<'de>>(concept: Concept, map: A) -> Result<Self, A::Error> {
+                Ok(match concept {
+                    $( $(Concept::$concept)|+ => Self::$variant(Arc::new(<$ty>::from_map(map)?)), )*
+                })
+            }
+
+            /// The object's metadata.
+            pub fn meta(&self) -> &ObjectMeta {
+                match self { $( Self::$variant(object) => &object.meta, )* }
+            }
+        }
+    };
+}
+
+objects! {
+    /// An update run.
+    Run(UpdateRun) = UpdateRun;
+    /// A strategy.
+    Strategy(Strategy) = Strategy;
+    /// An approval request.
+    Approval(ApprovalRequest) = ApprovalRequest;
+    /// A placement.
+    Placement(Placement) = Placement;
+    /// A binding.
+    Binding(Binding) = Binding;
+    /// A resource snapshot.
+    ResourceSnapshot(ResourceSnapshot) = ResourceSnapshot;
+    /// A policy snapshot.
+    PolicySnapshot(PolicySnapshot) = PolicySnapshot;
+    /// An override snapshot of either kind.
+    Override(OverrideSnapshot) = ClusterOverrideSnapshot | OverrideSnapshot;
+    /// A Work.
+    Work(Work) = Work;
+    /// A member cluster.
+    Member(MemberCluster) = MemberCluster;
+}
+
+/// An object and its kind.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Object {
+    /// Its kind.
+    pub kind: Kind,
+    /// Its content.
+    pub body: Body,
+}
+
+impl Object {
+    /// Its name.
+    pub fn reference(&self) -> ObjectRef {
+        let meta = self.body.meta();
+        ObjectRef {
+            kind: self.kind,
+            namespace: meta.namespace.clone(),
+            name: meta.name.clone(),
+        }
+    }
+}
+
+/// What a document turned out to hold.
+#[derive(Debug, Default)]
+pub struct Parsed {
+    /// Objects of the kinds that the walk reads, in the order of the text.
+    pub objects: Vec<Object>,
+    /// Objects of other kinds, which are passed over.
+    pub ignored: usize,
+    /// Our own documents (`apiVersion: kubectl-fleet-stage/v1`), such as a bundle's header.
+    pub own: Vec<(String, serde_json::Value)>,
+    /// How many documents were no objects at all: not a mapping, or without `kind`.
+    pub not_objects: usize,
+}
+
+/// The API version of our own documents.
+pub const OWN_API_VERSION: &str = "kubectl-fleet-stage/v1";
+
+/// The seed that reads one document into a [`Parsed`]: an object, a list of objects, or neither.
+pub struct DocumentSeed<'p> {
+    parsed: &'p mut Parsed,
+    /// The kind of a list's items, where an item does not say its own.
+    inherited: Option<(String, String)>,
+}
+
+impl<'p> DocumentSeed<'p> {
+    /// Reads into `parsed`.
+    pub fn new(parsed: &'p mut Parsed) -> Self {
+        Self {
+            parsed,
+            inherited: None,
+        }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for DocumentSeed<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for DocumentSeed<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a Kubernetes object")
+    }
+
+    // An empty document (comments only, a trailing `---`) is nothing, and no error.
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_none<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        self.not_an_object()
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        self.not_an_object()
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        self.not_an_object()
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        self.not_an_object()
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<(), E> {
+        if text.trim().is_empty() {
+            Ok(())
+        } else {
+            self.not_an_object()
+        }
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<(), A::Error> {
+        // A bare list of objects, as `jq '.items'` prints it.
+        read_items(self.parsed, None, seq)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let (mut api_version, mut kind) = self.inherited.unwrap_or_default();
+        // What came before the kind was known; nothing in what kubectl and the API server print.
+        let mut early: Vec<(String, serde_json::Value)> = Vec::new();
+        let mut had_items = false;
+        while let Some(key) = map.next_key_seed(Key)? {
+            match key.as_ref() {
+                "apiVersion" => api_version = map.next_value_seed(Seed::<String>::default())?,
+                "kind" => kind = map.next_value_seed(Seed::<String>::default())?,
+                "items" => {
+                    had_items = true;
+                    map.next_value_seed(ItemsSeed {
+                        parsed: self.parsed,
+                        inherited: kind
+                            .strip_suffix("List")
+                            .filter(|kind| !kind.is_empty())
+                            .map(|kind| (api_version.clone(), kind.to_owned())),
+                    })?;
+                }
+                // `metadata` of a list may come before `items`.
+                _ if had_items || kind == "List" => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+                _ if api_version.is_empty() || kind.is_empty() => {
+                    early.push((key.into_owned(), map.next_value()?));
+                }
+                _ => {
+                    let rest = Rest {
+                        first: Some(key.into_owned()),
+                        early: early.into_iter(),
+                        pending: None,
+                        map,
+                    };
+                    return self.parsed.read(&api_version, &kind, rest);
+                }
+            }
+        }
+        if had_items || kind == "List" {
+            return Ok(());
+        }
+        let rest = Rest {
+            first: None,
+            early: early.into_iter(),
+            pending: None,
+            map,
+        };
+        self.parsed.read(&api_version, &kind, rest)
+    }
+}
+
+impl DocumentSeed<'_> {
+    #[allow(clippy::unnecessary_wraps)] // the visitor's methods want a Result
+    fn not_an_object<E>(self) -> Result<(), E> {
+        self.parsed.not_objects += 1;
+        Ok(())
+    }
+}
+
+impl Parsed {
+    fn read<'de, A: MapAccess<'de>>(
+        &mut self,
+        api_version: &str,
+        kind: &str,
+        mut rest: Rest<A>,
+    ) -> Result<(), A::Error> {
+        if api_version == OWN_API_VERSION {
+            let mut fields = serde_json::Map::new();
+            while let Some(key) = rest.next_key_seed(Key)? {
+                let key = key.into_owned();
+                let value: serde_json::Value = rest.next_value()?;
+                fields.insert(key, value);
+            }
+            self.own
+                .push((kind.to_owned(), serde_json::Value::Object(fields)));
+            return Ok(());
+        }
+        let group = api_version.split_once('/').map_or("", |(group, _)| group);
+        if let Some(known) = Kind::find(group, kind) {
+            let body = Body::read(known.concept(), rest)?;
+            self.objects.push(Object { kind: known, body });
+            return Ok(());
+        }
+        while rest.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        if kind.is_empty() || api_version.is_empty() {
+            self.not_objects += 1;
+        } else {
+            self.ignored += 1;
+        }
+        Ok(())
+    }
+}
+
+/// The seed of `items`.
+struct ItemsSeed<'p> {
+    parsed: &'p mut Parsed,
+    inherited: Option<(String, String)>,
+}
+
+impl<'de> DeserializeSeed<'de> for ItemsSeed<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ItemsSeed<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of Kubernetes objects")
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_none<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<(), A::Error> {
+        read_items(self.parsed, self.inherited.as_ref(), seq)
+    }
+}
+
+fn read_items<'de, A: SeqAccess<'de>>(
+    parsed: &mut Parsed,
+    inherited: Option<&(String, String)>,
+    mut seq: A,
+) -> Result<(), A::Error> {
+    while seq
+        .next_element_seed(DocumentSeed {
+            parsed,
+            inherited: inherited.cloned(),
+        })?
+        .is_some()
+    {}
+    Ok(())
+}
+
+/// The rest of a mapping whose kind is known: the key just read, then what came before the kind,
+/// then what the text still holds.
+struct Rest<A> {
+    first: Option<String>,
+    early: std::vec::IntoIter<(String, serde_json::Value)>,
+    pending: Option<serde_json::Value>,
+    map: A,
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Rest<A> {
+    type Error = A::Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, A::Error> {
+        if let Some(key) = self.first.take() {
+            return seed.deserialize(StringDeserializer::new(key)).map(Some);
+        }
+        if let Some((key, value)) = self.early.next() {
+            self.pending = Some(value);
+            return seed.deserialize(StringDeserializer::new(key)).map(Some);
+        }
+        self.map.next_key_seed(seed)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
+        match self.pending.take() {
+            Some(value) => seed.deserialize(value).map_err(A::Error::custom),
+            None => self.map.next_value_seed(seed),
+        }
+    }
+}

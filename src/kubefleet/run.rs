@@ -1,0 +1,159 @@
+//! ClusterStagedUpdateRun and StagedUpdateRun.
+
+use jiff::Timestamp;
+
+use super::apply::ApplyStrategy;
+use super::kind::Concept;
+use super::meta::{Condition, ObjectMeta};
+use super::scope::{ObjectRef, Scope};
+use super::strategy::StrategySpec;
+use super::tolerant::model;
+
+model! {
+    /// An update run, in either scope.
+    pub struct UpdateRun {
+        /// `metadata`.
+        pub meta: ObjectMeta = "metadata",
+        /// `spec`.
+        pub spec: RunSpec = "spec",
+        /// `status`.
+        pub status: RunStatus = "status",
+    }
+
+    /// `spec` of an update run.
+    pub struct RunSpec {
+        /// The placement, in the run's own scope.
+        pub placement: String = "placementName",
+        /// The snapshot index that was asked for; empty means the current content.
+        pub snapshot_index: String = "resourceSnapshotIndex",
+        /// The strategy, in the run's own scope.
+        pub strategy: String = "stagedRolloutStrategyName",
+        /// What the run should do; absent in v1alpha1. See [`RunSpec::wants`].
+        pub state: Option<String> = "state",
+    }
+
+    /// `status` of an update run.
+    pub struct RunStatus {
+        /// Index of the scheduling policy snapshot that the run was computed from.
+        pub policy_index: String = "policySnapshotIndexUsed",
+        /// Clusters that the policy asked for; -1 with PickAll before they were counted.
+        pub policy_cluster_count: Option<i64> = "policyObservedClusterCount",
+        /// Index of the resource snapshot that the run rolls out.
+        pub snapshot_index: String = "resourceSnapshotIndexUsed",
+        /// The placement's apply strategy as it was at initialization.
+        pub apply_strategy: Option<Box<ApplyStrategy>> = "appliedStrategy",
+        /// The strategy as it was at initialization: later edits of the object change nothing.
+        pub strategy: Option<Box<StrategySpec>> = "stagedUpdateStrategySnapshot",
+        /// The stages in order; the same indexes as in `strategy`.
+        pub stages: Vec<StageStatus> = "stagesStatus",
+        /// The clusters from which the placement is removed at the end.
+        pub deletion_stage: Option<Box<StageStatus>> = "deletionStageStatus",
+        /// Initialized, Progressing, Succeeded.
+        pub conditions: Vec<Condition> = "conditions",
+    }
+
+    /// The progress of one stage.
+    pub struct StageStatus {
+        /// The stage's name.
+        pub name: String = "stageName",
+        /// Its clusters, in the order in which they are updated.
+        pub clusters: Vec<ClusterStatus> = "clusters",
+        /// The tasks before the first cluster.
+        pub before: Vec<TaskStatus> = "beforeStageTaskStatus",
+        /// The tasks after the last cluster; they run side by side.
+        pub after: Vec<TaskStatus> = "afterStageTaskStatus",
+        /// When its first cluster was started.
+        pub started: Option<Timestamp> = "startTime",
+        /// When it was completed.
+        pub ended: Option<Timestamp> = "endTime",
+        /// Progressing, Succeeded.
+        pub conditions: Vec<Condition> = "conditions",
+    }
+
+    /// The progress of one cluster in a stage.
+    pub struct ClusterStatus {
+        /// The member cluster's name.
+        pub name: String = "clusterName",
+        /// The override snapshots pinned for it at initialization.
+        pub overrides: Vec<NamespacedName> = "resourceOverrideSnapshots",
+        /// The cluster override snapshots pinned for it at initialization.
+        pub cluster_overrides: Vec<String> = "clusterResourceOverrideSnapshots",
+        /// Started, Succeeded.
+        pub conditions: Vec<Condition> = "conditions",
+    }
+
+    /// A name in a namespace.
+    pub struct NamespacedName {
+        /// `name`.
+        pub name: String = "name",
+        /// `namespace`.
+        pub namespace: String = "namespace",
+    }
+
+    /// The progress of one stage task.
+    pub struct TaskStatus {
+        /// `Approval` or `TimedWait`.
+        pub kind: String = "type",
+        /// The approval request's name, for approvals; it stands here before the object exists.
+        pub approval_request: String = "approvalRequestName",
+        /// ApprovalRequestCreated, ApprovalRequestApproved, WaitTimeElapsed.
+        pub conditions: Vec<Condition> = "conditions",
+    }
+}
+
+/// What `spec.state` asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunState {
+    /// Compute the stages, then wait. The default where the field is served.
+    Initialize,
+    /// Execute.
+    Run,
+    /// Start nothing new.
+    Stop,
+    /// A value of KubeFleet 0.1, which ignored the field.
+    Other,
+}
+
+impl RunSpec {
+    /// What `spec.state` asks for, by the words of KubeFleet 0.2 and later.
+    pub fn wants(&self) -> RunState {
+        match self.state.as_deref() {
+            None | Some("" | "Initialize") => RunState::Initialize,
+            Some("Run") => RunState::Run,
+            Some("Stop") => RunState::Stop,
+            Some(_) => RunState::Other,
+        }
+    }
+}
+
+impl UpdateRun {
+    /// The scope in which it lives.
+    pub fn scope(&self) -> Scope {
+        Scope::of_namespace(&self.meta.namespace)
+    }
+
+    /// Its name as an object.
+    pub fn object(&self) -> ObjectRef {
+        self.scope().object(Concept::UpdateRun, &self.meta.name)
+    }
+
+    /// Its stages, then the deletion stage.
+    pub fn all_stages(&self) -> impl Iterator<Item = &StageStatus> {
+        self.status
+            .stages
+            .iter()
+            .chain(self.status.deletion_stage.as_deref())
+    }
+}
+
+impl TaskStatus {
+    /// Whether the task is an approval.
+    pub fn is_approval(&self) -> bool {
+        self.kind == "Approval"
+    }
+
+    /// Whether the task is a timed wait.
+    pub fn is_timed_wait(&self) -> bool {
+        self.kind == "TimedWait"
+    }
+}

@@ -1,0 +1,105 @@
+//! Scope is one value: kind, namespace and words follow from it.
+
+use std::fmt;
+
+use super::kind::{Concept, Kind};
+
+/// Where a run and everything that belongs to it lives.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Scope {
+    /// ClusterStagedUpdateRun, ClusterResourcePlacement, …
+    #[default]
+    Cluster,
+    /// StagedUpdateRun, ResourcePlacement, … in this namespace.
+    Namespace(String),
+}
+
+impl Scope {
+    /// The scope of an object with this namespace; empty means cluster scope.
+    pub fn of_namespace(namespace: &str) -> Self {
+        if namespace.is_empty() {
+            Self::Cluster
+        } else {
+            Self::Namespace(namespace.to_owned())
+        }
+    }
+
+    /// Whether it is cluster scope.
+    pub const fn is_cluster(&self) -> bool {
+        matches!(self, Self::Cluster)
+    }
+
+    /// The namespace; empty in cluster scope.
+    pub fn namespace(&self) -> &str {
+        match self {
+            Self::Cluster => "",
+            Self::Namespace(namespace) => namespace,
+        }
+    }
+
+    /// The kind of a concept in this scope. Works and MemberClusters are the same in both.
+    pub fn kind(&self, concept: Concept) -> Kind {
+        // Every concept but the two override snapshots has a kind in both scopes, and those two
+        // are asked for by kind.
+        Kind::of(concept, self).unwrap_or(match concept {
+            Concept::ClusterOverrideSnapshot => Kind::ClusterResourceOverrideSnapshot,
+            Concept::OverrideSnapshot => Kind::ResourceOverrideSnapshot,
+            _ => Kind::MemberCluster,
+        })
+    }
+
+    /// The object of a concept with this name in this scope.
+    pub fn object(&self, concept: Concept, name: &str) -> ObjectRef {
+        let kind = self.kind(concept);
+        ObjectRef {
+            kind,
+            namespace: if kind.is_namespaced() {
+                self.namespace().to_owned()
+            } else {
+                String::new()
+            },
+            name: name.to_owned(),
+        }
+    }
+
+    /// The flag that selects this scope: empty, or ` -n NAMESPACE` with its leading space.
+    pub fn flag(&self) -> String {
+        match self {
+            Self::Cluster => String::new(),
+            Self::Namespace(namespace) => format!(" -n {namespace}"),
+        }
+    }
+}
+
+/// The name of one object.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ObjectRef {
+    /// Its kind.
+    pub kind: Kind,
+    /// Its namespace; empty for cluster-scoped kinds.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+}
+
+impl ObjectRef {
+    /// The scope that the object belongs to.
+    pub fn scope(&self) -> Scope {
+        Scope::of_namespace(&self.namespace)
+    }
+
+    /// The flag that selects its namespace: empty, or ` -n NAMESPACE` with its leading space.
+    pub fn flag(&self) -> String {
+        self.scope().flag()
+    }
+}
+
+impl fmt::Display for ObjectRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.namespace.is_empty() {
+            write!(f, "{} {}", self.kind, self.name)
+        } else {
+            write!(f, "{} {}/{}", self.kind, self.namespace, self.name)
+        }
+    }
+}

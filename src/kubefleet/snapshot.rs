@@ -1,0 +1,172 @@
+//! Resource snapshots and scheduling policy snapshots, in either scope.
+
+use jiff::Timestamp;
+
+use super::kind::Concept;
+use super::meta::{Condition, Conditions, ObjectMeta};
+use super::names;
+use super::placement::Policy;
+use super::reasons::SCHEDULED;
+use super::scope::{ObjectRef, Scope};
+use super::tolerant::model;
+
+model! {
+    /// A resource snapshot object: the whole content of a placement, or one part of it.
+    pub struct ResourceSnapshot {
+        /// `metadata`.
+        pub meta: ObjectMeta = "metadata",
+        /// `spec`.
+        pub spec: ResourceSnapshotSpec = "spec",
+    }
+
+    /// `spec` of a resource snapshot. Only the identities are kept: contents are large, and may
+    /// be secret.
+    pub struct ResourceSnapshotSpec {
+        /// The objects in it.
+        pub resources: Vec<ManifestIdentity> = "selectedResources",
+    }
+
+    /// Which object a manifest describes.
+    pub struct ManifestIdentity {
+        /// `apiVersion`.
+        pub api_version: String = "apiVersion",
+        /// `kind`.
+        pub kind: String = "kind",
+        /// `metadata`.
+        pub meta: ManifestMeta = "metadata",
+    }
+
+    /// The name of a manifest's object.
+    pub struct ManifestMeta {
+        /// `name`.
+        pub name: String = "name",
+        /// `namespace`.
+        pub namespace: String = "namespace",
+    }
+
+    /// A scheduling policy snapshot.
+    pub struct PolicySnapshot {
+        /// `metadata`.
+        pub meta: ObjectMeta = "metadata",
+        /// `spec`.
+        pub spec: PolicySnapshotSpec = "spec",
+        /// `status`.
+        pub status: PolicySnapshotStatus = "status",
+    }
+
+    /// `spec` of a policy snapshot.
+    pub struct PolicySnapshotSpec {
+        /// The policy; absent means PickAll.
+        pub policy: Option<Box<Policy>> = "policy",
+    }
+
+    /// `status` of a policy snapshot.
+    pub struct PolicySnapshotStatus {
+        /// Scheduled.
+        pub conditions: Vec<Condition> = "conditions",
+        /// What the scheduler decided about each cluster.
+        pub decisions: Vec<Decision> = "targetClusters",
+    }
+
+    /// What the scheduler decided about one cluster.
+    pub struct Decision {
+        /// The member cluster.
+        pub cluster: String = "clusterName",
+        /// Whether it was picked.
+        pub selected: bool = "selected",
+        /// Why, or why not.
+        pub reason: String = "reason",
+    }
+}
+
+impl ResourceSnapshot {
+    /// Its name as an object.
+    pub fn object(&self) -> ObjectRef {
+        Scope::of_namespace(&self.meta.namespace).object(Concept::ResourceSnapshot, &self.meta.name)
+    }
+
+    /// The index of the version that it belongs to.
+    pub fn index(&self) -> Option<&str> {
+        self.meta.label(names::RESOURCE_INDEX)
+    }
+
+    /// Whether it is the first object of its version, which carries the version's annotations.
+    pub fn is_master(&self) -> bool {
+        self.meta.annotations.contains_key(names::RESOURCE_HASH)
+    }
+
+    /// Whether its version is the latest.
+    pub fn is_latest(&self) -> bool {
+        self.meta.label(names::IS_LATEST) == Some("true")
+    }
+
+    /// How many objects make up the version; known on the master only.
+    pub fn parts(&self) -> Option<usize> {
+        self.meta
+            .annotation(names::NUMBER_OF_SNAPSHOTS)?
+            .parse()
+            .ok()
+    }
+
+    /// When a change of the content was noticed whose snapshot had to wait.
+    pub fn change_detected(&self) -> Option<Timestamp> {
+        self.meta
+            .annotation(names::NEXT_DETECTION_TIME)?
+            .parse()
+            .ok()
+    }
+}
+
+impl PolicySnapshot {
+    /// Its name as an object.
+    pub fn object(&self) -> ObjectRef {
+        Scope::of_namespace(&self.meta.namespace).object(Concept::PolicySnapshot, &self.meta.name)
+    }
+
+    /// Its index.
+    pub fn index(&self) -> Option<&str> {
+        self.meta.label(names::POLICY_INDEX)
+    }
+
+    /// Whether it is the latest.
+    pub fn is_latest(&self) -> bool {
+        self.meta.label(names::IS_LATEST) == Some("true")
+    }
+
+    /// Whether the scheduler has finished with this generation and found all clusters.
+    /// Source: updaterun/initialization.go:determinePolicySnapshot.
+    pub fn is_scheduled(&self) -> bool {
+        self.status
+            .conditions
+            .condition(SCHEDULED)
+            .is_some_and(|scheduled| {
+                scheduled.is_true() && scheduled.observes(self.meta.generation)
+            })
+    }
+
+    /// The policy's type.
+    pub fn policy_type(&self) -> &str {
+        match self.spec.policy.as_deref() {
+            Some(policy) if !policy.kind.is_empty() => &policy.kind,
+            _ => "PickAll",
+        }
+    }
+
+    /// How many clusters the policy asks for; `None` with PickAll, or when it cannot be known.
+    /// With PickN the annotation is the truth: after scaling the spec stays as it was.
+    pub fn wanted_clusters(&self) -> Option<i64> {
+        match self.policy_type() {
+            "PickN" => self
+                .meta
+                .annotation(names::NUMBER_OF_CLUSTERS)?
+                .parse()
+                .ok(),
+            "PickFixed" => self
+                .spec
+                .policy
+                .as_deref()
+                .and_then(|policy| i64::try_from(policy.clusters.len()).ok()),
+            _ => None,
+        }
+    }
+}

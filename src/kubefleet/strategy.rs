@@ -1,0 +1,65 @@
+//! ClusterStagedUpdateStrategy and StagedUpdateStrategy.
+
+use super::meta::ObjectMeta;
+use super::selector::LabelSelector;
+use super::tolerant::model;
+
+model! {
+    /// A staged update strategy, in either scope.
+    pub struct Strategy {
+        /// `metadata`.
+        pub meta: ObjectMeta = "metadata",
+        /// `spec`.
+        pub spec: StrategySpec = "spec",
+    }
+
+    /// `spec` of a strategy, as also recorded by a run.
+    pub struct StrategySpec {
+        /// The stages in order.
+        pub stages: Vec<Stage> = "stages",
+    }
+
+    /// One stage of a strategy.
+    pub struct Stage {
+        /// Its name.
+        pub name: String = "name",
+        /// Which clusters belong to it: absent selects none, empty selects all.
+        pub selector: Option<Box<LabelSelector>> = "labelSelector",
+        /// The label whose whole number orders the clusters; by name where it is empty.
+        pub sorting_label: String = "sortingLabelKey",
+        /// How many clusters are updated at once: a count or a percentage; 1 where it is empty.
+        pub max_concurrency: String = "maxConcurrency",
+        /// Tasks before the first cluster.
+        pub before: Vec<Task> = "beforeStageTasks",
+        /// Tasks after the last cluster.
+        pub after: Vec<Task> = "afterStageTasks",
+    }
+
+    /// A stage task.
+    pub struct Task {
+        /// `Approval` or `TimedWait`.
+        pub kind: String = "type",
+        /// How long a TimedWait takes: a Go duration.
+        pub wait: String = "waitTime",
+    }
+}
+
+impl Stage {
+    /// How many of `clusters` clusters are updated at once; `None` when the value is invalid.
+    /// Percentages are rounded down, never below one.
+    /// Source: updaterun/execution.go:calculateMaxConcurrencyValue.
+    pub fn concurrency(&self, clusters: usize) -> Option<usize> {
+        let value = self.max_concurrency.trim();
+        if value.is_empty() {
+            return Some(1);
+        }
+        let count = match value.strip_suffix('%') {
+            Some(percent) => {
+                let percent: usize = percent.parse().ok()?;
+                clusters.checked_mul(percent)? / 100
+            }
+            None => value.parse().ok()?,
+        };
+        Some(count.max(1))
+    }
+}

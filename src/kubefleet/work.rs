@@ -1,0 +1,119 @@
+//! Works: what the hub tells a member agent to apply, and what the agent reported.
+
+use super::binding::{Envelope, FieldDifference};
+use super::kind::Kind;
+use super::meta::{Condition, ObjectMeta};
+use super::names;
+use super::scope::ObjectRef;
+use super::snapshot::ManifestIdentity;
+use super::tolerant::model;
+
+model! {
+    /// A Work in the namespace of its member cluster.
+    pub struct Work {
+        /// `metadata`.
+        pub meta: ObjectMeta = "metadata",
+        /// `spec`.
+        pub spec: WorkSpec = "spec",
+        /// `status`.
+        pub status: WorkStatus = "status",
+    }
+
+    /// `spec` of a Work.
+    pub struct WorkSpec {
+        /// What to apply.
+        pub workload: Workload = "workload",
+    }
+
+    /// `spec.workload`.
+    pub struct Workload {
+        /// The identities of the manifests, by ordinal.
+        pub manifests: Vec<ManifestIdentity> = "manifests",
+    }
+
+    /// `status` of a Work.
+    pub struct WorkStatus {
+        /// Applied, Available, DiffReported, StatusTrimmed.
+        pub conditions: Vec<Condition> = "conditions",
+        /// What became of each manifest.
+        pub manifests: Vec<ManifestStatus> = "manifestConditions",
+    }
+
+    /// What became of one manifest.
+    pub struct ManifestStatus {
+        /// Which one.
+        pub id: ManifestId = "identifier",
+        /// Applied, Available, DiffReported.
+        pub conditions: Vec<Condition> = "conditions",
+        /// The drift, when one was found.
+        pub drift: Option<Box<Comparison>> = "driftDetails",
+        /// The difference, when one was found.
+        pub diff: Option<Box<Comparison>> = "diffDetails",
+    }
+
+    /// Which manifest of a Work.
+    pub struct ManifestId {
+        /// Its place in the list.
+        pub ordinal: Option<i64> = "ordinal",
+        /// `group`.
+        pub group: String = "group",
+        /// `version`.
+        pub version: String = "version",
+        /// `kind`.
+        pub kind: String = "kind",
+        /// `resource`; empty when the member does not serve the kind.
+        pub resource: String = "resource",
+        /// `namespace`.
+        pub namespace: String = "namespace",
+        /// `name`.
+        pub name: String = "name",
+    }
+
+    /// A drift or a difference.
+    pub struct Comparison {
+        /// The drifted fields.
+        pub drifts: Vec<FieldDifference> = "observedDrifts",
+        /// The differing fields.
+        pub diffs: Vec<FieldDifference> = "observedDiffs",
+    }
+}
+
+impl Work {
+    /// Its name as an object.
+    pub fn object(&self) -> ObjectRef {
+        ObjectRef {
+            kind: Kind::Work,
+            namespace: self.meta.namespace.clone(),
+            name: self.meta.name.clone(),
+        }
+    }
+
+    /// The member cluster that it is for.
+    pub fn cluster(&self) -> Option<&str> {
+        self.meta
+            .namespace
+            .strip_prefix(names::MEMBER_NAMESPACE_PREFIX)
+    }
+
+    /// The binding that it belongs to.
+    pub fn binding(&self) -> Option<&str> {
+        self.meta.label(names::PARENT_BINDING)
+    }
+
+    /// The envelope whose content it carries, when it does.
+    pub fn envelope(&self) -> Option<Envelope> {
+        Some(Envelope {
+            kind: self.meta.label(names::ENVELOPE_TYPE)?.to_owned(),
+            namespace: self
+                .meta
+                .label(names::ENVELOPE_NAMESPACE)
+                .unwrap_or_default()
+                .to_owned(),
+            name: self
+                .meta
+                .label(names::ENVELOPE_NAME)
+                .unwrap_or_default()
+                .to_owned(),
+        })
+    }
+}
