@@ -3,4 +3,6 @@
 //! The library never touches the process: it is given its arguments, streams and clock, and
 //! returns an exit code. See `ARCHITECTURE.md` for the floors and the direction of the arrows.
 
+pub mod diagnose;
 pub mod kubefleet;
+pub mod rollout;

@@ -1,0 +1,3 @@
+//! Why a rollout is where it is.
+
+pub mod report;

@@ -1,0 +1,191 @@
+//! How far a run has come, as reports, trees and tables show it.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The stages and clusters of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Progress {
+    /// The placement that is rolled out.
+    pub placement: String,
+    /// The strategy that the run was made from.
+    pub strategy: String,
+    /// The index of the snapshot that is rolled out; absent until the run is initialized.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<String>,
+    /// Clusters done, over all stages.
+    pub done: usize,
+    /// Clusters in all stages.
+    pub total: usize,
+    /// The stages in order; the deletion stage comes last, when it has clusters.
+    pub stages: Vec<StageProgress>,
+}
+
+/// The progress of one stage.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StageProgress {
+    /// The stage's name.
+    pub name: String,
+    /// Whether the placement is removed from these clusters instead of updated.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub deletes: bool,
+    /// Its state.
+    pub state: StageState,
+    /// Clusters that may be updated at once.
+    pub max_concurrency: usize,
+    /// Its clusters in the order in which they are updated.
+    pub clusters: Vec<ClusterProgress>,
+    /// Its tasks, those before the clusters first.
+    pub tasks: Vec<TaskProgress>,
+    /// When its first cluster was started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub started: Option<Timestamp>,
+    /// When it was completed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub ended: Option<Timestamp>,
+}
+
+/// The state of a stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub enum StageState {
+    /// Not reached.
+    Pending,
+    /// Waits for an approval before its first cluster.
+    WaitingBefore,
+    /// Clusters are being updated.
+    Updating,
+    /// Clusters are done, its tasks are not.
+    WaitingAfter,
+    /// A stop was asked for while clusters are in flight.
+    Stopping,
+    /// Stopped.
+    Stopped,
+    /// Completed.
+    Done,
+    /// Completed without a cluster: its tasks were skipped too.
+    Skipped,
+    /// Failed.
+    Failed,
+}
+
+impl StageState {
+    /// The words for people.
+    pub const fn describe(self) -> &'static str {
+        match self {
+            Self::Pending => "not reached",
+            Self::WaitingBefore => "waiting to start",
+            Self::Updating => "updating",
+            Self::WaitingAfter => "waiting to finish",
+            Self::Stopping => "stopping",
+            Self::Stopped => "stopped",
+            Self::Done => "done",
+            Self::Skipped => "skipped, no clusters",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// The progress of one cluster.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ClusterProgress {
+    /// The member cluster.
+    pub name: String,
+    /// Its state.
+    pub state: ClusterState,
+    /// The snapshot index that the binding names; absent when it has none or was not seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<String>,
+    /// When the run started it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub started: Option<Timestamp>,
+    /// When the run saw it done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub ended: Option<Timestamp>,
+}
+
+/// The state of a cluster in a stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub enum ClusterState {
+    /// Not reached.
+    Pending,
+    /// Started, and within the time that the controller allows.
+    Updating,
+    /// Started more than five minutes ago and not done.
+    Stuck,
+    /// Done.
+    Done,
+    /// Failed.
+    Failed,
+}
+
+impl ClusterState {
+    /// The word for people.
+    pub const fn describe(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Updating => "updating",
+            Self::Stuck => "stuck",
+            Self::Done => "done",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// The progress of one stage task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskProgress {
+    /// `before` or `after` the stage's clusters.
+    pub when: TaskTime,
+    /// `Approval` or `TimedWait`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Its state.
+    pub state: TaskState,
+    /// The approval request, for approvals.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approval_request: Option<String>,
+    /// Until when a TimedWait runs that has begun.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub until: Option<Timestamp>,
+}
+
+/// When a stage task takes place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TaskTime {
+    /// Before the stage's first cluster.
+    Before,
+    /// After the stage's last cluster.
+    After,
+}
+
+impl TaskTime {
+    /// The word in the report.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Before => "before",
+            Self::After => "after",
+        }
+    }
+}
+
+/// The state of a stage task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub enum TaskState {
+    /// Not reached.
+    Pending,
+    /// An approval is asked for, or a wait is running.
+    Open,
+    /// Approved, or waited for.
+    Done,
+}
