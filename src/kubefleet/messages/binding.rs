@@ -100,7 +100,7 @@ pub enum BindingProblem {
         /// The missing snapshot.
         snapshot: ObjectKey,
     },
-    /// An override has no policy (override.go:applyOverrides; HEAD only logs it).
+    /// An override has no policy (override.go:applyOverrides; v0.1 to HEAD log it and go on).
     OverridePolicyNil {
         /// Kind of the override snapshot.
         kind: Option<OverrideKind>,
