@@ -1,1 +1,28 @@
 //! What KubeFleet's controllers write in condition messages, read structurally.
+//!
+//! Every parser accepts any text, at any version's wording, and never fails: a text that no
+//! wording covers comes back as such (`Unrecognized`, `Other`, `None`). White space is folded
+//! first, because the same text is often read back from wrapped YAML.
+
+mod api_error;
+mod binding;
+mod failure;
+mod manifest;
+mod pattern;
+mod progress;
+mod schedule;
+mod wordings;
+
+#[cfg(test)]
+mod tests;
+
+pub use binding::{
+    BindingProblem, EnvelopeProblem, OverrideKind, OverrideTarget, RolloutStarted, WorkProblem,
+    WorkState, parse_binding_problem, parse_rollout_started, parse_work_problem,
+};
+pub use failure::{
+    Cause, DeletePhase, ErrorClass, Failure, ObjectKey, SelectorProblem, TaskProblem, parse_failure,
+};
+pub use manifest::{ManifestProblem, OwnerRef, parse_manifest_problem};
+pub use progress::{Stuck, Waiting, parse_stuck, parse_waiting};
+pub use schedule::{Decision, FilterReason, parse_decision};
