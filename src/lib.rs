@@ -4,5 +4,6 @@
 //! returns an exit code. See `ARCHITECTURE.md` for the floors and the direction of the arrows.
 
 pub mod diagnose;
+pub mod inventory;
 pub mod kubefleet;
 pub mod rollout;

@@ -1,0 +1,150 @@
+//! Where objects come from: the walk asks, a source answers.
+
+use crate::kubefleet::Kind;
+use crate::kubefleet::object::Object;
+
+/// One question of the walk.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Query {
+    /// The kind asked for.
+    pub kind: Kind,
+    /// Which of its objects.
+    pub which: Which,
+}
+
+/// Which objects of a kind.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Which {
+    /// The one of this name.
+    Named {
+        /// Its namespace; empty for cluster-scoped kinds.
+        namespace: String,
+        /// Its name.
+        name: String,
+    },
+    /// All of them, or those with a label.
+    All {
+        /// The namespace to look in; `None` means everywhere.
+        namespace: Option<String>,
+        /// A label and the value that it must have.
+        label: Option<(&'static str, String)>,
+    },
+}
+
+impl Query {
+    /// Asks for one object.
+    pub fn named(kind: Kind, namespace: &str, name: &str) -> Self {
+        Self {
+            kind,
+            which: Which::Named {
+                namespace: namespace.to_owned(),
+                name: name.to_owned(),
+            },
+        }
+    }
+
+    /// Asks for every object of a kind in a namespace; everywhere when it is empty.
+    pub fn all(kind: Kind, namespace: &str) -> Self {
+        let namespace = (!namespace.is_empty()).then(|| namespace.to_owned());
+        Self {
+            kind,
+            which: Which::All {
+                namespace,
+                label: None,
+            },
+        }
+    }
+
+    /// Asks for the objects with a label in a namespace; everywhere when it is empty.
+    pub fn labelled(kind: Kind, namespace: &str, key: &'static str, value: &str) -> Self {
+        let namespace = (!namespace.is_empty()).then(|| namespace.to_owned());
+        Self {
+            kind,
+            which: Which::All {
+                namespace,
+                label: Some((key, value.to_owned())),
+            },
+        }
+    }
+
+    /// Whether the object is one that is asked for.
+    pub fn matches(&self, object: &Object) -> bool {
+        let meta = object.body.meta();
+        object.kind == self.kind
+            && match &self.which {
+                Which::Named { namespace, name } => {
+                    meta.name == *name && meta.namespace == *namespace
+                }
+                Which::All { namespace, label } => {
+                    namespace
+                        .as_ref()
+                        .is_none_or(|namespace| meta.namespace == *namespace)
+                        && label
+                            .as_ref()
+                            .is_none_or(|(key, value)| meta.label(key) == Some(value.as_str()))
+                }
+            }
+    }
+}
+
+/// What a source knows about a query.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// The objects it has. There may be some even when the outcome is not `Listed`.
+    pub objects: Vec<Object>,
+    /// Whether these are all.
+    pub outcome: Outcome,
+}
+
+/// How a query went.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Outcome {
+    /// Answered in full: what is not among the objects does not exist.
+    Listed,
+    /// Forbidden, and the server's words.
+    Denied(String),
+    /// The API server does not serve the kind.
+    NotInstalled,
+    /// Nobody asked: what is not among the objects is unknown.
+    NotCollected,
+    /// Asked without an answer, and why.
+    Failed(String),
+}
+
+impl Outcome {
+    /// Why absent objects are unknown; `None` when they are known not to exist.
+    pub fn gap(&self) -> Option<String> {
+        match self {
+            Self::Listed => None,
+            Self::Denied(why) if why.is_empty() => Some("forbidden".to_owned()),
+            Self::Denied(why) if why.starts_with("forbidden") => Some(why.clone()),
+            Self::Denied(why) => Some(format!("forbidden: {why}")),
+            Self::NotInstalled => Some("the hub does not serve this kind".to_owned()),
+            Self::NotCollected => Some("not collected".to_owned()),
+            Self::Failed(why) => Some(format!("could not be read: {why}")),
+        }
+    }
+}
+
+/// Something that answers queries: a live hub or a bundle.
+pub trait Source {
+    /// Answers one round: as many answers as queries, in their order.
+    fn answer(&mut self, queries: &[Query]) -> Vec<Answer>;
+}
+
+/// What is known about the hub itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HubFacts {
+    /// The values that the hub's schema allows for `spec.state` of an update run; `None` when
+    /// nobody looked, empty when it has no such field.
+    pub run_states: Option<Vec<String>>,
+}
+
+impl HubFacts {
+    /// Whether the hub is known to ignore `spec.state`, as KubeFleet 0.1 does.
+    pub fn ignores_state(&self) -> bool {
+        self.run_states
+            .as_ref()
+            .is_some_and(|states| !states.iter().any(|state| state == "Run"))
+    }
+}
