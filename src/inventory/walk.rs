@@ -1,0 +1,272 @@
+//! The walk: given what is known, which questions come next. Pure, and the same for a hub and a
+//! bundle; its queries are also the request budget and the permissions that a diagnosis needs.
+
+use std::collections::BTreeMap;
+
+use super::choose::run_for_placement;
+use super::source::{Answer, Outcome, Query, Source};
+use crate::kubefleet::binding::Binding;
+use crate::kubefleet::object::{Body, Object};
+use crate::kubefleet::placement::Placement;
+use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::{Concept, Conditions, Kind, ObjectRef, Scope, names, reasons};
+
+/// The conditions of a binding that stop a cluster when they are `False`.
+pub const BLOCKING: [&str; 5] = [
+    reasons::OVERRIDDEN,
+    reasons::WORK_SYNCHRONIZED,
+    reasons::APPLIED,
+    reasons::AVAILABLE,
+    reasons::DIFF_REPORTED,
+];
+
+/// A walk around one target.
+#[derive(Debug)]
+pub struct Walk {
+    pub(super) target: ObjectRef,
+    pub(super) known: BTreeMap<Query, Answer>,
+}
+
+impl Walk {
+    /// A walk around an update run or a placement.
+    pub fn new(target: ObjectRef) -> Self {
+        Self {
+            target,
+            known: BTreeMap::new(),
+        }
+    }
+
+    /// The next round of queries; empty when everything that matters has been asked.
+    pub fn next_round(&self) -> Vec<Query> {
+        let mut round = self.needs();
+        round.sort();
+        round.dedup();
+        round.retain(|query| !self.known.contains_key(query));
+        round
+    }
+
+    /// Takes the answers to a round, in the order of its queries.
+    pub fn absorb(&mut self, queries: Vec<Query>, answers: Vec<Answer>) {
+        let mut answers = answers.into_iter();
+        for query in queries {
+            // A source that answers too little has not been asked, as far as anyone can say.
+            let answer = answers.next().unwrap_or(Answer {
+                objects: Vec::new(),
+                outcome: Outcome::Failed("no answer".to_owned()),
+            });
+            self.known.insert(query, answer);
+        }
+    }
+
+    /// Walks a source that answers at once.
+    pub fn drive(&mut self, source: &mut dyn Source) {
+        loop {
+            let round = self.next_round();
+            if round.is_empty() {
+                return;
+            }
+            let answers = source.answer(&round);
+            self.absorb(round, answers);
+        }
+    }
+
+    pub(super) fn scope(&self) -> Scope {
+        self.target.scope()
+    }
+
+    /// Everything that is worth asking, given what is known.
+    fn needs(&self) -> Vec<Query> {
+        let scope = self.scope();
+        let namespace = scope.namespace();
+        let mut needs = Vec::new();
+        match self.target.kind.concept() {
+            Concept::UpdateRun => needs.push(self.target_query()),
+            _ => {
+                needs.push(self.target_query());
+                needs.push(Query::all(scope.kind(Concept::UpdateRun), namespace));
+            }
+        }
+        let run = self.run();
+        let Some(placement) = self.placement_name() else {
+            return needs;
+        };
+        if self.target.kind.concept() == Concept::Placement && self.placement().is_none() {
+            return needs;
+        }
+        let label = |concept| {
+            Query::labelled(
+                scope.kind(concept),
+                namespace,
+                names::PARENT_PLACEMENT,
+                &placement,
+            )
+        };
+        needs.extend([
+            Query::named(scope.kind(Concept::Placement), namespace, &placement),
+            Query::all(scope.kind(Concept::UpdateRun), namespace),
+            label(Concept::Binding),
+            label(Concept::ResourceSnapshot),
+            label(Concept::PolicySnapshot),
+            Query::all(Kind::MemberCluster, ""),
+        ]);
+        if let Some(run) = run {
+            let strategy =
+                Query::named(scope.kind(Concept::Strategy), namespace, &run.spec.strategy);
+            let approvals = Query::labelled(
+                scope.kind(Concept::ApprovalRequest),
+                namespace,
+                names::TARGET_RUN,
+                &run.meta.name,
+            );
+            if self.known.contains_key(&approvals) {
+                needs.extend(self.missing_approvals(run, &approvals));
+            }
+            if self.is_known_absent(&strategy) && run.status.strategy.is_none() {
+                needs.push(Query::all(scope.kind(Concept::Strategy), namespace));
+            }
+            needs.extend([strategy, approvals]);
+        }
+        let placement_query = Query::named(scope.kind(Concept::Placement), namespace, &placement);
+        if self.is_known_absent(&placement_query) {
+            // Deleted, misspelt, or in the other scope?
+            needs.push(Query::all(Kind::ClusterResourcePlacement, ""));
+            needs.push(Query::all(Kind::ResourcePlacement, ""));
+        }
+        for binding in self.troubled_bindings(run) {
+            let cluster = names::member_namespace(&binding.spec.cluster);
+            needs.push(Query::labelled(
+                Kind::Work,
+                &cluster,
+                names::PARENT_BINDING,
+                &binding.meta.name,
+            ));
+        }
+        needs
+    }
+
+    pub(super) fn target_query(&self) -> Query {
+        Query::named(self.target.kind, &self.target.namespace, &self.target.name)
+    }
+
+    /// The run that the verdict is about, as far as it is known yet.
+    pub(super) fn run(&self) -> Option<&UpdateRun> {
+        if self.target.kind.concept() == Concept::UpdateRun {
+            return self
+                .known
+                .get(&self.target_query())?
+                .objects
+                .iter()
+                .find_map(as_run);
+        }
+        let scope = self.scope();
+        let all = Query::all(scope.kind(Concept::UpdateRun), scope.namespace());
+        let runs = self.known.get(&all)?.objects.iter().filter_map(as_run);
+        run_for_placement(runs.filter(|run| run.spec.placement == self.target.name))
+    }
+
+    /// The placement's name, as far as it is known yet.
+    pub(super) fn placement_name(&self) -> Option<String> {
+        if self.target.kind.concept() == Concept::UpdateRun {
+            self.run().map(|run| run.spec.placement.clone())
+        } else {
+            self.known
+                .contains_key(&self.target_query())
+                .then(|| self.target.name.clone())
+        }
+    }
+
+    fn placement(&self) -> Option<&Placement> {
+        let name = self.placement_name()?;
+        let scope = self.scope();
+        let query = Query::named(scope.kind(Concept::Placement), scope.namespace(), &name);
+        self.known
+            .get(&query)?
+            .objects
+            .iter()
+            .find_map(|object| match &object.body {
+                Body::Placement(placement) => Some(placement.as_ref()),
+                _ => None,
+            })
+    }
+
+    fn is_known_absent(&self, query: &Query) -> bool {
+        self.known
+            .get(query)
+            .is_some_and(|answer| answer.objects.is_empty() && answer.outcome.gap().is_none())
+    }
+
+    /// Requests that the run's status names and the label did not find: up to KubeFleet 0.1.2 the
+    /// label had another case, and a request of another run may stand in the way under that name.
+    fn missing_approvals(&self, run: &UpdateRun, listed: &Query) -> Vec<Query> {
+        let scope = self.scope();
+        let kind = scope.kind(Concept::ApprovalRequest);
+        let seen = &self.known.get(listed).map(|answer| &answer.objects);
+        let tasks = run
+            .all_stages()
+            .flat_map(|stage| stage.before.iter().chain(&stage.after));
+        tasks
+            .filter(|task| task.is_approval() && !task.approval_request.is_empty())
+            .filter(|task| {
+                !seen.is_some_and(|objects| {
+                    objects
+                        .iter()
+                        .any(|object| object.body.meta().name == task.approval_request)
+                })
+            })
+            .map(|task| Query::named(kind, scope.namespace(), &task.approval_request))
+            .collect()
+    }
+
+    /// Bindings whose Works may explain something: those with a condition that is not fulfilled,
+    /// and those of clusters that the run has started and not finished.
+    fn troubled_bindings(&self, run: Option<&UpdateRun>) -> Vec<&Binding> {
+        let scope = self.scope();
+        let Some(placement) = self.placement_name() else {
+            return Vec::new();
+        };
+        let query = Query::labelled(
+            scope.kind(Concept::Binding),
+            scope.namespace(),
+            names::PARENT_PLACEMENT,
+            &placement,
+        );
+        let Some(answer) = self.known.get(&query) else {
+            return Vec::new();
+        };
+        let in_flight: std::collections::BTreeSet<&str> = run
+            .into_iter()
+            .flat_map(UpdateRun::all_stages)
+            .flat_map(|stage| &stage.clusters)
+            .filter(|cluster| {
+                cluster.conditions.is_true(reasons::STARTED)
+                    && !cluster.conditions.is_true(reasons::SUCCEEDED)
+            })
+            .map(|cluster| cluster.name.as_str())
+            .collect();
+        answer
+            .objects
+            .iter()
+            .filter_map(as_binding)
+            .filter(|binding| {
+                BLOCKING
+                    .iter()
+                    .any(|kind| binding.status.conditions.is_false(kind))
+                    || in_flight.contains(binding.spec.cluster.as_str())
+            })
+            .collect()
+    }
+}
+
+fn as_run(object: &Object) -> Option<&UpdateRun> {
+    match &object.body {
+        Body::Run(run) => Some(run),
+        _ => None,
+    }
+}
+
+fn as_binding(object: &Object) -> Option<&Binding> {
+    match &object.body {
+        Body::Binding(binding) => Some(binding),
+        _ => None,
+    }
+}
