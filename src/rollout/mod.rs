@@ -1,8 +1,258 @@
 //! What a run's status means: phase, gates, timers, slots, and the snapshot of each cluster.
+//!
+//! Every command that speaks of a run reads it here, so that all say the same.
 
+mod build;
+mod cluster;
 mod progress;
+mod trouble;
 
+use jiff::{SignedDuration, Timestamp};
+
+use crate::inventory::{Inventory, Sight};
+use crate::kubefleet::approval::ApprovalRequest;
+use crate::kubefleet::run::{RunState, StageStatus, TaskStatus, UpdateRun};
+use crate::kubefleet::strategy::Stage;
+use crate::kubefleet::{Condition, ConditionStatus, Conditions, reasons};
+
+pub use cluster::{ClusterView, Health, rollout_started};
 pub use progress::{
     ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
     TaskTime,
 };
+pub use trouble::{ManifestTrouble, Trouble, binding_trouble};
+
+/// How long a cluster may take before the controller calls the run stuck.
+/// Source: updaterun/execution.go:updateRunStuckThreshold.
+pub const STUCK_AFTER: SignedDuration = SignedDuration::from_secs(300);
+
+/// How often the controller looks at clusters in flight.
+/// Source: updaterun/execution.go:clusterUpdatingWaitTime.
+pub const LOOK_EVERY: SignedDuration = SignedDuration::from_secs(15);
+
+/// Where a run is in its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// `deletionTimestamp` is set.
+    Deleting,
+    /// Over: it succeeded.
+    Succeeded,
+    /// Over: it failed while it was under way.
+    Failed,
+    /// Over: it could not be initialized.
+    InitializationFailed,
+    /// Not initialized yet.
+    Initializing,
+    /// Initialized; nothing happens until someone asks it to run.
+    Idle,
+    /// Asked to run.
+    Executing,
+    /// Asked to stop, clusters are in flight.
+    Stopping,
+    /// Stopped.
+    Stopped,
+}
+
+/// A run, understood.
+#[derive(Debug)]
+pub struct Rollout<'i> {
+    /// Where it is in its life.
+    pub phase: Phase,
+    /// The run.
+    pub run: &'i UpdateRun,
+    /// Its stages in order; the deletion stage last.
+    pub stages: Vec<StageView<'i>>,
+    /// The moment for which it is judged.
+    pub now: Timestamp,
+    /// Whether the hub is known to ignore `spec.state`, or the run shows that it does.
+    pub state_ignored: bool,
+}
+
+/// One stage of a run.
+#[derive(Debug)]
+pub struct StageView<'i> {
+    /// Its status.
+    pub status: &'i StageStatus,
+    /// What the run recorded of the strategy.
+    pub spec: Option<&'i Stage>,
+    /// Whether the placement is removed from these clusters.
+    pub deletes: bool,
+    /// Its state.
+    pub state: StageState,
+    /// How many clusters may be updated at once.
+    pub concurrency: usize,
+    /// Its tasks, those before the clusters first.
+    pub gates: Vec<Gate<'i>>,
+    /// Its clusters in order.
+    pub clusters: Vec<ClusterView<'i>>,
+}
+
+/// One stage task.
+#[derive(Debug)]
+pub struct Gate<'i> {
+    /// The stage's name.
+    pub stage: &'i str,
+    /// Before or after the clusters.
+    pub time: TaskTime,
+    /// Its status.
+    pub task: &'i TaskStatus,
+    /// Its state.
+    pub state: TaskState,
+    /// The approval request, for approvals.
+    pub request: Option<Sight<ApprovalRequest>>,
+    /// How long a TimedWait takes.
+    pub wait: Option<SignedDuration>,
+    /// Since when a TimedWait runs.
+    pub waiting_since: Option<Timestamp>,
+}
+
+impl Gate<'_> {
+    /// Until when a TimedWait runs that has begun.
+    pub fn until(&self) -> Option<Timestamp> {
+        self.waiting_since?.checked_add(self.wait?).ok()
+    }
+}
+
+impl<'i> Rollout<'i> {
+    /// The run's `Progressing` condition.
+    pub fn progressing(&self) -> Option<&'i Condition> {
+        self.run.status.conditions.condition(reasons::PROGRESSING)
+    }
+
+    /// The reason of the run's `Progressing` condition; empty without one.
+    pub fn reason(&self) -> &'i str {
+        self.progressing()
+            .map_or("", |condition| condition.reason.as_str())
+    }
+
+    /// Whether the conditions speak of the run's current spec.
+    pub fn is_current(&self) -> bool {
+        self.progressing()
+            .or_else(|| self.run.status.conditions.condition(reasons::INITIALIZED))
+            .is_none_or(|condition| condition.observes(self.run.meta.generation))
+    }
+
+    /// All clusters of all stages.
+    pub fn clusters(&self) -> impl Iterator<Item = &ClusterView<'i>> {
+        self.stages.iter().flat_map(|stage| &stage.clusters)
+    }
+
+    /// Clusters that are to be updated: all but those of the deletion stage.
+    pub fn updated_clusters(&self) -> impl Iterator<Item = &ClusterView<'i>> {
+        self.stages
+            .iter()
+            .filter(|stage| !stage.deletes)
+            .flat_map(|stage| &stage.clusters)
+    }
+
+    /// Clusters that were started and are not done.
+    pub fn in_flight(&self) -> impl Iterator<Item = &ClusterView<'i>> {
+        self.updated_clusters()
+            .filter(|cluster| matches!(cluster.state, ClusterState::Updating | ClusterState::Stuck))
+    }
+
+    /// Gates that are open: asked for and not passed.
+    pub fn open_gates(&self) -> impl Iterator<Item = &Gate<'i>> {
+        self.stages
+            .iter()
+            .flat_map(|stage| &stage.gates)
+            .filter(|gate| gate.state == TaskState::Open)
+    }
+
+    /// Open approvals.
+    pub fn open_approvals(&self) -> impl Iterator<Item = &Gate<'i>> {
+        self.open_gates().filter(|gate| gate.task.is_approval())
+    }
+
+    /// Timed waits that are running.
+    pub fn open_timers(&self) -> impl Iterator<Item = &Gate<'i>> {
+        self.open_gates().filter(|gate| gate.task.is_timed_wait())
+    }
+
+    /// The stage that is neither done nor untouched.
+    pub fn current_stage(&self) -> Option<&StageView<'i>> {
+        self.stages.iter().find(|stage| {
+            !matches!(
+                stage.state,
+                StageState::Done | StageState::Skipped | StageState::Pending
+            )
+        })
+    }
+
+    /// Whether the run is over.
+    pub const fn is_finished(&self) -> bool {
+        matches!(
+            self.phase,
+            Phase::Succeeded | Phase::Failed | Phase::InitializationFailed
+        )
+    }
+}
+
+/// Where a run is in its life. Terminal conditions keep the generation at which they were written,
+/// so they are believed whatever they observed.
+fn phase(run: &UpdateRun, state_ignored: bool) -> Phase {
+    let conditions = &run.status.conditions;
+    if run.meta.is_deleting() {
+        return Phase::Deleting;
+    }
+    match conditions
+        .condition(reasons::SUCCEEDED)
+        .map(|condition| condition.status)
+    {
+        Some(ConditionStatus::True) => return Phase::Succeeded,
+        Some(ConditionStatus::False) => return Phase::Failed,
+        _ => {}
+    }
+    match conditions
+        .condition(reasons::INITIALIZED)
+        .map(|condition| condition.status)
+    {
+        Some(ConditionStatus::True) => {}
+        Some(ConditionStatus::False) => return Phase::InitializationFailed,
+        _ => return Phase::Initializing,
+    }
+    if state_ignored {
+        return Phase::Executing;
+    }
+    match run.spec.wants() {
+        RunState::Initialize => Phase::Idle,
+        RunState::Run | RunState::Other => Phase::Executing,
+        RunState::Stop => {
+            let stopped = conditions
+                .condition(reasons::PROGRESSING)
+                .is_some_and(|progressing| {
+                    progressing.reason == reasons::RUN_STOPPED
+                        && progressing.observes(run.meta.generation)
+                });
+            if stopped {
+                Phase::Stopped
+            } else {
+                Phase::Stopping
+            }
+        }
+    }
+}
+
+/// Whether the hub ignores `spec.state`: its schema says so, or the run's state is a word that
+/// only KubeFleet 0.1 knew while its controller, not a later one, initialized the run, or the run
+/// has no state at all and moves.
+fn ignores_state(inventory: &Inventory, run: &UpdateRun) -> bool {
+    if inventory.hub.run_states.is_some() {
+        return inventory.hub.ignores_state();
+    }
+    let old_controller = run
+        .status
+        .conditions
+        .condition(reasons::INITIALIZED)
+        .is_some_and(|initialized| {
+            initialized.is_true() && initialized.message.contains("StagedUpdateRun initialized")
+        });
+    let moves = run
+        .status
+        .conditions
+        .condition(reasons::PROGRESSING)
+        .is_some();
+    (old_controller && run.spec.wants() != RunState::Run)
+        || (moves && matches!(run.spec.wants(), RunState::Other))
+        || (moves && run.spec.state.is_none())
+}

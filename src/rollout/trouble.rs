@@ -1,0 +1,176 @@
+//! Why the content of a binding is not on its cluster.
+
+use std::collections::BTreeSet;
+
+use crate::inventory::{BLOCKING, Inventory};
+use crate::kubefleet::binding::{Binding, ComparedPlacement, Envelope, describe_object};
+use crate::kubefleet::messages::{
+    BindingProblem, ManifestProblem, WorkProblem, parse_binding_problem, parse_manifest_problem,
+    parse_work_problem,
+};
+use crate::kubefleet::work::Work;
+use crate::kubefleet::{Condition, ObjectRef, reasons};
+
+/// The first condition of a binding that is `False`, understood.
+#[derive(Debug)]
+pub struct Trouble<'i> {
+    /// The binding.
+    pub binding: &'i Binding,
+    /// The condition.
+    pub condition: &'i Condition,
+    /// What the text of Overridden or WorkSynchronized says.
+    pub problem: Option<BindingProblem>,
+    /// What the text of Applied, Available or DiffReported says.
+    pub work: Option<WorkProblem>,
+    /// The objects that are at fault, from the binding and, where its list is cut or empty, from
+    /// the Works.
+    pub manifests: Vec<ManifestTrouble<'i>>,
+}
+
+/// One object that could not be applied, is not available, or could not be compared.
+#[derive(Debug)]
+pub struct ManifestTrouble<'i> {
+    /// `group`.
+    pub group: &'i str,
+    /// `version`.
+    pub version: &'i str,
+    /// `kind`.
+    pub kind: &'i str,
+    /// `namespace`.
+    pub namespace: &'i str,
+    /// `name`.
+    pub name: &'i str,
+    /// The envelope that wraps it, when one does.
+    pub envelope: Option<Envelope>,
+    /// The condition that is not fulfilled.
+    pub condition: &'i Condition,
+    /// What its reason and text say.
+    pub problem: ManifestProblem,
+    /// The object in which the condition stands, and where.
+    pub source: (ObjectRef, String),
+    /// How the object drifted or differs, when the binding says so.
+    pub compared: Option<&'i ComparedPlacement>,
+}
+
+impl ManifestTrouble<'_> {
+    /// The object in the reader's short form: `Deployment shop/web`.
+    pub fn describe(&self) -> String {
+        describe_object(self.kind, self.namespace, self.name)
+    }
+}
+
+/// The list of failed placements is cut at this length. Source: workgenerator/controller.go.
+const FAILED_LIMIT: usize = 100;
+
+/// The first condition of a binding that is `False` at its current generation, understood.
+pub fn binding_trouble<'i>(inventory: &'i Inventory, binding: &'i Binding) -> Option<Trouble<'i>> {
+    let condition = BLOCKING.iter().find_map(|kind| {
+        binding
+            .current(kind)
+            .filter(|condition| condition.is_false())
+    })?;
+    let (mut problem, mut work, mut manifests) = (None, None, Vec::new());
+    match condition.kind.as_str() {
+        reasons::OVERRIDDEN | reasons::WORK_SYNCHRONIZED => {
+            problem = Some(parse_binding_problem(&condition.message));
+        }
+        _ => {
+            work = parse_work_problem(&condition.message);
+            manifests = from_binding(binding);
+            if manifests.is_empty() || manifests.len() >= FAILED_LIMIT {
+                add_from_works(inventory, binding, &mut manifests);
+            }
+        }
+    }
+    Some(Trouble {
+        binding,
+        condition,
+        problem,
+        work,
+        manifests,
+    })
+}
+
+fn from_binding(binding: &Binding) -> Vec<ManifestTrouble<'_>> {
+    let object = binding.object();
+    let failed = binding.status.failed.iter().enumerate();
+    failed
+        .map(|(at, failed)| {
+            let same = |compared: &&ComparedPlacement| {
+                compared.kind == failed.kind
+                    && compared.namespace == failed.namespace
+                    && compared.name == failed.name
+            };
+            ManifestTrouble {
+                group: &failed.group,
+                version: &failed.version,
+                kind: &failed.kind,
+                namespace: &failed.namespace,
+                name: &failed.name,
+                envelope: failed.envelope.as_deref().cloned(),
+                condition: &failed.condition,
+                problem: parse_manifest_problem(
+                    &failed.condition.reason,
+                    &failed.condition.message,
+                ),
+                source: (
+                    object.clone(),
+                    format!("status.failedPlacements[{at}].condition"),
+                ),
+                compared: binding
+                    .status
+                    .drifted
+                    .iter()
+                    .find(same)
+                    .or_else(|| binding.status.diffed.iter().find(same)),
+            }
+        })
+        .collect()
+}
+
+fn add_from_works<'i>(
+    inventory: &'i Inventory,
+    binding: &'i Binding,
+    manifests: &mut Vec<ManifestTrouble<'i>>,
+) {
+    let known: BTreeSet<_> = manifests
+        .iter()
+        .map(|manifest| (manifest.kind, manifest.namespace, manifest.name))
+        .collect();
+    for work in inventory.works_of(binding) {
+        for (at, status) in work.status.manifests.iter().enumerate() {
+            let Some(condition) = failed_condition(&status.conditions) else {
+                continue;
+            };
+            let id = &status.id;
+            if known.contains(&(id.kind.as_str(), id.namespace.as_str(), id.name.as_str())) {
+                continue;
+            }
+            manifests.push(ManifestTrouble {
+                group: &id.group,
+                version: &id.version,
+                kind: &id.kind,
+                namespace: &id.namespace,
+                name: &id.name,
+                envelope: work.envelope(),
+                condition,
+                problem: parse_manifest_problem(&condition.reason, &condition.message),
+                source: (work.object(), path(work, at, condition)),
+                compared: None,
+            });
+        }
+    }
+}
+
+fn failed_condition(conditions: &[Condition]) -> Option<&Condition> {
+    [reasons::APPLIED, reasons::AVAILABLE, reasons::DIFF_REPORTED]
+        .iter()
+        .find_map(|kind| conditions.iter().find(|c| c.kind == *kind && c.is_false()))
+}
+
+fn path(_: &Work, at: usize, condition: &Condition) -> String {
+    format!(
+        "status.manifestConditions[{at}].conditions[type={}]",
+        condition.kind
+    )
+}
