@@ -1,3 +1,56 @@
-//! Why a rollout is where it is.
+//! Why a rollout is where it is: the engine, its rules and its report.
 
+pub mod case;
+mod causes;
+pub mod finding;
+mod gaps;
+mod objects;
 pub mod report;
+pub mod rules;
+mod summary;
+mod verdict;
+
+use jiff::Timestamp;
+
+use crate::inventory::source::{HubFacts, Source};
+use crate::inventory::{Inventory, Walk};
+use crate::kubefleet::ObjectRef;
+use case::Case;
+use report::{Report, Subject};
+
+/// Where the long explanation of a code is published.
+pub fn docs_url(code: &str) -> String {
+    format!("https://kubectl-fleet-stage.github.io/kubectl-fleet-stage/findings/{code}.html")
+}
+
+/// Walks a source around an update run or a placement and explains it.
+pub fn diagnose(
+    source: &mut dyn Source,
+    hub: &HubFacts,
+    target: &ObjectRef,
+    now: Timestamp,
+) -> Report {
+    let mut walk = Walk::new(target.clone());
+    walk.drive(source);
+    explain(&Inventory::new(walk, now, hub.clone()))
+}
+
+/// Explains what was collected.
+pub fn explain(inventory: &Inventory) -> Report {
+    let case = Case::new(inventory);
+    let findings = rules::ALL
+        .iter()
+        .flat_map(|rule| (rule.check)(&case, rule))
+        .collect();
+    let mut findings = causes::merge(findings);
+    causes::link(&mut findings);
+    causes::ensure_root(&mut findings, case.verdict);
+    causes::sort(&mut findings);
+    let summary = summary::summarize(&case, &findings);
+    let mut report = Report::new(Subject::from(&inventory.target), case.verdict, summary);
+    report.findings = findings;
+    report.not_checked = gaps::not_checked(&case);
+    report.as_of = Some(inventory.now);
+    report.progress = case.rollout.as_ref().map(crate::rollout::Rollout::progress);
+    report
+}

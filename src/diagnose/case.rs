@@ -1,0 +1,291 @@
+//! Everything that a rule may look at, understood once.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::report::{Severity, Verdict};
+use super::verdict;
+use crate::inventory::Inventory;
+use crate::kubefleet::binding::Binding;
+use crate::kubefleet::member::MemberCluster;
+use crate::kubefleet::messages::{Cause, Failure, parse_failure};
+use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::{Concept, Condition, Conditions, ObjectRef, reasons};
+use crate::rollout::{ClusterState, Health, Rollout, STUCK_AFTER, Trouble, binding_trouble};
+
+/// One diagnosis at work.
+#[derive(Debug)]
+pub struct Case<'i> {
+    /// What was collected.
+    pub inventory: &'i Inventory,
+    /// The run, understood; `None` for a placement without one.
+    pub rollout: Option<Rollout<'i>>,
+    /// The state of the rollout.
+    pub verdict: Verdict,
+    /// Why the run failed, when it did.
+    pub failure: Option<FailureView<'i>>,
+    /// Clusters whose binding has a failing condition.
+    pub troubles: Vec<Troubled<'i>>,
+}
+
+/// The text with which a run failed.
+#[derive(Debug)]
+pub struct FailureView<'i> {
+    /// `Initialized` or `Succeeded`.
+    pub condition: &'i Condition,
+    /// Whether the run failed before it had done anything.
+    pub initializing: bool,
+    /// The text, understood.
+    pub parsed: Failure,
+    /// What the text names in the end: nested failures are followed to their own causes.
+    pub causes: Vec<Cause>,
+}
+
+/// A cluster whose binding has a failing condition.
+#[derive(Debug)]
+pub struct Troubled<'i> {
+    /// The member cluster.
+    pub cluster: &'i str,
+    /// The stage in which the run updates it; `None` without a run.
+    pub stage: Option<&'i str>,
+    /// Its binding.
+    pub binding: &'i Binding,
+    /// Its MemberCluster, when it was seen.
+    pub member: Option<&'i MemberCluster>,
+    /// What is wrong.
+    pub trouble: Trouble<'i>,
+    /// Whether the rollout waits for it.
+    pub blocking: bool,
+    /// Since when: when the run started it, or when the condition became false.
+    pub since: Option<Timestamp>,
+    /// How long that is.
+    pub lasting: Option<SignedDuration>,
+}
+
+impl Troubled<'_> {
+    /// Whether it explains the verdict: the rollout waits for the cluster, and has waited for
+    /// longer than the controller allows.
+    pub fn explains(&self, verdict: Verdict) -> bool {
+        verdict == Verdict::Stuck && self.blocking && self.is_overdue()
+    }
+
+    /// Whether it has lasted longer than the controller allows. Without a time, it has.
+    pub fn is_overdue(&self) -> bool {
+        self.lasting.is_none_or(|lasting| lasting > STUCK_AFTER)
+    }
+
+    /// `error` when it explains the verdict, else `warning`.
+    pub fn severity(&self, verdict: Verdict) -> Severity {
+        if self.explains(verdict) {
+            Severity::Error
+        } else {
+            Severity::Warning
+        }
+    }
+}
+
+impl<'i> Case<'i> {
+    /// Understands an inventory.
+    pub fn new(inventory: &'i Inventory) -> Self {
+        let rollout = Rollout::new(inventory);
+        let failure = rollout.as_ref().and_then(|rollout| failure(rollout.run));
+        let troubles = troubles(inventory, rollout.as_ref());
+        let verdict = match &rollout {
+            Some(rollout) => verdict::of_run(rollout),
+            None => verdict::of_placement(inventory, &troubles),
+        };
+        Self {
+            inventory,
+            rollout,
+            verdict,
+            failure,
+            troubles,
+        }
+    }
+
+    /// The object that was asked about.
+    pub fn target(&self) -> &'i ObjectRef {
+        &self.inventory.target
+    }
+
+    /// The moment for which everything is judged.
+    pub fn now(&self) -> Timestamp {
+        self.inventory.now
+    }
+
+    /// The run, when there is one.
+    pub fn run(&self) -> Option<&'i UpdateRun> {
+        self.inventory.run.present()
+    }
+
+    /// The run as an object; the target when there is none.
+    pub fn run_object(&self) -> ObjectRef {
+        self.run()
+            .map_or_else(|| self.target().clone(), UpdateRun::object)
+    }
+
+    /// The placement as an object, whether it exists or not.
+    pub fn placement_object(&self) -> ObjectRef {
+        self.inventory
+            .scope
+            .object(Concept::Placement, &self.inventory.placement_name)
+    }
+
+    /// An object of the target's scope.
+    pub fn object(&self, concept: Concept, name: &str) -> ObjectRef {
+        self.inventory.scope.object(concept, name)
+    }
+
+    /// What the text of the failure names.
+    pub fn causes(&self) -> impl Iterator<Item = &Cause> {
+        self.failure.iter().flat_map(|failure| &failure.causes)
+    }
+
+    /// ` -n NAMESPACE` with its leading space, or nothing.
+    pub fn flag(&self) -> String {
+        self.inventory.scope.flag()
+    }
+
+    /// `kubectl fleet-stage ARGUMENTS [-n NAMESPACE]`.
+    pub fn command(&self, arguments: &str) -> String {
+        format!("kubectl fleet-stage {arguments}{}", self.flag())
+    }
+
+    /// The command that makes a new run of this one: same placement and strategy, current content.
+    pub fn new_run_command(&self) -> Option<String> {
+        let run = self.run()?;
+        Some(self.command(&format!("run NEW --from {}", run.meta.name)))
+    }
+
+    /// Where the failure stands: `status.conditions[type=…].message`.
+    pub fn failure_path(&self) -> String {
+        self.failure.as_ref().map_or_else(String::new, |failure| {
+            format!("status.conditions[type={}].message", failure.condition.kind)
+        })
+    }
+}
+
+/// Why a run failed: from its own condition, followed into stages and clusters.
+fn failure(run: &UpdateRun) -> Option<FailureView<'_>> {
+    let conditions = &run.status.conditions;
+    let failed = |kind| {
+        conditions
+            .condition(kind)
+            .filter(|condition| condition.is_false())
+    };
+    let condition = failed(reasons::SUCCEEDED).or_else(|| failed(reasons::INITIALIZED))?;
+    let parsed = parse_failure(&condition.message);
+    let mut causes = Vec::new();
+    collect(run, &parsed, 0, &mut causes);
+    Some(FailureView {
+        initializing: condition.kind == reasons::INITIALIZED,
+        condition,
+        parsed,
+        causes,
+    })
+}
+
+/// Follows nested failures: a stage's text holds the original one, and a failed cluster's own
+/// condition does.
+fn collect(run: &UpdateRun, failure: &Failure, depth: usize, causes: &mut Vec<Cause>) {
+    // Texts nest once or twice; the bound is for what nobody wrote.
+    if depth > 4 {
+        return;
+    }
+    for cause in &failure.causes {
+        match cause {
+            Cause::StageFailed { inner, .. } | Cause::DeleteStageFailed { inner } => {
+                collect(run, inner, depth + 1, causes);
+            }
+            Cause::ClusterFailed { cluster, stage } => {
+                let text = run
+                    .all_stages()
+                    .filter(|status| status.name == *stage)
+                    .flat_map(|status| &status.clusters)
+                    .find(|status| status.name == *cluster)
+                    .and_then(|status| status.conditions.condition(reasons::SUCCEEDED))
+                    .filter(|condition| condition.is_false());
+                match text {
+                    Some(condition) => {
+                        collect(run, &parse_failure(&condition.message), depth + 1, causes);
+                    }
+                    None if !causes.contains(cause) => causes.push(cause.clone()),
+                    None => {}
+                }
+            }
+            // Its own condition explains it better than the retry's text.
+            _ if causes.contains(cause) => {}
+            _ => causes.push(cause.clone()),
+        }
+    }
+    if causes.len() > 1 {
+        // Beside an abort, `the cluster updating encountered an error` is only company.
+        causes.retain(|cause| !matches!(cause, Cause::ClusterUpdateError { .. }));
+    }
+}
+
+/// The clusters whose binding has a failing condition.
+fn troubles<'i>(inventory: &'i Inventory, rollout: Option<&Rollout<'i>>) -> Vec<Troubled<'i>> {
+    let Some(rollout) = rollout else {
+        return inventory
+            .bindings
+            .iter()
+            .filter(|binding| !binding.meta.is_deleting() && !binding.is_unscheduled())
+            .filter_map(|binding| {
+                let trouble = binding_trouble(inventory, binding)?;
+                Some(Troubled::new(inventory, binding, None, trouble, true, None))
+            })
+            .collect();
+    };
+    let finished = rollout.is_finished();
+    rollout
+        .updated_clusters()
+        .filter_map(|cluster| {
+            let binding = cluster.binding?;
+            if !matches!(cluster.health, Health::Failing(_)) || binding.meta.is_deleting() {
+                return None;
+            }
+            let wrote = cluster.written_by().and_then(|written| written.run);
+            let ours = wrote.as_deref() == Some(rollout.run.meta.name.as_str());
+            let in_flight = matches!(cluster.state, ClusterState::Updating | ClusterState::Stuck);
+            // A cluster whose binding failed before the controller could note its start has no
+            // conditions yet, and is being worked on all the same.
+            let begun = cluster.state == ClusterState::Pending && ours;
+            if cluster.state == ClusterState::Pending && !ours {
+                return None;
+            }
+            let trouble = binding_trouble(inventory, binding)?;
+            let blocking = !finished && (in_flight || begun);
+            Some(Troubled::new(
+                inventory,
+                binding,
+                Some(cluster.stage),
+                trouble,
+                blocking,
+                cluster.started.filter(|_| in_flight),
+            ))
+        })
+        .collect()
+}
+
+impl<'i> Troubled<'i> {
+    fn new(
+        inventory: &'i Inventory,
+        binding: &'i Binding,
+        stage: Option<&'i str>,
+        trouble: Trouble<'i>,
+        blocking: bool,
+        started: Option<Timestamp>,
+    ) -> Self {
+        let since = started.or(trouble.condition.since);
+        Self {
+            cluster: &binding.spec.cluster,
+            stage,
+            binding,
+            member: inventory.member(&binding.spec.cluster),
+            trouble,
+            blocking,
+            since,
+            lasting: since.map(|since| inventory.now.duration_since(since)),
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! How rules write their findings.
+
+use super::report::{Cause, Effect, Evidence, Finding, Remedy, Severity, Subject};
+use super::rules::Rule;
+use crate::kubefleet::{Condition, ObjectRef};
+
+/// Longer values are cut, with an ellipsis.
+const EVIDENCE_LIMIT: usize = 600;
+
+impl Rule {
+    /// A finding of this rule, with the rule's severity.
+    pub fn finding(&self, subject: impl Into<Subject>, message: impl Into<String>) -> Finding {
+        Finding {
+            code: self.code.to_owned(),
+            name: self.name.to_owned(),
+            severity: self.severity,
+            root_cause: false,
+            caused_by: Vec::new(),
+            subject: subject.into(),
+            stage: None,
+            clusters: Vec::new(),
+            message: message.into(),
+            evidence: Vec::new(),
+            remedies: Vec::new(),
+            docs: super::docs_url(self.code),
+        }
+    }
+}
+
+impl Finding {
+    /// Marks the finding as an explanation of the verdict.
+    #[must_use]
+    pub fn root(mut self) -> Self {
+        self.root_cause = true;
+        self
+    }
+
+    /// Marks the finding as an explanation of the verdict when it is one.
+    #[must_use]
+    pub fn root_if(mut self, root: bool) -> Self {
+        self.root_cause = root;
+        self
+    }
+
+    /// Sets another severity than the rule's.
+    #[must_use]
+    pub fn severity(mut self, severity: Severity) -> Self {
+        self.severity = severity;
+        self
+    }
+
+    /// Sets the stage.
+    #[must_use]
+    pub fn stage(mut self, stage: impl Into<String>) -> Self {
+        self.stage = Some(stage.into());
+        self
+    }
+
+    /// Sets the clusters; they are sorted, and each stands once.
+    #[must_use]
+    pub fn clusters<S: Into<String>>(mut self, clusters: impl IntoIterator<Item = S>) -> Self {
+        self.clusters.extend(clusters.into_iter().map(Into::into));
+        self.clusters.sort();
+        self.clusters.dedup();
+        self
+    }
+
+    /// Adds a value that was read.
+    #[must_use]
+    pub fn evidence(
+        mut self,
+        object: impl Into<Subject>,
+        path: impl Into<String>,
+        value: impl Into<String>,
+    ) -> Self {
+        self.evidence.push(Evidence {
+            object: object.into(),
+            path: path.into(),
+            value: cut(value.into()),
+        });
+        self
+    }
+
+    /// Adds a condition that was read, as `STATUS REASON: MESSAGE`.
+    #[must_use]
+    pub fn condition(self, object: &ObjectRef, base: &str, condition: &Condition) -> Self {
+        let value = match (condition.reason.as_str(), condition.message.as_str()) {
+            (reason, "") => format!("{} {reason}", condition.status.as_str()),
+            (reason, message) => format!("{} {reason}: {message}", condition.status.as_str()),
+        };
+        self.evidence(
+            object,
+            format!("{base}.conditions[type={}]", condition.kind),
+            value,
+        )
+    }
+
+    /// Adds a step that only looks.
+    #[must_use]
+    pub fn look(self, action: impl Into<String>, command: Option<String>) -> Self {
+        self.remedy(action, command, Effect::ReadOnly)
+    }
+
+    /// Adds a step that changes something.
+    #[must_use]
+    pub fn fix(self, action: impl Into<String>, command: Option<String>) -> Self {
+        self.remedy(action, command, Effect::Changes)
+    }
+
+    /// Adds a step that deletes, restarts or takes back something.
+    #[must_use]
+    pub fn disrupt(self, action: impl Into<String>, command: Option<String>) -> Self {
+        self.remedy(action, command, Effect::Disruptive)
+    }
+
+    /// Adds a step.
+    #[must_use]
+    pub fn remedy(
+        mut self,
+        action: impl Into<String>,
+        command: Option<String>,
+        effect: Effect,
+    ) -> Self {
+        let remedy = Remedy {
+            action: action.into(),
+            command,
+            effect,
+        };
+        if !self.remedies.contains(&remedy) {
+            self.remedies.push(remedy);
+        }
+        self
+    }
+
+    /// Names this finding as the cause of another.
+    pub fn as_cause(&self) -> Cause {
+        Cause {
+            code: self.code.clone(),
+            subject: self.subject.clone(),
+        }
+    }
+}
+
+fn cut(value: String) -> String {
+    match value.char_indices().nth(EVIDENCE_LIMIT) {
+        Some((at, _)) => format!("{}…", &value[..at]),
+        None => value,
+    }
+}
+
+/// Names in a sentence: `a`, `a and b`, `a, b and c`, `a, b, c and 7 more`.
+pub fn enumerate<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> String {
+    const SHOWN: usize = 5;
+    let names: Vec<S> = names.into_iter().collect();
+    let name = |at: usize| names.get(at).map_or("", AsRef::as_ref);
+    match names.len() {
+        0 => "none".to_owned(),
+        1 => name(0).to_owned(),
+        count if count <= SHOWN => {
+            let first: Vec<_> = names.iter().take(count - 1).map(AsRef::as_ref).collect();
+            format!("{} and {}", first.join(", "), name(count - 1))
+        }
+        count => {
+            let first: Vec<_> = names.iter().take(3).map(AsRef::as_ref).collect();
+            format!("{} and {} more", first.join(", "), count - 3)
+        }
+    }
+}
+
+/// `1 cluster`, `2 clusters`.
+pub fn count(number: usize, noun: &str) -> String {
+    if number == 1 {
+        format!("1 {noun}")
+    } else {
+        format!("{number} {noun}s")
+    }
+}

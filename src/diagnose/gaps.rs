@@ -1,0 +1,66 @@
+//! What could not be judged, and why: silence is never health.
+
+use super::case::Case;
+use super::report::NotChecked;
+use crate::inventory::source::Outcome;
+use crate::kubefleet::{Concept, Kind};
+use crate::rollout::Health;
+
+/// The gaps of a case, sorted.
+pub(super) fn not_checked(case: &Case<'_>) -> Vec<NotChecked> {
+    let inventory = case.inventory;
+    let not_collected = Outcome::NotCollected.gap();
+    let mut gaps = Vec::new();
+    for (kind, why) in &inventory.gaps {
+        let seen = seen(case, *kind);
+        // Objects that a person put into a file are taken as the ones that matter; what is missing
+        // among them is said cluster by cluster below.
+        if seen && Some(why) == not_collected.as_ref() {
+            continue;
+        }
+        gaps.push(NotChecked {
+            what: kind.name().to_owned(),
+            why: why.clone(),
+            subject: None,
+            clusters: Vec::new(),
+        });
+    }
+    if let Some(rollout) = &case.rollout
+        && let Some(why) = &inventory.bindings.gap
+        && !inventory.bindings.items.is_empty()
+    {
+        let clusters: Vec<_> = rollout
+            .clusters()
+            .filter(|cluster| matches!(cluster.health, Health::Unseen))
+            .map(|cluster| cluster.name.to_owned())
+            .collect();
+        if !clusters.is_empty() {
+            gaps.push(NotChecked {
+                what: inventory.scope.kind(Concept::Binding).name().to_owned(),
+                why: why.clone(),
+                subject: None,
+                clusters,
+            });
+        }
+    }
+    gaps.sort();
+    gaps.dedup();
+    gaps
+}
+
+/// Whether at least one object of the kind was seen that belongs to the case.
+fn seen(case: &Case<'_>, kind: Kind) -> bool {
+    let inventory = case.inventory;
+    match kind.concept() {
+        Concept::UpdateRun => inventory.runs.items.len() > 1,
+        Concept::Strategy => inventory.strategy.present().is_some(),
+        Concept::ApprovalRequest => !inventory.approvals.items.is_empty(),
+        Concept::Placement => inventory.placement.present().is_some(),
+        Concept::Binding => !inventory.bindings.items.is_empty(),
+        Concept::ResourceSnapshot => !inventory.snapshots.items.is_empty(),
+        Concept::PolicySnapshot => !inventory.policies.items.is_empty(),
+        Concept::MemberCluster => !inventory.members.items.is_empty(),
+        Concept::Work => !inventory.works.items.is_empty(),
+        Concept::ClusterOverrideSnapshot | Concept::OverrideSnapshot => false,
+    }
+}

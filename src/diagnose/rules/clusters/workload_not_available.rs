@@ -1,0 +1,79 @@
+//! A workload was applied and does not become available.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::objects::{Affected, per_object};
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::Concept;
+
+/// `ManifestNotAvailableYet` on anything but a Service, whose wait has another reason.
+/// Source: workapplier/availability_tracker.go.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS501",
+    name: "workload-not-available",
+    severity: Severity::Error,
+    reads: &[Concept::Binding, Concept::Work],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    per_object(
+        case,
+        rule,
+        |manifest| Affected::is_unavailable(manifest) && manifest.kind != "Service",
+        |affected, mut finding| {
+            finding.message = format!(
+                "{} was applied but has not become available on {}{}.",
+                affected.object(),
+                affected.clusters(),
+                affected.lasting()
+            );
+            let without_nodes: Vec<_> = affected
+                .on
+                .iter()
+                .filter_map(|troubled| troubled.member)
+                .filter(|member| member.nodes() == Some("0"))
+                .collect();
+            for member in without_nodes.iter().take(3) {
+                finding = finding.evidence(
+                    member.object(),
+                    "status.properties[kubernetes-fleet.io/node-count].value",
+                    "0",
+                );
+            }
+            if let Some(member) = without_nodes.first() {
+                finding = finding.look(
+                    format!(
+                        "Look at the nodes of {}: its agent reports none, and pods need one.",
+                        member.meta.name
+                    ),
+                    None,
+                );
+            }
+            let namespace = affected.manifest.namespace;
+            finding = finding.look(
+                format!(
+                    "Look at the workload on {}: `kubectl -n {namespace} get {},pods` and the events \
+                     there say whether the image, the quota, the scheduling or a probe holds it back.",
+                    affected.clusters(),
+                    affected.manifest.kind.to_lowercase()
+                ),
+                None,
+            );
+            finding = finding.fix(
+                "If the cause is on the member (nodes, quota, pull secret, a dependency), mend it there.",
+                None,
+            );
+            finding = affected.goes_on(finding);
+            affected.new_run(
+                finding,
+                format!(
+                    "If the cause is in the content (image, probes, requests), mend {} on the hub and \
+                     roll it out with a new run: this one keeps its snapshot.",
+                    affected.on_hub()
+                ),
+            )
+        },
+    )
+}

@@ -1,0 +1,71 @@
+//! An approval was given, and the controller ignores it: it speaks of another generation.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::{Concept, reasons};
+
+/// The controller takes `Approved=True` only when its `observedGeneration` is the request's
+/// generation. Source: updaterun/execution.go:handleStageApprovalTask.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS401",
+    name: "approval-observed-generation-mismatch",
+    severity: Severity::Error,
+    reads: &[Concept::ApprovalRequest],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = case.rollout.as_ref().filter(|rollout| !rollout.is_finished()) else {
+        return Vec::new();
+    };
+    let mut findings = Vec::new();
+    for gate in rollout.open_approvals() {
+        let Some(request) = gate.request.as_ref().and_then(|request| request.present()) else {
+            continue;
+        };
+        let Some(approved) = request.approved().filter(|approved| approved.is_true()) else {
+            continue;
+        };
+        if request.counts() || request.is_accepted() {
+            continue;
+        }
+        let object = request.object();
+        let generation = request.meta.generation.unwrap_or(0);
+        let observed = approved.observed_generation;
+        let seen = match observed {
+            None => "carries no observedGeneration".to_owned(),
+            Some(observed) => format!("carries observedGeneration {observed}"),
+        };
+        let name = &request.meta.name;
+        findings.push(
+            rule.finding(
+                &object,
+                format!(
+                    "{name} was approved, but the approval {seen} while the request is at \
+                     generation {generation}, so the controller ignores it without a word."
+                ),
+            )
+            .root_if(case.verdict == crate::diagnose::report::Verdict::WaitingForApproval)
+            .stage(gate.stage)
+            .evidence(
+                &object,
+                "status.conditions[type=Approved].observedGeneration",
+                observed.unwrap_or(0).to_string(),
+            )
+            .evidence(&object, "metadata.generation", generation.to_string())
+            .condition(&object, "status", approved)
+            .evidence(
+                &object,
+                format!("status.conditions[type={}]", reasons::APPROVAL_ACCEPTED),
+                "absent",
+            )
+            .fix(
+                "Approve it again; the approval then carries the request's generation.",
+                Some(case.command(&format!("approve {name}"))),
+            ),
+        );
+    }
+    findings
+}

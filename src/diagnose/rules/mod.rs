@@ -1,0 +1,54 @@
+//! The rules: one file each, in one sorted list.
+
+use super::case::Case;
+use super::report::{Finding, Severity};
+use crate::kubefleet::Concept;
+
+/// A state that a person would treat differently from every other one.
+#[derive(Debug)]
+pub struct Rule {
+    /// `FSnnn`, stable for ever; retired codes are never used again.
+    pub code: &'static str,
+    /// The state seen, in kebab-case.
+    pub name: &'static str,
+    /// How much it matters, where the rule does not say otherwise.
+    pub severity: Severity,
+    /// What the rule reads besides the run itself.
+    pub reads: &'static [Concept],
+    /// Codes of findings that may explain this one.
+    pub caused_by: &'static [&'static str],
+    /// Looks at a case. The rule is passed to itself, for [`Rule::finding`].
+    pub check: fn(&Case<'_>, &Rule) -> Vec<Finding>,
+}
+
+/// Declares the modules of the rules and the list of them all.
+macro_rules! rules {
+    ($( $area:ident { $( $rule:ident ),* $(,)? } )*) => {
+        $( mod $area { $( pub(super) mod $rule; )* } )*
+
+        /// Every rule, sorted by code.
+        pub static ALL: &[&Rule] = &[ $( $( &$area::$rule::RULE, )* )* ];
+    };
+}
+
+// In the order of their codes: a test checks it.
+rules! {
+    gates {
+        approval_observed_generation_mismatch,
+    }
+    clusters {
+        workload_not_available,
+    }
+}
+
+/// The rule of a code.
+pub fn find(code: &str) -> Option<&'static Rule> {
+    ALL.iter().copied().find(|rule| rule.code == code)
+}
+
+/// The rule of a code or a name, in any case.
+pub fn search(word: &str) -> Option<&'static Rule> {
+    ALL.iter()
+        .copied()
+        .find(|rule| rule.code.eq_ignore_ascii_case(word) || rule.name.eq_ignore_ascii_case(word))
+}

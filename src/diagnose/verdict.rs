@@ -1,0 +1,171 @@
+//! The state of a rollout: what the run's own conditions say, corrected by newer evidence.
+
+use super::case::Troubled;
+use super::report::Verdict;
+use crate::inventory::Inventory;
+use crate::kubefleet::approval::ApprovalRequest;
+use crate::kubefleet::messages::parse_waiting;
+use crate::kubefleet::reasons;
+use crate::rollout::{ClusterState, ClusterView, Gate, Health, Phase, Rollout, StageState};
+
+/// The verdict about a run.
+pub(super) fn of_run(rollout: &Rollout<'_>) -> Verdict {
+    match rollout.phase {
+        Phase::Deleting => Verdict::Deleting,
+        Phase::Succeeded => Verdict::Succeeded,
+        Phase::Failed => Verdict::Failed,
+        Phase::InitializationFailed => Verdict::InitializationFailed,
+        Phase::Initializing => Verdict::Initializing,
+        Phase::Idle => Verdict::NotStarted,
+        Phase::Stopped => Verdict::Stopped,
+        Phase::Stopping if is_stuck(rollout) => Verdict::Stuck,
+        Phase::Stopping => Verdict::Stopping,
+        Phase::Executing => executing(rollout),
+    }
+}
+
+fn executing(rollout: &Rollout<'_>) -> Verdict {
+    match rollout.reason() {
+        reasons::RUN_WAITING => waiting(rollout),
+        _ if is_stuck(rollout) => Verdict::Stuck,
+        // The run's own condition may lag behind its stage by one look.
+        _ if rollout.current_stage().is_some_and(|stage| {
+            matches!(
+                stage.state,
+                StageState::WaitingBefore | StageState::WaitingAfter
+            )
+        }) =>
+        {
+            waiting(rollout)
+        }
+        _ => Verdict::Progressing,
+    }
+}
+
+/// Whether clusters do not finish: the controller says so and nothing has changed since, or one
+/// has been in flight for longer than the controller allows and is not done.
+fn is_stuck(rollout: &Rollout<'_>) -> bool {
+    let mut in_flight = rollout.in_flight().peekable();
+    if in_flight.peek().is_none() {
+        return rollout.reason() == reasons::RUN_STUCK;
+    }
+    in_flight.any(|cluster| cluster.state == ClusterState::Stuck && !has_recovered(cluster))
+        || (rollout.reason() == reasons::RUN_STUCK
+            && !rollout.in_flight().any(has_recovered)
+            && rollout.in_flight().all(|cluster| cluster.started.is_none()))
+}
+
+/// Whether the binding of a cluster in flight says that it is done: the controller will see it at
+/// its next look.
+pub(super) fn has_recovered(cluster: &ClusterView<'_>) -> bool {
+    matches!(cluster.health, Health::Fine(_))
+}
+
+fn waiting(rollout: &Rollout<'_>) -> Verdict {
+    if rollout.open_approvals().any(needs_a_person) {
+        return Verdict::WaitingForApproval;
+    }
+    if rollout
+        .open_timers()
+        .any(|gate| gate.until().is_none_or(|until| until > rollout.now))
+    {
+        return Verdict::WaitingForTimer;
+    }
+    if rollout.open_gates().next().is_some() {
+        // Approved or waited for: the controller acts at its next look.
+        return Verdict::Progressing;
+    }
+    // The tasks' own status is missing; the run's text says what it waits for.
+    let text = rollout
+        .progressing()
+        .and_then(|condition| parse_waiting(&condition.message));
+    let Some(text) = text else {
+        return Verdict::Progressing;
+    };
+    let stage = rollout
+        .stages
+        .iter()
+        .find(|stage| stage.status.name == text.stage);
+    let has_approval = stage.is_none_or(|stage| {
+        stage
+            .spec
+            .is_none_or(|spec| spec.after.iter().any(|task| task.kind == "Approval"))
+    });
+    if text.before || has_approval {
+        Verdict::WaitingForApproval
+    } else {
+        Verdict::WaitingForTimer
+    }
+}
+
+/// Whether an open approval still needs a person. An approval that counts is taken at the next
+/// look; one that is not seen counts as missing, as the run itself says.
+pub(super) fn needs_a_person(gate: &Gate<'_>) -> bool {
+    !gate
+        .request
+        .as_ref()
+        .and_then(|request| request.present())
+        .is_some_and(|request: &ApprovalRequest| request.counts() || request.is_accepted())
+}
+
+/// The verdict about a placement that no run has touched.
+pub(super) fn of_placement(inventory: &Inventory, troubles: &[Troubled<'_>]) -> Verdict {
+    if inventory.target.kind.concept() == crate::kubefleet::Concept::UpdateRun {
+        return Verdict::Unknown;
+    }
+    let Some(placement) = inventory.placement.present() else {
+        return Verdict::Unknown;
+    };
+    if placement.meta.is_deleting() {
+        return Verdict::Deleting;
+    }
+    if !placement.is_external() {
+        return Verdict::NotStarted;
+    }
+    let scheduled = placement
+        .condition(reasons::SCHEDULED)
+        .is_some_and(|condition| {
+            condition.is_true() && condition.observes(placement.meta.generation)
+        });
+    if !scheduled {
+        return Verdict::NotStarted;
+    }
+    if !inventory.bindings.is_complete() && inventory.bindings.items.is_empty() {
+        return Verdict::Unknown;
+    }
+    let bindings = || {
+        inventory
+            .bindings
+            .iter()
+            .filter(|binding| !binding.meta.is_deleting() && !binding.is_unscheduled())
+    };
+    let mut snapshots: Vec<_> = bindings()
+        .map(|binding| binding.spec.snapshot.as_str())
+        .collect();
+    snapshots.sort_unstable();
+    snapshots.dedup();
+    if snapshots.iter().all(|snapshot| snapshot.is_empty()) {
+        return Verdict::NotStarted;
+    }
+    if troubles
+        .iter()
+        .any(|troubled| troubled.blocking && troubled.is_overdue())
+    {
+        return Verdict::Stuck;
+    }
+    if snapshots.len() > 1 {
+        return Verdict::NotStarted;
+    }
+    let available = |kind: &str| {
+        bindings().all(|binding| {
+            binding
+                .current(kind)
+                .is_some_and(crate::kubefleet::Condition::is_true)
+        })
+    };
+    if available(reasons::AVAILABLE) || available(reasons::DIFF_REPORTED) {
+        Verdict::Succeeded
+    } else {
+        Verdict::Progressing
+    }
+}
