@@ -2,8 +2,10 @@
 
 pub mod case;
 mod causes;
+mod failed;
 pub mod finding;
 mod gaps;
+mod membership;
 mod objects;
 pub mod report;
 pub mod rules;

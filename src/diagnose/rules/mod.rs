@@ -33,6 +33,17 @@ macro_rules! rules {
 
 // In the order of their codes: a test checks it.
 rules! {
+    changes {
+        apply_strategy_changed,
+        placement_policy_changed,
+        cluster_count_changed,
+        stage_clusters_changed,
+        cluster_left_during_run,
+        placement_being_deleted,
+        run_status_inconsistent,
+        max_concurrency_invalid,
+        approval_request_of_another_run,
+    }
     gates {
         approval_observed_generation_mismatch,
     }
