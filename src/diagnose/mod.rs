@@ -10,6 +10,7 @@ mod objects;
 pub mod report;
 pub mod rules;
 mod summary;
+mod taken;
 mod verdict;
 
 use jiff::Timestamp;

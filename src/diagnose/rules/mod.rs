@@ -44,6 +44,12 @@ rules! {
         max_concurrency_invalid,
         approval_request_of_another_run,
     }
+    bindings {
+        preempted_by_another_run,
+        binding_changed_in_flight,
+        binding_missing,
+        deletion_stage_inconsistent,
+    }
     gates {
         approval_observed_generation_mismatch,
     }
