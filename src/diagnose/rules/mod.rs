@@ -56,6 +56,19 @@ rules! {
     clusters {
         workload_not_available,
     }
+    life {
+        run_not_started,
+        run_stopped,
+        stop_blocked,
+        run_frozen_by_upgrade,
+        state_change_not_observed,
+        finished_run_edited,
+        run_being_deleted,
+        state_ignored_by_hub,
+        strategy_differs_from_run,
+        availability_not_tracked,
+        stage_skipped_empty,
+    }
 }
 
 /// The rule of a code.
