@@ -32,21 +32,36 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     }) else {
         return Vec::new();
     };
-    let mut finding = rule
-        .finding(
-            run.object(),
-            format!(
-                "The state of {} is {state} and the run is executed all the same, for the hub agent \
-                 does not read the field.",
-                run.object()
-            ),
+    // Without a look at the hub's schema the run's own texts tell who initialized it, and the hub
+    // agent may have been upgraded since.
+    let known = case.inventory.hub.ignores_state();
+    let message = if known {
+        format!(
+            "The state of {} is {state} and the run is executed all the same, for the hub agent does \
+             not read the field.",
+            run.object()
         )
+    } else {
+        format!(
+            "The state of {} is {state}, a field that the hub agent which initialized the run does \
+             not read.",
+            run.object()
+        )
+    };
+    let mut finding = rule
+        .finding(run.object(), message)
         .evidence(run.object(), "spec.state", state);
     if let Some(condition) = rollout
         .progressing()
         .or_else(|| run.status.conditions.condition(reasons::INITIALIZED))
     {
         finding = finding.condition(&run.object(), "status", condition);
+    }
+    if !known {
+        finding = finding.fix(
+            "Should it stand still since an upgrade of the hub agent, start it.",
+            Some(case.command(&format!("run {}", run.meta.name))),
+        );
     }
     vec![
         finding
