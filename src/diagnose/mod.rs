@@ -4,6 +4,7 @@ pub mod case;
 mod causes;
 pub mod finding;
 mod gaps;
+mod gate;
 mod objects;
 pub mod report;
 pub mod rules;

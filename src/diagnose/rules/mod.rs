@@ -35,6 +35,13 @@ macro_rules! rules {
 rules! {
     gates {
         approval_observed_generation_mismatch,
+        approval_pending,
+        approval_withheld,
+        approval_waits_for_resume,
+        approval_request_recreated,
+        approval_request_missing,
+        timed_wait_running,
+        approval_not_yet_accepted,
     }
     clusters {
         workload_not_available,
