@@ -30,10 +30,18 @@ struct Expectation {
 
 fn expectations(text: &str) -> Vec<Expectation> {
     let mut all: Vec<Expectation> = Vec::new();
-    for line in text.lines().take_while(|line| line.starts_with('#') || line.trim().is_empty()) {
-        let Some((key, value)) = line.trim_start_matches('#').trim().split_once(": ") else { continue };
+    for line in text
+        .lines()
+        .take_while(|line| line.starts_with('#') || line.trim().is_empty())
+    {
+        let Some((key, value)) = line.trim_start_matches('#').trim().split_once(": ") else {
+            continue;
+        };
         match key {
-            "args" => all.push(Expectation { args: value.to_owned(), rules: Vec::new() }),
+            "args" => all.push(Expectation {
+                args: value.to_owned(),
+                rules: Vec::new(),
+            }),
             "verdict" | "findings" | "clusters" | "subject" | "stage" | "says" | "never" => {
                 if let Some(last) = all.last_mut() {
                     last.rules.push((key.to_owned(), value.trim().to_owned()));
@@ -46,7 +54,9 @@ fn expectations(text: &str) -> Vec<Expectation> {
 }
 
 fn fixtures(root: &Path, found: &mut Vec<PathBuf>) {
-    let Ok(entries) = std::fs::read_dir(root) else { return };
+    let Ok(entries) = std::fs::read_dir(root) else {
+        return;
+    };
     for entry in entries {
         let path = entry.unwrap().path();
         if path.is_dir() {
@@ -78,18 +88,35 @@ fn target(bundle: &Bundle, args: &str) -> ObjectRef {
     }
     if let Some((kind, name)) = name.split_once('/') {
         let kind = Kind::from_word(kind).expect("a kind");
-        return ObjectRef { kind, namespace: scope.namespace().to_owned(), name: name.to_owned() };
+        return ObjectRef {
+            kind,
+            namespace: scope.namespace().to_owned(),
+            name: name.to_owned(),
+        };
     }
     let run = scope.object(Concept::UpdateRun, name);
-    let has_run = bundle.objects_of(run.kind).iter().any(|object| object.reference() == run);
-    if has_run { run } else { scope.object(Concept::Placement, name) }
+    let has_run = bundle
+        .objects_of(run.kind)
+        .iter()
+        .any(|object| object.reference() == run);
+    if has_run {
+        run
+    } else {
+        scope.object(Concept::Placement, name)
+    }
 }
 
 fn report(path: &Path, args: &str) -> Report {
     let mut bundle = bundle::read(vec![Input::Path(path.to_owned())]).expect("a bundle");
     let now = args
         .split_once("--now ")
-        .map(|(_, now)| now.split_whitespace().next().unwrap_or_default().parse().expect("a time"))
+        .map(|(_, now)| {
+            now.split_whitespace()
+                .next()
+                .unwrap_or_default()
+                .parse()
+                .expect("a time")
+        })
         .or(bundle.collected_at)
         .or(bundle.newest_timestamp())
         .expect("a clock");
@@ -101,17 +128,36 @@ fn report(path: &Path, args: &str) -> Report {
 fn codes(findings: &[Finding]) -> String {
     let codes: Vec<_> = findings
         .iter()
-        .map(|finding| format!("{}{}", finding.code, if finding.root_cause { "!" } else { "" }))
+        .map(|finding| {
+            format!(
+                "{}{}",
+                finding.code,
+                if finding.root_cause { "!" } else { "" }
+            )
+        })
         .collect();
-    if codes.is_empty() { "none".to_owned() } else { codes.join(" ") }
+    if codes.is_empty() {
+        "none".to_owned()
+    } else {
+        codes.join(" ")
+    }
 }
 
 fn check(report: &Report, key: &str, value: &str) -> Result<(), String> {
     let equal = |what: &str, got: String, want: &str| {
-        if got == want { Ok(()) } else { Err(format!("{what}: got `{got}`, expected `{want}`")) }
+        if got == want {
+            Ok(())
+        } else {
+            Err(format!("{what}: got `{got}`, expected `{want}`"))
+        }
     };
     let (code, rest) = value.split_once(' ').unwrap_or((value, ""));
-    let of_code = || report.findings.iter().filter(move |finding| finding.code == code);
+    let of_code = || {
+        report
+            .findings
+            .iter()
+            .filter(move |finding| finding.code == code)
+    };
     match key {
         "verdict" => equal("verdict", report.verdict.as_str().to_owned(), value),
         "findings" => equal("findings", codes(&report.findings), value),
@@ -120,11 +166,16 @@ fn check(report: &Report, key: &str, value: &str) -> Result<(), String> {
         "clusters" => {
             let clusters: BTreeSet<_> = of_code().flat_map(|finding| &finding.clusters).collect();
             let got: Vec<_> = clusters.into_iter().map(String::as_str).collect();
-            equal(&format!("clusters of {code}"), got.join(","), &rest.replace(", ", ","))
+            equal(
+                &format!("clusters of {code}"),
+                got.join(","),
+                &rest.replace(", ", ","),
+            )
         }
         "subject" => {
-            let got: Vec<_> =
-                of_code().map(|f| format!("{}/{}", f.subject.kind, f.subject.name)).collect();
+            let got: Vec<_> = of_code()
+                .map(|f| format!("{}/{}", f.subject.kind, f.subject.name))
+                .collect();
             if got.iter().any(|got| got == rest) {
                 Ok(())
             } else {
@@ -132,8 +183,14 @@ fn check(report: &Report, key: &str, value: &str) -> Result<(), String> {
             }
         }
         "stage" => {
-            let got: Vec<_> = of_code().filter_map(|finding| finding.stage.as_deref()).collect();
-            if got.contains(&rest) { Ok(()) } else { Err(format!("stage of {code}: {got:?}")) }
+            let got: Vec<_> = of_code()
+                .filter_map(|finding| finding.stage.as_deref())
+                .collect();
+            if got.contains(&rest) {
+                Ok(())
+            } else {
+                Err(format!("stage of {code}: {got:?}"))
+            }
         }
         "says" => {
             let got: Vec<_> = of_code().map(|finding| finding.message.as_str()).collect();
@@ -150,17 +207,30 @@ fn check(report: &Report, key: &str, value: &str) -> Result<(), String> {
 /// What every report keeps to, whatever it is about.
 fn laws(report: &Report) -> Vec<String> {
     let mut broken = Vec::new();
-    let roots = report.findings.iter().filter(|finding| finding.root_cause).count();
+    let roots = report
+        .findings
+        .iter()
+        .filter(|finding| finding.root_cause)
+        .count();
     if report.verdict.wants_root_cause() && roots == 0 {
-        broken.push(format!("verdict {} without a root cause", report.verdict.as_str()));
+        broken.push(format!(
+            "verdict {} without a root cause",
+            report.verdict.as_str()
+        ));
     }
     for finding in &report.findings {
         let code = &finding.code;
         if rules::find(code).is_none_or(|rule| rule.name != finding.name) {
-            broken.push(format!("{code} is not in the list under the name {}", finding.name));
+            broken.push(format!(
+                "{code} is not in the list under the name {}",
+                finding.name
+            ));
         }
         if !finding.message.ends_with('.') || finding.message.contains('\n') {
-            broken.push(format!("{code}: the message is not one sentence: {}", finding.message));
+            broken.push(format!(
+                "{code}: the message is not one sentence: {}",
+                finding.message
+            ));
         }
         if finding.evidence.is_empty() {
             broken.push(format!("{code} has no evidence"));
@@ -171,14 +241,25 @@ fn laws(report: &Report) -> Vec<String> {
         if finding.severity as u8 > 0 && finding.remedies.is_empty() {
             broken.push(format!("{code} has no remedy"));
         }
-        for command in finding.remedies.iter().filter_map(|remedy| remedy.command.as_ref()) {
+        for command in finding
+            .remedies
+            .iter()
+            .filter_map(|remedy| remedy.command.as_ref())
+        {
             if !command.starts_with("kubectl fleet-stage ") {
                 broken.push(format!("{code}: not a command of ours: {command}"));
             }
         }
         for cause in &finding.caused_by {
-            if !report.findings.iter().any(|f| f.code == cause.code && f.subject == cause.subject) {
-                broken.push(format!("{code} is caused by {} which is not there", cause.code));
+            if !report
+                .findings
+                .iter()
+                .any(|f| f.code == cause.code && f.subject == cause.subject)
+            {
+                broken.push(format!(
+                    "{code} is caused by {} which is not there",
+                    cause.code
+                ));
             }
         }
     }
@@ -192,7 +273,10 @@ fn every_fixture_gives_what_it_expects() {
     for path in all_fixtures() {
         let text = std::fs::read_to_string(&path).unwrap();
         let expectations = expectations(&text);
-        let shown = path.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap_or(&path).display();
+        let shown = path
+            .strip_prefix(env!("CARGO_MANIFEST_DIR"))
+            .unwrap_or(&path)
+            .display();
         if expectations.is_empty() {
             failures.push(format!("{shown}: no expectation"));
         }
@@ -206,13 +290,19 @@ fn every_fixture_gives_what_it_expects() {
                 .collect();
             problems.extend(laws(&report));
             if shown.to_string().contains("healthy")
-                && report.findings.iter().any(|f| f.severity.as_str() == "error")
+                && report
+                    .findings
+                    .iter()
+                    .any(|f| f.severity.as_str() == "error")
             {
                 problems.push("a healthy run has an error finding".to_owned());
             }
             if !problems.is_empty() {
-                let findings: Vec<_> =
-                    report.findings.iter().map(|f| format!("      {} {}", f.code, f.message)).collect();
+                let findings: Vec<_> = report
+                    .findings
+                    .iter()
+                    .map(|f| format!("      {} {}", f.code, f.message))
+                    .collect();
                 failures.push(format!(
                     "{shown} ({}):\n    {}\n{}",
                     expectation.args,
@@ -236,12 +326,19 @@ fn rules_are_sorted_and_named_once() {
     let mut sorted = codes.clone();
     sorted.sort_unstable();
     sorted.dedup();
-    assert_eq!(codes, sorted, "rules are listed in the order of their codes, each once");
+    assert_eq!(
+        codes, sorted,
+        "rules are listed in the order of their codes, each once"
+    );
     let names: BTreeSet<_> = rules::ALL.iter().map(|rule| rule.name).collect();
     assert_eq!(names.len(), codes.len(), "names are unique");
     for rule in rules::ALL {
         for cause in rule.caused_by {
-            assert!(rules::find(cause).is_some(), "{} names the unknown cause {cause}", rule.code);
+            assert!(
+                rules::find(cause).is_some(),
+                "{} names the unknown cause {cause}",
+                rule.code
+            );
         }
     }
 }
@@ -264,7 +361,8 @@ fn every_rule_is_explained_and_has_fixtures() {
             let of_kind: Vec<_> = found
                 .iter()
                 .filter(|path| {
-                    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(prefix))
+                    path.file_name()
+                        .is_some_and(|name| name.to_string_lossy().starts_with(prefix))
                 })
                 .collect();
             if of_kind.is_empty() {
@@ -273,9 +371,16 @@ fn every_rule_is_explained_and_has_fixtures() {
             for path in of_kind {
                 let text = std::fs::read_to_string(path).unwrap();
                 let args = &expectations(&text)[0].args;
-                let made = report(path, args).findings.iter().any(|f| f.code == rule.code);
+                let made = report(path, args)
+                    .findings
+                    .iter()
+                    .any(|f| f.code == rule.code);
                 if made != fires {
-                    missing.push(format!("{}: {} says the opposite", rule.code, path.display()));
+                    missing.push(format!(
+                        "{}: {} says the opposite",
+                        rule.code,
+                        path.display()
+                    ));
                 }
             }
         }

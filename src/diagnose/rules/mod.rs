@@ -46,6 +46,19 @@ rules! {
     clusters {
         workload_not_available,
     }
+    content {
+        old_content_rolled_out,
+        versions_mixed,
+        cluster_would_go_back,
+        snapshot_about_to_be_pruned,
+        other_run_active,
+    }
+    placements {
+        placement_awaits_run,
+        placement_rolls_out_itself,
+        cluster_without_content,
+        runs_on_placement,
+    }
 }
 
 /// The rule of a code.
