@@ -188,7 +188,7 @@ struct Mapping<'y, 't> {
     ended: bool,
 }
 
-impl<'t> Mapping<'_, 't> {
+impl Mapping<'_, '_> {
     /// Reads the entries that a `<<` brings, those of the first mapping first.
     fn merge(&mut self) -> Result<(), Fault> {
         match self.yaml.events.next()? {
