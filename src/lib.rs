@@ -5,6 +5,10 @@
 
 pub mod bundle;
 pub mod diagnose;
+pub mod error;
+pub mod exit;
 pub mod inventory;
 pub mod kubefleet;
+pub mod render;
 pub mod rollout;
+pub mod ui;
