@@ -2,6 +2,7 @@
 
 pub mod case;
 mod causes;
+pub mod explanations;
 pub mod finding;
 mod gaps;
 mod gate;
