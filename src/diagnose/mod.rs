@@ -2,6 +2,7 @@
 
 pub mod case;
 mod causes;
+mod claims;
 pub mod finding;
 mod gaps;
 mod objects;

@@ -38,6 +38,11 @@ rules! {
     }
     clusters {
         workload_not_available,
+        manifest_apply_failed,
+        namespace_missing_on_member,
+        kind_missing_on_member,
+        drift_found,
+        takeover_refused,
     }
 }
 
