@@ -43,6 +43,11 @@ rules! {
         kind_missing_on_member,
         drift_found,
         takeover_refused,
+        object_owned_by_others,
+        object_owned_by_another_placement,
+        manifest_invalid,
+        load_balancer_pending,
+        apply_conflict,
     }
 }
 
