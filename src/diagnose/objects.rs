@@ -248,15 +248,7 @@ impl Affected<'_, '_> {
 
     /// Adds what follows a repair on the member clusters: the same run goes on by itself.
     pub fn goes_on(&self, finding: Finding) -> Finding {
-        if self.case.verdict == Verdict::Stuck && self.case.run().is_some() {
-            finding.look(
-                "Then wait: the same run goes on by itself at the controller's next look, which may \
-                 take some minutes.",
-                Some(self.case.command(&format!("diagnose {}", self.case.run_object().name))),
-            )
-        } else {
-            finding
-        }
+        goes_on(self.case, finding)
     }
 
     /// Adds what follows a repair of the content on the hub: a new run, for this one keeps its
@@ -264,4 +256,66 @@ impl Affected<'_, '_> {
     pub fn new_run(&self, finding: Finding, repair: impl Into<String>) -> Finding {
         finding.fix(repair, self.case.new_run_command())
     }
+}
+
+/// Adds what follows a repair on the member clusters: the same run goes on by itself.
+pub(super) fn goes_on(case: &Case<'_>, finding: Finding) -> Finding {
+    if case.verdict == Verdict::Stuck && case.run().is_some() {
+        finding.look(
+            "Then wait: the same run goes on by itself at the controller's next look, which may \
+             take some minutes.",
+            Some(case.command(&format!("diagnose {}", case.run_object().name))),
+        )
+    } else {
+        finding
+    }
+}
+
+/// `member-1`, `member-1 and member-2`, `member-1, member-2, member-3 and 4 more`.
+pub(super) fn clusters(on: &[&Troubled<'_>]) -> String {
+    enumerate(on.iter().map(|troubled| troubled.cluster))
+}
+
+/// Makes a finding for everything that `subject` finds at fault, from the bindings themselves: for
+/// troubles that stand in no object's condition.
+pub(super) fn per_trouble<'a, 'i>(
+    case: &'a Case<'i>,
+    rule: &Rule,
+    subject: impl Fn(&Troubled<'i>) -> Option<Subject>,
+    describe: impl Fn(&[&'a Troubled<'i>], Finding) -> Finding,
+) -> Vec<Finding> {
+    let mut groups: std::collections::BTreeMap<_, Vec<&Troubled<'_>>> =
+        std::collections::BTreeMap::new();
+    for troubled in &case.troubles {
+        if let Some(subject) = subject(troubled) {
+            let key = (
+                subject,
+                troubled.stage,
+                troubled.explains(case.verdict),
+                // One sentence speaks of one text.
+                troubled.trouble.condition.message.as_str(),
+            );
+            groups.entry(key).or_default().push(troubled);
+        }
+    }
+    groups
+        .into_iter()
+        .filter_map(|((subject, stage, explains, _), on)| {
+            let first = on.first()?;
+            let mut finding = rule
+                .finding(subject, String::new())
+                .severity(first.severity(case.verdict))
+                .root_if(explains)
+                .clusters(on.iter().map(|troubled| troubled.cluster));
+            finding.stage = stage.map(str::to_owned);
+            for troubled in on.iter().take(SHOWN) {
+                finding = finding.condition(
+                    &troubled.binding.object(),
+                    "status",
+                    troubled.trouble.condition,
+                );
+            }
+            Some(describe(&on, finding))
+        })
+        .collect()
 }

@@ -27,8 +27,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             let clusters = affected.clusters();
             let manifest = affected.manifest;
             finding.message = format!(
-                "{} was applied, but has no address on {clusters}{}, as a load balancer would give \
-                 it.",
+                "{} was applied, but has not become available on {clusters}{}: a Service of type \
+                 LoadBalancer waits for its address.",
                 affected.object(),
                 affected.lasting()
             );
