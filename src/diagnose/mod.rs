@@ -5,6 +5,7 @@ mod causes;
 mod claims;
 pub mod finding;
 mod gaps;
+mod members;
 mod objects;
 pub mod report;
 pub mod rules;

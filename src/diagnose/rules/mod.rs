@@ -50,8 +50,17 @@ rules! {
         work_not_synchronized,
         envelope_content_invalid,
         manifest_invalid,
+        diff_report_failed,
+        work_not_processed,
+        member_agent_silent,
+        member_cluster_unhealthy,
+        member_cluster_left,
+        cluster_deletion_pending,
+        cluster_stuck_unexplained,
+        cluster_recovered,
         load_balancer_pending,
         apply_conflict,
+        work_status_trimmed,
     }
 }
 
