@@ -5,6 +5,7 @@ mod causes;
 mod claims;
 pub mod finding;
 mod gaps;
+mod gate;
 mod members;
 mod objects;
 pub mod report;

@@ -35,6 +35,13 @@ macro_rules! rules {
 rules! {
     gates {
         approval_observed_generation_mismatch,
+        approval_pending,
+        approval_withheld,
+        approval_waits_for_resume,
+        approval_request_recreated,
+        approval_request_missing,
+        timed_wait_running,
+        approval_not_yet_accepted,
     }
     clusters {
         workload_not_available,
@@ -61,6 +68,19 @@ rules! {
         load_balancer_pending,
         apply_conflict,
         work_status_trimmed,
+    }
+    content {
+        old_content_rolled_out,
+        versions_mixed,
+        cluster_would_go_back,
+        snapshot_about_to_be_pruned,
+        other_run_active,
+    }
+    placements {
+        placement_awaits_run,
+        placement_rolls_out_itself,
+        cluster_without_content,
+        runs_on_placement,
     }
 }
 
