@@ -3,6 +3,7 @@
 use crate::diagnose::case::Case;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
+use crate::kubefleet::binding::Binding;
 use crate::kubefleet::{Concept, duration, names};
 use crate::rollout::{ClusterState, STUCK_AFTER};
 
@@ -37,7 +38,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         });
         let subject = cluster
             .binding
-            .map_or_else(|| case.run_object(), |binding| binding.object());
+            .map_or_else(|| case.run_object(), Binding::object);
         let mut finding = rule
             .finding(
                 subject,

@@ -10,7 +10,7 @@ use crate::diagnose::rules::Rule;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::parse_stuck;
 use crate::kubefleet::{Concept, reasons};
-use crate::rollout::{ClusterState, Health};
+use crate::rollout::{ClusterState, Health, Rollout};
 
 /// The rest of the stuck clusters, so that each has a finding: those of which no other rule of this
 /// group speaks. Source: updaterun/execution.go:checkClusterUpdateResult.
@@ -28,8 +28,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         return Vec::new();
     }
     let stuck = stuck(case);
-    let mut groups: BTreeMap<(Subject, Option<&str>, &str), Vec<(&str, Option<&Binding>)>> =
-        BTreeMap::new();
+    let mut groups: BTreeMap<_, Vec<(&str, Option<&Binding>)>> = BTreeMap::new();
     for (cluster, stage) in &stuck {
         let explained = case
             .troubles
@@ -169,7 +168,7 @@ fn conditions(binding: &Binding, mut finding: Finding) -> Finding {
 
 fn remedies(case: &Case<'_>, mut finding: Finding) -> Finding {
     let kind = case.inventory.scope.kind(Concept::Binding).name();
-    if let Some(progressing) = case.rollout.as_ref().and_then(|rollout| rollout.progressing()) {
+    if let Some(progressing) = case.rollout.as_ref().and_then(Rollout::progressing) {
         finding = finding.condition(&case.run_object(), "status", progressing);
     }
     if !case.inventory.bindings.is_complete() || !case.inventory.works.is_complete() {

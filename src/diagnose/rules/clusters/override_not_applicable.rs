@@ -93,10 +93,9 @@ fn at_fault(troubled: &Troubled<'_>, problem: &BindingProblem) -> Subject {
         Subject::new("ResourceOverrideSnapshot", namespace, name)
     };
     let named = |kind: Option<OverrideKind>, namespace: &str, name: &str| match kind {
-        Some(OverrideKind::Namespaced) => namespaced(namespace, name),
         Some(OverrideKind::Cluster) => cluster(name),
         None if spec.cluster_overrides.iter().any(|pinned| pinned == name) => cluster(name),
-        None => namespaced(namespace, name),
+        Some(OverrideKind::Namespaced) | None => namespaced(namespace, name),
     };
     match problem {
         BindingProblem::OverrideFailed {
