@@ -48,6 +48,8 @@ pub(super) fn of_manifest(manifest: &ManifestTrouble<'_>) -> Option<&'static str
             reasons::DIFF_REPORTED => "FS514",
             _ => "FS502",
         },
+        // Where nothing is applied, nothing was refused: the report of differences failed.
+        _ if manifest.condition.kind == reasons::DIFF_REPORTED => "FS514",
         P::DriftDetectionFailed { .. }
         | P::ImmutableField { .. }
         | P::QuotaExceeded { .. }
