@@ -181,7 +181,9 @@ fn json_error(place: &Place, text: &str, error: &serde_json::Error) -> ReadError
 
 /// Reads the documents between `---` and `...` lines, each as what it is.
 fn documents(place: &Place, text: &str, read: &mut Read) -> Result<(), ReadError> {
-    for document in split(text) {
+    let chunks = split(text);
+    let count = chunks.len();
+    for (number, document) in chunks.into_iter().enumerate() {
         let body = document.text;
         let first = body
             .lines()
@@ -228,6 +230,19 @@ fn documents(place: &Place, text: &str, read: &mut Read) -> Result<(), ReadError
             )
             .at(document.line + body.lines().count().saturating_sub(1), 1)
             .hint("run the command that wrote it again, or add `kind: List`"));
+        }
+        let nameless = || {
+            let mut metas = parsed.objects.iter().map(|object| object.body.meta());
+            metas.any(|meta| meta.name.is_empty())
+        };
+        let half = parsed.not_objects > 0 && first.starts_with("apiVersion:");
+        if number + 1 == count && number > 0 && (half || nameless()) {
+            return Err(ReadError::new(
+                place,
+                "the last document has no kind or no name: it was cut off",
+            )
+            .at(document.line, 1)
+            .hint("run the command that wrote it again, or copy the file again"));
         }
         read.parsed.absorb(parsed);
     }

@@ -3,6 +3,7 @@
 pub mod case;
 mod causes;
 mod claims;
+pub mod explanations;
 pub mod finding;
 mod gaps;
 mod gate;
