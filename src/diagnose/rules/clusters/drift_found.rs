@@ -30,12 +30,15 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                  over the change.",
                 affected.object()
             );
+            let before = finding.evidence.len();
             finding = affected.compared(finding, Compared::Drift);
+            let fields = if finding.evidence.len() > before {
+                "the fields named in the evidence have the hub's values again"
+            } else {
+                "the object is again as the hub has it; the changed fields were not reported"
+            };
             finding = finding.fix(
-                format!(
-                    "Undo the change on {clusters}, so that the fields named in the evidence have \
-                     the hub's values again."
-                ),
+                format!("Undo the change on {clusters}, so that {fields}."),
                 None,
             );
             finding = affected.goes_on(finding);
