@@ -2,10 +2,12 @@
 
 pub mod case;
 mod causes;
+mod claims;
 pub mod explanations;
 pub mod finding;
 mod gaps;
 mod gate;
+mod members;
 mod objects;
 pub mod report;
 pub mod rules;
