@@ -398,3 +398,50 @@ fn yaml_error(
         error
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_keep_their_lines_and_lose_nothing() {
+        let text = "# a\n%YAML 1.2\n--- # b\nc: 1\n...\n\nd: 2\n---\n---e: 3\n----\n--- |\n f\n";
+        let found: Vec<_> = split(text)
+            .iter()
+            .map(|chunk| (chunk.line, chunk.text))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                (1, "# a\n%YAML 1.2\n--- # b\nc: 1\n"),
+                (6, "\nd: 2\n"),
+                (8, "---\n---e: 3\n----\n"),
+                (11, "--- |\n f\n"),
+            ]
+        );
+    }
+
+    #[test]
+    fn json_is_told_from_flow_style() {
+        for json in ["{\"a\": 1}", " {\n}", "[]", "[ [ {\"a\"", "{"] {
+            assert!(is_json(json), "{json}");
+        }
+        for yaml in ["{a: 1}", "[{a: 1}]", "a: {}", "- a", "\"a\""] {
+            assert!(!is_json(yaml), "{yaml}");
+        }
+    }
+
+    #[test]
+    fn logs_are_told_by_their_first_line() {
+        for log in [
+            "E0102 03:04:05.6 7 a.go:8] b",
+            "2026-01-02T03:04:05Z b",
+            "2026/01/02 03:04:05 b",
+        ] {
+            assert!(is_log(log), "{log}");
+        }
+        for other in ["", "Event: 1", "2026", "{}", "kind: List"] {
+            assert!(!is_log(other), "{other}");
+        }
+    }
+}
