@@ -2,9 +2,13 @@
 
 pub mod case;
 mod causes;
+mod claims;
+pub mod explanations;
 mod failed;
 pub mod finding;
 mod gaps;
+mod gate;
+mod members;
 mod membership;
 mod objects;
 pub mod report;

@@ -52,9 +52,39 @@ rules! {
     }
     gates {
         approval_observed_generation_mismatch,
+        approval_pending,
+        approval_withheld,
+        approval_waits_for_resume,
+        approval_request_recreated,
+        approval_request_missing,
+        timed_wait_running,
+        approval_not_yet_accepted,
     }
     clusters {
         workload_not_available,
+        manifest_apply_failed,
+        namespace_missing_on_member,
+        kind_missing_on_member,
+        drift_found,
+        takeover_refused,
+        object_owned_by_others,
+        object_owned_by_another_placement,
+        override_not_applicable,
+        snapshot_gone_during_run,
+        work_not_synchronized,
+        envelope_content_invalid,
+        manifest_invalid,
+        diff_report_failed,
+        work_not_processed,
+        member_agent_silent,
+        member_cluster_unhealthy,
+        member_cluster_left,
+        cluster_deletion_pending,
+        cluster_stuck_unexplained,
+        cluster_recovered,
+        load_balancer_pending,
+        apply_conflict,
+        work_status_trimmed,
     }
     life {
         run_not_started,
@@ -68,6 +98,19 @@ rules! {
         strategy_differs_from_run,
         availability_not_tracked,
         stage_skipped_empty,
+    }
+    content {
+        old_content_rolled_out,
+        versions_mixed,
+        cluster_would_go_back,
+        snapshot_about_to_be_pruned,
+        other_run_active,
+    }
+    placements {
+        placement_awaits_run,
+        placement_rolls_out_itself,
+        cluster_without_content,
+        runs_on_placement,
     }
 }
 

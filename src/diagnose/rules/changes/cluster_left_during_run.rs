@@ -7,6 +7,7 @@ use crate::diagnose::failed;
 use crate::diagnose::membership::{Fate, fate, recorded_stage};
 use crate::diagnose::report::{Finding, Severity, Subject};
 use crate::diagnose::rules::Rule;
+use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::Cause;
 use crate::kubefleet::{Concept, Kind};
 use crate::rollout::Rollout;
@@ -19,7 +20,7 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
     name: "cluster-left-during-run",
     severity: Severity::Error,
     reads: &[Concept::Binding, Concept::MemberCluster],
-    caused_by: &["FS202", "FS203", "FS206"],
+    caused_by: &["FS202", "FS203", "FS206", "FS518"],
     check,
 };
 
@@ -45,7 +46,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     // Before it began, a run has no clusters that could leave it.
     if membership || !failed {
         for cluster in case.rollout.iter().flat_map(Rollout::updated_clusters) {
-            if let Some(fate) = fate(case.inventory, cluster.name) {
+            // While the run is alive only the scheduler's word counts: it ends the run.
+            let unscheduled = cluster.binding.is_some_and(Binding::is_unscheduled);
+            if let Some(fate) = fate(case.inventory, cluster.name)
+                && (failed || unscheduled)
+            {
                 left.insert(cluster.name, Some(fate));
             }
         }
