@@ -145,7 +145,7 @@ fn describe(case: &Case<'_>, difference: &StageDifference<'_>) -> String {
         (!names.is_empty()).then(|| format!("{} {verb}", enumerate(names)))
     };
     let from = |name: &&str| match recorded_stage(case, name) {
-        Some(stage) => format!("{name} (of stage {stage})"),
+        Some(stage) => format!("{name} of stage {stage}"),
         None => (*name).to_owned(),
     };
     let came: Vec<_> = difference.came.iter().map(from).collect();
