@@ -2,11 +2,13 @@
 
 pub mod case;
 mod causes;
+mod failing;
 pub mod finding;
 mod gaps;
 mod objects;
 pub mod report;
 pub mod rules;
+mod scheduling;
 mod summary;
 mod verdict;
 

@@ -33,6 +33,14 @@ macro_rules! rules {
 
 // In the order of their codes: a test checks it.
 rules! {
+    inputs {
+        placement_not_found,
+        placement_not_external,
+        policy_snapshot_not_found,
+        policy_snapshot_inconsistent,
+        placement_not_scheduled,
+        no_cluster_selected,
+    }
     gates {
         approval_observed_generation_mismatch,
     }
