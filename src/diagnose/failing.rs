@@ -65,9 +65,14 @@ pub(super) fn just_new_run(case: &Case<'_>, finding: Finding) -> Finding {
     )
 }
 
-/// `PLURAL NAME [-n NAMESPACE]`, as kubectl takes it after its verb.
+/// `KINDS NAME [-n NAMESPACE]`, as kubectl takes it after its verb.
 pub(super) fn for_kubectl(object: &ObjectRef) -> String {
-    format!("{} {}{}", object.kind.plural(), object.name, object.flag())
+    format!(
+        "{} {}{}",
+        object.kind.for_kubectl(),
+        object.name,
+        object.flag()
+    )
 }
 
 /// The name among `names` that is closest to `wanted`, when it is close enough to be meant.

@@ -6,6 +6,7 @@ mod failing;
 pub mod finding;
 mod gaps;
 mod objects;
+mod placing;
 pub mod report;
 pub mod rules;
 mod scheduling;

@@ -40,6 +40,13 @@ rules! {
         policy_snapshot_inconsistent,
         placement_not_scheduled,
         no_cluster_selected,
+        binding_count_mismatch,
+        strategy_not_found,
+        stage_tasks_invalid,
+        stage_selector_invalid,
+        cluster_in_two_stages,
+        sorting_label_invalid,
+        cluster_in_no_stage,
     }
     gates {
         approval_observed_generation_mismatch,
