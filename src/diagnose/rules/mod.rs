@@ -47,6 +47,10 @@ rules! {
         cluster_in_two_stages,
         sorting_label_invalid,
         cluster_in_no_stage,
+        snapshot_index_invalid,
+        snapshot_not_found,
+        snapshot_pruned,
+        snapshot_incomplete,
     }
     gates {
         approval_observed_generation_mismatch,
