@@ -51,6 +51,13 @@ rules! {
         snapshot_not_found,
         snapshot_pruned,
         snapshot_incomplete,
+        override_invalid,
+        resource_selector_invalid,
+        initialization_interrupted,
+        initialization_retried,
+        controller_not_responding,
+        run_state_unsupported,
+        failure_not_recognized,
     }
     gates {
         approval_observed_generation_mismatch,
