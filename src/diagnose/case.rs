@@ -250,7 +250,11 @@ fn troubles<'i>(inventory: &'i Inventory, rollout: Option<&Rollout<'i>>) -> Vec<
             // A cluster whose binding failed before the controller could note its start has no
             // conditions yet, and is being worked on all the same.
             let begun = cluster.state == ClusterState::Pending && ours;
-            if cluster.state == ClusterState::Pending && !ours {
+            // What another run wrote since is that run's trouble.
+            if !in_flight && wrote.is_some() && !ours {
+                return None;
+            }
+            if (cluster.state == ClusterState::Pending || finished) && !ours {
                 return None;
             }
             let trouble = binding_trouble(inventory, binding)?;

@@ -5,6 +5,7 @@ mod causes;
 mod failing;
 pub mod finding;
 mod gaps;
+mod gate;
 mod objects;
 mod placing;
 pub mod report;

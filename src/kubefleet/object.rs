@@ -1,5 +1,6 @@
 //! One parser from text to objects, for YAML and JSON, single objects and lists.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -93,8 +94,11 @@ impl Object {
 pub struct Parsed {
     /// Objects of the kinds that the walk reads, in the order of the text.
     pub objects: Vec<Object>,
-    /// Objects of other kinds, which are passed over.
-    pub ignored: usize,
+    /// Objects of other kinds, which are passed over: how many of each.
+    pub ignored: BTreeMap<String, usize>,
+    /// Lists that do not say their kind. YAML as kubectl prints it has it behind the items, so
+    /// that a list without it was cut off.
+    pub unnamed_lists: usize,
     /// Our own documents (`apiVersion: kubectl-fleet-stage/v1`), such as a bundle's header.
     pub own: Vec<(String, serde_json::Value)>,
     /// How many documents were no objects at all: not a mapping, or without `kind`.
@@ -212,6 +216,7 @@ impl<'de> Visitor<'de> for DocumentSeed<'_> {
             }
         }
         if had_items || kind == "List" {
+            self.parsed.unnamed_lists += usize::from(kind.is_empty());
             return Ok(());
         }
         let rest = Rest {
@@ -233,6 +238,21 @@ impl DocumentSeed<'_> {
 }
 
 impl Parsed {
+    /// Takes over what another text held.
+    pub fn absorb(&mut self, other: Self) {
+        if self.objects.is_empty() {
+            self.objects = other.objects;
+        } else {
+            self.objects.extend(other.objects);
+        }
+        for (kind, count) in other.ignored {
+            *self.ignored.entry(kind).or_default() += count;
+        }
+        self.unnamed_lists += other.unnamed_lists;
+        self.own.extend(other.own);
+        self.not_objects += other.not_objects;
+    }
+
     fn read<'de, A: MapAccess<'de>>(
         &mut self,
         api_version: &str,
@@ -260,7 +280,12 @@ impl Parsed {
         if kind.is_empty() || api_version.is_empty() {
             self.not_objects += 1;
         } else {
-            self.ignored += 1;
+            match self.ignored.get_mut(kind) {
+                Some(count) => *count += 1,
+                None => {
+                    self.ignored.insert(kind.to_owned(), 1);
+                }
+            }
         }
         Ok(())
     }
@@ -285,6 +310,32 @@ impl<'de> Visitor<'de> for ItemsSeed<'_> {
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a list of Kubernetes objects")
+    }
+
+    // `items` of a custom resource may be anything.
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(())
     }
 
     fn visit_unit<E>(self) -> Result<(), E> {

@@ -28,6 +28,10 @@ pub enum Scalar<'a> {
 
 /// A type that can be read from any value, right or wrong.
 pub trait Lenient: Default {
+    /// Whether the value is text, so that a format whose scalars carry no type (YAML) should hand
+    /// over what stands there: `012`, `1e3` and `no` are names, not numbers or booleans.
+    const TEXT: bool = false;
+
     /// Reads a scalar; the default gives up the value.
     fn from_scalar(_: Scalar<'_>) -> Self {
         Self::default()
@@ -46,6 +50,9 @@ pub trait Lenient: Default {
     }
 }
 
+/// The name under which a [`Lenient`] value asks its format for text.
+pub const TEXT: &str = "text";
+
 /// The seed with which serde reads a [`Lenient`] value.
 pub struct Seed<T>(PhantomData<T>);
 
@@ -59,7 +66,12 @@ impl<'de, T: Lenient> DeserializeSeed<'de> for Seed<T> {
     type Value = T;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T, D::Error> {
-        deserializer.deserialize_any(LenientVisitor(PhantomData))
+        if T::TEXT {
+            // A format that knows nothing of the name hands back its deserializer.
+            deserializer.deserialize_newtype_struct(TEXT, LenientVisitor(PhantomData))
+        } else {
+            deserializer.deserialize_any(LenientVisitor(PhantomData))
+        }
     }
 }
 
@@ -81,6 +93,10 @@ impl<'de, T: Lenient> Visitor<'de> for LenientVisitor<T> {
     }
 
     fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<T, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<T, D::Error> {
         deserializer.deserialize_any(self)
     }
 
@@ -149,6 +165,8 @@ impl<'de> DeserializeSeed<'de> for Key {
 }
 
 impl Lenient for String {
+    const TEXT: bool = true;
+
     fn from_scalar(scalar: Scalar<'_>) -> Self {
         match scalar {
             Scalar::Null => Self::new(),
@@ -195,6 +213,8 @@ impl Lenient for Option<i64> {
 }
 
 impl Lenient for Option<String> {
+    const TEXT: bool = true;
+
     fn from_scalar(scalar: Scalar<'_>) -> Self {
         match scalar {
             Scalar::Null => None,

@@ -61,9 +61,29 @@ rules! {
     }
     gates {
         approval_observed_generation_mismatch,
+        approval_pending,
+        approval_withheld,
+        approval_waits_for_resume,
+        approval_request_recreated,
+        approval_request_missing,
+        timed_wait_running,
+        approval_not_yet_accepted,
     }
     clusters {
         workload_not_available,
+    }
+    content {
+        old_content_rolled_out,
+        versions_mixed,
+        cluster_would_go_back,
+        snapshot_about_to_be_pruned,
+        other_run_active,
+    }
+    placements {
+        placement_awaits_run,
+        placement_rolls_out_itself,
+        cluster_without_content,
+        runs_on_placement,
     }
 }
 

@@ -1,0 +1,81 @@
+//! The newest point in time that objects speak of: the clock of a bundle without a header.
+
+use jiff::Timestamp;
+
+use crate::kubefleet::Condition;
+use crate::kubefleet::object::{Body, Object};
+use crate::kubefleet::run::{StageStatus, TaskStatus};
+
+/// The largest timestamp among them.
+pub(super) fn newest(objects: &[Object]) -> Option<Timestamp> {
+    let mut clock = Clock(None);
+    for object in objects {
+        clock.object(&object.body);
+    }
+    clock.0
+}
+
+struct Clock(Option<Timestamp>);
+
+impl Clock {
+    fn see(&mut self, time: Option<Timestamp>) {
+        // `None` is less than any time.
+        self.0 = self.0.max(time);
+    }
+
+    fn conditions(&mut self, conditions: &[Condition]) {
+        for condition in conditions {
+            self.see(condition.since);
+        }
+    }
+
+    fn object(&mut self, body: &Body) {
+        let meta = body.meta();
+        self.see(meta.created);
+        self.see(meta.deleted);
+        match body {
+            Body::Run(run) => {
+                self.conditions(&run.status.conditions);
+                run.all_stages().for_each(|stage| self.stage(stage));
+            }
+            Body::Approval(approval) => self.conditions(&approval.status.conditions),
+            Body::Placement(placement) => self.conditions(&placement.status.conditions),
+            Body::Binding(binding) => {
+                let status = &binding.status;
+                self.conditions(&status.conditions);
+                for failed in &status.failed {
+                    self.see(failed.condition.since);
+                }
+                for compared in status.drifted.iter().chain(&status.diffed) {
+                    self.see(compared.observed);
+                }
+            }
+            Body::PolicySnapshot(snapshot) => self.conditions(&snapshot.status.conditions),
+            Body::Work(work) => {
+                self.conditions(&work.status.conditions);
+                for manifest in &work.status.manifests {
+                    self.conditions(&manifest.conditions);
+                }
+            }
+            Body::Member(member) => {
+                self.conditions(&member.status.conditions);
+                for agent in &member.status.agents {
+                    self.conditions(&agent.conditions);
+                    self.see(agent.heartbeat);
+                }
+            }
+            Body::Strategy(_) | Body::ResourceSnapshot(_) | Body::Override(_) => {}
+        }
+    }
+
+    fn stage(&mut self, stage: &StageStatus) {
+        self.see(stage.started);
+        self.see(stage.ended);
+        self.conditions(&stage.conditions);
+        let tasks = stage.before.iter().chain(&stage.after);
+        tasks.for_each(|task: &TaskStatus| self.conditions(&task.conditions));
+        for cluster in &stage.clusters {
+            self.conditions(&cluster.conditions);
+        }
+    }
+}

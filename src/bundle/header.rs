@@ -1,0 +1,208 @@
+//! The header of a bundle: what its collector could see.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::error::Place;
+use crate::inventory::source::{HubFacts, Outcome};
+use crate::kubefleet::{Kind, Scope};
+
+/// What a bundle was collected for.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct BundleTarget {
+    /// The kind.
+    pub kind: Kind,
+    /// Its namespace; empty for cluster-scoped kinds.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+}
+
+/// A header document, or what several of them say together.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Header {
+    pub collected_at: Option<Timestamp>,
+    pub kinds: BTreeMap<Kind, Outcome>,
+    pub target: Option<BundleTarget>,
+    pub hub: HubFacts,
+    pub served: Vec<String>,
+    /// How many objects the collector wrote, when it says so.
+    pub objects: Option<u64>,
+}
+
+impl Header {
+    /// Reads a header. What it says wrongly is unknown, and worth a warning.
+    pub(super) fn read(place: &Place, fields: &Value, warnings: &mut Vec<String>) -> Self {
+        let text = |value: &Value, key: &str| {
+            value
+                .get(key)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned()
+        };
+        let mut header = Self {
+            served: strings(&fields["hub"]["served"]).unwrap_or_default(),
+            hub: HubFacts {
+                run_states: strings(&fields["hub"]["runStates"]),
+            },
+            objects: fields["objects"].as_u64(),
+            ..Self::default()
+        };
+        if let Some(value) = fields.get("collectedAt").filter(|value| !value.is_null()) {
+            header.collected_at = value.as_str().and_then(|value| value.parse().ok());
+            if header.collected_at.is_none() {
+                warnings.push(format!(
+                    "{place}: the bundle's collectedAt is no time: {value}"
+                ));
+            }
+        }
+        for entry in fields["kinds"].as_array().into_iter().flatten() {
+            // A kind that the walk does not read needs no outcome.
+            let Some(kind) = Kind::by_name(&text(entry, "kind")) else {
+                continue;
+            };
+            let why = text(entry, "why");
+            let outcome = match text(entry, "outcome").as_str() {
+                "listed" => Outcome::Listed,
+                "denied" => Outcome::Denied(why),
+                "notInstalled" => Outcome::NotInstalled,
+                "failed" => Outcome::Failed(why),
+                "notCollected" => Outcome::NotCollected,
+                other => {
+                    warnings.push(format!(
+                        "{place}: the bundle's header has an unknown outcome `{other}` for {kind}: \
+                         it counts as not collected"
+                    ));
+                    Outcome::NotCollected
+                }
+            };
+            merge_outcome(&mut header.kinds, kind, outcome);
+        }
+        let target = &fields["target"];
+        let name = text(target, "name");
+        if let Some(kind) = Kind::by_name(&text(target, "kind"))
+            && !name.is_empty()
+        {
+            header.target = Some(BundleTarget {
+                kind,
+                namespace: text(target, "namespace"),
+                name,
+            });
+        } else if !target.is_null() {
+            warnings.push(format!(
+                "{place}: the bundle's target names no object: {target}"
+            ));
+        }
+        header
+    }
+
+    /// What several headers say together.
+    ///
+    /// A kind may have been listed for one target only, so two headers that both list it cover the
+    /// union of their targets, as each covers its own. A header that could not list it leaves its
+    /// own target's objects unknown, and an outcome is not known per target: the kind's absent
+    /// objects are then unknown altogether. The same holds for a header whose target's walk reads
+    /// the kind and which does not mention it. A header for the other scope, or without a target,
+    /// says nothing by its silence. The clock is the latest of theirs, for no object is younger.
+    pub(super) fn merge(headers: &[Self], warnings: &mut Vec<String>) -> Self {
+        let [first, rest @ ..] = headers else {
+            return Self::default();
+        };
+        let mut all = first.clone();
+        if rest.is_empty() {
+            return all;
+        }
+        all.kinds.clear();
+        for &kind in Kind::ALL {
+            if !headers
+                .iter()
+                .any(|header| header.kinds.contains_key(&kind))
+            {
+                continue;
+            }
+            for header in headers {
+                match header.kinds.get(&kind) {
+                    Some(outcome) => merge_outcome(&mut all.kinds, kind, outcome.clone()),
+                    None if header.walks(kind) => {
+                        merge_outcome(&mut all.kinds, kind, Outcome::NotCollected);
+                    }
+                    None => {}
+                }
+            }
+        }
+        let times = || headers.iter().filter_map(|header| header.collected_at);
+        all.collected_at = times().max();
+        let mut targets: Vec<_> = headers.iter().filter_map(|h| h.target.clone()).collect();
+        targets.sort();
+        targets.dedup();
+        all.target = if targets.len() == 1 {
+            targets.pop()
+        } else {
+            None
+        };
+        let mut facts: Vec<_> = headers
+            .iter()
+            .filter_map(|h| h.hub.run_states.clone())
+            .collect();
+        for states in &mut facts {
+            states.sort();
+        }
+        facts.sort();
+        facts.dedup();
+        all.hub.run_states = if facts.len() == 1 { facts.pop() } else { None };
+        if facts.len() > 1 {
+            warnings.push(
+                "the bundles' headers describe different hubs: nothing is assumed of the hub"
+                    .into(),
+            );
+        }
+        all.served = headers.iter().flat_map(|h| h.served.clone()).collect();
+        all.served.sort();
+        all.served.dedup();
+        all.objects = None;
+        if times().min() != all.collected_at {
+            warnings.push(format!(
+                "{} bundles are read together, collected from {} to {}",
+                headers.len(),
+                times()
+                    .min()
+                    .map_or_else(String::new, |time| time.to_string()),
+                all.collected_at
+                    .map_or_else(String::new, |time| time.to_string()),
+            ));
+        }
+        all
+    }
+
+    /// Whether the walk of the header's target reads the kind.
+    fn walks(&self, kind: Kind) -> bool {
+        self.target.as_ref().is_some_and(|target| {
+            Kind::of(kind.concept(), &Scope::of_namespace(&target.namespace)) == Some(kind)
+        })
+    }
+}
+
+fn strings(value: &Value) -> Option<Vec<String>> {
+    let items = value.as_array()?.iter();
+    Some(items.filter_map(Value::as_str).map(str::to_owned).collect())
+}
+
+/// Keeps the outcome that promises less; of two that promise as little, the same one whatever the
+/// order.
+fn merge_outcome(kinds: &mut BTreeMap<Kind, Outcome>, kind: Kind, outcome: Outcome) {
+    const fn promise(outcome: &Outcome) -> u8 {
+        match outcome {
+            Outcome::Listed => 4,
+            Outcome::NotInstalled => 3,
+            Outcome::NotCollected => 2,
+            Outcome::Denied(_) => 1,
+            Outcome::Failed(_) => 0,
+        }
+    }
+    let slot = kinds.entry(kind).or_insert_with(|| outcome.clone());
+    if (promise(&outcome), &outcome) < (promise(slot), slot) {
+        *slot = outcome;
+    }
+}

@@ -1,0 +1,285 @@
+//! The offline source: Kubernetes objects from files.
+//!
+//! What `kubectl get … -o yaml` or `-o json` prints and what `kubectl fleet-stage collect` writes is
+//! read the same way: files, directories, gzip and tar archives, in any order and any number. Broken
+//! syntax is an error with its place; an odd field costs that field.
+
+mod clock;
+mod duplicates;
+mod error;
+mod header;
+mod input;
+mod text;
+mod yaml;
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+
+use jiff::Timestamp;
+
+pub use error::{Place, ReadError};
+pub use header::BundleTarget;
+pub use input::Input;
+
+use crate::inventory::source::{Answer, HubFacts, Outcome, Query, Source, Which};
+use crate::kubefleet::object::{Object, Parsed};
+use crate::kubefleet::scope::ObjectRef;
+use crate::kubefleet::{Concept, Kind};
+use header::Header;
+
+/// Objects that were read from files, and what their headers say of what is missing.
+#[derive(Debug, Default)]
+pub struct Bundle {
+    /// By kind, namespace and name; one of each.
+    objects: Vec<Object>,
+    outcomes: BTreeMap<Kind, Outcome>,
+    /// When the header says that it was collected.
+    pub collected_at: Option<Timestamp>,
+    /// What the header says that it was collected for.
+    pub target: Option<BundleTarget>,
+    /// What the header says of the hub.
+    pub hub: HubFacts,
+    /// The API versions and resources that the header says the hub served.
+    pub served: Vec<String>,
+    /// Whether there was a header.
+    pub has_header: bool,
+    /// What should be said of the files, though they could be read.
+    pub warnings: Vec<String>,
+    /// The objects of other kinds, which were passed over: how many of each.
+    pub ignored: BTreeMap<String, usize>,
+    /// The objects that were there in different versions, and how many versions.
+    pub duplicates: Vec<(ObjectRef, usize)>,
+    /// Which objects have a label, by its value; filled when a query first asks for the label.
+    labels: HashMap<(Kind, &'static str), HashMap<String, Vec<usize>>>,
+}
+
+/// Reads inputs into one bundle.
+pub fn read(inputs: Vec<Input>) -> Result<Bundle, ReadError> {
+    let mut all = Parsed::default();
+    let mut headers = Vec::new();
+    let mut warnings = Vec::new();
+    let mut places = Vec::new();
+    for input in inputs {
+        input::read(input, &mut |place, bytes| {
+            let mut read = text::read(place, bytes)?;
+            warnings.append(&mut read.warnings);
+            let own = std::mem::take(&mut read.parsed.own);
+            let mut expected = None;
+            for (kind, fields) in own {
+                if kind == "Bundle" {
+                    let header = Header::read(place, &fields, &mut warnings);
+                    if let Some(objects) = header.objects {
+                        *expected.get_or_insert(0) += objects;
+                    }
+                    headers.push(header);
+                } else {
+                    warnings.push(format!("{place}: passed over a document of kind `{kind}`"));
+                }
+            }
+            let found = read.parsed.objects.len() + read.parsed.ignored.values().sum::<usize>();
+            if let Some(expected) = expected.filter(|expected| *expected > found as u64) {
+                return Err(ReadError::new(
+                    place,
+                    format!("its header promises {expected} objects and {found} are there: it was cut off"),
+                )
+                .hint("collect or copy it again"));
+            }
+            places.push(place.clone());
+            all.absorb(read.parsed);
+            Ok(())
+        })?;
+    }
+    if all.objects.is_empty() && headers.is_empty() {
+        return Err(nothing(&places, &all));
+    }
+    let mut objects = all.objects;
+    objects.shrink_to_fit();
+    let nameless = objects
+        .iter()
+        .filter(|object| object.body.meta().name.is_empty());
+    let nameless = nameless.count();
+    if nameless > 0 {
+        objects.retain(|object| !object.body.meta().name.is_empty());
+        warnings.push(format!(
+            "passed over {} without a name",
+            text::count(nameless, "object")
+        ));
+    }
+    let duplicates = duplicates::resolve(&mut objects);
+    // Not by file, so that the order of the files changes nothing.
+    headers.sort_by_cached_key(|header| format!("{header:?}"));
+    let header = Header::merge(&headers, &mut warnings);
+    Ok(Bundle {
+        objects,
+        outcomes: header.kinds,
+        collected_at: header.collected_at,
+        target: header.target,
+        hub: header.hub,
+        served: header.served,
+        has_header: !headers.is_empty(),
+        warnings,
+        ignored: all.ignored,
+        duplicates,
+        labels: HashMap::new(),
+    })
+}
+
+/// Why there is nothing to look at.
+fn nothing(places: &[Place], parsed: &Parsed) -> ReadError {
+    let place = match places {
+        [place] => place.clone(),
+        _ => Place::default(),
+    };
+    let total: usize = parsed.ignored.values().sum();
+    let message = if total == 0 {
+        "it holds no Kubernetes object: its lists are empty".to_owned()
+    } else {
+        let mut kinds: Vec<_> = parsed.ignored.iter().collect();
+        kinds.sort_by_key(|(kind, count)| (std::cmp::Reverse(**count), *kind));
+        let more = kinds.len().saturating_sub(5);
+        let mut found: Vec<_> = kinds
+            .into_iter()
+            .take(5)
+            .map(|(kind, count)| format!("{count} {kind}"))
+            .collect();
+        if more > 0 {
+            found.push(text::count(more, "other kind"));
+        }
+        format!(
+            "none of its {} is one of KubeFleet's: {}",
+            text::count(total, "object"),
+            found.join(", ")
+        )
+    };
+    ReadError::new(&place, message).hint(
+        "give what `kubectl fleet-stage collect` writes, or what `kubectl get \
+         clusterstagedupdateruns,clusterresourceplacements,clusterresourcebindings -o yaml` prints \
+         on the hub",
+    )
+}
+
+impl Bundle {
+    /// Every object, by kind, namespace and name.
+    pub fn objects(&self) -> &[Object] {
+        &self.objects
+    }
+
+    /// The objects of a kind, by namespace and name.
+    pub fn objects_of(&self, kind: Kind) -> &[Object] {
+        &self.objects[self.range(|object| object.kind.cmp(&kind))]
+    }
+
+    /// The objects of a concept, of either scope, that have this name: more than one when several
+    /// namespaces have it.
+    pub fn find(&self, concept: Concept, name: &str) -> Vec<&Object> {
+        self.of_concept(concept)
+            .filter(|object| object.body.meta().name == name)
+            .collect()
+    }
+
+    /// The names of the objects of a concept, each once and sorted: what a mistyped name may mean.
+    pub fn names(&self, concept: Concept) -> Vec<&str> {
+        let mut names: Vec<_> = self
+            .of_concept(concept)
+            .map(|object| object.body.meta().name.as_str())
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    fn of_concept(&self, concept: Concept) -> impl Iterator<Item = &Object> {
+        Kind::ALL
+            .iter()
+            .filter(move |kind| kind.concept() == concept)
+            .flat_map(|kind| self.objects_of(*kind))
+    }
+
+    /// What the headers say of a kind.
+    pub fn outcome(&self, kind: Kind) -> &Outcome {
+        self.outcomes.get(&kind).unwrap_or(&Outcome::NotCollected)
+    }
+
+    /// The newest point in time that the objects speak of: the clock of a bundle without a header.
+    pub fn newest_timestamp(&self) -> Option<Timestamp> {
+        clock::newest(&self.objects)
+    }
+
+    /// The neighbours that compare equal.
+    fn range(&self, compare: impl Fn(&Object) -> std::cmp::Ordering) -> Range<usize> {
+        let start = self
+            .objects
+            .partition_point(|object| compare(object).is_lt());
+        let end = start + self.objects[start..].partition_point(|object| compare(object).is_le());
+        start..end
+    }
+
+    /// The places of the objects of a kind with a label. The first question for a label looks at
+    /// every object of the kind, the next ones at none.
+    fn labelled(&mut self, kind: Kind, label: &'static str, value: &str) -> &[usize] {
+        let range = self.range(|object| object.kind.cmp(&kind));
+        let objects = &self.objects;
+        self.labels
+            .entry((kind, label))
+            .or_insert_with(|| {
+                let mut places: HashMap<String, Vec<usize>> = HashMap::new();
+                for place in range {
+                    if let Some(value) = objects[place].body.meta().label(label) {
+                        places.entry(value.to_owned()).or_default().push(place);
+                    }
+                }
+                places
+            })
+            .get(value)
+            .map_or(&[], Vec::as_slice)
+    }
+
+    fn matching(&mut self, query: &Query) -> Vec<Object> {
+        let kind = query.kind;
+        match &query.which {
+            Which::Named { namespace, name } => {
+                let wanted = (kind, namespace.as_str(), name.as_str());
+                self.objects[self.range(|object| duplicates::key(object).cmp(&wanted))].to_vec()
+            }
+            Which::All {
+                label: Some((label, value)),
+                ..
+            } => {
+                let places = self.labelled(kind, label, value).to_vec();
+                places
+                    .into_iter()
+                    .map(|place| &self.objects[place])
+                    .filter(|object| query.matches(object))
+                    .cloned()
+                    .collect()
+            }
+            Which::All {
+                namespace: Some(namespace),
+                label: None,
+            } => {
+                let wanted = (kind, namespace.as_str());
+                self.objects[self.range(|object| {
+                    let (kind, namespace, _) = duplicates::key(object);
+                    (kind, namespace).cmp(&wanted)
+                })]
+                .to_vec()
+            }
+            Which::All {
+                namespace: None,
+                label: None,
+            } => self.objects_of(kind).to_vec(),
+        }
+    }
+}
+
+impl Source for Bundle {
+    fn answer(&mut self, queries: &[Query]) -> Vec<Answer> {
+        queries
+            .iter()
+            .map(|query| Answer {
+                objects: self.matching(query),
+                outcome: self.outcome(query.kind).clone(),
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,404 @@
+//! One text into objects: which of YAML and JSON it is, where its documents start, and what it is
+//! when it is neither.
+
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer};
+
+use super::error::{Place, ReadError};
+use super::yaml;
+use crate::kubefleet::object::{DocumentSeed, Parsed};
+
+/// What a text held, and what should be said about it.
+#[derive(Debug, Default)]
+pub(super) struct Read {
+    pub parsed: Parsed,
+    pub warnings: Vec<String>,
+}
+
+/// Reads a whole text.
+pub(super) fn read(place: &Place, bytes: Vec<u8>) -> Result<Read, ReadError> {
+    let text = decode(place, bytes)?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    if text.trim().is_empty() {
+        return Err(ReadError::new(place, "it is empty").hint(
+            "the command that wrote it may have failed: run it again without the redirection",
+        ));
+    }
+    if let Some(offset) = text.as_bytes().iter().position(|byte| *byte == 0) {
+        let (line, column) = line_and_column(text, offset);
+        return Err(ReadError::new(place, "a NUL character: this is no text")
+            .at(line, column)
+            .hint("give YAML or JSON, as `kubectl get -o yaml` prints it"));
+    }
+    let mut read = Read::default();
+    if is_json(text) {
+        match json(text) {
+            Ok(parsed) => read.parsed = parsed,
+            // JSON documents between YAML's separators.
+            Err(_) if text.contains("\n---") => documents(place, text, &mut read)?,
+            Err(error) => return Err(json_error(place, text, &error)),
+        }
+    } else {
+        documents(place, text, &mut read)?;
+    }
+    let parsed = &read.parsed;
+    if parsed.not_objects > 0 {
+        let found_nothing =
+            parsed.objects.is_empty() && parsed.ignored.is_empty() && parsed.own.is_empty();
+        if found_nothing {
+            let (message, hint) = guess(text).unwrap_or((
+                "it holds no Kubernetes object: nothing in it has an apiVersion and a kind",
+                "give YAML or JSON, as `kubectl get -o yaml` prints it",
+            ));
+            return Err(ReadError::new(place, message).hint(hint));
+        }
+        read.warnings.push(format!(
+            "{place}: passed over {} without apiVersion and kind",
+            count(parsed.not_objects, "document")
+        ));
+    }
+    Ok(read)
+}
+
+/// `1 document`, `2 documents`.
+pub(super) fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+/// The bytes as text: UTF-8, or UTF-16 with a byte order mark, as PowerShell's `>` writes it.
+fn decode(place: &Place, bytes: Vec<u8>) -> Result<String, ReadError> {
+    let order: fn([u8; 2]) -> u16 = match bytes.get(..2) {
+        Some([0xff, 0xfe]) => u16::from_le_bytes,
+        Some([0xfe, 0xff]) => u16::from_be_bytes,
+        _ => {
+            return String::from_utf8(bytes).map_err(|error| {
+                let valid = error.utf8_error().valid_up_to();
+                let start = String::from_utf8_lossy(&error.as_bytes()[..valid]);
+                let (line, column) = line_and_column(&start, start.len());
+                let what = binary(error.as_bytes());
+                let this = ReadError::new(
+                    place,
+                    what.map_or_else(
+                        || "not text in UTF-8".to_owned(),
+                        |what| format!("{what}, which is not read"),
+                    ),
+                );
+                match what {
+                    Some(_) => this.hint("unpack it and give the directory or the files"),
+                    None => this
+                        .at(line, column)
+                        .hint("save it as UTF-8, or run the command that wrote it again"),
+                }
+            });
+        }
+    };
+    let (pairs, rest) = bytes[2..].as_chunks::<2>();
+    let text: Result<String, _> =
+        char::decode_utf16(pairs.iter().map(|pair| order(*pair))).collect();
+    match text {
+        Ok(text) if rest.is_empty() => Ok(text),
+        _ => Err(ReadError::new(place, "not text: broken UTF-16")
+            .hint("save it as UTF-8, or run the command that wrote it again")),
+    }
+}
+
+/// Which packed format the bytes are in, among those that people try.
+fn binary(bytes: &[u8]) -> Option<&'static str> {
+    [
+        (b"PK\x03\x04".as_slice(), "a zip archive"),
+        (b"\x28\xb5\x2f\xfd", "zstd data"),
+        (b"\xfd7zXZ\0", "xz data"),
+        (b"BZh", "bzip2 data"),
+    ]
+    .into_iter()
+    .find_map(|(magic, what)| bytes.starts_with(magic).then_some(what))
+}
+
+/// Line and column in characters, from 1, of a byte offset.
+fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
+    let before = text.get(..offset).unwrap_or(text);
+    let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    (
+        before.bytes().filter(|byte| *byte == b'\n').count() + 1,
+        before[start..].chars().count() + 1,
+    )
+}
+
+/// Whether a text is JSON rather than YAML: YAML's own flow style starts with the same brackets,
+/// but its keys have no quotes.
+fn is_json(text: &str) -> bool {
+    let start = text.trim_start();
+    start.starts_with(['{', '['])
+        && start
+            .trim_start_matches(|c: char| c == '[' || c.is_ascii_whitespace())
+            .strip_prefix('{')
+            .is_none_or(|inner| {
+                let inner = inner.trim_start();
+                inner.is_empty() || inner.starts_with(['"', '}'])
+            })
+}
+
+/// One value of a JSON stream.
+struct Document(Parsed);
+
+impl<'de> Deserialize<'de> for Document {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut parsed = Parsed::default();
+        DocumentSeed::new(&mut parsed).deserialize(deserializer)?;
+        Ok(Self(parsed))
+    }
+}
+
+/// One JSON value, or any number of them one after the other.
+fn json(text: &str) -> Result<Parsed, serde_json::Error> {
+    let mut all = Parsed::default();
+    for document in serde_json::Deserializer::from_str(text).into_iter::<Document>() {
+        all.absorb(document?.0);
+    }
+    Ok(all)
+}
+
+fn json_error(place: &Place, text: &str, error: &serde_json::Error) -> ReadError {
+    let message = error.to_string();
+    let message = message
+        .rfind(" at line ")
+        .map_or(message.as_str(), |end| &message[..end]);
+    // serde_json counts bytes.
+    let line = error.line().max(1);
+    let column = text
+        .split('\n')
+        .nth(line - 1)
+        .and_then(|text| text.get(..error.column().saturating_sub(1)))
+        .map_or(error.column().max(1), |before| before.chars().count() + 1);
+    if error.is_eof() {
+        ReadError::new(place, "the JSON ends too early: it was cut off")
+            .at(line, column)
+            .hint("run the command that wrote it again, or copy the file again")
+    } else {
+        ReadError::new(place, format!("broken JSON: {message}")).at(line, column)
+    }
+}
+
+/// Reads the documents between `---` and `...` lines, each as what it is.
+fn documents(place: &Place, text: &str, read: &mut Read) -> Result<(), ReadError> {
+    let chunks = split(text);
+    let count = chunks.len();
+    for (number, document) in chunks.into_iter().enumerate() {
+        let body = document.text;
+        let first = body
+            .lines()
+            .enumerate()
+            .map(|(index, line)| (index, line.trim_start_matches("---").trim()))
+            .find(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+        let Some((index, first)) = first else {
+            continue;
+        };
+        if let Some((message, hint)) = said_by_kubectl(first) {
+            return Err(ReadError::new(place, message)
+                .at(document.line + index, 1)
+                .hint(hint));
+        }
+        let inner = body.strip_prefix("---").unwrap_or(body);
+        if is_json(inner) {
+            match json(inner) {
+                Ok(parsed) => {
+                    read.parsed.absorb(parsed);
+                    continue;
+                }
+                Err(error) => {
+                    let lines_before = u32::try_from(document.line - 1).unwrap_or(u32::MAX);
+                    let mut error = json_error(place, inner, &error);
+                    error.line = error.line.map(|line| line.saturating_add(lines_before));
+                    return Err(error);
+                }
+            }
+        }
+        let parsed = yaml::parse(body).map_err(|fault| {
+            let line = fault.line + document.line - 1;
+            let there = body.lines().nth(fault.line - 1).unwrap_or_default();
+            let error = ReadError::new(place, format!("broken YAML: {}", fault.message))
+                .at(line, fault.column);
+            match hint(text, body, there, &fault) {
+                Some(hint) => error.hint(hint),
+                None => error,
+            }
+        })?;
+        if parsed.unnamed_lists > 0 {
+            return Err(ReadError::new(
+                place,
+                "a list of objects ends without its kind: it was cut off",
+            )
+            .at(document.line + body.lines().count().saturating_sub(1), 1)
+            .hint("run the command that wrote it again, or add `kind: List`"));
+        }
+        let nameless = || {
+            let mut metas = parsed.objects.iter().map(|object| object.body.meta());
+            metas.any(|meta| meta.name.is_empty())
+        };
+        let half = parsed.not_objects > 0 && first.starts_with("apiVersion:");
+        if number + 1 == count && number > 0 && (half || nameless()) {
+            return Err(ReadError::new(
+                place,
+                "the last document has no kind or no name: it was cut off",
+            )
+            .at(document.line, 1)
+            .hint("run the command that wrote it again, or copy the file again"));
+        }
+        read.parsed.absorb(parsed);
+    }
+    if !text.ends_with(['\n', '\r']) && !text.trim_end().ends_with(['}', ']']) {
+        read.warnings.push(format!(
+            "{place}: the last line has no line break: if the file was cut off, objects are missing"
+        ));
+    }
+    Ok(())
+}
+
+/// A document of a YAML stream.
+struct Chunk<'t> {
+    /// The line on which it starts, from 1.
+    line: usize,
+    text: &'t str,
+}
+
+/// Cuts a stream at its `---` and `...` lines. A `---` line stays with the document that follows;
+/// directives and comments before it do too.
+fn split(text: &str) -> Vec<Chunk<'_>> {
+    let mut documents = Vec::new();
+    let (mut start, mut start_line) = (0, 1);
+    // Whether there is content between `start` and the current line.
+    let mut content = false;
+    let mut offset = 0;
+    for (index, line) in text.split_inclusive('\n').enumerate() {
+        let marker = |mark: &str| {
+            line.strip_prefix(mark)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']))
+        };
+        if marker("---") {
+            if content {
+                documents.push(Chunk {
+                    line: start_line,
+                    text: &text[start..offset],
+                });
+                (start, start_line) = (offset, index + 1);
+            }
+            content = true;
+        } else if marker("...") {
+            if content {
+                documents.push(Chunk {
+                    line: start_line,
+                    text: &text[start..offset],
+                });
+            }
+            (start, start_line) = (offset + line.len(), index + 2);
+            content = false;
+        } else if !content {
+            content = !matches!(line.trim_start().bytes().next(), None | Some(b'#' | b'%'));
+        }
+        offset += line.len();
+    }
+    documents.push(Chunk {
+        line: start_line,
+        text: &text[start..],
+    });
+    documents
+}
+
+/// What kubectl's own words on standard output or error mean.
+fn said_by_kubectl(line: &str) -> Option<(String, &'static str)> {
+    let failed = [
+        "Error from server",
+        "error: ",
+        "Unable to connect to the server",
+    ];
+    if failed.iter().any(|start| line.starts_with(start)) {
+        Some((
+            format!("this is what kubectl says when it fails: {}", shorten(line)),
+            "run the command again until it succeeds, without `2>&1`",
+        ))
+    } else if line.starts_with("No resources found") {
+        Some((
+            format!("kubectl found nothing: {}", shorten(line)),
+            "check the namespace (-n) and the context of the command that wrote it",
+        ))
+    } else if line.starts_with("NAME ") || line.starts_with("NAMESPACE ") {
+        Some((
+            "this is kubectl's table, which has no details".to_owned(),
+            "add `-o yaml` to the command that wrote it",
+        ))
+    } else {
+        None
+    }
+}
+
+fn shorten(line: &str) -> String {
+    match line.char_indices().nth(160) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
+}
+
+/// What a text is that holds no object.
+fn guess(text: &str) -> Option<(&'static str, &'static str)> {
+    let start = text.trim_start();
+    let head = start
+        .get(..start.floor_char_boundary(200))
+        .unwrap_or_default()
+        .to_ascii_lowercase();
+    if head.starts_with("<!doctype") || head.starts_with("<html") || head.starts_with("<?xml") {
+        return Some((
+            "this is HTML or XML, not YAML",
+            "a proxy or a login page may have answered: download the file itself",
+        ));
+    }
+    if is_log(start) {
+        return Some((
+            "this is a log, not a bundle",
+            "give objects, as `kubectl get -o yaml` or `kubectl fleet-stage collect` print them",
+        ));
+    }
+    if head.starts_with("name:") && head.contains("helm") || start.contains("{{") {
+        return Some((
+            "this is a template, not an object",
+            "render it first, or give what `kubectl get -o yaml` prints",
+        ));
+    }
+    None
+}
+
+/// Whether the first line looks like one of a log: klog's header, or a time stamp.
+fn is_log(text: &str) -> bool {
+    let line = text.lines().next().unwrap_or_default().as_bytes();
+    let digits = |from: usize, to: usize| {
+        line.get(from..to)
+            .is_some_and(|part| part.iter().all(u8::is_ascii_digit))
+    };
+    let klog = matches!(line.first(), Some(b'I' | b'W' | b'E' | b'F'))
+        && digits(1, 5)
+        && line.get(5) == Some(&b' ');
+    let stamped = digits(0, 4)
+        && line.get(4).is_some_and(|byte| matches!(byte, b'-' | b'/'))
+        && digits(5, 7)
+        && line.get(10).is_some_and(|byte| matches!(byte, b'T' | b' '));
+    klog || stamped
+}
+
+/// What to do about broken YAML, where that can be told.
+fn hint(text: &str, body: &str, line: &str, fault: &yaml::Fault) -> Option<String> {
+    if let Some((message, hint)) = guess(text) {
+        return Some(format!("{message}: {hint}"));
+    }
+    let indented_by_tab = |line: &str| {
+        let indent = line.len() - line.trim_start().len();
+        line[..indent].contains('\t')
+    };
+    if indented_by_tab(line) || fault.message.contains("tab") {
+        return Some("YAML is indented with spaces: replace the tabs".to_owned());
+    }
+    if fault.line >= body.lines().count() {
+        return Some(
+            "the text may have been cut off: run the command that wrote it again".to_owned(),
+        );
+    }
+    None
+}

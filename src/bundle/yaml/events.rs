@@ -1,0 +1,320 @@
+//! The events of one document, with aliases replaced by what they stand for.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt;
+use std::rc::Rc;
+
+use serde_saphyr::granit_parser::{
+    self, Event as Raw, Parser, ScalarStyle, ScanError, Span, StrInput, Tag,
+};
+
+/// How deeply mappings and lists may nest; serde_json has the same limit.
+const MAX_DEPTH: usize = 127;
+
+/// Why a document cannot be read: line and column from 1, and what is wrong.
+#[derive(Debug, Default)]
+pub(crate) struct Fault {
+    /// 0 where the place is not known.
+    pub(crate) line: usize,
+    pub(crate) column: usize,
+    pub(crate) message: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl serde::de::Error for Fault {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Self {
+            message: message.to_string(),
+            ..Self::default()
+        }
+    }
+}
+
+impl From<ScanError> for Fault {
+    fn from(error: ScanError) -> Self {
+        Self {
+            line: error.marker().line(),
+            column: error.marker().col() + 1,
+            message: error.kind().to_string(),
+        }
+    }
+}
+
+/// A part of a document.
+#[derive(Debug, Clone)]
+pub(super) enum Event<'t> {
+    /// A scalar, and whether it is one whose type is to be guessed from its text.
+    Scalar(Cow<'t, str>, bool),
+    List,
+    Mapping,
+    /// The end of a list or mapping.
+    End,
+}
+
+/// Events that are read once more.
+struct Replay<'t> {
+    events: Rc<[Event<'t>]>,
+    next: usize,
+    /// Whether they stand in place of an alias, so that an anchor around it covers them.
+    alias: bool,
+}
+
+/// What an anchor covers, while it is being read.
+struct Recording<'t> {
+    anchor: usize,
+    depth: usize,
+    events: Vec<Event<'t>>,
+}
+
+/// The events of one document.
+pub(super) struct Events<'t> {
+    parser: Parser<'t, StrInput<'t>>,
+    peeked: Option<Event<'t>>,
+    replays: Vec<Replay<'t>>,
+    recordings: Vec<Recording<'t>>,
+    anchors: HashMap<usize, Rc<[Event<'t>]>>,
+    /// How many mappings and lists are open.
+    depth: usize,
+    /// How much aliases may still repeat: one for each event and each byte of text. Without
+    /// aliases a text yields no more than itself, so only they need a limit.
+    left: usize,
+    /// Where the last event of the text started.
+    span: Span,
+}
+
+impl<'t> Events<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        let options = granit_parser::options! {
+            emit_comments: false,
+            flow_nesting_limit: MAX_DEPTH + 1,
+            block_nesting_limit: MAX_DEPTH + 1,
+        };
+        Self {
+            parser: Parser::new_from_str_with_options(text, options),
+            peeked: None,
+            replays: Vec::new(),
+            recordings: Vec::new(),
+            anchors: HashMap::new(),
+            depth: 0,
+            left: text.len().saturating_mul(4).saturating_add(1 << 20),
+            span: Span::default(),
+        }
+    }
+
+    /// Adds the place to a fault that has none.
+    pub(super) fn place(&self, mut fault: Fault) -> Fault {
+        if fault.line == 0 {
+            fault.line = self.span.start.line().max(1);
+            fault.column = self.span.start.col() + 1;
+        }
+        fault
+    }
+
+    fn fault<T>(message: &str) -> Result<T, Fault> {
+        Err(Fault {
+            message: message.to_owned(),
+            ..Fault::default()
+        })
+    }
+
+    fn raw(&mut self) -> Result<Raw<'t>, Fault> {
+        match self.parser.next_event() {
+            Some(event) => {
+                let (event, span) = event?;
+                self.span = span;
+                Ok(event)
+            }
+            None => Ok(Raw::StreamEnd),
+        }
+    }
+
+    /// Steps into the document; `false` when there is none.
+    pub(super) fn start(&mut self) -> Result<bool, Fault> {
+        loop {
+            match self.raw()? {
+                Raw::DocumentStart(..) => return Ok(true),
+                Raw::StreamEnd => return Ok(false),
+                _ => {}
+            }
+        }
+    }
+
+    /// Makes sure that nothing follows.
+    pub(super) fn finish(&mut self) -> Result<(), Fault> {
+        loop {
+            match self.raw()? {
+                Raw::StreamEnd => return Ok(()),
+                Raw::DocumentEnd => {}
+                _ => return Self::fault("the document goes on after its end"),
+            }
+        }
+    }
+
+    pub(super) fn peek(&mut self) -> Result<&Event<'t>, Fault> {
+        let event = match self.peeked.take() {
+            Some(event) => event,
+            None => self.pull()?,
+        };
+        Ok(self.peeked.insert(event))
+    }
+
+    pub(super) fn next(&mut self) -> Result<Event<'t>, Fault> {
+        match self.peeked.take() {
+            Some(event) => Ok(event),
+            None => self.pull(),
+        }
+    }
+}
+
+impl<'t> Events<'t> {
+    fn pull(&mut self) -> Result<Event<'t>, Fault> {
+        loop {
+            if let Some(replay) = self.replays.last_mut() {
+                let Some(event) = replay.events.get(replay.next).cloned() else {
+                    self.replays.pop();
+                    continue;
+                };
+                replay.next += 1;
+                let record = replay.alias;
+                self.spend(&event)?;
+                if record {
+                    self.record(&event)?;
+                }
+                self.count(&event)?;
+                return Ok(event);
+            }
+            let (event, anchor) = match self.raw()? {
+                Raw::Scalar(text, style, anchor, tag) => {
+                    let guess = style == ScalarStyle::Plain && !is_text(tag.as_deref());
+                    (Event::Scalar(text, guess), anchor)
+                }
+                Raw::SequenceStart(_, anchor, _) => (Event::List, anchor),
+                Raw::MappingStart(_, anchor, _) => (Event::Mapping, anchor),
+                Raw::SequenceEnd | Raw::MappingEnd => (Event::End, 0),
+                Raw::Alias(anchor) => {
+                    let Some(events) = self.anchors.get(&anchor) else {
+                        return Self::fault("an alias stands inside what it stands for");
+                    };
+                    self.replays.push(Replay {
+                        events: Rc::clone(events),
+                        next: 0,
+                        alias: true,
+                    });
+                    continue;
+                }
+                Raw::StreamEnd | Raw::DocumentEnd => {
+                    return Self::fault("the document ends too early");
+                }
+                _ => continue,
+            };
+            if anchor != 0 {
+                self.recordings.push(Recording {
+                    anchor,
+                    depth: 0,
+                    events: Vec::new(),
+                });
+            }
+            self.record(&event)?;
+            self.count(&event)?;
+            return Ok(event);
+        }
+    }
+
+    fn count(&mut self, event: &Event<'t>) -> Result<(), Fault> {
+        match event {
+            Event::List | Event::Mapping => self.depth += 1,
+            Event::End => self.depth = self.depth.saturating_sub(1),
+            Event::Scalar(..) => {}
+        }
+        if self.depth > MAX_DEPTH {
+            return Self::fault("mappings and lists nest too deeply");
+        }
+        Ok(())
+    }
+
+    fn spend(&mut self, event: &Event<'t>) -> Result<(), Fault> {
+        let size = match event {
+            Event::Scalar(text, _) => text.len() + 1,
+            _ => 1,
+        };
+        match self.left.checked_sub(size) {
+            Some(left) => {
+                self.left = left;
+                Ok(())
+            }
+            None => Self::fault("aliases repeat too much of the document"),
+        }
+    }
+
+    /// Adds an event to what the open anchors cover.
+    fn record(&mut self, event: &Event<'t>) -> Result<(), Fault> {
+        if self.recordings.is_empty() {
+            return Ok(());
+        }
+        for index in 0..self.recordings.len() {
+            self.spend(event)?;
+            let recording = &mut self.recordings[index];
+            recording.events.push(event.clone());
+            match event {
+                Event::List | Event::Mapping => recording.depth += 1,
+                Event::End => recording.depth = recording.depth.saturating_sub(1),
+                Event::Scalar(..) => {}
+            }
+        }
+        // The inner ones end first.
+        while let Some(done) = self.recordings.pop_if(|recording| recording.depth == 0) {
+            self.anchors.insert(done.anchor, done.events.into());
+        }
+        Ok(())
+    }
+
+    /// Passes over the next node.
+    pub(super) fn skip(&mut self) -> Result<(), Fault> {
+        self.walk(|_| {})
+    }
+
+    /// Takes the next node out of the stream.
+    pub(super) fn take(&mut self) -> Result<Vec<Event<'t>>, Fault> {
+        let mut events = Vec::new();
+        self.walk(|event| events.push(event))?;
+        Ok(events)
+    }
+
+    fn walk(&mut self, mut see: impl FnMut(Event<'t>)) -> Result<(), Fault> {
+        let mut open = 0_usize;
+        loop {
+            let event = self.next()?;
+            match event {
+                Event::List | Event::Mapping => open += 1,
+                Event::End => open = open.saturating_sub(1),
+                Event::Scalar(..) => {}
+            }
+            see(event);
+            if open == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Lets the events of a node that was taken out come next.
+    pub(super) fn put_back(&mut self, events: Vec<Event<'t>>) {
+        self.replays.push(Replay {
+            events: events.into(),
+            next: 0,
+            alias: false,
+        });
+    }
+}
+
+/// Whether a tag says that a plain scalar is text.
+fn is_text(tag: Option<&Tag>) -> bool {
+    tag.is_some_and(|tag| tag.core_suffix().is_none_or(|suffix| suffix == "str"))
+}

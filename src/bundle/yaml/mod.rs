@@ -1,0 +1,277 @@
+//! One YAML document into objects: text stays text, and hostile input ends early.
+//!
+//! A plain YAML scalar has no type of its own. A deserializer that guesses one for a reader that
+//! takes any value turns the name `012` into `12` and `1e3` into `1000`; the model therefore says
+//! where it wants text ([`TEXT`]) and gets the characters that stand there. That is why the events
+//! of serde-saphyr's parser are read here and not through its deserializer, which can hand over
+//! the characters only to a reader that refuses everything else. It also takes half the time.
+
+mod events;
+
+use std::borrow::Cow;
+use std::collections::{HashSet, VecDeque};
+
+use serde::de::value::StringDeserializer;
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+
+use crate::kubefleet::object::{DocumentSeed, Parsed};
+use crate::kubefleet::tolerant::TEXT;
+use events::Event;
+pub(super) use events::Fault;
+
+/// Reads one document.
+pub(super) fn parse(text: &str) -> Result<Parsed, Fault> {
+    let mut parsed = Parsed::default();
+    let mut yaml = Yaml {
+        events: events::Events::new(text),
+        merges: text.contains("<<"),
+    };
+    yaml.document(&mut parsed)
+        .map_err(|fault| yaml.events.place(fault))?;
+    Ok(parsed)
+}
+
+struct Yaml<'t> {
+    events: events::Events<'t>,
+    /// Whether there may be merge keys, so that mappings must remember their keys.
+    merges: bool,
+}
+
+impl Yaml<'_> {
+    fn document(&mut self, parsed: &mut Parsed) -> Result<(), Fault> {
+        if self.events.start()? {
+            DocumentSeed::new(parsed).deserialize(&mut *self)?;
+            self.events.finish()?;
+        }
+        Ok(())
+    }
+}
+
+fn visit_text<'t, V: Visitor<'t>>(text: Cow<'t, str>, visitor: V) -> Result<V::Value, Fault> {
+    match text {
+        Cow::Borrowed(text) => visitor.visit_borrowed_str(text),
+        Cow::Owned(text) => visitor.visit_string(text),
+    }
+}
+
+fn is_null(text: &str) -> bool {
+    matches!(text, "" | "~" | "null" | "Null" | "NULL")
+}
+
+/// A plain scalar whose type the reader leaves open, by the rules of YAML 1.2's core schema, which
+/// have no `yes`, `no` or `1_000`.
+fn visit_plain<'t, V: Visitor<'t>>(text: Cow<'t, str>, visitor: V) -> Result<V::Value, Fault> {
+    match text.as_ref() {
+        null if is_null(null) => return visitor.visit_unit(),
+        "true" | "True" | "TRUE" => return visitor.visit_bool(true),
+        "false" | "False" | "FALSE" => return visitor.visit_bool(false),
+        _ => {}
+    }
+    if text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.')) {
+        let whole = match text.get(..2) {
+            Some("0x") => i64::from_str_radix(&text[2..], 16),
+            Some("0o") => i64::from_str_radix(&text[2..], 8),
+            _ => text.parse(),
+        };
+        if let Ok(whole) = whole {
+            return visitor.visit_i64(whole);
+        }
+        if let Ok(number) = text.parse::<f64>()
+            && number.is_finite()
+        {
+            return visitor.visit_f64(number);
+        }
+    }
+    visit_text(text, visitor)
+}
+
+impl<'t> Deserializer<'t> for &mut Yaml<'t> {
+    type Error = Fault;
+
+    fn deserialize_any<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match self.events.next()? {
+            Event::Scalar(text, true) => visit_plain(text, visitor),
+            Event::Scalar(text, false) => visit_text(text, visitor),
+            Event::List => visitor.visit_seq(List { yaml: self }),
+            Event::Mapping => visitor.visit_map(Mapping {
+                yaml: self,
+                seen: HashSet::new(),
+                merged: VecDeque::new(),
+                ended: false,
+            }),
+            Event::End => Err(serde::de::Error::custom("a value is missing")),
+        }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'t>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        if name == TEXT && matches!(self.events.peek()?, Event::Scalar(..)) {
+            match self.events.next()? {
+                Event::Scalar(text, true) if is_null(&text) => visitor.visit_unit(),
+                Event::Scalar(text, _) => visit_text(text, visitor),
+                _ => visitor.visit_unit(),
+            }
+        } else {
+            self.deserialize_any(visitor)
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match self.events.peek()? {
+            Event::Scalar(text, true) if is_null(text) => {
+                self.events.skip()?;
+                visitor.visit_none()
+            }
+            _ => visitor.visit_some(self),
+        }
+    }
+
+    // Only keys are read like this. What is no scalar is no key that anything here knows.
+    fn deserialize_str<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Fault> {
+        if let Event::Scalar(..) = self.events.peek()?
+            && let Event::Scalar(text, _) = self.events.next()?
+        {
+            visit_text(text, visitor)
+        } else {
+            self.events.skip()?;
+            visitor.visit_str("")
+        }
+    }
+
+    fn deserialize_string<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Fault> {
+        self.deserialize_str(visitor)
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Fault> {
+        self.events.skip()?;
+        visitor.visit_unit()
+    }
+
+    serde::forward_to_deserialize_any! {
+        <W: Visitor<'t>>
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char bytes byte_buf unit
+        unit_struct seq tuple tuple_struct map struct enum identifier
+    }
+}
+
+struct List<'y, 't> {
+    yaml: &'y mut Yaml<'t>,
+}
+
+impl<'t> SeqAccess<'t> for List<'_, 't> {
+    type Error = Fault;
+
+    fn next_element_seed<S: DeserializeSeed<'t>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, Fault> {
+        if let Event::End = self.yaml.events.peek()? {
+            self.yaml.events.next()?;
+            return Ok(None);
+        }
+        seed.deserialize(&mut *self.yaml).map(Some)
+    }
+}
+
+/// A mapping. Of equal keys the last counts, as in JSON and for kubectl; merged ones (`<<`) count
+/// only where the mapping has no such key itself, so they come after its own.
+struct Mapping<'y, 't> {
+    yaml: &'y mut Yaml<'t>,
+    /// The mapping's own keys, where it may have merged ones.
+    seen: HashSet<String>,
+    /// The entries that `<<` brings.
+    merged: VecDeque<(String, Vec<Event<'t>>)>,
+    /// Whether its own entries are all read.
+    ended: bool,
+}
+
+impl Mapping<'_, '_> {
+    /// Reads the entries that a `<<` brings, those of the first mapping first.
+    fn merge(&mut self) -> Result<(), Fault> {
+        match self.yaml.events.next()? {
+            Event::Scalar(text, true) if is_null(&text) => Ok(()),
+            Event::Mapping => self.merge_mapping(),
+            Event::List => loop {
+                match self.yaml.events.next()? {
+                    Event::End => return Ok(()),
+                    Event::Mapping => self.merge_mapping()?,
+                    _ => return Err(not_a_mapping()),
+                }
+            },
+            _ => Err(not_a_mapping()),
+        }
+    }
+
+    fn merge_mapping(&mut self) -> Result<(), Fault> {
+        let mut nested = Vec::new();
+        loop {
+            let key = match self.yaml.events.peek()? {
+                Event::End => {
+                    self.yaml.events.next()?;
+                    break;
+                }
+                Event::Scalar(key, _) => key.clone().into_owned(),
+                _ => String::new(),
+            };
+            self.yaml.events.skip()?;
+            let value = self.yaml.events.take()?;
+            if key == "<<" {
+                nested.push(value);
+            } else {
+                self.merged.push_back((key, value));
+            }
+        }
+        // What the merged mapping itself merges counts less than its own entries.
+        for value in nested {
+            self.yaml.events.put_back(value);
+            self.merge()?;
+        }
+        Ok(())
+    }
+}
+
+fn not_a_mapping() -> Fault {
+    serde::de::Error::custom("`<<` must name a mapping or a list of mappings")
+}
+
+impl<'t> MapAccess<'t> for Mapping<'_, 't> {
+    type Error = Fault;
+
+    fn next_key_seed<S: DeserializeSeed<'t>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, Fault> {
+        while !self.ended {
+            match self.yaml.events.peek()? {
+                Event::End => {
+                    self.yaml.events.next()?;
+                    self.ended = true;
+                }
+                Event::Scalar(key, true) if self.yaml.merges && key == "<<" => {
+                    self.yaml.events.next()?;
+                    self.merge()?;
+                }
+                Event::Scalar(key, _) if self.yaml.merges => {
+                    let key = key.clone().into_owned();
+                    self.seen.insert(key);
+                    return seed.deserialize(&mut *self.yaml).map(Some);
+                }
+                _ => return seed.deserialize(&mut *self.yaml).map(Some),
+            }
+        }
+        while let Some((key, value)) = self.merged.pop_front() {
+            if self.seen.insert(key.clone()) {
+                self.yaml.events.put_back(value);
+                return seed.deserialize(StringDeserializer::new(key)).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    fn next_value_seed<S: DeserializeSeed<'t>>(&mut self, seed: S) -> Result<S::Value, Fault> {
+        seed.deserialize(&mut *self.yaml)
+    }
+}

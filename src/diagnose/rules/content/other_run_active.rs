@@ -1,0 +1,71 @@
+//! Two runs on one placement are under way at once.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::finding::enumerate;
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::inventory::choose;
+use crate::kubefleet::Concept;
+use crate::kubefleet::run::{RunState, UpdateRun};
+use crate::rollout::Phase;
+
+/// There is no lock: the last writer of a binding wins, and a run fails only when a cluster that
+/// it is updating is taken away. Source: updaterun/execution.go:isBindingSyncedWithClusterStatus.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS705",
+    name: "other-run-active",
+    severity: Severity::Warning,
+    reads: &[Concept::UpdateRun],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = case.rollout.as_ref().filter(|rollout| rollout.phase == Phase::Executing)
+    else {
+        return Vec::new();
+    };
+    let active: Vec<_> = case.inventory.other_runs().filter(|run| is_active(run)).collect();
+    if active.is_empty() {
+        return Vec::new();
+    }
+    let object = rollout.run.object();
+    let mut finding = rule
+        .finding(
+            &object,
+            format!(
+                "{} is under way on the same placement as {}: runs do not wait for each other, and \
+                 whichever writes a cluster last decides its version.",
+                enumerate(active.iter().map(|run| &run.meta.name)),
+                object.name
+            ),
+        )
+        .evidence(&object, "spec.placementName", case.inventory.placement_name.clone());
+    for run in active.iter().take(5) {
+        let reference = run.object();
+        finding = finding
+            .evidence(&reference, "spec.state", run.spec.state.clone().unwrap_or_default())
+            .evidence(
+                &reference,
+                "status.resourceSnapshotIndexUsed",
+                run.status.snapshot_index.clone(),
+            );
+    }
+    let older = case
+        .inventory
+        .runs
+        .iter()
+        .find(|run| run.meta.name == object.name || is_active(run))
+        .map_or_else(|| object.name.clone(), |run| run.meta.name.clone());
+    vec![finding.fix(
+        "Let one of them go on and stop the other; the older one is usually the one to stop.",
+        Some(case.command(&format!("stop {older}"))),
+    )]
+}
+
+fn is_active(run: &UpdateRun) -> bool {
+    choose::has_started(run)
+        && !choose::is_finished(run)
+        && !run.meta.is_deleting()
+        && run.spec.wants() == RunState::Run
+}

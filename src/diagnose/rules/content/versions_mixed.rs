@@ -1,0 +1,107 @@
+//! The clusters of a placement are on different versions, and no run is about to change that.
+
+use std::collections::BTreeMap;
+
+use crate::diagnose::case::Case;
+use crate::diagnose::finding::enumerate;
+use crate::diagnose::report::{Finding, Severity, Verdict};
+use crate::diagnose::rules::Rule;
+use crate::inventory::choose;
+use crate::kubefleet::{Concept, Conditions, reasons};
+use crate::rollout::rollout_started;
+
+/// Bindings with different snapshots while no run on the placement is under way. Each run says
+/// `Succeeded` of itself; only the bindings tell. See section "measured" of the decisions.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS702",
+    name: "versions-mixed",
+    severity: Severity::Warning,
+    reads: &[Concept::Binding, Concept::UpdateRun],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    let without_run = case.run().is_none();
+    let asked = match case.verdict {
+        Verdict::Succeeded => !without_run,
+        Verdict::NotStarted => without_run,
+        _ => false,
+    };
+    let inventory = case.inventory;
+    let under_way = inventory
+        .runs
+        .iter()
+        .any(|run| choose::has_started(run) && !choose::is_finished(run) && !run.meta.is_deleting());
+    if !asked || under_way {
+        return Vec::new();
+    }
+    if inventory.placement.present().is_some_and(|placement| !placement.is_external()) {
+        return Vec::new();
+    }
+    let mut versions: BTreeMap<&str, Vec<_>> = BTreeMap::new();
+    for binding in inventory.bindings.iter() {
+        if binding.meta.is_deleting() || binding.is_unscheduled() || binding.spec.snapshot.is_empty() {
+            continue;
+        }
+        versions.entry(binding.spec.snapshot.as_str()).or_default().push(binding);
+    }
+    if versions.len() < 2 {
+        return Vec::new();
+    }
+    let own = inventory.wanted_snapshot();
+    let odd: Vec<_> = match &own {
+        // Of a run that succeeded: the clusters that no longer have what it put there.
+        Some(own) => versions.iter().filter(|(snapshot, _)| *snapshot != own).collect(),
+        None => versions.iter().collect(),
+    };
+    let mut parts = Vec::new();
+    let mut finding = rule.finding(case.placement_object(), String::new());
+    for (snapshot, bindings) in &versions {
+        let index = bindings.first().and_then(|b| b.snapshot_index()).unwrap_or(snapshot);
+        let mut writers: Vec<_> = bindings.iter().filter_map(|b| rollout_started(b).run).collect();
+        writers.sort();
+        writers.dedup();
+        let by = if writers.is_empty() {
+            String::new()
+        } else {
+            format!(" (written last by {})", enumerate(&writers))
+        };
+        parts.push(format!(
+            "snapshot {index} on {}{by}",
+            enumerate(bindings.iter().map(|binding| binding.spec.cluster.as_str()))
+        ));
+        for binding in bindings.iter().take(3) {
+            let object = binding.object();
+            finding = finding.evidence(&object, "spec.resourceSnapshotName", (*snapshot).to_owned());
+            if let Some(started) = binding.status.conditions.condition(reasons::ROLLOUT_STARTED) {
+                finding = finding.condition(&object, "status", started);
+            }
+        }
+    }
+    finding.message = format!(
+        "The clusters of {} are on different versions, and no run is under way: {}.",
+        inventory.placement_name,
+        parts.join("; ")
+    );
+    let clusters: Vec<_> =
+        odd.into_iter().flat_map(|(_, bindings)| bindings).map(|b| b.spec.cluster.clone()).collect();
+    vec![
+        finding
+            .root_if(without_run)
+            .clusters(clusters)
+            .look(
+                "See which run put which version where.",
+                Some(case.command(&format!("history {}", inventory.placement_name))),
+            )
+            .fix(
+                "Bring all clusters to one version with a new run.",
+                case.new_run_command().or_else(|| {
+                    Some(case.command(&format!(
+                        "run NEW --placement {} --strategy STRATEGY",
+                        inventory.placement_name
+                    )))
+                }),
+            ),
+    ]
+}

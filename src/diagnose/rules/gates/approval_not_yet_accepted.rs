@@ -1,0 +1,78 @@
+//! An approval that counts was given, and the controller has not taken it.
+
+use jiff::SignedDuration;
+
+use crate::diagnose::case::Case;
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::{Concept, duration};
+use crate::rollout::Phase;
+
+/// The controller is woken by the approval and takes it within a second or so. Source:
+/// updaterun/controller.go:handleApprovalRequestUpdate.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS408",
+    name: "approval-not-yet-accepted",
+    severity: Severity::Info,
+    reads: &[Concept::ApprovalRequest],
+    caused_by: &[],
+    check,
+};
+
+/// A waiting run is looked at every minute at the latest.
+/// Source: updaterun/execution.go:stageUpdatingWaitTime.
+const OVERDUE: SignedDuration = SignedDuration::from_secs(120);
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = case.rollout.as_ref().filter(|rollout| rollout.phase == Phase::Executing)
+    else {
+        return Vec::new();
+    };
+    let mut findings = Vec::new();
+    for gate in rollout.open_approvals() {
+        let Some(request) = gate.request.as_ref().and_then(|request| request.present()) else {
+            continue;
+        };
+        let Some(approved) = request.approved() else { continue };
+        if !request.counts() || request.is_accepted() {
+            continue;
+        }
+        let (object, name) = (request.object(), &request.meta.name);
+        let lasting = approved.since.map(|since| case.now().duration_since(since));
+        let overdue = lasting.is_some_and(|lasting| lasting > OVERDUE);
+        let ago = lasting.map_or_else(String::new, |lasting| {
+            format!(" {} ago", duration::describe(lasting))
+        });
+        let mut finding = rule
+            .finding(
+                &object,
+                if overdue {
+                    format!(
+                        "{name} was approved as it should be{ago}, and the controller has still not \
+                         taken it, though it looks at a waiting run every minute."
+                    )
+                } else {
+                    format!(
+                        "{name} was approved as it should be{ago}; the controller takes it at its next \
+                         look."
+                    )
+                },
+            )
+            .severity(if overdue { Severity::Warning } else { Severity::Info })
+            .stage(gate.stage)
+            .condition(&object, "status", approved);
+        if overdue {
+            finding = finding.look(
+                "Look whether the hub agent runs: its log says what the update run controller does.",
+                None,
+            );
+        } else {
+            finding = finding.look(
+                "Wait a minute and look again.",
+                Some(case.command(&format!("diagnose {}", case.run_object().name))),
+            );
+        }
+        findings.push(finding);
+    }
+    findings
+}

@@ -1,0 +1,70 @@
+//! The run waits for an approval request that does not exist.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::report::{Finding, Severity, Verdict};
+use crate::diagnose::rules::Rule;
+use crate::inventory::Sight;
+use crate::kubefleet::{Concept, Conditions, reasons};
+use crate::rollout::Phase;
+
+/// `ApprovalRequestCreated=True` and no such request. The controller makes it anew when it looks
+/// at the run. Source: updaterun/controller.go:handleApprovalRequestDelete.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS406",
+    name: "approval-request-missing",
+    severity: Severity::Warning,
+    reads: &[Concept::ApprovalRequest],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = case
+        .rollout
+        .as_ref()
+        .filter(|rollout| !rollout.is_finished() && rollout.phase != Phase::Deleting)
+    else {
+        return Vec::new();
+    };
+    let run = case.run_object();
+    let mut findings = Vec::new();
+    for gate in rollout.open_approvals() {
+        if !matches!(gate.request, Some(Sight::Absent)) {
+            continue;
+        }
+        let name = &gate.task.approval_request;
+        let object = case.object(Concept::ApprovalRequest, name);
+        let base = format!(
+            "status.stagesStatus[stageName={}].{}StageTaskStatus[type=Approval]",
+            gate.stage,
+            gate.time.as_str()
+        );
+        let mut finding = rule
+            .finding(
+                &object,
+                format!(
+                    "{} waits for {name}, which does not exist: somebody deleted it, and the controller \
+                     makes a new one when it next looks at the run.",
+                    run.name
+                ),
+            )
+            .root_if(case.verdict == Verdict::WaitingForApproval)
+            .stage(gate.stage)
+            .evidence(&run, format!("{base}.approvalRequestName"), name.clone());
+        if let Some(created) = gate.task.conditions.condition(reasons::APPROVAL_REQUEST_CREATED) {
+            finding = finding.condition(&run, &base, created);
+        }
+        findings.push(
+            finding
+                .look(
+                    "Look again in a minute: the new request has the same name.",
+                    Some(case.command(&format!("diagnose {}", run.name))),
+                )
+                .fix(
+                    "If it does not come, stop and resume the run, which makes the controller look.",
+                    Some(case.command(&format!("stop {}", run.name))),
+                ),
+        );
+    }
+    findings
+}

@@ -1,0 +1,67 @@
+//! The approval request was deleted, and the controller made a new one without an answer.
+
+use jiff::SignedDuration;
+
+use crate::diagnose::case::Case;
+use crate::diagnose::report::{Finding, Severity, Verdict};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::{Concept, Conditions, reasons};
+
+/// The task's condition keeps the time of the first request; the object is younger.
+/// Source: updaterun/controller.go:handleApprovalRequestDelete.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS405",
+    name: "approval-request-recreated",
+    severity: Severity::Warning,
+    reads: &[Concept::ApprovalRequest],
+    caused_by: &[],
+    check,
+};
+
+/// The condition is written right after the request: a few seconds apart is the same one.
+const SAME: SignedDuration = SignedDuration::from_secs(10);
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = case.rollout.as_ref().filter(|rollout| !rollout.is_finished()) else {
+        return Vec::new();
+    };
+    let run = case.run_object();
+    let mut findings = Vec::new();
+    for gate in rollout.open_approvals() {
+        let Some(request) = gate.request.as_ref().and_then(|request| request.present()) else {
+            continue;
+        };
+        let asked = gate.task.conditions.condition(reasons::APPROVAL_REQUEST_CREATED);
+        let (Some(created), Some(asked)) = (request.meta.created, asked.and_then(|c| c.since)) else {
+            continue;
+        };
+        if request.counts() || created.duration_since(asked) <= SAME {
+            continue;
+        }
+        let (object, name) = (request.object(), &request.meta.name);
+        findings.push(
+            rule.finding(
+                &object,
+                format!(
+                    "{name} is younger than the run's record of it: it was deleted and made anew, and \
+                     an approval given before that is lost."
+                ),
+            )
+            .root_if(case.verdict == Verdict::WaitingForApproval)
+            .stage(gate.stage)
+            .evidence(&object, "metadata.creationTimestamp", created.to_string())
+            .evidence(
+                &run,
+                format!(
+                    "status.stagesStatus[stageName={}].{}StageTaskStatus[type=Approval].conditions\
+                     [type=ApprovalRequestCreated].lastTransitionTime",
+                    gate.stage,
+                    gate.time.as_str()
+                ),
+                asked.to_string(),
+            )
+            .fix("Approve again.", Some(case.command(&format!("approve {name}")))),
+        );
+    }
+    findings
+}

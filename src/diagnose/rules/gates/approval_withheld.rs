@@ -1,0 +1,59 @@
+//! Somebody wrote `Approved=False`, which KubeFleet does not understand as a rejection.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::report::{Finding, Severity, Verdict};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::Concept;
+
+/// `Approved=False` means the same as no answer. Source:
+/// updaterun/execution.go:handleStageApprovalTask.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS403",
+    name: "approval-withheld",
+    severity: Severity::Warning,
+    reads: &[Concept::ApprovalRequest],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = case.rollout.as_ref().filter(|rollout| !rollout.is_finished()) else {
+        return Vec::new();
+    };
+    let run = case.run_object();
+    let mut findings = Vec::new();
+    for gate in rollout.open_approvals() {
+        let Some(request) = gate.request.as_ref().and_then(|request| request.present()) else {
+            continue;
+        };
+        let Some(approved) = request.approved().filter(|approved| !approved.is_true()) else {
+            continue;
+        };
+        if request.is_accepted() {
+            continue;
+        }
+        let (object, name) = (request.object(), &request.meta.name);
+        findings.push(
+            rule.finding(
+                &object,
+                format!(
+                    "{name} carries Approved={}, which KubeFleet treats like no answer: it rejects \
+                     nothing, and the run goes on waiting.",
+                    approved.status.as_str()
+                ),
+            )
+            .root_if(case.verdict == Verdict::WaitingForApproval)
+            .stage(gate.stage)
+            .condition(&object, "status", approved)
+            .fix(
+                "To hold the rollout back, stop the run: there is no reject.",
+                Some(case.command(&format!("stop {}", run.name))),
+            )
+            .fix(
+                "To let it go on after all, approve.",
+                Some(case.command(&format!("approve {name}"))),
+            ),
+        );
+    }
+    findings
+}

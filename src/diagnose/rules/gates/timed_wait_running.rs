@@ -1,0 +1,78 @@
+//! A stage waits for its time.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::report::{Finding, Severity, Verdict};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::duration;
+
+/// The wait runs from the moment at which the stage's last cluster was done. Source:
+/// updaterun/execution.go:checkAfterStageTasksStatus.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS407",
+    name: "timed-wait-running",
+    severity: Severity::Info,
+    reads: &[],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = case.rollout.as_ref().filter(|rollout| !rollout.is_finished()) else {
+        return Vec::new();
+    };
+    if !matches!(case.verdict, Verdict::WaitingForTimer | Verdict::WaitingForApproval) {
+        return Vec::new();
+    }
+    let run = case.run_object();
+    let mut findings = Vec::new();
+    for gate in rollout.open_timers() {
+        let Some(since) = gate.waiting_since else { continue };
+        let message = match gate.until() {
+            Some(until) if until <= case.now() => continue,
+            Some(until) => format!(
+                "Stage {} waits until {until}, {} from now, before it is complete.",
+                gate.stage,
+                duration::describe(until.duration_since(case.now()))
+            ),
+            None => format!(
+                "Stage {} waits before it is complete; the run does not record how long the wait is.",
+                gate.stage
+            ),
+        };
+        let stage = gate.stage;
+        let mut finding = rule
+            .finding(&run, message)
+            .root_if(case.verdict == Verdict::WaitingForTimer)
+            .stage(stage)
+            .evidence(
+                &run,
+                format!("status.stagesStatus[stageName={stage}].conditions[type=Progressing].lastTransitionTime"),
+                since.to_string(),
+            );
+        if let (Some(wait), Some(until)) = (gate.wait, gate.until()) {
+            finding = finding
+                .evidence(
+                    &run,
+                    format!(
+                        "status.stagedUpdateStrategySnapshot.stages[name={stage}].afterStageTasks\
+                         [type=TimedWait].waitTime"
+                    ),
+                    duration::describe(wait),
+                )
+                .evidence(
+                    &run,
+                    format!("status.stagesStatus[stageName={stage}].afterStageTaskStatus[type=TimedWait]"),
+                    format!("until {until}"),
+                );
+        }
+        findings.push(
+            finding
+                .look(
+                    "Wait; nothing else is needed.",
+                    Some(case.command(&format!("wait {} --for=succeeded", run.name))),
+                )
+                .look("Do not stop the run meanwhile: a wait that is stopped starts over.", None),
+        );
+    }
+    findings
+}

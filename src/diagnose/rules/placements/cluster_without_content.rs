@@ -1,0 +1,73 @@
+//! A cluster was added to the placement after the last run, and has nothing.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::finding::{count, enumerate};
+use crate::diagnose::report::{Finding, Severity, Verdict};
+use crate::diagnose::rules::Rule;
+use crate::inventory::choose;
+use crate::kubefleet::Concept;
+
+/// A binding without a snapshot beside bindings with one, while no run is under way.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS803",
+    name: "cluster-without-content",
+    severity: Severity::Warning,
+    reads: &[Concept::Binding],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    let inventory = case.inventory;
+    let without_run = case.run().is_none();
+    let asked = match case.verdict {
+        Verdict::Succeeded => !without_run,
+        Verdict::NotStarted => without_run,
+        _ => false,
+    };
+    let under_way = inventory.runs.iter().any(|run| {
+        choose::has_started(run) && !choose::is_finished(run) && !run.meta.is_deleting()
+    });
+    let external = inventory.placement.present().is_none_or(|placement| placement.is_external());
+    if !asked || under_way || !external {
+        return Vec::new();
+    }
+    let live = || {
+        inventory
+            .bindings
+            .iter()
+            .filter(|binding| !binding.meta.is_deleting() && !binding.is_unscheduled())
+    };
+    let empty: Vec<_> = live().filter(|binding| binding.spec.snapshot.is_empty()).collect();
+    if empty.is_empty() || live().all(|binding| binding.spec.snapshot.is_empty()) {
+        return Vec::new();
+    }
+    let mut finding = rule
+        .finding(
+            case.placement_object(),
+            format!(
+                "{} of {} ({}) got no content: no run has reached it since it was scheduled.",
+                count(empty.len(), "cluster"),
+                inventory.placement_name,
+                enumerate(empty.iter().map(|binding| binding.spec.cluster.as_str())),
+            ),
+        )
+        .root_if(without_run)
+        .clusters(empty.iter().map(|binding| binding.spec.cluster.as_str()));
+    for binding in empty.iter().take(3) {
+        finding = finding.evidence(binding.object(), "spec.resourceSnapshotName", "");
+        if let Some(created) = binding.meta.created {
+            finding =
+                finding.evidence(binding.object(), "metadata.creationTimestamp", created.to_string());
+        }
+    }
+    vec![finding.fix(
+        "Roll the placement out with a new run; it takes all clusters that are scheduled by then.",
+        case.new_run_command().or_else(|| {
+            Some(case.command(&format!(
+                "run NEW --placement {} --strategy STRATEGY",
+                inventory.placement_name
+            )))
+        }),
+    )]
+}

@@ -1,0 +1,71 @@
+//! The runs on a placement that was asked about.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::finding::{count, enumerate};
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::{Concept, Conditions, reasons};
+
+/// A placement's verdict is that of one run; the others are listed.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS804",
+    name: "runs-on-placement",
+    severity: Severity::Info,
+    reads: &[Concept::UpdateRun],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(chosen) = case.run().filter(|_| case.target().kind.concept() == Concept::Placement)
+    else {
+        return Vec::new();
+    };
+    let others: Vec<_> = case.inventory.other_runs().collect();
+    if others.is_empty() {
+        return Vec::new();
+    }
+    let object = case.placement_object();
+    let mut finding = rule.finding(
+        &object,
+        format!(
+            "The verdict is that of {}; {} on {}: {}.",
+            chosen.meta.name,
+            count(others.len(), "other run"),
+            object.name,
+            enumerate(others.iter().map(|run| format!("{} ({})", run.meta.name, state(run)))),
+        ),
+    );
+    for run in &others {
+        finding = finding.evidence(run.object(), "status.conditions", state(run));
+    }
+    vec![finding.look(
+        "See which run rolled out which version when.",
+        Some(case.command(&format!("history {}", object.name))),
+    )]
+}
+
+/// The state of a run in a word or two, from its own conditions.
+fn state(run: &UpdateRun) -> &'static str {
+    let conditions = &run.status.conditions;
+    if run.meta.is_deleting() {
+        "being deleted"
+    } else if conditions.is_true(reasons::SUCCEEDED) {
+        "succeeded"
+    } else if conditions.is_false(reasons::SUCCEEDED) {
+        "failed"
+    } else if conditions.is_false(reasons::INITIALIZED) {
+        "could not be initialized"
+    } else {
+        match conditions.condition(reasons::PROGRESSING).map(|c| c.reason.as_str()) {
+            Some(reasons::RUN_WAITING) => "waiting",
+            Some(reasons::RUN_STUCK) => "stuck",
+            Some(reasons::RUN_STOPPED) => "stopped",
+            Some(reasons::RUN_STOPPING) => "stopping",
+            Some(_) => "progressing",
+            None if conditions.is_true(reasons::INITIALIZED) => "initialized",
+            None => "not initialized",
+        }
+    }
+}

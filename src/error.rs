@@ -1,0 +1,72 @@
+//! What a command says when it cannot do its work.
+
+use crate::bundle::ReadError;
+use crate::exit::Exit;
+
+/// What failed, what to do about it, and the exit code.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct Error {
+    /// What failed, on which object.
+    pub message: String,
+    /// What to do.
+    pub hint: Option<String>,
+    /// The exit code.
+    pub exit: Exit,
+}
+
+impl Error {
+    /// The operation failed.
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            hint: None,
+            exit: Exit::Error,
+        }
+    }
+
+    /// The command line was wrong.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            hint: None,
+            exit: Exit::Usage,
+        }
+    }
+
+    /// The object does not exist.
+    pub fn not_found(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            hint: None,
+            exit: Exit::NotFound,
+        }
+    }
+
+    /// Adds what to do.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+impl From<ReadError> for Error {
+    fn from(error: ReadError) -> Self {
+        Self {
+            hint: error.hint.clone(),
+            message: error.to_string(),
+            exit: Exit::Error,
+        }
+    }
+}
+
+/// The name among `known` that `wanted` was probably meant to be.
+pub fn did_you_mean<'k>(wanted: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    known
+        .into_iter()
+        .map(|name| (strsim::jaro_winkler(wanted, name), name))
+        .filter(|(likeness, _)| *likeness > 0.8)
+        .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(a.1)))
+        .map(|(_, name)| name)
+}

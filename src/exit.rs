@@ -1,0 +1,97 @@
+//! Exit codes: the same in every format, documented in `docs/reference/exit-codes.md`.
+
+use crate::diagnose::report::Verdict;
+
+/// How a command ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Exit {
+    /// Done; no one needs to act.
+    Done = 0,
+    /// The operation failed.
+    Error = 1,
+    /// The command line was wrong.
+    Usage = 2,
+    /// The rollout failed, and a new run is needed.
+    Failed = 3,
+    /// The rollout waits for an approval.
+    Approval = 4,
+    /// The rollout is stuck, or a time limit was reached.
+    Stuck = 5,
+    /// The object does not exist.
+    NotFound = 6,
+    /// Forbidden, or the evidence is incomplete.
+    Incomplete = 7,
+    /// The rollout is stopped or was not started.
+    Idle = 8,
+    /// Interrupted.
+    Interrupted = 130,
+}
+
+impl Exit {
+    /// Every code, for the reference.
+    pub const ALL: [Self; 10] = [
+        Self::Done,
+        Self::Error,
+        Self::Usage,
+        Self::Failed,
+        Self::Approval,
+        Self::Stuck,
+        Self::NotFound,
+        Self::Incomplete,
+        Self::Idle,
+        Self::Interrupted,
+    ];
+
+    /// The number that the process returns.
+    pub const fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// What the code means.
+    pub const fn describe(self) -> &'static str {
+        match self {
+            Self::Done => "done; the rollout succeeded, or goes on without anyone",
+            Self::Error => "the operation failed",
+            Self::Usage => "the command line was wrong",
+            Self::Failed => "the rollout failed or could not be initialized, or --fail-on was met",
+            Self::Approval => "the rollout waits for an approval",
+            Self::Stuck => "the rollout is stuck, or a time limit was reached",
+            Self::NotFound => "the object does not exist",
+            Self::Incomplete => "forbidden, or the evidence is incomplete",
+            Self::Idle => "the rollout is stopped, or was not started",
+            Self::Interrupted => "interrupted",
+        }
+    }
+
+    /// The place in the order of "worst": of several reports, the first of these counts.
+    pub const fn gravity(self) -> u8 {
+        match self {
+            Self::Failed => 6,
+            Self::Stuck => 5,
+            Self::Incomplete => 4,
+            Self::Approval => 3,
+            Self::Idle => 2,
+            Self::Done => 0,
+            _ => 1,
+        }
+    }
+}
+
+impl From<Verdict> for Exit {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Succeeded
+            | Verdict::Progressing
+            | Verdict::WaitingForTimer
+            | Verdict::Stopping
+            | Verdict::Initializing
+            | Verdict::Deleting => Self::Done,
+            Verdict::WaitingForApproval => Self::Approval,
+            Verdict::Stuck => Self::Stuck,
+            Verdict::Stopped | Verdict::NotStarted => Self::Idle,
+            Verdict::InitializationFailed | Verdict::Failed => Self::Failed,
+            Verdict::Unknown => Self::Incomplete,
+        }
+    }
+}

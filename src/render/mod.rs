@@ -1,0 +1,26 @@
+//! Reports as text: functions of data, without streams.
+
+pub mod escape;
+pub mod invocation;
+pub mod markdown;
+pub mod plain;
+pub mod style;
+pub mod text;
+
+use serde::Serialize;
+
+/// Data as JSON, with a newline at the end.
+pub fn json<T: Serialize>(data: &T) -> Result<String, serde_json::Error> {
+    let mut text = serde_json::to_string_pretty(data)?;
+    text.push('\n');
+    Ok(text)
+}
+
+/// Data as YAML, with a newline at the end.
+pub fn yaml<T: Serialize>(data: &T) -> Result<String, String> {
+    let mut text = serde_saphyr::to_string(data).map_err(|error| error.to_string())?;
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    Ok(text)
+}

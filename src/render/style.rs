@@ -1,0 +1,66 @@
+//! Colour, for those who see it: it never carries meaning that the words do not.
+
+use anstyle::{AnsiColor, Style};
+
+use crate::diagnose::report::{Severity, Verdict};
+
+/// Paints text, or leaves it alone.
+#[derive(Debug, Clone, Copy)]
+pub struct Paint {
+    coloured: bool,
+}
+
+impl Paint {
+    /// Paints when `coloured`.
+    pub const fn new(coloured: bool) -> Self {
+        Self { coloured }
+    }
+
+    /// Paints text in a style.
+    pub fn text(self, style: Style, text: &str) -> String {
+        if self.coloured && !text.is_empty() {
+            format!("{}{text}{}", style.render(), style.render_reset())
+        } else {
+            text.to_owned()
+        }
+    }
+
+    /// Text that stands out.
+    pub fn bold(self, text: &str) -> String {
+        self.text(Style::new().bold(), text)
+    }
+
+    /// Text of minor interest.
+    pub fn dim(self, text: &str) -> String {
+        self.text(Style::new().dimmed(), text)
+    }
+
+    /// A command.
+    pub fn command(self, text: &str) -> String {
+        self.text(AnsiColor::Cyan.on_default(), text)
+    }
+
+    /// The word of a severity.
+    pub fn severity(self, severity: Severity) -> String {
+        let style = match severity {
+            Severity::Error => AnsiColor::Red.on_default().bold(),
+            Severity::Warning => AnsiColor::Yellow.on_default().bold(),
+            Severity::Info => AnsiColor::Blue.on_default().bold(),
+        };
+        self.text(style, severity.as_str())
+    }
+
+    /// The word of a verdict.
+    pub fn verdict(self, verdict: Verdict) -> String {
+        let color = match verdict {
+            Verdict::Succeeded => AnsiColor::Green,
+            Verdict::Failed | Verdict::InitializationFailed | Verdict::Stuck => AnsiColor::Red,
+            Verdict::WaitingForApproval
+            | Verdict::Stopped
+            | Verdict::NotStarted
+            | Verdict::Unknown => AnsiColor::Yellow,
+            _ => AnsiColor::Blue,
+        };
+        self.text(color.on_default().bold(), verdict.as_str())
+    }
+}

@@ -1,0 +1,396 @@
+//! Every fixture is diagnosed by the whole engine, and must give what its comment block expects.
+//!
+//! A fixture is a bundle that begins with one or more blocks of comments:
+//!
+//! ```text
+//! # What this situation is.
+//! # args: example-run -n my-app-namespace
+//! # verdict: Stuck
+//! # findings: FS501! FS516        complete, in the report's order; `!` marks a root cause
+//! # clusters: FS501 member2       all clusters of that finding
+//! # subject: FS501 Deployment/web
+//! # stage: FS501 staging
+//! # says: FS501 words that the message contains
+//! # never: FS402
+//! ```
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use kubectl_fleet_stage::bundle::{self, Bundle, Input};
+use kubectl_fleet_stage::diagnose::report::{Finding, Report};
+use kubectl_fleet_stage::diagnose::{diagnose, rules};
+use kubectl_fleet_stage::kubefleet::{Concept, Kind, ObjectRef, Scope};
+
+#[derive(Debug, Default)]
+struct Expectation {
+    args: String,
+    rules: Vec<(String, String)>,
+}
+
+fn expectations(text: &str) -> Vec<Expectation> {
+    let mut all: Vec<Expectation> = Vec::new();
+    for line in text
+        .lines()
+        .take_while(|line| line.starts_with('#') || line.trim().is_empty())
+    {
+        let Some((key, value)) = line.trim_start_matches('#').trim().split_once(": ") else {
+            continue;
+        };
+        match key {
+            "args" => all.push(Expectation {
+                args: value.to_owned(),
+                rules: Vec::new(),
+            }),
+            "verdict" | "findings" | "clusters" | "subject" | "stage" | "says" | "never" => {
+                if let Some(last) = all.last_mut() {
+                    last.rules.push((key.to_owned(), value.trim().to_owned()));
+                }
+            }
+            _ => {}
+        }
+    }
+    all
+}
+
+fn fixtures(root: &Path, found: &mut Vec<PathBuf>) {
+    let Ok(entries) = std::fs::read_dir(root) else {
+        return;
+    };
+    for entry in entries {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            fixtures(&path, found);
+        } else if path.extension().is_some_and(|ending| ending == "yaml") {
+            found.push(path);
+        }
+    }
+    found.sort();
+}
+
+fn all_fixtures() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut found = Vec::new();
+    for folder in ["tests/findings", "tests/real", "tests/healthy", "examples"] {
+        fixtures(&root.join(folder), &mut found);
+    }
+    found
+}
+
+fn target(bundle: &Bundle, args: &str) -> ObjectRef {
+    let mut words = args.split_whitespace();
+    let name = words.next().expect("a name in args");
+    let mut scope = Scope::Cluster;
+    while let Some(word) = words.next() {
+        if word == "-n" {
+            scope = Scope::Namespace(words.next().expect("a namespace").to_owned());
+        }
+    }
+    if let Some((kind, name)) = name.split_once('/') {
+        let kind = Kind::from_word(kind).expect("a kind");
+        return ObjectRef {
+            kind,
+            namespace: scope.namespace().to_owned(),
+            name: name.to_owned(),
+        };
+    }
+    let run = scope.object(Concept::UpdateRun, name);
+    let has_run = bundle
+        .objects_of(run.kind)
+        .iter()
+        .any(|object| object.reference() == run);
+    if has_run {
+        run
+    } else {
+        scope.object(Concept::Placement, name)
+    }
+}
+
+fn report(path: &Path, args: &str) -> Report {
+    let mut bundle = bundle::read(vec![Input::Path(path.to_owned())]).expect("a bundle");
+    let now = args
+        .split_once("--now ")
+        .map(|(_, now)| {
+            now.split_whitespace()
+                .next()
+                .unwrap_or_default()
+                .parse()
+                .expect("a time")
+        })
+        .or(bundle.collected_at)
+        .or(bundle.newest_timestamp())
+        .expect("a clock");
+    let target = target(&bundle, args);
+    let hub = bundle.hub.clone();
+    diagnose(&mut bundle, &hub, &target, now)
+}
+
+fn codes(findings: &[Finding]) -> String {
+    let codes: Vec<_> = findings
+        .iter()
+        .map(|finding| {
+            format!(
+                "{}{}",
+                finding.code,
+                if finding.root_cause { "!" } else { "" }
+            )
+        })
+        .collect();
+    if codes.is_empty() {
+        "none".to_owned()
+    } else {
+        codes.join(" ")
+    }
+}
+
+fn check(report: &Report, key: &str, value: &str) -> Result<(), String> {
+    let equal = |what: &str, got: String, want: &str| {
+        if got == want {
+            Ok(())
+        } else {
+            Err(format!("{what}: got `{got}`, expected `{want}`"))
+        }
+    };
+    let (code, rest) = value.split_once(' ').unwrap_or((value, ""));
+    let of_code = || {
+        report
+            .findings
+            .iter()
+            .filter(move |finding| finding.code == code)
+    };
+    match key {
+        "verdict" => equal("verdict", report.verdict.as_str().to_owned(), value),
+        "findings" => equal("findings", codes(&report.findings), value),
+        "never" if of_code().next().is_some() => Err(format!("{code} must keep quiet")),
+        "never" => Ok(()),
+        "clusters" => {
+            let clusters: BTreeSet<_> = of_code().flat_map(|finding| &finding.clusters).collect();
+            let got: Vec<_> = clusters.into_iter().map(String::as_str).collect();
+            equal(
+                &format!("clusters of {code}"),
+                got.join(","),
+                &rest.replace(", ", ","),
+            )
+        }
+        "subject" => {
+            let got: Vec<_> = of_code()
+                .map(|f| format!("{}/{}", f.subject.kind, f.subject.name))
+                .collect();
+            if got.iter().any(|got| got == rest) {
+                Ok(())
+            } else {
+                Err(format!("subject of {code}: got {got:?}, expected {rest}"))
+            }
+        }
+        "stage" => {
+            let got: Vec<_> = of_code()
+                .filter_map(|finding| finding.stage.as_deref())
+                .collect();
+            if got.contains(&rest) {
+                Ok(())
+            } else {
+                Err(format!("stage of {code}: {got:?}"))
+            }
+        }
+        "says" => {
+            let got: Vec<_> = of_code().map(|finding| finding.message.as_str()).collect();
+            if got.iter().any(|got| got.contains(rest)) {
+                Ok(())
+            } else {
+                Err(format!("{code} does not say `{rest}`: {got:?}"))
+            }
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What every report keeps to, whatever it is about.
+fn laws(report: &Report) -> Vec<String> {
+    let mut broken = Vec::new();
+    let roots = report
+        .findings
+        .iter()
+        .filter(|finding| finding.root_cause)
+        .count();
+    if report.verdict.wants_root_cause() && roots == 0 {
+        broken.push(format!(
+            "verdict {} without a root cause",
+            report.verdict.as_str()
+        ));
+    }
+    for finding in &report.findings {
+        let code = &finding.code;
+        if rules::find(code).is_none_or(|rule| rule.name != finding.name) {
+            broken.push(format!(
+                "{code} is not in the list under the name {}",
+                finding.name
+            ));
+        }
+        if !finding.message.ends_with('.') || finding.message.contains('\n') {
+            broken.push(format!(
+                "{code}: the message is not one sentence: {}",
+                finding.message
+            ));
+        }
+        if finding.evidence.is_empty() {
+            broken.push(format!("{code} has no evidence"));
+        }
+        if finding.root_cause && !finding.caused_by.is_empty() {
+            broken.push(format!("{code} is a root cause with a cause"));
+        }
+        if finding.severity as u8 > 0 && finding.remedies.is_empty() {
+            broken.push(format!("{code} has no remedy"));
+        }
+        for command in finding
+            .remedies
+            .iter()
+            .filter_map(|remedy| remedy.command.as_ref())
+        {
+            if !command.starts_with("kubectl fleet-stage ") {
+                broken.push(format!("{code}: not a command of ours: {command}"));
+            }
+        }
+        for cause in &finding.caused_by {
+            if !report
+                .findings
+                .iter()
+                .any(|f| f.code == cause.code && f.subject == cause.subject)
+            {
+                broken.push(format!(
+                    "{code} is caused by {} which is not there",
+                    cause.code
+                ));
+            }
+        }
+    }
+    broken
+}
+
+#[test]
+fn every_fixture_gives_what_it_expects() {
+    let mut failures = Vec::new();
+    let mut cases = 0;
+    for path in all_fixtures() {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let expectations = expectations(&text);
+        let shown = path
+            .strip_prefix(env!("CARGO_MANIFEST_DIR"))
+            .unwrap_or(&path)
+            .display();
+        if expectations.is_empty() {
+            failures.push(format!("{shown}: no expectation"));
+        }
+        for expectation in expectations {
+            cases += 1;
+            let report = report(&path, &expectation.args);
+            let mut problems: Vec<_> = expectation
+                .rules
+                .iter()
+                .filter_map(|(key, value)| check(&report, key, value).err())
+                .collect();
+            problems.extend(laws(&report));
+            if shown.to_string().contains("healthy")
+                && report
+                    .findings
+                    .iter()
+                    .any(|f| f.severity.as_str() == "error")
+            {
+                problems.push("a healthy run has an error finding".to_owned());
+            }
+            if !problems.is_empty() {
+                let findings: Vec<_> = report
+                    .findings
+                    .iter()
+                    .map(|f| format!("      {} {}", f.code, f.message))
+                    .collect();
+                failures.push(format!(
+                    "{shown} ({}):\n    {}\n{}",
+                    expectation.args,
+                    problems.join("\n    "),
+                    findings.join("\n")
+                ));
+            }
+        }
+    }
+    assert!(
+        failures.is_empty(),
+        "{} of {cases} cases fail:\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
+}
+
+#[test]
+fn rules_are_sorted_and_named_once() {
+    let codes: Vec<_> = rules::ALL.iter().map(|rule| rule.code).collect();
+    let mut sorted = codes.clone();
+    sorted.sort_unstable();
+    sorted.dedup();
+    assert_eq!(
+        codes, sorted,
+        "rules are listed in the order of their codes, each once"
+    );
+    let names: BTreeSet<_> = rules::ALL.iter().map(|rule| rule.name).collect();
+    assert_eq!(names.len(), codes.len(), "names are unique");
+    for rule in rules::ALL {
+        for cause in rule.caused_by {
+            assert!(
+                rules::find(cause).is_some(),
+                "{} names the unknown cause {cause}",
+                rule.code
+            );
+        }
+    }
+}
+
+/// List ⇔ explanation ⇔ a fixture where it fires ⇔ a fixture where it keeps quiet.
+#[test]
+fn every_rule_is_explained_and_has_fixtures() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut missing = Vec::new();
+    for rule in rules::ALL {
+        let explanation = root.join(format!("docs/findings/{}.md", rule.code));
+        match std::fs::read_to_string(&explanation) {
+            Ok(text) if text.starts_with(&format!("# {}: {}\n", rule.code, rule.name)) => {}
+            Ok(_) => missing.push(format!("{}: the title of its explanation", rule.code)),
+            Err(_) => missing.push(format!("{}: docs/findings/{}.md", rule.code, rule.code)),
+        }
+        let mut found = Vec::new();
+        fixtures(&root.join("tests/findings").join(rule.code), &mut found);
+        for (prefix, fires) in [("fires-", true), ("quiet-", false)] {
+            let of_kind: Vec<_> = found
+                .iter()
+                .filter(|path| {
+                    path.file_name()
+                        .is_some_and(|name| name.to_string_lossy().starts_with(prefix))
+                })
+                .collect();
+            if of_kind.is_empty() {
+                missing.push(format!("{}: a fixture {prefix}*.yaml", rule.code));
+            }
+            for path in of_kind {
+                let text = std::fs::read_to_string(path).unwrap();
+                let args = &expectations(&text)[0].args;
+                let made = report(path, args)
+                    .findings
+                    .iter()
+                    .any(|f| f.code == rule.code);
+                if made != fires {
+                    missing.push(format!(
+                        "{}: {} says the opposite",
+                        rule.code,
+                        path.display()
+                    ));
+                }
+            }
+        }
+    }
+    for entry in std::fs::read_dir(root.join("docs/findings")).unwrap() {
+        let name = entry.unwrap().file_name().to_string_lossy().into_owned();
+        let code = name.trim_end_matches(".md");
+        if code.starts_with("FS") && rules::find(code).is_none() {
+            missing.push(format!("docs/findings/{name} explains no rule"));
+        }
+    }
+    assert!(missing.is_empty(), "missing:\n{}", missing.join("\n"));
+}
