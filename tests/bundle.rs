@@ -1,5 +1,7 @@
 //! Reading bundles: every format, every error, any order, hostile input.
 
+#![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests, outside test functions
+
 #[path = "bundle/errors.rs"]
 mod errors;
 #[path = "bundle/formats.rs"]

@@ -26,7 +26,7 @@ impl std::fmt::Debug for Input {
 }
 
 /// The most text that one input may hold: beyond it is no bundle, but an unpacked bomb.
-const MAX_BYTES: u64 = 1 << 30;
+const MAX_BYTES: u64 = 512 << 20;
 
 /// How deeply directories may nest, and how often data may be packed.
 const MAX_DEPTH: usize = 32;
@@ -136,9 +136,18 @@ fn open(path: &Path, size: u64, sink: &mut Sink<'_>) -> Result<(), ReadError> {
 
 /// Everything that a reader delivers, up to the limit.
 fn limited(reader: impl Read, place: &Place, size: u64) -> Result<Vec<u8>, ReadError> {
-    let mut bytes = Vec::with_capacity(usize::try_from(size.min(MAX_BYTES)).unwrap_or(0) + 1);
+    limited_to(MAX_BYTES, reader, place, size)
+}
+
+fn limited_to(
+    most: u64,
+    reader: impl Read,
+    place: &Place,
+    size: u64,
+) -> Result<Vec<u8>, ReadError> {
+    let mut bytes = Vec::with_capacity(usize::try_from(size.min(most)).unwrap_or(0) + 1);
     reader
-        .take(MAX_BYTES + 1)
+        .take(most + 1)
         .read_to_end(&mut bytes)
         .map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => {
@@ -151,12 +160,12 @@ fn limited(reader: impl Read, place: &Place, size: u64) -> Result<Vec<u8>, ReadE
             }
             _ => ReadError::io(place, "cannot be read", error),
         })?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(
-            ReadError::new(place, "more than 1 GiB of text: this is no bundle").hint(
-                "give only the objects of one rollout, as `kubectl fleet-stage collect` does",
-            ),
-        );
+    if bytes.len() as u64 > most {
+        return Err(ReadError::new(
+            place,
+            format!("more than {} MiB of text: this is no bundle", most >> 20),
+        )
+        .hint("give only the objects of one rollout, as `kubectl fleet-stage collect` does"));
     }
     Ok(bytes)
 }
@@ -251,4 +260,45 @@ fn members(
         unpack(&member, content.to_vec(), depth + 1, sink)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn endless_input_ends_at_the_limit() {
+        let place = Place::default();
+        let read = |bytes| limited_to(3 << 20, io::repeat(b'x').take(bytes), &place, 0);
+        assert_eq!(read(3 << 20).unwrap().len(), 3 << 20);
+        let error = read(u64::MAX).unwrap_err();
+        assert_eq!(error.message, "more than 3 MiB of text: this is no bundle");
+    }
+
+    #[test]
+    fn files_are_listed_by_name() {
+        let directory = tempfile::tempdir().unwrap();
+        for name in [
+            "b/z.json", "b/a.yml", "a.yaml", "C.YAML", "x.tar.gz", "x.txt", ".a.yaml",
+        ] {
+            let path = directory.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        let mut files = Vec::new();
+        list(directory.path(), 0, &mut files).unwrap();
+        let names: Vec<_> = files
+            .iter()
+            .map(|(path, _)| {
+                path.strip_prefix(directory.path())
+                    .unwrap()
+                    .to_str()
+                    .unwrap()
+            })
+            .collect();
+        assert_eq!(
+            names,
+            ["C.YAML", "a.yaml", "b/a.yml", "b/z.json", "x.tar.gz"]
+        );
+    }
 }

@@ -80,7 +80,7 @@ pub fn read(inputs: Vec<Input>) -> Result<Bundle, ReadError> {
             if let Some(expected) = expected.filter(|expected| *expected > found as u64) {
                 return Err(ReadError::new(
                     place,
-                    format!("its header promises {expected} objects and {found} are there: it was cut off"),
+                    format!("its header promises {expected} objects, and {found} can be read: it was cut off"),
                 )
                 .hint("collect or copy it again"));
             }
@@ -132,7 +132,7 @@ fn nothing(places: &[Place], parsed: &Parsed) -> ReadError {
     };
     let total: usize = parsed.ignored.values().sum();
     let message = if total == 0 {
-        "it holds no Kubernetes object: its lists are empty".to_owned()
+        "no Kubernetes object: only empty lists or comments".to_owned()
     } else {
         let mut kinds: Vec<_> = parsed.ignored.iter().collect();
         kinds.sort_by_key(|(kind, count)| (std::cmp::Reverse(**count), *kind));
@@ -146,7 +146,7 @@ fn nothing(places: &[Place], parsed: &Parsed) -> ReadError {
             found.push(text::count(more, "other kind"));
         }
         format!(
-            "none of its {} is one of KubeFleet's: {}",
+            "no object of KubeFleet among {}: {}",
             text::count(total, "object"),
             found.join(", ")
         )

@@ -47,7 +47,7 @@ pub(super) fn read(place: &Place, bytes: Vec<u8>) -> Result<Read, ReadError> {
             parsed.objects.is_empty() && parsed.ignored.is_empty() && parsed.own.is_empty();
         if found_nothing {
             let (message, hint) = guess(text).unwrap_or((
-                "it holds no Kubernetes object: nothing in it has an apiVersion and a kind",
+                "no Kubernetes object: nothing in it has an apiVersion and a kind",
                 "give YAML or JSON, as `kubectl get -o yaml` prints it",
             ));
             return Err(ReadError::new(place, message).hint(hint));
@@ -67,6 +67,10 @@ pub(super) fn count(number: usize, what: &str) -> String {
 
 /// The bytes as text: UTF-8, or UTF-16 with a byte order mark, as PowerShell's `>` writes it.
 fn decode(place: &Place, bytes: Vec<u8>) -> Result<String, ReadError> {
+    if let Some(what) = packed(&bytes) {
+        return Err(ReadError::new(place, format!("{what}, which is not read"))
+            .hint("unpack it and give the directory or the files"));
+    }
     let order: fn([u8; 2]) -> u16 = match bytes.get(..2) {
         Some([0xff, 0xfe]) => u16::from_le_bytes,
         Some([0xfe, 0xff]) => u16::from_be_bytes,
@@ -75,20 +79,9 @@ fn decode(place: &Place, bytes: Vec<u8>) -> Result<String, ReadError> {
                 let valid = error.utf8_error().valid_up_to();
                 let start = String::from_utf8_lossy(&error.as_bytes()[..valid]);
                 let (line, column) = line_and_column(&start, start.len());
-                let what = binary(error.as_bytes());
-                let this = ReadError::new(
-                    place,
-                    what.map_or_else(
-                        || "not text in UTF-8".to_owned(),
-                        |what| format!("{what}, which is not read"),
-                    ),
-                );
-                match what {
-                    Some(_) => this.hint("unpack it and give the directory or the files"),
-                    None => this
-                        .at(line, column)
-                        .hint("save it as UTF-8, or run the command that wrote it again"),
-                }
+                ReadError::new(place, "not text in UTF-8")
+                    .at(line, column)
+                    .hint("save it as UTF-8, or run the command that wrote it again")
             });
         }
     };
@@ -103,7 +96,7 @@ fn decode(place: &Place, bytes: Vec<u8>) -> Result<String, ReadError> {
 }
 
 /// Which packed format the bytes are in, among those that people try.
-fn binary(bytes: &[u8]) -> Option<&'static str> {
+fn packed(bytes: &[u8]) -> Option<&'static str> {
     [
         (b"PK\x03\x04".as_slice(), "a zip archive"),
         (b"\x28\xb5\x2f\xfd", "zstd data"),
@@ -213,16 +206,8 @@ fn documents(place: &Place, text: &str, read: &mut Read) -> Result<(), ReadError
                 }
             }
         }
-        let parsed = yaml::parse(body).map_err(|fault| {
-            let line = fault.line + document.line - 1;
-            let there = body.lines().nth(fault.line - 1).unwrap_or_default();
-            let error = ReadError::new(place, format!("broken YAML: {}", fault.message))
-                .at(line, fault.column);
-            match hint(text, body, there, &fault) {
-                Some(hint) => error.hint(hint),
-                None => error,
-            }
-        })?;
+        let parsed = yaml::parse(body)
+            .map_err(|fault| yaml_error(place, text, &document, number + 1 == count, &fault))?;
         if parsed.unnamed_lists > 0 {
             return Err(ReadError::new(
                 place,
@@ -235,7 +220,9 @@ fn documents(place: &Place, text: &str, read: &mut Read) -> Result<(), ReadError
             let mut metas = parsed.objects.iter().map(|object| object.body.meta());
             metas.any(|meta| meta.name.is_empty())
         };
-        let half = parsed.not_objects > 0 && first.starts_with("apiVersion:");
+        let whole_lines = body.ends_with(['\n', '\r']);
+        let half = first.starts_with("apiVersion:")
+            && (parsed.not_objects > 0 || !whole_lines && !body.contains("metadata:"));
         if number + 1 == count && number > 0 && (half || nameless()) {
             return Err(ReadError::new(
                 place,
@@ -357,12 +344,6 @@ fn guess(text: &str) -> Option<(&'static str, &'static str)> {
             "give objects, as `kubectl get -o yaml` or `kubectl fleet-stage collect` print them",
         ));
     }
-    if head.starts_with("name:") && head.contains("helm") || start.contains("{{") {
-        return Some((
-            "this is a template, not an object",
-            "render it first, or give what `kubectl get -o yaml` prints",
-        ));
-    }
     None
 }
 
@@ -380,25 +361,87 @@ fn is_log(text: &str) -> bool {
         && line.get(4).is_some_and(|byte| matches!(byte, b'-' | b'/'))
         && digits(5, 7)
         && line.get(10).is_some_and(|byte| matches!(byte, b'T' | b' '));
-    klog || stamped
+    // zap's and logr's JSON, and systemd's.
+    let json = text.starts_with('{')
+        && ["\"level\":", "\"msg\":", "\"MESSAGE\":"]
+            .iter()
+            .any(|key| text.lines().next().is_some_and(|line| line.contains(key)));
+    klog || stamped || json
 }
 
-/// What to do about broken YAML, where that can be told.
-fn hint(text: &str, body: &str, line: &str, fault: &yaml::Fault) -> Option<String> {
+fn yaml_error(
+    place: &Place,
+    text: &str,
+    chunk: &Chunk<'_>,
+    last: bool,
+    fault: &yaml::Fault,
+) -> ReadError {
+    let (line, column) = (fault.line + chunk.line - 1, fault.column);
     if let Some((message, hint)) = guess(text) {
-        return Some(format!("{message}: {hint}"));
+        return ReadError::new(place, message).at(line, column).hint(hint);
     }
-    let indented_by_tab = |line: &str| {
-        let indent = line.len() - line.trim_start().len();
-        line[..indent].contains('\t')
-    };
-    if indented_by_tab(line) || fault.message.contains("tab") {
-        return Some("YAML is indented with spaces: replace the tabs".to_owned());
+    let error = ReadError::new(place, format!("broken YAML: {}", fault.message)).at(line, column);
+    let there = chunk.text.lines().nth(fault.line - 1).unwrap_or_default();
+    let indent = &there[..there.len() - there.trim_start().len()];
+    if there.contains("{{") {
+        error.hint("this looks like a template: render it first")
+    } else if indent.contains('\t') || fault.message.contains(" tab") {
+        error.hint("YAML is indented with spaces: replace the tabs")
+    } else if fault.message.contains("mapping values") {
+        error.hint("put a value that contains `: ` in quotes, and check the indentation")
+    } else if last
+        && fault.line >= chunk.text.lines().count()
+        && (fault.message.contains("unclosed") || !chunk.text.ends_with(['\n', '\r']))
+    {
+        error.hint("if it was cut off, run the command that wrote it again")
+    } else {
+        error
     }
-    if fault.line >= body.lines().count() {
-        return Some(
-            "the text may have been cut off: run the command that wrote it again".to_owned(),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_keep_their_lines_and_lose_nothing() {
+        let text = "# a\n%YAML 1.2\n--- # b\nc: 1\n...\n\nd: 2\n---\n---e: 3\n----\n--- |\n f\n";
+        let found: Vec<_> = split(text)
+            .iter()
+            .map(|chunk| (chunk.line, chunk.text))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                (1, "# a\n%YAML 1.2\n--- # b\nc: 1\n"),
+                (6, "\nd: 2\n"),
+                (8, "---\n---e: 3\n----\n"),
+                (11, "--- |\n f\n"),
+            ]
         );
     }
-    None
+
+    #[test]
+    fn json_is_told_from_flow_style() {
+        for json in ["{\"a\": 1}", " {\n}", "[]", "[ [ {\"a\"", "{"] {
+            assert!(is_json(json), "{json}");
+        }
+        for yaml in ["{a: 1}", "[{a: 1}]", "a: {}", "- a", "\"a\""] {
+            assert!(!is_json(yaml), "{yaml}");
+        }
+    }
+
+    #[test]
+    fn logs_are_told_by_their_first_line() {
+        for log in [
+            "E0102 03:04:05.6 7 a.go:8] b",
+            "2026-01-02T03:04:05Z b",
+            "2026/01/02 03:04:05 b",
+        ] {
+            assert!(is_log(log), "{log}");
+        }
+        for other in ["", "Event: 1", "2026", "{}", "kind: List"] {
+            assert!(!is_log(other), "{other}");
+        }
+    }
 }

@@ -2,10 +2,13 @@
 
 pub mod case;
 mod causes;
+mod claims;
+pub mod explanations;
 mod failing;
 pub mod finding;
 mod gaps;
 mod gate;
+mod members;
 mod objects;
 mod placing;
 pub mod report;

@@ -4,9 +4,12 @@ use super::case::{Case, Troubled};
 use super::finding::enumerate;
 use super::report::{Finding, Subject, Verdict};
 use super::rules::Rule;
-use crate::kubefleet::duration;
-use crate::kubefleet::messages::ManifestProblem;
+use crate::kubefleet::binding::FieldDifference;
+use crate::kubefleet::{ObjectRef, duration};
 use crate::rollout::ManifestTrouble;
+
+/// How many of the readings of one finding are shown as evidence.
+const SHOWN: usize = 3;
 
 /// Makes a finding for every object on a troubled cluster whose problem `matches`. Objects of the
 /// same name on several clusters become one finding. `describe` gives the sentence and adds the
@@ -17,71 +20,151 @@ pub(super) fn per_object(
     matches: impl Fn(&ManifestTrouble<'_>) -> bool,
     describe: impl Fn(&Affected<'_, '_>, Finding) -> Finding,
 ) -> Vec<Finding> {
+    let subject = |manifest: &ManifestTrouble<'_>| {
+        matches(manifest).then(|| Subject::new(manifest.kind, manifest.namespace, manifest.name))
+    };
+    per_subject(case, rule, subject, describe)
+}
+
+/// Makes a finding for everything that `subject` finds at fault, with all objects and clusters
+/// that it concerns.
+pub(super) fn per_subject(
+    case: &Case<'_>,
+    rule: &Rule,
+    subject: impl Fn(&ManifestTrouble<'_>) -> Option<Subject>,
+    describe: impl Fn(&Affected<'_, '_>, Finding) -> Finding,
+) -> Vec<Finding> {
     let mut groups: std::collections::BTreeMap<_, Vec<(&Troubled<'_>, &ManifestTrouble<'_>)>> =
         std::collections::BTreeMap::new();
     for troubled in &case.troubles {
-        for manifest in troubled
-            .trouble
-            .manifests
-            .iter()
-            .filter(|manifest| matches(manifest))
-        {
-            let key = (
-                manifest.kind,
-                manifest.namespace,
-                manifest.name,
-                troubled.stage,
-                troubled.explains(case.verdict),
-            );
+        for manifest in &troubled.trouble.manifests {
+            let Some(subject) = subject(manifest) else {
+                continue;
+            };
+            let key = (subject, troubled.stage, troubled.explains(case.verdict));
             groups.entry(key).or_default().push((troubled, manifest));
         }
     }
     groups
-        .into_values()
-        .filter_map(|group| {
+        .into_iter()
+        .filter_map(|((subject, stage, explains), group)| {
             let (first, manifest) = *group.first()?;
+            let mut on: Vec<_> = group.iter().map(|(on, _)| *on).collect();
+            on.dedup_by_key(|troubled| troubled.cluster);
             let affected = Affected {
                 case,
                 manifest,
-                on: group.iter().map(|(on, _)| *on).collect(),
+                on,
+                all: group,
             };
-            let subject = Subject::new(manifest.kind, manifest.namespace, manifest.name);
             let mut finding = rule
                 .finding(subject, String::new())
                 .severity(first.severity(case.verdict))
-                .root_if(first.explains(case.verdict))
-                .clusters(group.iter().map(|(troubled, _)| troubled.cluster));
-            finding.stage = first.stage.map(str::to_owned);
-            for (troubled, manifest) in group.iter().take(3) {
-                let binding = troubled.binding.object();
-                finding = finding
-                    .condition(&binding, "status", troubled.trouble.condition)
-                    .evidence(
-                        &manifest.source.0,
-                        manifest.source.1.clone(),
-                        format!(
-                            "{} {}={} {}: {}",
-                            manifest.describe(),
-                            manifest.condition.kind,
-                            manifest.condition.status.as_str(),
-                            manifest.condition.reason,
-                            manifest.condition.message
-                        ),
-                    );
+                .root_if(explains)
+                .clusters(affected.on.iter().map(|troubled| troubled.cluster));
+            finding.stage = stage.map(str::to_owned);
+            for troubled in affected.on.iter().take(SHOWN) {
+                finding = finding.condition(
+                    &troubled.binding.object(),
+                    "status",
+                    troubled.trouble.condition,
+                );
+            }
+            for (_, manifest) in affected.all.iter().take(SHOWN) {
+                finding = finding.evidence(
+                    &manifest.source.0,
+                    manifest.source.1.clone(),
+                    format!(
+                        "{} {}={} {}: {}",
+                        manifest.describe(),
+                        manifest.condition.kind,
+                        manifest.condition.status.as_str(),
+                        manifest.condition.reason,
+                        manifest.condition.message
+                    ),
+                );
             }
             Some(describe(&affected, finding))
         })
         .collect()
 }
 
-/// An object and the clusters on which it is in trouble.
+/// How many differing fields of one object are shown.
+const FIELDS: usize = 5;
+
+/// What an object is compared for.
+#[derive(Clone, Copy)]
+pub(super) enum Compared {
+    /// Changes on the member since it was applied.
+    Drift,
+    /// Differences between hub and member.
+    Diff,
+}
+
+impl Compared {
+    /// The fields: from the binding, else from the Work, with the object and where they stand.
+    fn fields<'i>(
+        self,
+        case: &Case<'i>,
+        troubled: &Troubled<'i>,
+        manifest: &ManifestTrouble<'i>,
+    ) -> Option<(ObjectRef, String, &'i [FieldDifference])> {
+        let same = |kind: &str, namespace: &str, name: &str| {
+            (kind, namespace, name) == (manifest.kind, manifest.namespace, manifest.name)
+        };
+        let status = &troubled.binding.status;
+        let (list, lists) = match self {
+            Self::Drift => (
+                &status.drifted,
+                ("driftedPlacements", "observedDrifts", "driftDetails"),
+            ),
+            Self::Diff => (
+                &status.diffed,
+                ("diffedPlacements", "observedDiffs", "diffDetails"),
+            ),
+        };
+        let own = list
+            .iter()
+            .position(|entry| same(&entry.kind, &entry.namespace, &entry.name));
+        if let Some((at, entry)) = own.and_then(|at| Some((at, list.get(at)?))) {
+            let fields = match self {
+                Self::Drift => &entry.drifts,
+                Self::Diff => &entry.diffs,
+            };
+            if !fields.is_empty() {
+                let path = format!("status.{}[{at}].{}", lists.0, lists.1);
+                return Some((troubled.binding.object(), path, fields));
+            }
+        }
+        case.inventory.works_of(troubled.binding).find_map(|work| {
+            work.status
+                .manifests
+                .iter()
+                .enumerate()
+                .find_map(|(at, status)| {
+                    let id = &status.id;
+                    let fields = match self {
+                        Self::Drift => &status.drift.as_deref()?.drifts,
+                        Self::Diff => &status.diff.as_deref()?.diffs,
+                    };
+                    let path = format!("status.manifestConditions[{at}].{}.{}", lists.2, lists.1);
+                    (same(&id.kind, &id.namespace, &id.name) && !fields.is_empty())
+                        .then(|| (work.object(), path, fields.as_slice()))
+                })
+        })
+    }
+}
+
+/// What is at fault, and where.
 pub(super) struct Affected<'a, 'i> {
     /// The case.
     pub case: &'a Case<'i>,
-    /// The object's trouble on the first of the clusters.
+    /// The first object, on the first of the clusters.
     pub manifest: &'a ManifestTrouble<'i>,
-    /// The clusters.
+    /// The clusters, each once.
     pub on: Vec<&'a Troubled<'i>>,
+    /// Every object on every cluster.
+    pub all: Vec<(&'a Troubled<'i>, &'a ManifestTrouble<'i>)>,
 }
 
 impl Affected<'_, '_> {
@@ -95,6 +178,16 @@ impl Affected<'_, '_> {
             ),
             None => object,
         }
+    }
+
+    /// The names of all objects, each once: `Deployment shop/web and Service shop/web`.
+    pub fn objects(&self) -> String {
+        let names: std::collections::BTreeSet<_> = self
+            .all
+            .iter()
+            .map(|(_, manifest)| manifest.describe())
+            .collect();
+        enumerate(names)
     }
 
     /// `member-1`, `member-1 and member-2`, `member-1, member-2, member-3 and 4 more`.
@@ -126,17 +219,36 @@ impl Affected<'_, '_> {
         }
     }
 
+    /// Adds the fields that differ between hub and member, as far as bindings or Works name them.
+    pub fn compared(&self, mut finding: Finding, what: Compared) -> Finding {
+        for (troubled, manifest) in self.all.iter().take(SHOWN) {
+            let Some((object, base, fields)) = what.fields(self.case, troubled, manifest) else {
+                continue;
+            };
+            for (at, field) in fields.iter().enumerate().take(FIELDS) {
+                let value = |value: &Option<String>| match value {
+                    None => "absent".to_owned(),
+                    Some(_) if manifest.kind == "Secret" => "(hidden)".to_owned(),
+                    Some(value) => value.clone(),
+                };
+                finding = finding.evidence(
+                    &object,
+                    format!("{base}[{at}]"),
+                    format!(
+                        "{}: hub {}, member {}",
+                        field.path,
+                        value(&field.hub),
+                        value(&field.member)
+                    ),
+                );
+            }
+        }
+        finding
+    }
+
     /// Adds what follows a repair on the member clusters: the same run goes on by itself.
     pub fn goes_on(&self, finding: Finding) -> Finding {
-        if self.case.verdict == Verdict::Stuck && self.case.run().is_some() {
-            finding.look(
-                "Then wait: the same run goes on by itself at the controller's next look, which may \
-                 take some minutes.",
-                Some(self.case.command(&format!("diagnose {}", self.case.run_object().name))),
-            )
-        } else {
-            finding
-        }
+        goes_on(self.case, finding)
     }
 
     /// Adds what follows a repair of the content on the hub: a new run, for this one keeps its
@@ -144,9 +256,66 @@ impl Affected<'_, '_> {
     pub fn new_run(&self, finding: Finding, repair: impl Into<String>) -> Finding {
         finding.fix(repair, self.case.new_run_command())
     }
+}
 
-    /// Whether the problem is that the object is not available yet.
-    pub fn is_unavailable(manifest: &ManifestTrouble<'_>) -> bool {
-        matches!(manifest.problem, ManifestProblem::NotAvailableYet)
+/// Adds what follows a repair on the member clusters: the same run goes on by itself.
+pub(super) fn goes_on(case: &Case<'_>, finding: Finding) -> Finding {
+    if case.verdict == Verdict::Stuck && case.run().is_some() {
+        finding.look(
+            "Then wait: the same run goes on by itself at the controller's next look, which may \
+             take some minutes.",
+            Some(case.command(&format!("diagnose {}", case.run_object().name))),
+        )
+    } else {
+        finding
     }
+}
+
+/// `member-1`, `member-1 and member-2`, `member-1, member-2, member-3 and 4 more`.
+pub(super) fn clusters(on: &[&Troubled<'_>]) -> String {
+    enumerate(on.iter().map(|troubled| troubled.cluster))
+}
+
+/// Makes a finding for everything that `subject` finds at fault, from the bindings themselves: for
+/// troubles that stand in no object's condition.
+pub(super) fn per_trouble<'a, 'i>(
+    case: &'a Case<'i>,
+    rule: &Rule,
+    subject: impl Fn(&Troubled<'i>) -> Option<Subject>,
+    describe: impl Fn(&[&'a Troubled<'i>], Finding) -> Finding,
+) -> Vec<Finding> {
+    let mut groups: std::collections::BTreeMap<_, Vec<&Troubled<'_>>> =
+        std::collections::BTreeMap::new();
+    for troubled in &case.troubles {
+        if let Some(subject) = subject(troubled) {
+            let key = (
+                subject,
+                troubled.stage,
+                troubled.explains(case.verdict),
+                // One sentence speaks of one text.
+                troubled.trouble.condition.message.as_str(),
+            );
+            groups.entry(key).or_default().push(troubled);
+        }
+    }
+    groups
+        .into_iter()
+        .filter_map(|((subject, stage, explains, _), on)| {
+            let first = on.first()?;
+            let mut finding = rule
+                .finding(subject, String::new())
+                .severity(first.severity(case.verdict))
+                .root_if(explains)
+                .clusters(on.iter().map(|troubled| troubled.cluster));
+            finding.stage = stage.map(str::to_owned);
+            for troubled in on.iter().take(SHOWN) {
+                finding = finding.condition(
+                    &troubled.binding.object(),
+                    "status",
+                    troubled.trouble.condition,
+                );
+            }
+            Some(describe(&on, finding))
+        })
+        .collect()
 }

@@ -16,6 +16,11 @@ impl Paint {
         Self { coloured }
     }
 
+    /// Whether there is colour.
+    pub const fn is_coloured(self) -> bool {
+        self.coloured
+    }
+
     /// Paints text in a style.
     pub fn text(self, style: Style, text: &str) -> String {
         if self.coloured && !text.is_empty() {

@@ -1,1 +1,241 @@
+use std::fs;
 
+use kubectl_fleet_stage::bundle::{self, Input};
+
+use super::formats::{gzip, json, tar};
+use super::{MEMBER, RUN, read};
+
+/// What is said of a text: the message with its place, and the hint.
+fn said(bytes: impl AsRef<[u8]>) -> (String, String) {
+    let error = read(bytes).unwrap_err();
+    let message = error.to_string();
+    assert!(!message.contains('\n'), "{message}");
+    (message, error.hint.unwrap_or_default())
+}
+
+fn assert_said(bytes: impl AsRef<[u8]>, message: &str, hint: &str) {
+    let bytes = bytes.as_ref();
+    let (found, advice) = said(bytes);
+    let text = String::from_utf8_lossy(bytes);
+    assert!(found.contains(message), "{found}\nof {text}");
+    assert!(advice.contains(hint), "{advice}\nof {text}");
+    assert_eq!(hint.is_empty(), advice.is_empty(), "{advice}\nof {text}");
+}
+
+#[test]
+fn broken_yaml_has_a_place_in_the_file() {
+    assert_said(
+        format!("{RUN}---\nx:\n\ty: 1\n"),
+        "standard input:9:",
+        "tabs",
+    );
+    assert_said(format!("{RUN}\tx: 1\n"), "found a tab", "tabs");
+    assert_said(format!("{RUN}---\nx: [a\n---\n{MEMBER}"), ":8:", "");
+    assert_said(format!("{RUN}---\nx: [a"), ":8:", "cut off");
+    assert_said(
+        format!("{RUN}  a: b: c\n"),
+        "standard input:7:7: broken YAML",
+        "quotes",
+    );
+    assert_said(format!("{RUN}  a: *b\n"), ":7:6: broken YAML", "");
+    assert_said(
+        format!("{RUN}  a: &b [*b]\n"),
+        ":7:10: broken YAML: an alias",
+        "",
+    );
+    assert_said(format!("{RUN}  <<: 3\n"), "`<<` must name a mapping", "");
+    assert_said(
+        format!("{RUN}  a: {{{{ .b }} }}: {{c\n"),
+        "broken YAML",
+        "template",
+    );
+    assert_said(
+        format!("{RUN}  a: \u{1}\n"),
+        ":7:6: broken YAML: unexpected character",
+        "",
+    );
+    assert_said(format!("...\n\n{RUN}  a: [é, ]]\n"), ":9:", "");
+}
+
+#[test]
+fn broken_json_has_a_place_in_the_file() {
+    assert_said(
+        "{\"a\": 1,\n \"é\": }",
+        "standard input:2:7: broken JSON",
+        "",
+    );
+    assert_said(format!("{} x", json("a")), "broken JSON", "");
+    assert_said(format!("{RUN}---\n{{\"a\": 1,\n\"b\" }}"), ":9:", "");
+}
+
+#[test]
+fn what_was_cut_off_is_no_shorter_list() {
+    let list = format!(r#"{{"kind":"List","items":[{},{}]}}"#, json("a"), json("b"));
+    for end in 1..list.len() {
+        assert_said(&list[..end], "it was cut off", "again");
+    }
+    let yaml = format!(
+        "apiVersion: v1\nitems:\n- {}- {}kind: List\n",
+        RUN.trim_end().replace('\n', "\n  ") + "\n",
+        MEMBER.trim_end().replace('\n', "\n  ") + "\n"
+    );
+    assert_eq!(read(&yaml).unwrap().objects().len(), 2);
+    for end in 1..yaml.find("kind: List").unwrap() {
+        assert!(read(&yaml[..end]).is_err(), "{}", &yaml[..end]);
+    }
+    let documents = format!("{RUN}---\n{MEMBER}");
+    for end in RUN.len() + 5..documents.len() {
+        match read(&documents[..end]) {
+            Ok(bundle) => assert!(
+                bundle.objects().len() == 2 || !bundle.warnings.is_empty(),
+                "{}",
+                &documents[..end]
+            ),
+            Err(error) => assert!(error.hint.is_some(), "{error}"),
+        }
+    }
+    for packed in [gzip(RUN), gzip(tar(&[("a.yaml", RUN.as_bytes())]))] {
+        for end in 2..packed.len() {
+            assert_said(&packed[..end], "cut off", "again");
+        }
+    }
+    let archive = tar(&[("a.yaml", RUN.as_bytes()), ("b.yaml", MEMBER.as_bytes())]);
+    for end in (262..archive.len()).step_by(37) {
+        assert_said(&archive[..end], "cut off", "again");
+    }
+}
+
+#[test]
+fn a_header_that_counts_its_objects_is_believed() {
+    let header = "apiVersion: kubectl-fleet-stage/v1\nkind: Bundle\nobjects: 2\n";
+    assert_said(
+        format!("{header}---\n{RUN}"),
+        "its header promises 2 objects, and 1 can be read: it was cut off",
+        "again",
+    );
+    assert!(read(format!("{header}---\n{RUN}---\n{MEMBER}")).is_ok());
+}
+
+#[test]
+fn what_is_no_bundle_is_recognised() {
+    assert_said("", "it is empty", "may have failed");
+    assert_said("\u{feff}\r\n \t\n", "it is empty", "may have failed");
+    assert_said(
+        "# nothing\n---\n",
+        "only empty lists or comments",
+        "collect",
+    );
+    assert_said("kind: List\nitems: []\n", "only empty lists", "collect");
+    assert_said(
+        "Error from server (NotFound): crp \"x\" not found\n",
+        "standard input:1:1: this is what kubectl says when it fails: Error from server (NotFound)",
+        "2>&1",
+    );
+    assert_said(
+        format!("\n# x\nerror: no\n{RUN}"),
+        ":3:1: this is what kubectl says",
+        "2>&1",
+    );
+    assert_said(
+        format!("{RUN}---\nUnable to connect to the server: x"),
+        ":8:1:",
+        "2>&1",
+    );
+    assert_said(
+        "No resources found in shop namespace.\n",
+        "kubectl found nothing",
+        "-n",
+    );
+    assert_said("NAME   AGE\nx      1d\n", "kubectl's table", "-o yaml");
+    assert_said("<!DOCTYPE html>\n<html>", "this is HTML", "login");
+    assert_said("<html><a href='b: c'>\n</html>", "this is HTML", "login");
+    assert_said(
+        "I1121 05:04:50.0  1 a.go:1] \"x\" a=b\nb: c\n",
+        "this is a log",
+        "collect",
+    );
+    assert_said("2026-11-21T05:04:50Z INFO x\n", "this is a log", "collect");
+    assert_said(
+        "{\"level\":\"info\",\"msg\":\"x\"}\n{}\n",
+        "this is a log",
+        "collect",
+    );
+    assert_said("hello\n", "nothing in it has an apiVersion", "kubectl get");
+    assert_said("a\0b", ":1:2: a NUL character", "kubectl get");
+    assert_said(b"a\n d\xc3\xa9 \xff", ":2:5: not text in UTF-8", "UTF-8");
+    assert_said(b"\xff\xfea\0b", "broken UTF-16", "UTF-8");
+    assert_said(b"\xff\xfe\x00\xd8", "broken UTF-16", "UTF-8");
+    assert_said(b"PK\x03\x04abc", "a zip archive", "unpack");
+    assert_said(b"\x1f\x8b\x09\0\0\0\0\0\0\0", "damaged", "again");
+    assert_said(tar(&[("a.txt", b"x")]), "no YAML or JSON file", ".yaml");
+    assert_said(gzip(gzip(gzip(gzip(RUN)))), "nest too deeply", "");
+}
+
+#[test]
+fn other_objects_are_counted() {
+    let deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: x}\n";
+    let service = "apiVersion: v1\nkind: Service\nmetadata: {name: x}\n";
+    assert_said(
+        format!("{service}---\n{deployment}---\n{deployment}"),
+        "no object of KubeFleet among 3 objects: 2 Deployment, 1 Service",
+        "kubectl get",
+    );
+    let bundle = read(format!("{service}---\n{RUN}")).unwrap();
+    assert_eq!(bundle.ignored.get("Service"), Some(&1));
+    // Another group's kind of the same name.
+    let work = "apiVersion: work.example.com/v1\nkind: Work\nmetadata: {name: x}\n";
+    assert_said(work, "1 Work", "kubectl get");
+}
+
+#[test]
+fn files_and_members_are_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    let fail = |name: &str| {
+        let error = bundle::read(vec![Input::Path(at(name))]).unwrap_err();
+        (error.to_string(), error)
+    };
+    let (message, error) = fail("nowhere.yaml");
+    assert!(
+        message.ends_with("nowhere.yaml: no such file or directory"),
+        "{message}"
+    );
+    assert!(error.hint.is_some());
+    fs::create_dir(at("empty")).unwrap();
+    fs::write(at("empty/notes.txt"), "x").unwrap();
+    let (message, _) = fail("empty");
+    assert!(
+        message.ends_with("empty: the directory holds no YAML or JSON file"),
+        "{message}"
+    );
+    fs::create_dir(at("some")).unwrap();
+    fs::write(at("some/a.yaml"), RUN).unwrap();
+    fs::write(at("some/b.yaml"), "").unwrap();
+    let (message, _) = fail("some");
+    assert!(message.ends_with("b.yaml: it is empty"), "{message}");
+    fs::write(at("x.tgz"), gzip(tar(&[("d/a.yaml", b"a:\n  - b\n  c\n")]))).unwrap();
+    let (message, error) = fail("x.tgz");
+    assert!(
+        message.contains("x.tgz(d/a.yaml):3:3: broken YAML"),
+        "{message}"
+    );
+    assert_eq!((error.line, error.column), (Some(3), Some(3)));
+    assert_eq!(error.place.member.as_deref(), Some("d/a.yaml"));
+}
+
+#[test]
+fn what_is_passed_over_is_said() {
+    let bundle = read(format!("{RUN}---\nreplicas: 3\n---\n{MEMBER}")).unwrap();
+    assert_eq!(
+        bundle.warnings,
+        ["standard input: passed over 1 document without apiVersion and kind"]
+    );
+    let bundle = read(format!("{}---\n{MEMBER}", RUN.replace("name:", "title:"))).unwrap();
+    assert_eq!(bundle.warnings, ["passed over 1 object without a name"]);
+    let bundle = read(RUN.trim_end()).unwrap();
+    assert!(
+        bundle.warnings[0].contains("no line break"),
+        "{:?}",
+        bundle.warnings
+    );
+}

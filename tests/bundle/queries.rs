@@ -1,1 +1,159 @@
+use kubectl_fleet_stage::bundle::{self, Bundle};
+use kubectl_fleet_stage::inventory::source::{Outcome, Query, Source};
+use kubectl_fleet_stage::kubefleet::{Concept, Kind};
 
+use super::{MEMBER, RUN, good, names, stdin};
+
+fn work(namespace: &str, name: &str, binding: &str) -> String {
+    format!(
+        "apiVersion: placement.kubernetes-fleet.io/v1\nkind: Work\nmetadata:\n  name: {name}\n  \
+         namespace: {namespace}\n  labels: {{binding: {binding}}}\n---\n"
+    )
+}
+
+#[test]
+fn queries_are_answered_as_a_hub_would() {
+    let mut bundle = good(
+        [
+            work("fleet-member-a", "w1", "x"),
+            work("fleet-member-a", "w2", "y"),
+            work("fleet-member-b", "w1", "x"),
+            RUN.to_owned(),
+        ]
+        .concat(),
+    );
+    let queries = [
+        Query::all(Kind::Work, ""),
+        Query::all(Kind::Work, "fleet-member-a"),
+        Query::labelled(Kind::Work, "", "binding", "x"),
+        Query::labelled(Kind::Work, "fleet-member-b", "binding", "x"),
+        Query::labelled(Kind::Work, "", "nobody", "x"),
+        Query::named(Kind::Work, "fleet-member-b", "w1"),
+        Query::named(Kind::Work, "", "w1"),
+        Query::named(Kind::ClusterStagedUpdateRun, "", "release"),
+        Query::all(Kind::MemberCluster, ""),
+    ];
+    for _ in 0..2 {
+        let answers = bundle.answer(&queries);
+        let counts: Vec<_> = answers.iter().map(|answer| answer.objects.len()).collect();
+        assert_eq!(counts, [3, 2, 2, 1, 0, 1, 0, 1, 0]);
+        for (answer, query) in answers.iter().zip(&queries) {
+            let all = bundle
+                .objects()
+                .iter()
+                .filter(|o| query.matches(o))
+                .cloned();
+            assert_eq!(answer.objects, all.collect::<Vec<_>>(), "{query:?}");
+            assert_eq!(answer.outcome, Outcome::NotCollected);
+        }
+    }
+    assert_eq!(bundle.objects_of(Kind::Work).len(), 3);
+    assert_eq!(bundle.find(Concept::Work, "w1").len(), 2);
+    assert_eq!(bundle.names(Concept::Work), ["w1", "w2"]);
+    assert!(bundle.find(Concept::UpdateRun, "nobody").is_empty());
+}
+
+/// Reads the documents in every order and checks that the result is the same.
+fn any_order(documents: &[String]) -> Bundle {
+    let mut result: Option<Bundle> = None;
+    let mut order: Vec<usize> = (0..documents.len()).collect();
+    permute(&mut order, 0, &mut |order| {
+        let bundle = bundle::read(order.iter().map(|i| stdin(&documents[*i])).collect()).unwrap();
+        if let Some(first) = &result {
+            assert_eq!(first.objects(), bundle.objects(), "{order:?}");
+            assert_eq!(first.duplicates, bundle.duplicates, "{order:?}");
+        } else {
+            result = Some(bundle);
+        }
+    });
+    result.unwrap()
+}
+
+fn permute(order: &mut Vec<usize>, from: usize, see: &mut impl FnMut(&[usize])) {
+    if from == order.len() {
+        see(order);
+    }
+    for next in from..order.len() {
+        order.swap(from, next);
+        permute(order, from + 1, see);
+        order.swap(from, next);
+    }
+}
+
+fn member(uid: &str, version: &str, created: &str, label: &str) -> String {
+    format!(
+        "{MEMBER}  uid: '{uid}'\n  resourceVersion: '{version}'\n  creationTimestamp: {created}\n  labels: {{v: {label}}}\n"
+    )
+}
+
+fn chosen(bundle: &Bundle) -> &str {
+    assert_eq!(names(bundle), ["MemberCluster member-1"]);
+    bundle.objects()[0].body.meta().label("v").unwrap()
+}
+
+const OLD: &str = "2026-01-01T00:00:00Z";
+const NEW: &str = "2026-01-02T00:00:00Z";
+
+#[test]
+fn equal_objects_are_one() {
+    let one = member("a", "1", OLD, "same");
+    let bundle = any_order(&[one.clone(), one.clone(), one]);
+    assert_eq!(chosen(&bundle), "same");
+    assert!(bundle.duplicates.is_empty());
+}
+
+#[test]
+fn of_one_object_the_higher_resource_version_counts() {
+    let bundle = any_order(&[
+        member("a", "9", OLD, "nine"),
+        member("a", "10", OLD, "ten"),
+        member("a", "", OLD, "stripped"),
+        member("a", "9", OLD, "nine"),
+    ]);
+    assert_eq!(chosen(&bundle), "ten");
+    let [(reference, versions)] = bundle.duplicates.as_slice() else {
+        panic!()
+    };
+    assert_eq!(
+        (reference.to_string().as_str(), *versions),
+        ("MemberCluster member-1", 3)
+    );
+}
+
+#[test]
+fn of_two_objects_the_younger_counts() {
+    let bundle = any_order(&[
+        member("a", "100", OLD, "old"),
+        member("b", "20", NEW, "new"),
+        member("b", "30", "null", "newest"),
+        member("", "999", "null", "unknown"),
+    ]);
+    assert_eq!(chosen(&bundle), "newest");
+}
+
+#[test]
+fn versions_that_nothing_orders_have_an_order() {
+    any_order(&[
+        member("", "", "null", "x"),
+        member("", "", "null", "y"),
+        member("", "", "null", "z"),
+        member("", "text", "null", "z"),
+    ]);
+}
+
+#[test]
+fn the_newest_point_in_time_is_found_wherever_it_is() {
+    let time = |text: &str| Some(text.parse().unwrap());
+    let bundle = good(member("a", "1", OLD, "x"));
+    assert_eq!(bundle.newest_timestamp(), time(OLD));
+    let bundle = good(format!(
+        "{}status:\n  agentStatus: [{{type: MemberAgent, lastReceivedHeartbeat: {NEW}}}]\n",
+        member("a", "1", OLD, "x")
+    ));
+    assert_eq!(bundle.newest_timestamp(), time(NEW));
+    let bundle = good(format!(
+        "{RUN}status:\n  stagesStatus: [{{startTime: {OLD}, clusters: [{{conditions: [{{lastTransitionTime: {NEW}}}]}}]}}]\n"
+    ));
+    assert_eq!(bundle.newest_timestamp(), time(NEW));
+    assert_eq!(good(RUN).newest_timestamp(), None);
+}

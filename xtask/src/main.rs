@@ -1,3 +1,68 @@
-//! Developer tasks.
+//! Developer tasks: generated files, new findings, benchmarks.
 
-fn main() {}
+mod bench;
+mod generate;
+mod new_finding;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "Developer tasks")]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Write completions, man pages, the reference and the list of explanations
+    Gen {
+        /// Only say which files differ
+        #[arg(long)]
+        check: bool,
+    },
+    /// Write the files of a new finding
+    NewFinding {
+        /// FSnnn
+        code: String,
+        /// The state seen, in kebab-case
+        name: String,
+        /// The folder under src/diagnose/rules
+        area: String,
+    },
+    /// Measure `diagnose` on large bundles
+    Bench,
+}
+
+fn main() -> ExitCode {
+    let root = root();
+    let done = match Cli::parse().task {
+        Task::Gen { check } => generate::run(&root, check),
+        Task::NewFinding { code, name, area } => new_finding::run(&root, &code, &name, &area),
+        Task::Bench => bench::run(&root),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            report(&format!("error: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The repository's root.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .unwrap_or(Path::new("."))
+        .to_owned()
+}
+
+/// Says something to the developer.
+#[allow(clippy::print_stderr)] // a developer's tool has no other place to say it
+fn report(text: &str) {
+    eprintln!("{text}");
+}

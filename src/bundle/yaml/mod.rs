@@ -275,3 +275,77 @@ impl<'t> MapAccess<'t> for Mapping<'_, 't> {
         seed.deserialize(&mut *self.yaml)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn value(text: &str) -> Result<Value, String> {
+        let mut yaml = Yaml {
+            events: events::Events::new(text),
+            merges: text.contains("<<"),
+        };
+        let read = |yaml: &mut Yaml<'_>| {
+            yaml.events.start()?;
+            let value = Value::deserialize(&mut *yaml)?;
+            yaml.events.finish()?;
+            Ok(value)
+        };
+        read(&mut yaml).map_err(|fault: Fault| fault.message)
+    }
+
+    #[test]
+    fn scalars_have_the_types_of_the_core_schema() {
+        for (text, want) in [
+            ("12", json!(12)),
+            ("-3", json!(-3)),
+            ("0x1F", json!(31)),
+            ("0o17", json!(15)),
+            ("1.5", json!(1.5)),
+            ("1e3", json!(1000.0)),
+            ("1e999", json!("1e999")),
+            (".inf", json!(".inf")),
+            ("-", json!([null])),
+            ("no", json!("no")),
+            ("True", json!(true)),
+            ("1_000", json!("1_000")),
+            ("99999999999999999999", json!(1e20)),
+            ("2026-01-02", json!("2026-01-02")),
+            ("'12'", json!("12")),
+            ("!!str 12", json!("12")),
+            ("! 12", json!("12")),
+            ("~", json!(null)),
+            ("''", json!("")),
+            ("0x", json!("0x")),
+        ] {
+            assert_eq!(value(text), Ok(want), "{text}");
+        }
+    }
+
+    #[test]
+    fn merged_entries_count_less_than_own_ones() {
+        let text = "base: &b {a: 1, b: 1}\nmore: &m {<<: *b, b: 2, c: 2}\nall:\n  c: 3\n  <<: [*m, {d: 4, a: 4}]\n  e: 5\n";
+        assert_eq!(
+            value(text).unwrap()["all"],
+            json!({"a": 1, "b": 2, "c": 3, "d": 4, "e": 5})
+        );
+        // An anchor around a mapping with merged entries covers them once.
+        let text = "x: &x {k: &m {<<: {a: 1}, b: 2}, l: 3}\ny: *x\nz: *m\n";
+        let found = value(text).unwrap();
+        assert_eq!(found["y"], json!({"k": {"a": 1, "b": 2}, "l": 3}));
+        assert_eq!(found["z"], json!({"a": 1, "b": 2}));
+        assert_eq!(value("'<<': 1"), Ok(json!({"<<": 1})));
+        assert!(value("<<: 1").is_err());
+        assert_eq!(value("<<: \na: 1"), Ok(json!({"a": 1})));
+    }
+
+    #[test]
+    fn a_document_ends_where_it_ends() {
+        assert!(value("a: 1\n--- \nb: 2").is_err());
+        assert!(value("[a").is_err());
+        assert_eq!(value("a: 1\n# end\n"), Ok(json!({"a": 1})));
+    }
+}

@@ -1,12 +1,15 @@
 //! A workload was applied and does not become available.
 
 use crate::diagnose::case::Case;
-use crate::diagnose::objects::{Affected, per_object};
+use crate::diagnose::claims;
+use crate::diagnose::objects::per_object;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
 use crate::kubefleet::Concept;
+use crate::kubefleet::messages::ManifestProblem;
 
-/// `ManifestNotAvailableYet` on anything but a Service, whose wait has another reason.
+/// `ManifestNotAvailableYet` on anything but a Service, whose wait has another reason
+/// (FS523), and an availability that could not be tracked.
 /// Source: workapplier/availability_tracker.go.
 pub(in crate::diagnose::rules) const RULE: Rule = Rule {
     code: "FS501",
@@ -21,10 +24,14 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(
         case,
         rule,
-        |manifest| Affected::is_unavailable(manifest) && manifest.kind != "Service",
+        |manifest| claims::of_manifest(manifest) == Some(rule.code),
         |affected, mut finding| {
+            let state = match affected.manifest.problem {
+                ManifestProblem::NotAvailableYet => "has not become available",
+                _ => "its availability could not be determined",
+            };
             finding.message = format!(
-                "{} was applied but has not become available on {}{}.",
+                "{} was applied, but {state} on {}{}.",
                 affected.object(),
                 affected.clusters(),
                 affected.lasting()
@@ -51,13 +58,18 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     None,
                 );
             }
-            let namespace = affected.manifest.namespace;
+            let namespace = match affected.manifest.namespace {
+                "" => String::new(),
+                namespace => format!(" -n {namespace}"),
+            };
             finding = finding.look(
                 format!(
-                    "Look at the workload on {}: `kubectl -n {namespace} get {},pods` and the events \
-                     there say whether the image, the quota, the scheduling or a probe holds it back.",
+                    "Look at the workload on {}: `kubectl{namespace} describe {} {}` and the \
+                     pods and events there say whether the image, the quota, the scheduling or a \
+                     probe holds it back.",
                     affected.clusters(),
-                    affected.manifest.kind.to_lowercase()
+                    affected.manifest.kind.to_lowercase(),
+                    affected.manifest.name
                 ),
                 None,
             );

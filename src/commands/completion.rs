@@ -1,0 +1,33 @@
+//! `completion`: a script for a shell.
+
+use clap::{Args, CommandFactory};
+use clap_complete::Shell;
+
+use crate::cli::Cli;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::ui::Ui;
+
+/// Arguments of `completion`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    kubectl-fleet-stage completion bash > /etc/bash_completion.d/kubectl-fleet-stage\n  \
+    source <(kubectl-fleet-stage completion zsh)")]
+pub struct CompletionArgs {
+    /// The shell
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+/// Prints the script.
+pub fn run(args: &CompletionArgs, ui: &mut Ui) -> Result<Exit, Error> {
+    let mut script = Vec::new();
+    clap_complete::generate(
+        args.shell,
+        &mut Cli::command(),
+        "kubectl-fleet-stage",
+        &mut script,
+    );
+    ui.answer(&String::from_utf8_lossy(&script));
+    Ok(Exit::Done)
+}

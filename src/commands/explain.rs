@@ -1,0 +1,133 @@
+//! `explain`: the long explanation of a finding.
+
+use std::fmt::Write as _;
+
+use clap::Args;
+use serde::Serialize;
+
+use crate::diagnose::{explanations, rules};
+use crate::error::{Error, did_you_mean};
+use crate::exit::Exit;
+use crate::kubefleet::object::OWN_API_VERSION;
+use crate::render;
+use crate::ui::Ui;
+
+/// Arguments of `explain`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  kubectl-fleet-stage explain FS401\n  \
+    kubectl-fleet-stage explain approval-pending\n  kubectl-fleet-stage explain --list")]
+pub struct ExplainArgs {
+    /// The code (FS401) or the name (approval-pending) of a finding
+    #[arg(required_unless_present = "list", value_name = "CODE|NAME")]
+    finding: Option<String>,
+    /// List all findings
+    #[arg(long, conflicts_with = "finding")]
+    list: bool,
+    /// The format
+    #[arg(short, long, value_enum, default_value_t, value_name = "FORMAT")]
+    output: Format,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    #[default]
+    Text,
+    Markdown,
+    Json,
+    Yaml,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct FindingList {
+    api_version: &'static str,
+    kind: &'static str,
+    items: Vec<Entry>,
+}
+
+#[derive(Serialize)]
+struct Entry {
+    code: &'static str,
+    name: &'static str,
+    severity: &'static str,
+    summary: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explanation: Option<&'static str>,
+}
+
+/// Prints an explanation, or the list.
+pub fn run(args: &ExplainArgs, ui: &mut Ui) -> Result<Exit, Error> {
+    let Some(word) = &args.finding else {
+        return list(args.output, ui);
+    };
+    let Some(rule) = rules::search(word) else {
+        let names = rules::ALL.iter().flat_map(|rule| [rule.code, rule.name]);
+        let error = Error::not_found(format!("there is no finding {word:?}"));
+        let upper = word.to_ascii_uppercase();
+        return Err(
+            match did_you_mean(word, names.clone()).or_else(|| did_you_mean(&upper, names)) {
+                Some(near) => error.hint(format!("did you mean {near}?")),
+                None => error.hint("`kubectl fleet-stage explain --list` lists all findings"),
+            },
+        );
+    };
+    let source = explanations::of(rule.code).unwrap_or_default();
+    let text = match args.output {
+        Format::Text => render::plain::markdown(source, ui.width(), ui.paint()),
+        Format::Markdown => source.to_owned(),
+        Format::Json | Format::Yaml => machine(&entry(rule, true), args.output)?,
+    };
+    ui.answer(&text);
+    Ok(Exit::Done)
+}
+
+fn list(format: Format, ui: &mut Ui) -> Result<Exit, Error> {
+    let items: Vec<_> = rules::ALL.iter().map(|rule| entry(rule, false)).collect();
+    let text = match format {
+        Format::Json | Format::Yaml => machine(
+            &FindingList {
+                api_version: OWN_API_VERSION,
+                kind: "FindingList",
+                items,
+            },
+            format,
+        )?,
+        Format::Text | Format::Markdown => {
+            let widest = items.iter().map(|item| item.name.len()).max().unwrap_or(0);
+            let mut text = String::new();
+            for item in items {
+                let _ = match format {
+                    Format::Markdown => {
+                        writeln!(text, "- {} {}: {}", item.code, item.name, item.summary)
+                    }
+                    _ => writeln!(
+                        text,
+                        "{}  {:widest$}  {}",
+                        item.code, item.name, item.severity
+                    ),
+                };
+            }
+            text
+        }
+    };
+    ui.answer(&text);
+    Ok(Exit::Done)
+}
+
+fn entry(rule: &rules::Rule, whole: bool) -> Entry {
+    let source = explanations::of(rule.code);
+    Entry {
+        code: rule.code,
+        name: rule.name,
+        severity: rule.severity.as_str(),
+        summary: source.and_then(explanations::summary).unwrap_or_default(),
+        explanation: source.filter(|_| whole),
+    }
+}
+
+fn machine<T: Serialize>(data: &T, format: Format) -> Result<String, Error> {
+    match format {
+        Format::Yaml => render::yaml(data).map_err(Error::failed),
+        _ => render::json(data).map_err(|error| Error::failed(error.to_string())),
+    }
+}

@@ -1,0 +1,8 @@
+//! One file per command.
+
+pub mod completion;
+pub mod diagnose;
+pub mod explain;
+pub mod schema;
+mod target;
+pub mod version;

@@ -1,0 +1,47 @@
+//! `schema`: the JSON schemas of what programs parse.
+
+use clap::{Args, ValueEnum};
+
+use super::diagnose::DiagnosisList;
+use crate::diagnose::report::Report;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::render;
+use crate::ui::Ui;
+
+/// Arguments of `schema`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  kubectl-fleet-stage schema > report.schema.json\n  \
+    kubectl-fleet-stage schema diagnosis-list"
+)]
+pub struct SchemaArgs {
+    /// What to describe
+    #[arg(value_enum, default_value_t)]
+    of: Described,
+}
+
+/// An output that has a schema.
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+pub enum Described {
+    /// The report of `diagnose -o json`
+    #[default]
+    Diagnosis,
+    /// The reports of `diagnose --all -o json`
+    DiagnosisList,
+}
+
+/// The schema of an output.
+pub fn schema(of: Described) -> schemars::Schema {
+    match of {
+        Described::Diagnosis => schemars::schema_for!(Report),
+        Described::DiagnosisList => schemars::schema_for!(DiagnosisList),
+    }
+}
+
+/// Prints a schema.
+pub fn run(args: &SchemaArgs, ui: &mut Ui) -> Result<Exit, Error> {
+    let text = render::json(&schema(args.of)).map_err(|error| Error::failed(error.to_string()))?;
+    ui.answer(&text);
+    Ok(Exit::Done)
+}

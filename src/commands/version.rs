@@ -1,0 +1,53 @@
+//! `version`.
+
+use clap::Args;
+use serde::Serialize;
+
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::kubefleet::object::OWN_API_VERSION;
+use crate::render;
+use crate::ui::Ui;
+
+/// Arguments of `version`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  kubectl-fleet-stage version\n  kubectl-fleet-stage version -o json"
+)]
+pub struct VersionArgs {
+    /// The format
+    #[arg(short, long, value_enum, default_value_t, value_name = "FORMAT")]
+    output: Format,
+}
+
+#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
+enum Format {
+    #[default]
+    Text,
+    Json,
+    Yaml,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Version {
+    api_version: &'static str,
+    kind: &'static str,
+    version: &'static str,
+}
+
+/// Prints the version.
+pub fn run(args: &VersionArgs, ui: &mut Ui) -> Result<Exit, Error> {
+    let version = Version {
+        api_version: OWN_API_VERSION,
+        kind: "Version",
+        version: env!("CARGO_PKG_VERSION"),
+    };
+    let text = match args.output {
+        Format::Text => format!("kubectl-fleet-stage {}\n", version.version),
+        Format::Json => render::json(&version).map_err(|error| Error::failed(error.to_string()))?,
+        Format::Yaml => render::yaml(&version).map_err(Error::failed)?,
+    };
+    ui.answer(&text);
+    Ok(Exit::Done)
+}

@@ -1,0 +1,76 @@
+//! Server-side apply meets fields that others manage.
+
+use std::collections::BTreeSet;
+
+use crate::diagnose::case::Case;
+use crate::diagnose::claims;
+use crate::diagnose::finding::enumerate;
+use crate::diagnose::objects::per_object;
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::Concept;
+use crate::kubefleet::messages::ManifestProblem;
+
+/// A conflict of field managers, with `serverSideApplyConfig.force` off.
+/// Source: workapplier/apply.go:serverSideApply.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS524",
+    name: "apply-conflict",
+    severity: Severity::Error,
+    reads: &[Concept::Binding, Concept::Work],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    per_object(
+        case,
+        rule,
+        |manifest| claims::of_manifest(manifest) == Some(rule.code),
+        |affected, mut finding| {
+            let clusters = affected.clusters();
+            let managers: BTreeSet<_> = affected
+                .all
+                .iter()
+                .flat_map(|(_, manifest)| match &manifest.problem {
+                    ManifestProblem::ApplyConflict { managers } => managers.as_slice(),
+                    _ => &[],
+                })
+                .map(String::as_str)
+                .collect();
+            let who = if managers.is_empty() {
+                "others manage".to_owned()
+            } else if managers.len() == 1 {
+                format!("{} manages", enumerate(&managers))
+            } else {
+                format!("{} manage", enumerate(&managers))
+            };
+            finding.message = format!(
+                "{} could not be applied on {clusters}: {who} some of its fields there, and \
+                 server-side apply does not force them.",
+                affected.object()
+            );
+            finding = finding.fix(
+                format!(
+                    "Let the other manager give up these fields on {clusters}: the evidence names \
+                     them."
+                ),
+                None,
+            );
+            finding = affected.goes_on(finding);
+            finding = affected.new_run(
+                finding,
+                format!(
+                    "If the other manager should keep them, take the fields out of {} on the hub \
+                     and make a new run.",
+                    affected.on_hub()
+                ),
+            );
+            affected.new_run(
+                finding,
+                "If the hub should win everywhere, set serverSideApplyConfig.force: true in the \
+                 placement's applyStrategy; that aborts this run, so a new one is needed.",
+            )
+        },
+    )
+}

@@ -1,0 +1,98 @@
+//! The run removes the placement from a cluster, and the binding is not gone yet.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::binding::Binding;
+use crate::kubefleet::{Concept, duration, names};
+use crate::rollout::{ClusterState, STUCK_AFTER};
+
+/// In the deletion stage a cluster is done when its binding is gone. The controller never calls
+/// that stuck. Source: updaterun/execution.go:executeDeleteStage.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS520",
+    name: "cluster-deletion-pending",
+    severity: Severity::Info,
+    reads: &[Concept::Binding, Concept::Work],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = case.rollout.as_ref().filter(|rollout| !rollout.is_finished()) else {
+        return Vec::new();
+    };
+    let mut findings = Vec::new();
+    let deleting = rollout
+        .stages
+        .iter()
+        .filter(|stage| stage.deletes)
+        .flat_map(|stage| &stage.clusters)
+        .filter(|cluster| matches!(cluster.state, ClusterState::Updating | ClusterState::Stuck));
+    for cluster in deleting {
+        let name = cluster.name;
+        let lasting = cluster.in_flight_for(case.now());
+        let late = lasting.is_some_and(|lasting| lasting > STUCK_AFTER);
+        let since = lasting.map_or_else(String::new, |lasting| {
+            format!(" for {}", duration::describe(lasting))
+        });
+        let subject = cluster
+            .binding
+            .map_or_else(|| case.run_object(), Binding::object);
+        let mut finding = rule
+            .finding(
+                subject,
+                format!("The placement is being removed from {name}{since}, and is not gone yet."),
+            )
+            .severity(if late {
+                Severity::Warning
+            } else {
+                Severity::Info
+            })
+            .stage(cluster.stage)
+            .clusters([name]);
+        let mut left = 0;
+        if let Some(binding) = cluster.binding {
+            let object = binding.object();
+            finding = match binding.meta.deleted {
+                Some(deleted) => finding.evidence(
+                    &object,
+                    "metadata.deletionTimestamp",
+                    deleted.to_string(),
+                ),
+                None => finding.evidence(&object, "metadata.deletionTimestamp", "absent"),
+            };
+            finding = finding.evidence(
+                &object,
+                "metadata.finalizers",
+                binding.meta.finalizers.join(", "),
+            );
+            for work in case.inventory.works_of(binding) {
+                left += 1;
+                if left <= 3 {
+                    let finalizers = work.meta.finalizers.join(", ");
+                    finding = finding.evidence(work.object(), "metadata.finalizers", finalizers);
+                }
+            }
+        }
+        let namespace = names::member_namespace(name);
+        finding = finding.look(
+            format!(
+                "See what is left: `kubectl -n {namespace} get \
+                 works.placement.kubernetes-fleet.io`, and the finalizers of the binding."
+            ),
+            None,
+        );
+        if late {
+            finding = finding.fix(
+                format!(
+                    "Look at the hub agent's log, at the agent of {name}, and at the namespace \
+                     {namespace}: the controller waits for ever here and never calls it stuck."
+                ),
+                None,
+            );
+        }
+        findings.push(finding);
+    }
+    findings
+}

@@ -1,0 +1,156 @@
+//! A cluster is done, and the controller has not looked at it again yet.
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::diagnose::case::Case;
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::{Concept, Condition, duration, reasons};
+use crate::rollout::{ClusterState, ClusterView, Health, LOOK_EVERY, Rollout};
+
+/// A cluster that fails makes the controller look ever more rarely, up to every 1000 seconds.
+/// Source: updaterun/controller.go:Reconcile, controller-runtime's default rate limiter.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS522",
+    name: "cluster-recovered",
+    severity: Severity::Info,
+    reads: &[Concept::Binding],
+    caused_by: &[],
+    check,
+};
+
+/// The longest time between two looks.
+const LONGEST: SignedDuration = SignedDuration::from_secs(1000);
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = case.rollout.as_ref().filter(|rollout| !rollout.is_finished()) else {
+        return Vec::new();
+    };
+    rollout
+        .in_flight()
+        .filter_map(|cluster| {
+            let Health::Fine(condition) = &cluster.health else {
+                return None;
+            };
+            one(case, rule, rollout, cluster, condition)
+        })
+        .collect()
+}
+
+fn one(
+    case: &Case<'_>,
+    rule: &Rule,
+    rollout: &Rollout<'_>,
+    cluster: &ClusterView<'_>,
+    fine: &Condition,
+) -> Option<Finding> {
+    let binding = cluster.binding?;
+    // Content of another run is not what this one waits for.
+    let other = cluster
+        .written_by()
+        .and_then(|written| written.run)
+        .is_some_and(|run| run != rollout.run.meta.name);
+    let wanted = case.inventory.wanted_snapshot();
+    if other || wanted.is_some_and(|wanted| wanted != binding.spec.snapshot) {
+        return None;
+    }
+    let says_stuck = rollout.reason() == reasons::RUN_STUCK;
+    let missed = fine.since.map(|since| case.now().duration_since(since));
+    // A healthy cluster is noticed at the next look; only one that was missed twice is news.
+    let unnoticed = missed.is_some_and(|missed| missed > LOOK_EVERY * 2);
+    if !(unnoticed || says_stuck && cluster.state == ClusterState::Stuck) {
+        return None;
+    }
+    let name = cluster.name;
+    let since = match (fine.since, missed) {
+        (Some(since), Some(missed)) => {
+            format!(" since {since} ({} ago)", duration::describe(missed))
+        }
+        _ => String::new(),
+    };
+    let done = if fine.kind == reasons::DIFF_REPORTED {
+        "has reported its differences"
+    } else {
+        "has been available"
+    };
+    let late = missed.is_some_and(|missed| missed > LONGEST + LOOK_EVERY);
+    let next = match cluster
+        .started
+        .and_then(|started| next_look(started, case.now()))
+    {
+        Some(next) if !late => format!("; its next look comes at about {next}"),
+        _ => String::new(),
+    };
+    let mut finding = rule
+        .finding(
+            binding.object(),
+            format!("{name} {done}{since}, and the controller has not noticed it yet{next}."),
+        )
+        .severity(if late {
+            Severity::Warning
+        } else {
+            Severity::Info
+        })
+        .stage(cluster.stage)
+        .clusters([name])
+        .condition(&binding.object(), "status", fine);
+    if let Some(since) = fine.since {
+        finding = finding.evidence(
+            binding.object(),
+            format!("status.conditions[type={}].lastTransitionTime", fine.kind),
+            since.to_string(),
+        );
+    }
+    if let Some(progressing) = rollout.progressing() {
+        finding = finding.condition(&rollout.run.object(), "status", progressing);
+    }
+    let run = &rollout.run.meta.name;
+    finding = if late {
+        finding.look(
+            format!(
+                "Look at the hub agent: it looks at least every {}, and has not done so.",
+                duration::describe(LONGEST)
+            ),
+            None,
+        )
+    } else {
+        finding.look(
+            format!(
+                "Wait: after failures the controller looks more and more rarely, at least every {}.",
+                duration::describe(LONGEST)
+            ),
+            Some(case.command(&format!("diagnose {run}"))),
+        )
+    };
+    if rollout.state_ignored {
+        return Some(finding);
+    }
+    Some(
+        finding
+            .fix(
+                "Or make the controller look now, by stopping the run …",
+                Some(case.command(&format!("stop {run}"))),
+            )
+            .fix(
+                "… and resuming it.",
+                Some(case.command(&format!("resume {run}"))),
+            ),
+    )
+}
+
+/// About when the controller looks again: it waits 5 ms after the first failure, twice as long
+/// after each further one, and at most 1000 seconds.
+fn next_look(started: Timestamp, now: Timestamp) -> Option<Timestamp> {
+    let mut wait = SignedDuration::from_millis(5);
+    let mut look = started;
+    // A run that is looked at for longer than two months is not foreseen any more.
+    for _ in 0..6000 {
+        look = look.checked_add(wait).ok()?;
+        if look > now && wait > LOOK_EVERY {
+            // To the second: it is an estimate.
+            return Timestamp::from_second(look.as_second()).ok();
+        }
+        wait = (wait * 2).min(LONGEST);
+    }
+    None
+}

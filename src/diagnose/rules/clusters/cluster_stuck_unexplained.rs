@@ -1,0 +1,193 @@
+//! A cluster does not finish, and nothing that was read tells why.
+
+use std::collections::BTreeMap;
+
+use crate::diagnose::case::Case;
+use crate::diagnose::claims;
+use crate::diagnose::finding::enumerate;
+use crate::diagnose::report::{Finding, Severity, Subject, Verdict};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::binding::Binding;
+use crate::kubefleet::messages::parse_stuck;
+use crate::kubefleet::{Concept, reasons};
+use crate::rollout::{ClusterState, Health, Rollout};
+
+/// The rest of the stuck clusters, so that each has a finding: those of which no other rule of this
+/// group speaks. Source: updaterun/execution.go:checkClusterUpdateResult.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS521",
+    name: "cluster-stuck-unexplained",
+    severity: Severity::Error,
+    reads: &[Concept::Binding, Concept::Work, Concept::MemberCluster],
+    caused_by: &["FS516", "FS517", "FS518"],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    if case.verdict != Verdict::Stuck {
+        return Vec::new();
+    }
+    let stuck = stuck(case);
+    let mut groups: BTreeMap<_, Vec<(&str, Option<&Binding>)>> = BTreeMap::new();
+    for (cluster, stage) in &stuck {
+        let explained = case
+            .troubles
+            .iter()
+            .any(|troubled| troubled.cluster == cluster && claims::is_explained(case, troubled));
+        if explained {
+            continue;
+        }
+        let binding = case.inventory.binding(cluster);
+        let subject =
+            binding.map_or_else(|| case.run_object().into(), |b| Subject::from(b.object()));
+        groups
+            .entry((subject, stage.as_deref(), unknown(case, binding)))
+            .or_default()
+            .push((cluster, binding));
+    }
+    let mut findings: Vec<_> = groups
+        .into_iter()
+        .map(|((subject, stage, why), on)| {
+            let names = on.iter().map(|(cluster, _)| *cluster);
+            let mut finding = rule
+                .finding(
+                    subject,
+                    format!("{} does not finish, and {why}.", enumerate(names.clone())),
+                )
+                .root()
+                .clusters(names);
+            finding.stage = stage.map(str::to_owned);
+            for binding in on.iter().filter_map(|(_, binding)| *binding) {
+                finding = conditions(binding, finding);
+            }
+            remedies(case, finding)
+        })
+        .collect();
+    if stuck.is_empty() {
+        findings.push(remedies(
+            case,
+            rule.finding(
+                case.run_object(),
+                "The run says that it is stuck, and nothing that was read tells where.",
+            )
+            .root(),
+        ));
+    }
+    findings
+}
+
+/// The clusters that the verdict is about, with their stages.
+fn stuck(case: &Case<'_>) -> Vec<(String, Option<String>)> {
+    let mut stuck: Vec<(String, Option<String>)> = Vec::new();
+    if let Some(rollout) = &case.rollout {
+        let says_stuck = rollout.reason() == reasons::RUN_STUCK;
+        for cluster in rollout.in_flight() {
+            let overdue =
+                cluster.state == ClusterState::Stuck || (says_stuck && cluster.started.is_none());
+            if overdue && !matches!(cluster.health, Health::Fine(_)) {
+                stuck.push((cluster.name.to_owned(), Some(cluster.stage.to_owned())));
+            }
+        }
+        if stuck.is_empty()
+            && says_stuck
+            && let Some(text) = rollout
+                .progressing()
+                .and_then(|condition| parse_stuck(&condition.message))
+        {
+            for name in text.clusters {
+                stuck.push((name, Some(text.stage.clone())));
+            }
+        }
+    }
+    for troubled in &case.troubles {
+        if troubled.explains(case.verdict) && !stuck.iter().any(|(name, _)| name == troubled.cluster)
+        {
+            stuck.push((troubled.cluster.to_owned(), troubled.stage.map(str::to_owned)));
+        }
+    }
+    stuck
+}
+
+/// What exactly is not known.
+fn unknown(case: &Case<'_>, binding: Option<&Binding>) -> &'static str {
+    let Some(binding) = binding else {
+        return if case.inventory.bindings.is_complete() {
+            "the placement has no binding to it"
+        } else {
+            "its binding could not be read, which would say why"
+        };
+    };
+    if binding.meta.is_deleting() {
+        return "its binding is being deleted";
+    }
+    let conditions = &binding.status.conditions;
+    if !conditions.is_empty()
+        && conditions
+            .iter()
+            .all(|condition| !condition.observes(binding.meta.generation))
+    {
+        return "the conditions of its binding are of an older generation: the hub agent has not \
+                worked on it since the run wrote it";
+    }
+    let failing = case
+        .troubles
+        .iter()
+        .any(|troubled| troubled.binding.meta.name == binding.meta.name);
+    if !failing {
+        return "its binding shows no failure and no success";
+    }
+    if case.inventory.works.is_complete() {
+        "its binding names no object that is at fault, and neither does its Work"
+    } else {
+        "its binding names no object that is at fault, and its Works could not be read"
+    }
+}
+
+fn conditions(binding: &Binding, mut finding: Finding) -> Finding {
+    let object = binding.object();
+    finding = finding.evidence(
+        &object,
+        "metadata.generation",
+        binding.meta.generation.unwrap_or(0).to_string(),
+    );
+    if binding.status.conditions.is_empty() {
+        return finding.evidence(&object, "status.conditions", "absent");
+    }
+    for condition in &binding.status.conditions {
+        finding = finding.condition(&object, "status", condition);
+    }
+    match binding.status.conditions.last() {
+        Some(condition) if !condition.observes(binding.meta.generation) => finding.evidence(
+            &object,
+            format!("status.conditions[type={}].observedGeneration", condition.kind),
+            condition.observed_generation.unwrap_or(0).to_string(),
+        ),
+        _ => finding,
+    }
+}
+
+fn remedies(case: &Case<'_>, mut finding: Finding) -> Finding {
+    let kind = case.inventory.scope.kind(Concept::Binding).name();
+    if let Some(progressing) = case.rollout.as_ref().and_then(Rollout::progressing) {
+        finding = finding.condition(&case.run_object(), "status", progressing);
+    }
+    if !case.inventory.bindings.is_complete() || !case.inventory.works.is_complete() {
+        finding = finding.look(
+            format!(
+                "Diagnose again with the right to read {kind} and Work \
+                 (works.placement.kubernetes-fleet.io), or with a file that holds them."
+            ),
+            None,
+        );
+    }
+    finding
+        .look(
+            "Look at the Works in the namespaces of these clusters: `kubectl get \
+             works.placement.kubernetes-fleet.io -A` on the hub.",
+            None,
+        )
+        .look(
+            "Look at the logs of the hub agent and of the agents on these clusters.",
+            None,
+        )
+}

@@ -1,0 +1,135 @@
+//! A placement only reports differences, and the report of a cluster does not complete.
+
+use crate::diagnose::case::{Case, Troubled};
+use crate::diagnose::claims;
+use crate::diagnose::objects::{clusters, goes_on, per_object, per_trouble};
+use crate::diagnose::report::{Finding, Severity, Subject};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::messages::{ManifestProblem, parse_manifest_problem};
+use crate::kubefleet::work::Work;
+use crate::kubefleet::{Concept, Condition, Conditions, reasons};
+
+/// `FailedToReportDiff`; also `FoundDiffInDegradedMode`, which is a report, but is not counted as
+/// one. Source: workapplier/status.go:setManifestDiffReportedCondition.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS514",
+    name: "diff-report-failed",
+    severity: Severity::Error,
+    reads: &[Concept::Binding, Concept::Work],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    let mut findings = per_object(
+        case,
+        rule,
+        |manifest| claims::of_manifest(manifest) == Some(rule.code),
+        |affected, mut finding| {
+            let clusters = affected.clusters();
+            let degraded = matches!(affected.manifest.problem, ManifestProblem::DiffFound { .. });
+            if degraded {
+                return in_degraded_mode(case, &affected.object(), &clusters, finding);
+            }
+            finding.message = format!(
+                "The differences of {} could not be determined on {clusters}.",
+                affected.object()
+            );
+            finding = finding.fix(
+                format!(
+                    "Mend on {clusters} what the text in the evidence names (the kind, the \
+                     permission, the API server)."
+                ),
+                None,
+            );
+            finding = affected.goes_on(finding);
+            affected.new_run(
+                finding,
+                format!(
+                    "If the manifest is at fault, mend {} on the hub and make a new run.",
+                    affected.on_hub()
+                ),
+            )
+        },
+    );
+    findings.extend(unnamed(case, rule));
+    findings
+}
+
+fn in_degraded_mode(case: &Case<'_>, object: &str, on: &str, mut finding: Finding) -> Finding {
+    finding.message = format!(
+        "The differences of {object} on {on} were found by a full comparison only, since the API \
+         server there rejects the manifest, and KubeFleet does not count that as a report."
+    );
+    finding.fix(
+        "Mend the manifest on the hub, so that the member's API server accepts it, and make a new \
+         run.",
+        case.new_run_command(),
+    )
+}
+
+/// Reports that failed without an object whose condition says so.
+fn unnamed(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    let subject = |troubled: &Troubled<'_>| {
+        let unnamed = claims::of_trouble(troubled).contains(&rule.code)
+            && !troubled
+                .trouble
+                .manifests
+                .iter()
+                .any(|manifest| claims::of_manifest(manifest) == Some(rule.code));
+        unnamed.then(|| {
+            let works = case.inventory.works_of(troubled.binding);
+            degraded(works).map_or_else(
+                || troubled.binding.object().into(),
+                |(_, subject, ..)| subject,
+            )
+        })
+    };
+    per_trouble(case, rule, subject, |on, mut finding| {
+        let clusters = clusters(on);
+        let found = on
+            .first()
+            .and_then(|first| degraded(case.inventory.works_of(first.binding)));
+        if let Some((work, subject, at, condition)) = found {
+            finding = finding.condition(
+                &work.object(),
+                &format!("status.manifestConditions[{at}]"),
+                condition,
+            );
+            return in_degraded_mode(case, &subject.to_string(), &clusters, finding);
+        }
+        finding.message = format!(
+            "The differences on {clusters} could not be reported, and no object is named for it."
+        );
+        let finding = finding.look(
+            format!(
+                "Look at the Work: `kubectl get works.placement.kubernetes-fleet.io -A -o yaml`, in \
+                 the namespace of {clusters}, for a manifest without DiffReported=True."
+            ),
+            None,
+        );
+        goes_on(case, finding)
+    })
+}
+
+fn degraded<'i>(
+    works: impl Iterator<Item = &'i Work>,
+) -> Option<(&'i Work, Subject, usize, &'i Condition)> {
+    for work in works {
+        for (at, status) in work.status.manifests.iter().enumerate() {
+            let Some(condition) = status.conditions.condition(reasons::DIFF_REPORTED) else {
+                continue;
+            };
+            if matches!(
+                parse_manifest_problem(&condition.reason, &condition.message),
+                ManifestProblem::DiffFound { degraded: true, .. }
+            ) {
+                let id = &status.id;
+                let subject =
+                    Subject::new(id.kind.as_str(), id.namespace.as_str(), id.name.as_str());
+                return Some((work, subject, at, condition));
+            }
+        }
+    }
+    None
+}

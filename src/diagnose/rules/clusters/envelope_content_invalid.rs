@@ -1,0 +1,112 @@
+//! An envelope wraps what it may not wrap, or what cannot be read.
+
+use crate::diagnose::case::{Case, Troubled};
+use crate::diagnose::objects::{clusters, per_trouble};
+use crate::diagnose::report::{Finding, Severity, Subject};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::Concept;
+use crate::kubefleet::messages::{BindingProblem, EnvelopeProblem};
+
+/// Content errors of envelopes; KubeFleet does not try again.
+/// Source: workgenerator/envelope.go:extractManifestsFromEnvelopeCR.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS512",
+    name: "envelope-content-invalid",
+    severity: Severity::Error,
+    reads: &[Concept::Binding],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    let subject = |troubled: &Troubled<'_>| match &troubled.trouble.problem {
+        Some(BindingProblem::Envelope {
+            problem, envelope, ..
+        }) => Some(
+            at_fault(problem, envelope.as_deref())
+                .unwrap_or_else(|| troubled.binding.object().into()),
+        ),
+        _ => None,
+    };
+    per_trouble(case, rule, subject, |on, mut finding| {
+        let Some(BindingProblem::Envelope {
+            problem,
+            envelope,
+            manifest,
+        }) = on
+            .first()
+            .and_then(|first| first.trouble.problem.as_ref())
+        else {
+            return finding;
+        };
+        let clusters = clusters(on);
+        let envelope = match at_fault(problem, envelope.as_deref()) {
+            Some(subject) => subject.to_string(),
+            None => "envelope".to_owned(),
+        };
+        let manifest = manifest
+            .as_deref()
+            .map_or_else(|| "an object".to_owned(), |key| format!("the object {key}"));
+        let (what, repair) = match problem {
+            EnvelopeProblem::NamespacedObjectInClusterEnvelope => (
+                format!("wraps {manifest}, which is namespaced, in a cluster envelope"),
+                "Move the object into a ResourceEnvelope in its own namespace",
+            ),
+            EnvelopeProblem::ClusterObjectInNamespacedEnvelope => (
+                format!("wraps {manifest}, which is cluster-scoped, in a namespaced envelope"),
+                "Move the object into a ClusterResourceEnvelope",
+            ),
+            EnvelopeProblem::ObjectOfAnotherNamespace => (
+                format!("wraps {manifest}, which belongs to another namespace than the envelope"),
+                "Move the object into a ResourceEnvelope in its own namespace",
+            ),
+            EnvelopeProblem::SeveralWorks { .. } => {
+                finding.message = format!(
+                    "More than one Work carries the {envelope} for {clusters}, so \
+                     KubeFleet updates none of them."
+                );
+                return finding
+                    .look(
+                        "List the Works of the envelope: `kubectl get \
+                         works.placement.kubernetes-fleet.io -A -l \
+                         kubernetes-fleet.io/envelope-name` shows them by member namespace.",
+                        None,
+                    )
+                    .fix(
+                        "Find out from the hub agent's log how the second one came about, and keep \
+                         one.",
+                        None,
+                    );
+            }
+            EnvelopeProblem::NotAnObject { .. } => (
+                format!("wraps {manifest}, which cannot be read as a Kubernetes object"),
+                "Correct the wrapped data",
+            ),
+        };
+        finding.message =
+            format!("The {envelope} {what}, so nothing is sent to {clusters}.");
+        finding.fix(
+            format!("{repair}, then make a new run: this one keeps its snapshot."),
+            case.new_run_command(),
+        )
+    })
+}
+
+/// The envelope: printed as `&{NAME NAMESPACE TYPE}`, `&{NAME TYPE}` or `NAMESPACE/NAME`.
+fn at_fault(problem: &EnvelopeProblem, envelope: Option<&str>) -> Option<Subject> {
+    let printed = envelope?.trim_start_matches("&{").trim_end_matches('}');
+    let words: Vec<_> = printed.split_whitespace().collect();
+    match words.as_slice() {
+        [name, namespace, kind] => Some(Subject::new(*kind, *namespace, *name)),
+        [name, kind] => Some(Subject::new(*kind, "", *name)),
+        [name] => {
+            let kind = match problem {
+                EnvelopeProblem::NamespacedObjectInClusterEnvelope => "ClusterResourceEnvelope",
+                _ => "ResourceEnvelope",
+            };
+            let (namespace, name) = name.split_once('/').unwrap_or(("", name));
+            Some(Subject::new(kind, namespace, name))
+        }
+        _ => None,
+    }
+}

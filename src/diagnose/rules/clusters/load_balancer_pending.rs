@@ -1,0 +1,61 @@
+//! A Service waits for the address of a load balancer.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::claims;
+use crate::diagnose::objects::per_object;
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::Concept;
+
+/// A Service of type LoadBalancer is available once it has an ingress address, any other once it
+/// has a cluster address. Source: workapplier/availability_tracker.go:trackServiceAvailability.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS523",
+    name: "load-balancer-pending",
+    severity: Severity::Error,
+    reads: &[Concept::Binding, Concept::Work],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    per_object(
+        case,
+        rule,
+        |manifest| claims::of_manifest(manifest) == Some(rule.code),
+        |affected, mut finding| {
+            let clusters = affected.clusters();
+            let manifest = affected.manifest;
+            finding.message = format!(
+                "{} was applied, but has not become available on {clusters}{}: a Service of type \
+                 LoadBalancer waits for its address.",
+                affected.object(),
+                affected.lasting()
+            );
+            finding = finding.look(
+                format!(
+                    "Look at the Service on {clusters}: `kubectl -n {} describe service {}` shows \
+                     its type and the events of the load balancer's controller.",
+                    manifest.namespace, manifest.name
+                ),
+                None,
+            );
+            finding = finding.fix(
+                format!(
+                    "Give {clusters} something that serves load balancers (the cloud's controller, \
+                     MetalLB or the like), or free an address or quota where there is one."
+                ),
+                None,
+            );
+            finding = affected.goes_on(finding);
+            affected.new_run(
+                finding,
+                format!(
+                    "If the Service needs no load balancer there, change its type in {} on the hub, \
+                     or for these clusters with an override, and make a new run.",
+                    affected.on_hub()
+                ),
+            )
+        },
+    )
+}

@@ -1,0 +1,232 @@
+//! A member cluster refused an object.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::diagnose::case::Case;
+use crate::diagnose::claims;
+use crate::diagnose::finding::enumerate;
+use crate::diagnose::objects::{Affected, per_object};
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::Concept;
+use crate::kubefleet::messages::ManifestProblem;
+
+/// `ManifestApplyFailed`, `FailedToFindObjInMemberCluster` and the like, where no other rule knows
+/// the cause. Source: workapplier/process.go, apply.go.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS502",
+    name: "manifest-apply-failed",
+    severity: Severity::Error,
+    reads: &[Concept::Binding, Concept::Work],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    per_object(
+        case,
+        rule,
+        |manifest| claims::of_manifest(manifest) == Some(rule.code),
+        |affected, mut finding| {
+            // The same object may be refused for another reason elsewhere.
+            let mut reasons: BTreeMap<String, (&ManifestProblem, BTreeSet<&str>)> = BTreeMap::new();
+            for (troubled, manifest) in &affected.all {
+                reasons
+                    .entry(why(&manifest.problem))
+                    .or_insert_with(|| (&manifest.problem, BTreeSet::new()))
+                    .1
+                    .insert(troubled.cluster);
+            }
+            let object = affected.object();
+            finding.message = if reasons.len() == 1 {
+                let why = why(&affected.manifest.problem);
+                format!(
+                    "{object} could not be applied on {}: {why}.",
+                    affected.clusters()
+                )
+            } else {
+                let each: Vec<_> = reasons
+                    .iter()
+                    .map(|(why, (_, on))| format!("on {} {why}", enumerate(on)))
+                    .collect();
+                format!("{object} could not be applied: {}.", each.join("; "))
+            };
+            for (problem, on) in reasons.values() {
+                finding = remedies(affected, problem, &enumerate(on), finding);
+            }
+            finding
+        },
+    )
+}
+
+fn why(problem: &ManifestProblem) -> String {
+    use ManifestProblem as P;
+    match problem {
+        P::QuotaExceeded { quota } => format!("the ResourceQuota {quota} there is used up"),
+        P::AdmissionDenied { webhook } => format!("the admission webhook {webhook} refused it"),
+        P::AdmissionPolicyDenied { policy } => {
+            format!("the ValidatingAdmissionPolicy {policy} refused it")
+        }
+        P::WebhookUnreachable { webhook } => {
+            format!("the admission webhook {webhook} did not answer")
+        }
+        P::PodSecurity { level } => format!("it violates the Pod Security level {level}"),
+        P::ImmutableField { field: Some(field) } => {
+            format!("the field {field} cannot be changed on the existing object")
+        }
+        P::ImmutableField { field: None } => {
+            "it changes a field that cannot be changed on the existing object".to_owned()
+        }
+        P::Forbidden { .. } => "the request was forbidden there".to_owned(),
+        P::ObjectModified => "the object was changed there at the same time".to_owned(),
+        P::Invalid {
+            field: Some(field), ..
+        } => format!("the API server there finds the field {field} invalid"),
+        P::Invalid { .. } => "the API server there finds it invalid".to_owned(),
+        P::TooLarge => "it is too large to be stored".to_owned(),
+        P::ApiServerUnavailable { .. } => "the API server there did not answer".to_owned(),
+        P::LookupFailed { .. } => "the object could not be read there".to_owned(),
+        P::DriftDetectionFailed { .. } => {
+            "it could not be compared with the object there".to_owned()
+        }
+        P::OwnerMissing => {
+            "the object there is not owned by the AppliedWork that placed it".to_owned()
+        }
+        P::Other { text } if !text.is_empty() => {
+            let text = text.trim_end_matches('.');
+            match text.char_indices().nth(200) {
+                Some((at, _)) => format!("{}…", &text[..at]),
+                None => text.to_owned(),
+            }
+        }
+        _ => "the member agent gives no further reason".to_owned(),
+    }
+}
+
+/// What to do, on the member or in the content: the likelier place first.
+fn remedies(
+    affected: &Affected<'_, '_>,
+    problem: &ManifestProblem,
+    clusters: &str,
+    mut finding: Finding,
+) -> Finding {
+    use ManifestProblem as P;
+    let object = affected.manifest.describe();
+    let on_hub = affected.on_hub();
+    let namespace = match affected.manifest.namespace {
+        "" => String::new(),
+        namespace => format!(" -n {namespace}"),
+    };
+    let (member, content) = match problem {
+        P::QuotaExceeded { quota } => (
+            Some(format!(
+                "Raise the ResourceQuota {quota} on {clusters} or free some of it: \
+                 `kubectl{namespace} describe resourcequota {quota}` shows what uses it up."
+            )),
+            Some(format!(
+                "Or ask for less in {on_hub} on the hub and roll that out with a new run."
+            )),
+        ),
+        P::AdmissionDenied { webhook } => (
+            Some(format!(
+                "If the webhook {webhook} should let {object} pass, change its rules on {clusters}."
+            )),
+            Some(format!(
+                "If its objection is right, mend {on_hub} on the hub and roll it out with a new run."
+            )),
+        ),
+        P::AdmissionPolicyDenied { policy } => (
+            Some(format!(
+                "If the policy {policy} should let {object} pass, change it or its binding on \
+                 {clusters}."
+            )),
+            Some(format!(
+                "If its objection is right, mend {on_hub} on the hub and roll it out with a new run."
+            )),
+        ),
+        P::WebhookUnreachable { webhook } => (
+            Some(format!(
+                "Bring the service behind the webhook {webhook} back on {clusters}, or set its \
+                 failurePolicy to Ignore."
+            )),
+            None,
+        ),
+        P::PodSecurity { .. } => (
+            Some(format!(
+                "If the workload may run with these rights, change the pod-security.kubernetes.io \
+                 labels of its namespace on {clusters}."
+            )),
+            Some(format!(
+                "Otherwise lower what {on_hub} asks for on the hub and roll it out with a new run."
+            )),
+        ),
+        P::ImmutableField { .. } => (
+            None,
+            Some(format!(
+                "Put the old value back in {on_hub} on the hub, or give the object another name, \
+                 and roll that out with a new run."
+            )),
+        ),
+        P::Forbidden { .. } => (
+            Some(format!(
+                "Find out on {clusters} who forbids it (RBAC of the member agent, or an admission \
+                 plugin); the evidence holds the full text."
+            )),
+            None,
+        ),
+        P::Invalid { .. } | P::TooLarge => (
+            None,
+            Some(format!(
+                "Mend {on_hub} on the hub, or the override that changes it, and roll it out with a \
+                 new run."
+            )),
+        ),
+        P::ApiServerUnavailable { .. } | P::LookupFailed { .. } => (
+            Some(format!(
+                "Look at the API server of {clusters}, and at the log of the member agent there."
+            )),
+            None,
+        ),
+        P::ObjectModified => (
+            Some(format!(
+                "Find out who keeps changing {object} on {clusters}: \
+                 `kubectl{namespace} get {} {} -o yaml --show-managed-fields`.",
+                affected.manifest.kind.to_lowercase(),
+                affected.manifest.name
+            )),
+            None,
+        ),
+        P::OwnerMissing => (
+            Some(format!(
+                "Look at the ownerReferences of {object} on {clusters}: something removed the \
+                 AppliedWork from them."
+            )),
+            None,
+        ),
+        _ => (
+            Some(format!(
+                "If the cause is on {clusters}, mend it there: the evidence holds the full text."
+            )),
+            Some(format!(
+                "If the cause is in the content, mend {on_hub} on the hub and roll it out with a \
+                 new run."
+            )),
+        ),
+    };
+    if let Some(member) = member {
+        finding = affected.goes_on(finding.fix(member, None));
+    }
+    if matches!(problem, P::ImmutableField { .. }) {
+        finding = affected.goes_on(finding.disrupt(
+            format!(
+                "Or delete {object} on {clusters}, if it may be missing for a moment: the agent \
+                 creates it anew."
+            ),
+            None,
+        ));
+    }
+    match content {
+        Some(content) => affected.new_run(finding, content),
+        None => finding,
+    }
+}

@@ -1,0 +1,63 @@
+//! A manifest that no cluster could take.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::claims;
+use crate::diagnose::objects::per_object;
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::Concept;
+use crate::kubefleet::messages::ManifestProblem;
+
+/// The agent refuses the manifest before it asks the member's API server.
+/// Source: workapplier/preprocess.go:preProcessManifests, apply.go:validateOwnerReferences.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS513",
+    name: "manifest-invalid",
+    severity: Severity::Error,
+    reads: &[Concept::Binding, Concept::Work],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    per_object(
+        case,
+        rule,
+        |manifest| claims::of_manifest(manifest) == Some(rule.code),
+        |affected, mut finding| {
+            use ManifestProblem as P;
+            let (why, repair) = match &affected.manifest.problem {
+                P::Duplicate => (
+                    "the same object stands in the Work twice",
+                    "Take out one of the two: an envelope and the placement's own content, or two \
+                     entries of one envelope, name the same object",
+                ),
+                P::GenerateNameOnly => (
+                    "the manifest has a generateName and no name",
+                    "Give it a name",
+                ),
+                P::OwnerReferencesNotAllowed => (
+                    "the manifest names owners, and the placement does not allow co-ownership",
+                    "Remove metadata.ownerReferences from it",
+                ),
+                _ => (
+                    "the manifest cannot be read as a Kubernetes object",
+                    "Correct the manifest",
+                ),
+            };
+            finding.message = format!(
+                "{} was not applied on {}: {why}.",
+                affected.object(),
+                affected.clusters()
+            );
+            affected.new_run(
+                finding,
+                format!(
+                    "{repair}; mend {} on the hub, or the override that changes it, and roll it out \
+                     with a new run.",
+                    affected.on_hub()
+                ),
+            )
+        },
+    )
+}

@@ -1,0 +1,151 @@
+//! A member agent has stopped reporting.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::members::{Needed, needed};
+use crate::diagnose::objects::goes_on;
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::member::MemberCluster;
+use crate::kubefleet::{Concept, duration};
+
+/// No condition changes when an agent is gone: `Joined` stays True, and only the heartbeat grows
+/// old. Seen on a real hub.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS516",
+    name: "member-agent-silent",
+    severity: Severity::Warning,
+    reads: &[Concept::MemberCluster],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    let needed = needed(case);
+    if all_are_silent(case) {
+        return all(case, rule, &needed);
+    }
+    needed
+        .iter()
+        .filter_map(|needed| {
+            let member = needed.member.filter(|member| !member.is_leaving())?;
+            one(case, rule, needed, member)
+        })
+        .collect()
+}
+
+/// Whether no agent at all is heard: then the fault is hardly theirs.
+fn all_are_silent(case: &Case<'_>) -> bool {
+    let heard_once = || {
+        case.inventory
+            .members
+            .iter()
+            .filter(|member| member.agent().is_some_and(|agent| agent.heartbeat.is_some()))
+    };
+    heard_once().nth(1).is_some()
+        && heard_once().all(|member| member.silent_for(case.now()).is_some())
+}
+
+fn one(
+    case: &Case<'_>,
+    rule: &Rule,
+    needed: &Needed<'_>,
+    member: &MemberCluster,
+) -> Option<Finding> {
+    let silent = member.silent_for(case.now())?;
+    let heartbeat = member.agent()?.heartbeat?;
+    let name = needed.name;
+    let finding = heard(
+        member,
+        needed.finding(
+            rule,
+            format!(
+                "The member agent of {name} has not reported since {heartbeat}, {} ago, and counts \
+                 as silent after {}.",
+                duration::describe(silent),
+                duration::describe(member.silence_limit())
+            ),
+        ),
+    );
+    let finding = finding
+        .look(
+            format!(
+                "Look at the agent on {name}: `kubectl -n fleet-system get pods`, and its log; \
+                 `Joined` on the hub stays True without it."
+            ),
+            None,
+        )
+        .fix(
+            format!("Bring {name}, its agent, or its way to the hub's API server back."),
+            None,
+        );
+    Some(if needed.waits {
+        goes_on(case, finding)
+    } else {
+        finding
+    })
+}
+
+fn all(case: &Case<'_>, rule: &Rule, needed: &[Needed<'_>]) -> Vec<Finding> {
+    let members = &case.inventory.members;
+    let Some(newest) = members
+        .iter()
+        .filter_map(|member| member.agent()?.heartbeat)
+        .max()
+    else {
+        return Vec::new();
+    };
+    if needed.is_empty() {
+        return Vec::new();
+    }
+    let waits = needed.iter().any(|needed| needed.unexplained);
+    let mut finding = rule
+        .finding(
+            case.run_object(),
+            format!(
+                "No member agent has reported since {newest}, {} ago: rather than all of them, the \
+                 hub agent that takes their reports may be down.",
+                duration::describe(case.now().duration_since(newest))
+            ),
+        )
+        .severity(if waits {
+            Severity::Error
+        } else {
+            Severity::Warning
+        })
+        .root_if(waits)
+        .clusters(needed.iter().map(|needed| needed.name));
+    for member in needed.iter().filter_map(|needed| needed.member).take(3) {
+        finding = heard(member, finding);
+    }
+    vec![
+        finding
+            .look(
+                "Look at the hub agent: `kubectl -n fleet-system get pods` on the hub, and its log.",
+                None,
+            )
+            .look(
+                "If these objects were read from a file, give the moment at which they were read \
+                 with --now.",
+                None,
+            ),
+    ]
+}
+
+fn heard(member: &MemberCluster, finding: Finding) -> Finding {
+    let Some(heartbeat) = member.agent().and_then(|agent| agent.heartbeat) else {
+        return finding;
+    };
+    let finding = finding.evidence(
+        member.object(),
+        "status.agentStatus[type=MemberAgent].lastReceivedHeartbeat",
+        heartbeat.to_string(),
+    );
+    match member.spec.heartbeat_seconds {
+        Some(seconds) => finding.evidence(
+            member.object(),
+            "spec.heartbeatPeriodSeconds",
+            seconds.to_string(),
+        ),
+        None => finding,
+    }
+}

@@ -1,0 +1,76 @@
+//! A member cluster of an unfinished rollout is leaving the fleet, or has left it.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::members::needed;
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::{Concept, Conditions, Kind, ObjectRef, reasons};
+
+/// The MemberCluster is being deleted, says `Joined=False`, or does not exist.
+/// Source: membercluster/v1beta1/membercluster_controller.go.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS518",
+    name: "member-cluster-left",
+    severity: Severity::Warning,
+    reads: &[Concept::MemberCluster],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for mut needed in needed(case) {
+        let name = needed.name;
+        // A cluster that leaves stops what it waits for on the hub as well: its namespace goes.
+        needed.waits |= case
+            .troubles
+            .iter()
+            .any(|troubled| troubled.cluster == name && troubled.explains(case.verdict));
+        let finding = match needed.member {
+            Some(member) if member.is_leaving() => {
+                let joined = member.status.conditions.condition(reasons::JOINED);
+                let state = if member.meta.is_deleting() {
+                    "is leaving the fleet: its MemberCluster is being deleted"
+                } else {
+                    "has left the fleet"
+                };
+                let mut finding =
+                    needed.finding(rule, format!("{name} {state}, and the rollout still needs it."));
+                if let Some(deleted) = member.meta.deleted {
+                    finding = finding.evidence(
+                        member.object(),
+                        "metadata.deletionTimestamp",
+                        deleted.to_string(),
+                    );
+                }
+                if let Some(joined) = joined {
+                    finding = finding.condition(&member.object(), "status", joined);
+                }
+                finding
+            }
+            None if case.inventory.member_is_absent(name) => needed
+                .finding(
+                    rule,
+                    format!("{name} is no longer in the fleet, and the rollout still needs it."),
+                )
+                .evidence(
+                    ObjectRef {
+                        kind: Kind::MemberCluster,
+                        namespace: String::new(),
+                        name: name.to_owned(),
+                    },
+                    "metadata.name",
+                    "absent",
+                ),
+            _ => continue,
+        };
+        findings.push(finding.fix(
+            format!(
+                "If {name} should stay, let it join again; then, or if it is gone for good, make a \
+                 new run, which is computed from the clusters that are scheduled by then."
+            ),
+            case.new_run_command(),
+        ));
+    }
+    findings
+}

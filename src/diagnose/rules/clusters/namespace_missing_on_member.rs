@@ -1,0 +1,89 @@
+//! The namespace of objects does not exist on a member cluster, or is being deleted there.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::objects::{Affected, per_subject};
+use crate::diagnose::report::{Finding, Severity, Subject};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::Concept;
+use crate::kubefleet::messages::ManifestProblem;
+use crate::rollout::ManifestTrouble;
+
+/// A placement in a namespace does not bring the namespace: it has to be on the member already.
+/// Source: workapplier/apply.go:createManifestObject; seen on a real hub.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS503",
+    name: "namespace-missing-on-member",
+    severity: Severity::Error,
+    reads: &[Concept::Binding, Concept::Work],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    per_subject(case, rule, namespace, describe)
+}
+
+fn namespace(manifest: &ManifestTrouble<'_>) -> Option<Subject> {
+    let name = match &manifest.problem {
+        ManifestProblem::NamespaceNotFound { namespace } => Some(namespace.as_str()),
+        ManifestProblem::NamespaceTerminating { namespace } => namespace.as_deref(),
+        _ => return None,
+    };
+    let name = name.unwrap_or(manifest.namespace);
+    Some(Subject::new("Namespace", "", name))
+}
+
+fn describe(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
+    let namespace = finding.subject.name.clone();
+    let clusters = affected.clusters();
+    let is_missing = |manifest: &ManifestTrouble<'_>| {
+        matches!(manifest.problem, ManifestProblem::NamespaceNotFound { .. })
+    };
+    let missing = affected.all.iter().any(|(_, manifest)| is_missing(manifest));
+    let all_missing = affected.all.iter().all(|(_, manifest)| is_missing(manifest));
+    let state = match (missing, all_missing) {
+        (_, true) => "does not exist",
+        (true, false) => "does not exist or is being deleted",
+        (false, false) => "is being deleted",
+    };
+    finding.message = format!(
+        "The namespace {namespace} {state} on {clusters}, so {} could not be applied there.",
+        affected.objects()
+    );
+    for member in affected.on.iter().filter_map(|troubled| troubled.member).take(3) {
+        // Only agents that collect namespaces report any.
+        if !member.status.namespaces.is_empty() && !member.status.namespaces.contains_key(&namespace)
+        {
+            finding = finding.evidence(
+                member.object(),
+                format!("status.namespaces[{namespace}]"),
+                "absent",
+            );
+        }
+    }
+    if !all_missing {
+        finding = finding.look(
+            format!(
+                "See what keeps the namespace on {clusters}: `kubectl get namespace {namespace} -o \
+                 yaml` names the objects and finalizers that are left."
+            ),
+            None,
+        );
+    }
+    let namespaced = affected.case.inventory.scope.namespace();
+    if namespaced == namespace {
+        finding = finding.fix(
+            format!(
+                "Place the namespace first: a ResourcePlacement does not bring its own, so let a \
+                 ClusterResourcePlacement select the Namespace {namespace} with selectionScope \
+                 NamespaceOnly."
+            ),
+            None,
+        );
+    }
+    finding = finding.fix(
+        format!("Create the namespace on {clusters}: `kubectl create namespace {namespace}`."),
+        None,
+    );
+    affected.goes_on(finding)
+}

@@ -1,0 +1,86 @@
+//! Two placements place the same object on a member cluster.
+
+use std::collections::BTreeSet;
+
+use crate::diagnose::case::Case;
+use crate::diagnose::claims;
+use crate::diagnose::finding::enumerate;
+use crate::diagnose::objects::per_object;
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::Concept;
+use crate::kubefleet::messages::ManifestProblem;
+
+/// The object's owner is the AppliedWork of another Work: whoever placed it first keeps it.
+/// Source: workapplier/drift_detection_takeover.go:takeOverPreExistingObject,
+/// apply.go:validateOwnerReferences.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS508",
+    name: "object-owned-by-another-placement",
+    severity: Severity::Error,
+    reads: &[Concept::Binding, Concept::Work],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    per_object(
+        case,
+        rule,
+        |manifest| claims::of_manifest(manifest) == Some(rule.code),
+        |affected, mut finding| {
+            let clusters = affected.clusters();
+            let owners: BTreeSet<_> = affected
+                .all
+                .iter()
+                .flat_map(|(_, manifest)| match &manifest.problem {
+                    ManifestProblem::AlreadyOwnedByOthers { owners } => owners.as_slice(),
+                    _ => &[],
+                })
+                .filter(|owner| owner.kind == "AppliedWork")
+                .map(|owner| owner.name.as_str())
+                .collect();
+            // A Work is named after its placement, and so is the AppliedWork.
+            let by = if owners.is_empty() {
+                String::new()
+            } else {
+                format!(" (AppliedWork {})", enumerate(&owners))
+            };
+            finding.message = format!(
+                "{} belongs to another placement{by} on {clusters}, so this one may not apply it \
+                 there.",
+                affected.object()
+            );
+            if owners.is_empty() {
+                let namespace = match affected.manifest.namespace {
+                    "" => String::new(),
+                    namespace => format!(" -n {namespace}"),
+                };
+                finding = finding.look(
+                    format!(
+                        "See which placement owns it on {clusters}: `kubectl{namespace} get {} {} \
+                         -o jsonpath='{{.metadata.ownerReferences[*].name}}'` gives the name of an \
+                         AppliedWork, which begins with that of the placement.",
+                        affected.manifest.kind.to_lowercase(),
+                        affected.manifest.name
+                    ),
+                    None,
+                );
+            }
+            finding = finding.fix(
+                "If this placement should have the object, take it out of the other placement's \
+                 selectors; once the other has let go of it, the agent applies it here.",
+                None,
+            );
+            finding = affected.goes_on(finding);
+            affected.new_run(
+                finding,
+                format!(
+                    "If the other placement should keep it, take {} out of this placement's \
+                     content and make a new run.",
+                    affected.on_hub()
+                ),
+            )
+        },
+    )
+}

@@ -1,0 +1,90 @@
+//! An object on a member cluster has owners besides the placement.
+
+use std::collections::BTreeSet;
+
+use crate::diagnose::case::Case;
+use crate::diagnose::claims;
+use crate::diagnose::finding::enumerate;
+use crate::diagnose::objects::per_object;
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::Concept;
+use crate::kubefleet::messages::ManifestProblem;
+
+/// `FailedToTakeOver` over foreign owner references, while `allowCoOwnership` is off.
+/// Source: workapplier/drift_detection_takeover.go:takeOverPreExistingObject,
+/// apply.go:validateOwnerReferences.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS507",
+    name: "object-owned-by-others",
+    severity: Severity::Error,
+    reads: &[Concept::Binding, Concept::Work],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    per_object(
+        case,
+        rule,
+        |manifest| claims::of_manifest(manifest) == Some(rule.code),
+        |affected, mut finding| {
+            let clusters = affected.clusters();
+            let object = affected.manifest.describe();
+            let owners: BTreeSet<_> = affected
+                .all
+                .iter()
+                .flat_map(|(_, manifest)| match &manifest.problem {
+                    ManifestProblem::AlreadyOwnedByOthers { owners } => owners.as_slice(),
+                    _ => &[],
+                })
+                .map(|owner| format!("{} {}", owner.kind, owner.name))
+                .collect();
+            let by = if owners.is_empty() {
+                "by something else".to_owned()
+            } else {
+                format!("by {}", enumerate(&owners))
+            };
+            finding.message = format!(
+                "{} is owned {by} on {clusters}, and the placement does not allow co-ownership.",
+                affected.object()
+            );
+            if owners.is_empty() {
+                let namespace = match affected.manifest.namespace {
+                    "" => String::new(),
+                    namespace => format!(" -n {namespace}"),
+                };
+                finding = finding.look(
+                    format!(
+                        "See who owns it on {clusters}: `kubectl{namespace} get {} {} -o \
+                         jsonpath='{{.metadata.ownerReferences}}'`.",
+                        affected.manifest.kind.to_lowercase(),
+                        affected.manifest.name
+                    ),
+                    None,
+                );
+            }
+            finding = finding.fix(
+                format!(
+                    "If the placement should own {object} alone, take the other owner's reference \
+                     off it on {clusters}, or let the owner stop making it."
+                ),
+                None,
+            );
+            finding = affected.goes_on(finding);
+            finding = affected.new_run(
+                finding,
+                "If both should own it, set allowCoOwnership: true in the placement's \
+                 applyStrategy; that aborts this run, so a new one is needed.",
+            );
+            affected.new_run(
+                finding,
+                format!(
+                    "If the other owner is right, take {} out of the placement's content and make a \
+                     new run.",
+                    affected.on_hub()
+                ),
+            )
+        },
+    )
+}

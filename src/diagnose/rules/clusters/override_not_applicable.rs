@@ -1,0 +1,183 @@
+//! An override does not fit the content, or the snapshot of it is gone.
+
+use crate::diagnose::case::{Case, Troubled};
+use crate::diagnose::claims;
+use crate::diagnose::objects::{clusters, per_trouble};
+use crate::diagnose::report::{Finding, Severity, Subject};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::Concept;
+use crate::kubefleet::binding::describe_object;
+use crate::kubefleet::messages::{BindingProblem, OverrideKind};
+
+/// `OverriddenFailed`. The run pins override snapshots by name when it is initialized, so a mended
+/// override reaches the clusters only with a new run.
+/// Source: workgenerator/override.go, updaterun/initialization.go:recordOverrideSnapshots.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS509",
+    name: "override-not-applicable",
+    severity: Severity::Error,
+    reads: &[Concept::Binding],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    let subject = |troubled: &Troubled<'_>| {
+        let problem = troubled.trouble.problem.as_ref()?;
+        (claims::of_binding(problem) == rule.code).then(|| at_fault(troubled, problem))
+    };
+    per_trouble(case, rule, subject, |on, mut finding| {
+        let Some((first, problem)) = on
+            .first()
+            .and_then(|first| Some((first, first.trouble.problem.as_ref()?)))
+        else {
+            return finding;
+        };
+        let clusters = clusters(on);
+        let named = names_override(&finding.subject);
+        let which = if named {
+            finding.subject.to_string()
+        } else {
+            "An override".to_owned()
+        };
+        finding.message = match problem {
+            BindingProblem::OverrideSnapshotNotFound { .. } => {
+                format!("{which} is gone, and the content for {clusters} needs it.")
+            }
+            BindingProblem::OverridePolicyNil { .. } => {
+                format!("{which} has no policy, so the content for {clusters} cannot be made.")
+            }
+            BindingProblem::LabelKeyMissing { key, cluster } => format!(
+                "{which} uses the label {key} of the member cluster, and {cluster} does not have it."
+            ),
+            BindingProblem::UnclosedVariable { input } => format!(
+                "{which} holds a variable without its closing bracket ({input}), so the content \
+                 for {clusters} cannot be made."
+            ),
+            BindingProblem::OverrideFailed {
+                on: target,
+                patch_error,
+                ..
+            } => {
+                let target = target.as_ref().map_or_else(
+                    || "the content".to_owned(),
+                    |target| {
+                        let namespace = target.namespace.as_deref().unwrap_or_default();
+                        describe_object(&target.kind, namespace, &target.name)
+                    },
+                );
+                format!("{which} does not fit {target} for {clusters}: {patch_error}.")
+            }
+            _ => format!("{which} could not be applied to the content for {clusters}."),
+        };
+        finding = pinned(first, finding);
+        remedies(case, problem, named, finding)
+    })
+}
+
+fn names_override(subject: &Subject) -> bool {
+    subject.kind.ends_with("OverrideSnapshot")
+}
+
+/// The override snapshot; where the text names none, the only one that is pinned; else the binding.
+fn at_fault(troubled: &Troubled<'_>, problem: &BindingProblem) -> Subject {
+    let spec = &troubled.binding.spec;
+    let cluster = |name: &str| Subject::new("ClusterResourceOverrideSnapshot", "", name);
+    let namespaced = |namespace: &str, name: &str| {
+        let namespace = if namespace.is_empty() {
+            let pinned = spec.overrides.iter().find(|pinned| pinned.name == name);
+            pinned.map_or("", |pinned| pinned.namespace.as_str())
+        } else {
+            namespace
+        };
+        Subject::new("ResourceOverrideSnapshot", namespace, name)
+    };
+    let named = |kind: Option<OverrideKind>, namespace: &str, name: &str| match kind {
+        Some(OverrideKind::Cluster) => cluster(name),
+        None if spec.cluster_overrides.iter().any(|pinned| pinned == name) => cluster(name),
+        Some(OverrideKind::Namespaced) | None => namespaced(namespace, name),
+    };
+    match problem {
+        BindingProblem::OverrideFailed {
+            snapshot: Some(name),
+            kind,
+            ..
+        } => named(*kind, "", name),
+        BindingProblem::OverrideSnapshotNotFound { kind, snapshot } => named(
+            Some(*kind),
+            snapshot.namespace.as_deref().unwrap_or_default(),
+            &snapshot.name,
+        ),
+        BindingProblem::OverridePolicyNil {
+            kind,
+            snapshot: Some(snapshot),
+        } => named(
+            *kind,
+            snapshot.namespace.as_deref().unwrap_or_default(),
+            &snapshot.name,
+        ),
+        _ => match (spec.cluster_overrides.as_slice(), spec.overrides.as_slice()) {
+            ([name], []) => cluster(name),
+            ([], [only]) => namespaced(&only.namespace, &only.name),
+            _ => troubled.binding.object().into(),
+        },
+    }
+}
+
+/// Adds the override snapshots that the binding names.
+fn pinned(troubled: &Troubled<'_>, mut finding: Finding) -> Finding {
+    let binding = troubled.binding.object();
+    let spec = &troubled.binding.spec;
+    if !spec.cluster_overrides.is_empty() {
+        finding = finding.evidence(
+            &binding,
+            "spec.clusterResourceOverrideSnapshots",
+            spec.cluster_overrides.join(", "),
+        );
+    }
+    if !spec.overrides.is_empty() {
+        let names: Vec<_> = spec
+            .overrides
+            .iter()
+            .map(|pinned| format!("{}/{}", pinned.namespace, pinned.name))
+            .collect();
+        finding = finding.evidence(&binding, "spec.resourceOverrideSnapshots", names.join(", "));
+    }
+    finding
+}
+
+fn remedies(
+    case: &Case<'_>,
+    problem: &BindingProblem,
+    named: bool,
+    mut finding: Finding,
+) -> Finding {
+    let pinning = "this run keeps the snapshots of the overrides that it was initialized with";
+    if !named {
+        finding = finding.look(
+            "Find the override among those that the binding names: its patches must fit every \
+             object that it selects.",
+            None,
+        );
+    }
+    let repair = match problem {
+        BindingProblem::LabelKeyMissing { key, cluster } => format!(
+            "Give {cluster} the label {key} (`kubectl label membercluster {cluster} {key}=VALUE`), \
+             or mend the override, then make a new run: {pinning}."
+        ),
+        BindingProblem::OverrideSnapshotNotFound { .. } => {
+            format!("Make a new run, which takes the overrides as they are now: {pinning}.")
+        }
+        BindingProblem::OverridePolicyNil { .. } => {
+            format!("Give the override a policy, or delete it, then make a new run: {pinning}.")
+        }
+        BindingProblem::UnclosedVariable { .. } => {
+            format!("Close the variable with `}}` in the override, then make a new run: {pinning}.")
+        }
+        _ => format!(
+            "Correct the override, so that its path exists in the content (or `add` makes it), \
+             then make a new run: {pinning}."
+        ),
+    };
+    finding.fix(repair, case.new_run_command())
+}

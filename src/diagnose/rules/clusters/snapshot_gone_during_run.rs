@@ -1,0 +1,95 @@
+//! The resource snapshot that a cluster should get does not exist, or not wholly.
+
+use crate::diagnose::case::{Case, Troubled};
+use crate::diagnose::claims;
+use crate::diagnose::objects::{clusters, per_trouble};
+use crate::diagnose::report::{Finding, Severity, Subject};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::messages::BindingProblem;
+use crate::kubefleet::{Concept, names};
+
+/// The text stands under `Overridden` although no override is concerned: the snapshot is read
+/// first. Source: workgenerator/controller.go:syncAllWork.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS510",
+    name: "snapshot-gone-during-run",
+    severity: Severity::Error,
+    reads: &[Concept::Binding, Concept::ResourceSnapshot],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    let subject = |troubled: &Troubled<'_>| {
+        let problem = troubled.trouble.problem.as_ref()?;
+        (claims::of_binding(problem) == rule.code).then(|| {
+            let name = match problem {
+                BindingProblem::SnapshotGroupIncomplete {
+                    snapshot: Some(name),
+                } => name.rsplit('/').next().unwrap_or(name),
+                _ => troubled.binding.spec.snapshot.as_str(),
+            };
+            Subject::from(case.object(Concept::ResourceSnapshot, name))
+        })
+    };
+    per_trouble(case, rule, subject, |on, mut finding| {
+        let clusters = clusters(on);
+        let name = finding.subject.name.clone();
+        let snapshots = &case.inventory.snapshots;
+        let present = snapshots.iter().any(|snapshot| snapshot.meta.name == name);
+        let incomplete = on.first().is_some_and(|troubled| {
+            matches!(
+                troubled.trouble.problem,
+                Some(BindingProblem::SnapshotGroupIncomplete { .. })
+            )
+        });
+        finding.message = if incomplete {
+            format!(
+                "Parts of the resource snapshot {name} do not exist, so {clusters} cannot get its \
+                 content."
+            )
+        } else {
+            format!(
+                "The resource snapshot {name}, which {clusters} should get, was not found when it \
+                 was needed."
+            )
+        };
+        let indexes: Vec<_> = case
+            .inventory
+            .snapshot_indexes()
+            .iter()
+            .map(u64::to_string)
+            .collect();
+        let subject = finding.subject.clone();
+        if present || snapshots.is_complete() {
+            let value = match (present, indexes.is_empty()) {
+                (true, _) => "exists now".to_owned(),
+                (false, true) => "absent; the placement has no snapshot".to_owned(),
+                (false, false) => format!("absent; existing indexes: {}", indexes.join(", ")),
+            };
+            finding = finding.evidence(subject, "metadata.name", value);
+        }
+        finding = finding.fix(
+            "Make a new run on a snapshot that exists; without an index it takes the current \
+             content.",
+            case.new_run_command(),
+        );
+        if let Some(placement) = case.inventory.placement.present()
+            && !present
+            && names::snapshot_index(&name).is_some()
+        {
+            finding = finding
+                .evidence(
+                    placement.object(),
+                    "spec.revisionHistoryLimit",
+                    placement.history_limit().to_string(),
+                )
+                .fix(
+                    "Raise the placement's revisionHistoryLimit, where newer content can push out \
+                     a snapshot that a slow run still needs.",
+                    None,
+                );
+        }
+        finding
+    })
+}

@@ -1,0 +1,75 @@
+//! An object existed on a member cluster before the placement, and is not taken over.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::claims;
+use crate::diagnose::objects::{Compared, per_object};
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::Concept;
+use crate::kubefleet::messages::ManifestProblem;
+
+/// `FailedToTakeOver` with `whenToTakeOver: IfNoDiff`, `NotTakenOver` with `Never`.
+/// Source: workapplier/process.go:takeOverInMemberClusterObjectIfApplicable.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS506",
+    name: "takeover-refused",
+    severity: Severity::Error,
+    reads: &[Concept::Binding, Concept::Work],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    per_object(
+        case,
+        rule,
+        |manifest| claims::of_manifest(manifest) == Some(rule.code),
+        |affected, mut finding| {
+            let clusters = affected.clusters();
+            let object = affected.manifest.describe();
+            let why = match affected.manifest.problem {
+                ManifestProblem::DiffFound { .. } => {
+                    "with whenToTakeOver IfNoDiff its differences from the hub forbid to take it over"
+                }
+                ManifestProblem::TakeoverNever => "with whenToTakeOver Never it is not taken over",
+                _ => "the attempt to take it over failed",
+            };
+            finding.message = format!(
+                "{} already existed on {clusters}, and {why}.",
+                affected.object()
+            );
+            finding = affected.compared(finding, Compared::Diff);
+            match affected.manifest.problem {
+                ManifestProblem::DiffFound { .. } => {
+                    finding = finding.fix(
+                        format!(
+                            "If the hub is right, give {object} the hub's values on {clusters}; it \
+                             is taken over once nothing differs."
+                        ),
+                        None,
+                    );
+                }
+                ManifestProblem::TakeoverNever => {}
+                _ => {
+                    finding = finding.fix(
+                        format!("Mend on {clusters} what the text in the evidence names."),
+                        None,
+                    );
+                }
+            }
+            finding = finding.disrupt(
+                format!(
+                    "If {object} may be missing for a moment, delete it on {clusters}: the agent \
+                     then creates its own."
+                ),
+                None,
+            );
+            finding = affected.goes_on(finding);
+            affected.new_run(
+                finding,
+                "If existing objects should be taken over as they are, set whenToTakeOver: Always \
+                 in the placement's applyStrategy; that aborts this run, so a new one is needed.",
+            )
+        },
+    )
+}

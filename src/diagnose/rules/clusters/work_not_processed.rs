@@ -1,0 +1,121 @@
+//! A member agent has not processed what the hub wants it to apply.
+
+use crate::diagnose::case::{Case, Troubled};
+use crate::diagnose::claims;
+use crate::diagnose::objects::goes_on;
+use crate::diagnose::report::{Finding, Severity, Subject};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::work::Work;
+use crate::kubefleet::{Concept, Conditions, names, reasons};
+
+/// `ApplyInProgress` and the like, which every rollout passes through, for longer than the
+/// controller allows. Source: workgenerator/controller.go:setAllWorkAppliedCondition.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS515",
+    name: "work-not-processed",
+    severity: Severity::Error,
+    reads: &[Concept::Binding, Concept::Work, Concept::MemberCluster],
+    caused_by: &["FS516", "FS517", "FS518"],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    claims::troubles(case, rule.code)
+        .filter(|troubled| troubled.blocking && troubled.is_overdue())
+        .map(|troubled| one(case, rule, troubled))
+        .collect()
+}
+
+fn one(case: &Case<'_>, rule: &Rule, troubled: &Troubled<'_>) -> Finding {
+    let cluster = troubled.cluster;
+    let namespace = names::member_namespace(cluster);
+    let named = troubled
+        .trouble
+        .work
+        .as_ref()
+        .and_then(|problem| problem.work.as_deref());
+    let works: Vec<_> = case
+        .inventory
+        .works_of(troubled.binding)
+        .filter(|work| is_behind(work) || named == Some(work.meta.name.as_str()))
+        .collect();
+    let subject = match (works.first(), named) {
+        (Some(work), _) => Subject::from(work.object()),
+        (None, Some(name)) => Subject::new("Work", namespace.clone(), name),
+        (None, None) => troubled.binding.object().into(),
+    };
+    let lasting = troubled.lasting.map_or_else(String::new, |lasting| {
+        format!(" for {}", crate::kubefleet::duration::describe(lasting))
+    });
+    let nothing = works.iter().any(|work| work.status.conditions.is_empty());
+    let what = if nothing {
+        "has reported nothing on the content that the run sent it"
+    } else {
+        "has not finished with the content that the run sent it"
+    };
+    let mut finding = rule
+        .finding(
+            subject,
+            format!("The member agent of {cluster} {what}{lasting}."),
+        )
+        .severity(troubled.severity(case.verdict))
+        .root_if(troubled.explains(case.verdict))
+        .clusters([cluster])
+        .condition(
+            &troubled.binding.object(),
+            "status",
+            troubled.trouble.condition,
+        );
+    finding.stage = troubled.stage.map(str::to_owned);
+    for work in works.iter().take(3) {
+        finding = evidence(work, finding);
+    }
+    finding = finding
+        .look(
+            format!(
+                "Look at what the agent reported: `kubectl -n {namespace} get \
+                 works.placement.kubernetes-fleet.io -o yaml` on the hub."
+            ),
+            None,
+        )
+        .look(
+            format!(
+                "Look at the agent on {cluster}: `kubectl -n fleet-system get pods`, and its log."
+            ),
+            None,
+        )
+        .fix(
+            format!("Bring the agent of {cluster}, or its way to the hub, back to work."),
+            None,
+        );
+    goes_on(case, finding)
+}
+
+/// Whether the agent has not spoken of the Work as it is now.
+fn is_behind(work: &Work) -> bool {
+    [reasons::APPLIED, reasons::DIFF_REPORTED]
+        .iter()
+        .filter_map(|kind| work.status.conditions.condition(kind))
+        .all(|condition| !condition.observes(work.meta.generation))
+}
+
+fn evidence(work: &Work, finding: Finding) -> Finding {
+    let object = work.object();
+    let conditions = &work.status.conditions;
+    let finding = finding.evidence(
+        &object,
+        "metadata.generation",
+        work.meta.generation.unwrap_or(0).to_string(),
+    );
+    match conditions
+        .condition(reasons::APPLIED)
+        .or_else(|| conditions.condition(reasons::DIFF_REPORTED))
+    {
+        None => finding.evidence(&object, "status.conditions", "absent"),
+        Some(condition) => finding.evidence(
+            &object,
+            format!("status.conditions[type={}].observedGeneration", condition.kind),
+            condition.observed_generation.unwrap_or(0).to_string(),
+        ),
+    }
+}

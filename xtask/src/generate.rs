@@ -1,0 +1,210 @@
+//! Files that follow from the code: written, or checked, by one walk over one list.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::CommandFactory;
+use clap_complete::Shell;
+use kubectl_fleet_stage::cli::Cli;
+use kubectl_fleet_stage::commands::schema::{Described, schema};
+use kubectl_fleet_stage::diagnose::{explanations, rules};
+use kubectl_fleet_stage::exit::Exit;
+
+/// Writes all generated files, or says which differ.
+pub fn run(root: &Path, check: bool) -> Result<(), String> {
+    let mut differ = Vec::new();
+    for (path, content) in files(root)? {
+        let full = root.join(&path);
+        if std::fs::read(&full).is_ok_and(|known| known == content) {
+            continue;
+        }
+        differ.push(path.display().to_string());
+        if !check {
+            if let Some(folder) = full.parent() {
+                std::fs::create_dir_all(folder)
+                    .map_err(|e| format!("{}: {e}", folder.display()))?;
+            }
+            std::fs::write(&full, content).map_err(|e| format!("{}: {e}", full.display()))?;
+        }
+    }
+    for path in &differ {
+        crate::report(&format!(
+            "{} {path}",
+            if check { "differs:" } else { "wrote" }
+        ));
+    }
+    if check && !differ.is_empty() {
+        return Err("generated files are out of date: run `cargo xtask gen`".to_owned());
+    }
+    Ok(())
+}
+
+fn files(root: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, String> {
+    let mut files = Vec::new();
+    let mut text =
+        |path: &str, content: String| files.push((PathBuf::from(path), content.into_bytes()));
+    text("docs/reference/exit-codes.md", exit_codes());
+    text("docs/reference/environment.md", environment());
+    text("docs/reference/cli.md", cli());
+    text("docs/reference/findings.md", findings(root));
+    for (name, of) in [
+        ("report", Described::Diagnosis),
+        ("report-list", Described::DiagnosisList),
+    ] {
+        let schema =
+            serde_json::to_string_pretty(&schema(of)).map_err(|error| error.to_string())?;
+        text(&format!("docs/reference/{name}.schema.json"), schema + "\n");
+    }
+    text("src/diagnose/explanations.rs", explanation_list(root)?);
+    for (shell, name) in [
+        (Shell::Bash, "kubectl-fleet-stage.bash"),
+        (Shell::Zsh, "_kubectl-fleet-stage"),
+        (Shell::Fish, "kubectl-fleet-stage.fish"),
+        (Shell::Elvish, "kubectl-fleet-stage.elv"),
+        (Shell::PowerShell, "_kubectl-fleet-stage.ps1"),
+    ] {
+        let mut script = Vec::new();
+        clap_complete::generate(
+            shell,
+            &mut Cli::command(),
+            "kubectl-fleet-stage",
+            &mut script,
+        );
+        files.push((PathBuf::from("completions").join(name), script));
+    }
+    for (name, page) in manual()? {
+        files.push((PathBuf::from("man").join(name), page));
+    }
+    Ok(files)
+}
+
+fn command() -> clap::Command {
+    let mut command = Cli::command().term_width(80);
+    command.build();
+    command
+}
+
+fn manual() -> Result<Vec<(String, Vec<u8>)>, String> {
+    let mut pages = Vec::new();
+    let mut add = |command: clap::Command, name: String| {
+        let mut page = Vec::new();
+        let command = command.name(name.clone()).disable_help_subcommand(true);
+        clap_mangen::Man::new(command)
+            .render(&mut page)
+            .map_err(|error| error.to_string())
+            .map(|()| pages.push((format!("{name}.1"), page)))
+    };
+    let root = Cli::command().disable_help_subcommand(true);
+    add(root.clone(), "kubectl-fleet-stage".to_owned())?;
+    for sub in root.get_subcommands() {
+        add(
+            sub.clone().version(env!("CARGO_PKG_VERSION")),
+            format!("kubectl-fleet-stage-{}", sub.get_name()),
+        )?;
+    }
+    Ok(pages)
+}
+
+fn cli() -> String {
+    let mut out = String::from("# Commands\n\nGenerated from the program's own definitions.\n");
+    let mut root = command();
+    let _ = write!(
+        out,
+        "\n## kubectl-fleet-stage\n\n```text\n{}\n```\n",
+        root.render_long_help().to_string().trim_end()
+    );
+    for sub in root
+        .get_subcommands_mut()
+        .filter(|sub| sub.get_name() != "help")
+    {
+        let name = sub.get_name().to_owned();
+        let help = sub.render_long_help().to_string();
+        let _ = write!(
+            out,
+            "\n## kubectl-fleet-stage {name}\n\n```text\n{}\n```\n",
+            help.trim_end()
+        );
+    }
+    trim_lines(&out)
+}
+
+fn trim_lines(text: &str) -> String {
+    let mut out: String = text
+        .lines()
+        .map(|line| line.trim_end().to_owned() + "\n")
+        .collect();
+    out.truncate(out.trim_end().len());
+    out + "\n"
+}
+
+fn exit_codes() -> String {
+    let mut out = String::from(
+        "# Exit codes\n\nThe same in every output format.\n\n| code | meaning |\n|---|---|\n",
+    );
+    for exit in Exit::ALL {
+        let _ = writeln!(out, "| {} | {} |", exit.code(), exit.describe());
+    }
+    out.push_str(
+        "\n`--exit-zero` turns the codes of verdicts into 0. `--fail-on warning|error` makes a 0 into 3 \
+         when a finding of at least that severity is shown. With `--all` the exit code is that of the \
+         worst report: 3, 5, 7, 4, 8, 0.\n",
+    );
+    out
+}
+
+fn environment() -> String {
+    "# Environment\n\n| variable | effect |\n|---|---|\n\
+     | `NO_COLOR` | set and not empty: no colour, unless `--color=always` |\n\
+     | `CLICOLOR_FORCE` | set, not empty and not `0`: colour also where there is no terminal |\n\
+     | `TERM` | `dumb`: no colour |\n\
+     | `COLUMNS` | the width of the text, instead of the terminal's |\n"
+        .to_owned()
+}
+
+fn findings(root: &Path) -> String {
+    let mut out = String::from(
+        "# Findings\n\n| code | name | severity | in one sentence |\n|---|---|---|---|\n",
+    );
+    for rule in rules::ALL {
+        let text = std::fs::read_to_string(root.join(format!("docs/findings/{}.md", rule.code)));
+        let summary = text
+            .ok()
+            .and_then(|text| explanations::summary(&text))
+            .unwrap_or_default();
+        let _ = writeln!(
+            out,
+            "| [{0}](../findings/{0}.md) | {1} | {2} | {summary} |",
+            rule.code,
+            rule.name,
+            rule.severity.as_str()
+        );
+    }
+    out
+}
+
+/// The list is written out, because `include_str!` wants names that are known when it compiles.
+fn explanation_list(root: &Path) -> Result<String, String> {
+    const BEGIN: &str = "pub static ALL: &[(&str, &str)] = &[";
+    let path = root.join("src/diagnose/explanations.rs");
+    let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let (head, tail) = text
+        .split_once(BEGIN)
+        .ok_or("explanations.rs has no list")?;
+    let (_, tail) = tail
+        .split_once("];\n")
+        .ok_or("explanations.rs has no end of its list")?;
+    let mut out = format!("{head}{BEGIN}\n");
+    for rule in rules::ALL {
+        if root
+            .join(format!("docs/findings/{}.md", rule.code))
+            .exists()
+        {
+            let _ = writeln!(
+                out,
+                "    (\"{0}\", include_str!(\"../../docs/findings/{0}.md\")),",
+                rule.code
+            );
+        }
+    }
+    Ok(out + "];\n" + tail)
+}

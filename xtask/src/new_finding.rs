@@ -1,0 +1,85 @@
+//! The files of a new finding, ready to be filled in.
+
+use std::path::Path;
+
+/// Writes the rule and its explanation, and says what is left to do.
+pub fn run(root: &Path, code: &str, name: &str, area: &str) -> Result<(), String> {
+    let valid =
+        code.len() == 5 && code.starts_with("FS") && code[2..].bytes().all(|b| b.is_ascii_digit());
+    if !valid {
+        return Err(format!("{code:?} is not a code: FS and three digits"));
+    }
+    let kebab = name
+        .bytes()
+        .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+    if !kebab || name.is_empty() {
+        return Err(format!(
+            "{name:?} is not a name: lower-case words joined by -"
+        ));
+    }
+    let module = name.replace('-', "_");
+    let rule = root.join(format!("src/diagnose/rules/{area}/{module}.rs"));
+    let explanation = root.join(format!("docs/findings/{code}.md"));
+    for path in [&rule, &explanation] {
+        if path.exists() {
+            return Err(format!("{} exists", path.display()));
+        }
+    }
+    write(&rule, &RULE.replace("CODE", code).replace("NAME", name))?;
+    write(
+        &explanation,
+        &EXPLANATION.replace("CODE", code).replace("NAME", name),
+    )?;
+    crate::report(&format!(
+        "wrote {} and {}\nleft to do: add `{module}` to the list in src/diagnose/rules/mod.rs, in the \
+         order of the codes;\nfixtures tests/findings/{code}/fires-*.yaml and quiet-*.yaml; cargo xtask gen",
+        rule.display(),
+        explanation.display()
+    ));
+    Ok(())
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    }
+    std::fs::write(path, text).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+const RULE: &str = "//! One line: the state seen.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+
+/// Why this is a state of its own, and the source of the rule.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: \"CODE\",
+    name: \"NAME\",
+    severity: Severity::Error,
+    reads: &[],
+    caused_by: &[],
+    check,
+};
+
+fn check(_case: &Case<'_>, _rule: &Rule) -> Vec<Finding> {
+    Vec::new()
+}
+";
+
+const EXPLANATION: &str = "# CODE: NAME
+
+**One sentence.**
+
+## What it means
+
+## How it comes about
+
+## How to confirm
+
+## How to fix
+
+## How to avoid
+
+## See also
+";
