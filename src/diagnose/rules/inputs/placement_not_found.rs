@@ -55,7 +55,17 @@ fn missing(case: &Case<'_>, rule: &Rule) -> Finding {
                         .created
                         .map_or_else(|| "unknown".to_owned(), |created| created.to_string()),
                 );
-            failing::just_new_run(case, finding)
+            if placement.is_external() {
+                return failing::just_new_run(case, finding);
+            }
+            let finding = finding.fix(
+                format!(
+                    "Set its `spec.strategy.type` to External, which is {} now.",
+                    placement.rollout_type()
+                ),
+                None,
+            );
+            failing::then_new_run(case, finding)
         }
         Sight::Unknown(_) => {
             let finding = failing::finding(case, rule, &object, format!("{lead}."));
