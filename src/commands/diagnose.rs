@@ -106,7 +106,9 @@ pub fn run(args: &DiagnoseArgs, global: &Global, ui: &mut Ui) -> Result<Exit, Er
         known_code(suppressed)?;
     }
     if args.all_namespaces && global.namespace.is_some() {
-        return Err(Error::usage("-A looks everywhere, -n in one namespace: give one of them"));
+        return Err(Error::usage(
+            "-A looks everywhere, -n in one namespace: give one of them",
+        ));
     }
     let mut bundle = bundle::read(inputs(args, ui)?)?;
     for warning in &bundle.warnings {
