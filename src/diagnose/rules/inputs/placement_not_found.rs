@@ -17,7 +17,7 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
     name: "placement-not-found",
     severity: Severity::Error,
     reads: &[Concept::Placement],
-    caused_by: &[],
+    caused_by: &["FS206"],
     check,
 };
 
