@@ -47,7 +47,7 @@ pub struct DiagnoseArgs {
     #[arg(long)]
     all: bool,
     /// With --all: of all scopes and namespaces
-    #[arg(short = 'A', long, requires = "all", conflicts_with = "namespace")]
+    #[arg(short = 'A', long, requires = "all")]
     all_namespaces: bool,
     /// With --all: only runs that are not over
     #[arg(long, requires = "all")]
@@ -104,6 +104,11 @@ pub struct DiagnosisList {
 pub fn run(args: &DiagnoseArgs, global: &Global, ui: &mut Ui) -> Result<Exit, Error> {
     for suppressed in &args.suppress {
         known_code(suppressed)?;
+    }
+    if args.all_namespaces && global.namespace.is_some() {
+        return Err(Error::usage(
+            "-A looks everywhere, -n in one namespace: give one of them",
+        ));
     }
     let mut bundle = bundle::read(inputs(args, ui)?)?;
     for warning in &bundle.warnings {

@@ -1,30 +1,10 @@
-//! Findings about what made a run fail: one way to write them for all rules.
+//! What changes under a run: it fails when it is checked next, or has failed.
 
 use super::case::Case;
-use super::report::{Finding, Severity, Subject};
-use super::rules::Rule;
+use super::report::Finding;
 use crate::kubefleet::run::UpdateRun;
 
-/// A finding that explains the failure: a root cause with the run's own words as evidence.
-pub(super) fn finding(
-    case: &Case<'_>,
-    rule: &Rule,
-    subject: impl Into<Subject>,
-    message: impl Into<String>,
-) -> Finding {
-    let finding = rule
-        .finding(subject, message)
-        .severity(Severity::Error)
-        .root();
-    match &case.failure {
-        Some(failure) => finding.evidence(
-            case.run_object(),
-            case.failure_path(),
-            failure.condition.message.clone(),
-        ),
-        None => finding,
-    }
-}
+pub(super) use super::failing::finding;
 
 /// Ends the steps of a failed run: it cannot go on, a new one takes its place.
 pub(super) fn new_run(case: &Case<'_>, finding: Finding, action: impl Into<String>) -> Finding {

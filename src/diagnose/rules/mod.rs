@@ -33,6 +33,32 @@ macro_rules! rules {
 
 // In the order of their codes: a test checks it.
 rules! {
+    inputs {
+        placement_not_found,
+        placement_not_external,
+        policy_snapshot_not_found,
+        policy_snapshot_inconsistent,
+        placement_not_scheduled,
+        no_cluster_selected,
+        binding_count_mismatch,
+        strategy_not_found,
+        stage_tasks_invalid,
+        stage_selector_invalid,
+        cluster_in_two_stages,
+        sorting_label_invalid,
+        cluster_in_no_stage,
+        snapshot_index_invalid,
+        snapshot_not_found,
+        snapshot_pruned,
+        snapshot_incomplete,
+        override_invalid,
+        resource_selector_invalid,
+        initialization_interrupted,
+        initialization_retried,
+        controller_not_responding,
+        run_state_unsupported,
+        failure_not_recognized,
+    }
     changes {
         apply_strategy_changed,
         placement_policy_changed,

@@ -47,7 +47,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .rollout
         .as_ref()
         .is_some_and(|rollout| !rollout.is_finished() && !rollout.run.meta.is_deleting());
-    if !explains && !live {
+    if (!explains && !live) || (explains && gone) {
+        // That a placement is gone for good is told by what the run says of it.
         return Vec::new();
     }
     let what = if gone {

@@ -1,0 +1,95 @@
+//! Findings about the text with which a run failed: one way to write them for all rules.
+
+use super::case::Case;
+use super::report::{Finding, Severity, Subject, Verdict};
+use super::rules::Rule;
+use crate::kubefleet::ObjectRef;
+
+/// A finding that explains the failure of the run, with the controller's text as evidence.
+pub(super) fn finding(
+    case: &Case<'_>,
+    rule: &Rule,
+    subject: impl Into<Subject>,
+    message: impl Into<String>,
+) -> Finding {
+    let finding = rule
+        .finding(subject, message)
+        .severity(Severity::Error)
+        .root_if(matches!(
+            case.verdict,
+            Verdict::Failed | Verdict::InitializationFailed
+        ));
+    match &case.failure {
+        Some(failure) => finding.evidence(
+            case.run_object(),
+            case.failure_path(),
+            failure.condition.message.clone(),
+        ),
+        None => finding,
+    }
+}
+
+/// Whether the run failed before it had done anything.
+pub(super) fn initializing(case: &Case<'_>) -> bool {
+    case.failure
+        .as_ref()
+        .is_some_and(|failure| failure.initializing)
+}
+
+/// When the controller ran into it: `when RUN was initialized`, `while RUN was under way`.
+pub(super) fn when(case: &Case<'_>) -> String {
+    let run = case.run_object().name;
+    if initializing(case) {
+        format!("when {run} was initialized")
+    } else {
+        format!("while {run} was under way")
+    }
+}
+
+/// Adds the step that follows every repair: a run that failed never goes on.
+pub(super) fn then_new_run(case: &Case<'_>, finding: Finding) -> Finding {
+    finding.fix(
+        format!(
+            "Then create a new run: {} is over and does not go on.",
+            case.run_object().name
+        ),
+        case.new_run_command(),
+    )
+}
+
+/// Adds the only step that is left when what was wrong is mended by now.
+pub(super) fn just_new_run(case: &Case<'_>, finding: Finding) -> Finding {
+    finding.fix(
+        format!(
+            "Create a new run: {} is over and does not go on, though what stopped it is mended.",
+            case.run_object().name
+        ),
+        case.new_run_command(),
+    )
+}
+
+/// `KINDS NAME [-n NAMESPACE]`, as kubectl takes it after its verb.
+pub(super) fn for_kubectl(object: &ObjectRef) -> String {
+    format!(
+        "{} {}{}",
+        object.kind.for_kubectl(),
+        object.name,
+        object.flag()
+    )
+}
+
+/// The name among `names` that is closest to `wanted`, when it is close enough to be meant.
+/// An equal name is not looked for.
+pub(super) fn similar<'n>(
+    wanted: &str,
+    names: impl IntoIterator<Item = &'n str>,
+) -> Option<&'n str> {
+    const CLOSE: f64 = 0.75;
+    names
+        .into_iter()
+        .filter(|name| *name != wanted)
+        .map(|name| (strsim::normalized_damerau_levenshtein(wanted, name), name))
+        .filter(|(likeness, _)| *likeness >= CLOSE)
+        .max_by(|a, b| a.0.total_cmp(&b.0).then_with(|| b.1.cmp(a.1)))
+        .map(|(_, name)| name)
+}

@@ -1,0 +1,118 @@
+//! The placement selects clusters that no stage of the strategy takes.
+
+use std::collections::BTreeSet;
+
+use crate::diagnose::case::Case;
+use crate::diagnose::failing;
+use crate::diagnose::finding::{count, enumerate};
+use crate::diagnose::placing::{Placing, selector_of};
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::Concept;
+use crate::kubefleet::messages::Cause;
+
+/// The controller prints ten names at most. A stage without a selector takes no cluster.
+/// Source: updaterun/initialization.go:computeRunStageStatus.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS113",
+    name: "cluster-in-no-stage",
+    severity: Severity::Error,
+    reads: &[Concept::Strategy, Concept::MemberCluster, Concept::Binding],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    case.causes()
+        .filter_map(|cause| match cause {
+            Cause::ClustersInNoStage { total, shown } => Some(nowhere(case, rule, *total, shown)),
+            _ => None,
+        })
+        .collect()
+}
+
+fn nowhere(case: &Case<'_>, rule: &Rule, total: Option<u64>, shown: &[String]) -> Finding {
+    let recorded = Placing::recorded(case);
+    let shown: BTreeSet<&str> = shown.iter().map(String::as_str).collect();
+    let computed: BTreeSet<&str> = recorded
+        .iter()
+        .flat_map(Placing::nowhere)
+        .map(|placed| placed.name)
+        .collect();
+    let number = total
+        .and_then(|total| usize::try_from(total).ok())
+        .unwrap_or(shown.len())
+        .max(shown.len());
+    // The same as the controller computed, names beyond the tenth included?
+    let same = shown.is_subset(&computed) && (computed.len() == number || total.is_none());
+    let all = if same { &computed } else { &shown };
+    let number = if same { computed.len() } else { number };
+    let when = failing::when(case);
+    let strategy = case.run().map_or("", |run| run.spec.strategy.as_str());
+    let strategy_object = case.object(Concept::Strategy, strategy);
+    let names = if number > all.len() && all.len() > 3 {
+        let first: Vec<_> = all.iter().take(3).copied().collect();
+        format!("{} and {} more", first.join(", "), number - 3)
+    } else {
+        enumerate(all.iter().copied())
+    };
+    let fixed = Placing::now(case).filter(Placing::is_sound);
+    let tail = if fixed.is_some() {
+        "; as things are now, every cluster is in one stage".to_owned()
+    } else if same || recorded.as_ref().is_none_or(|placing| !placing.complete) {
+        String::new()
+    } else {
+        format!(
+            "; by the labels of now it would be {}",
+            enumerate(computed.iter().copied())
+        )
+    };
+    let lead = if number == 1 {
+        format!("MemberCluster {names} was in no stage of {strategy_object} {when}")
+    } else {
+        format!(
+            "{} were in no stage of {strategy_object} {when}: {names}",
+            count(number, "cluster")
+        )
+    };
+    let object = match all.first() {
+        Some(only) if number == 1 => case.object(Concept::MemberCluster, only),
+        _ => strategy_object,
+    };
+    let mut finding = failing::finding(case, rule, &object, format!("{lead}{tail}."))
+        .clusters(all.iter().copied());
+    if let Some(placing) = &recorded {
+        let stages = placing.strategy.stages.iter();
+        finding = placing.evidence(case, finding, all.iter().copied(), stages);
+    }
+    if fixed.is_some() {
+        return failing::just_new_run(case, finding);
+    }
+    let selectors = recorded.as_ref().map_or_else(String::new, |placing| {
+        let listed: Vec<_> = placing
+            .strategy
+            .stages
+            .iter()
+            .map(|stage| format!("{}: `{}`", stage.name, selector_of(stage)))
+            .collect();
+        format!(" ({})", listed.join("; "))
+    });
+    finding = finding
+        .fix(
+            format!(
+                "Label {} so that exactly one stage selects it{selectors}: \
+                 `kubectl label memberclusters NAME KEY=VALUE`; or extend the strategy, or narrow the \
+                 placement's policy.",
+                if number == 1 { "the cluster" } else { "each of the clusters" }
+            ),
+            None,
+        )
+        .look(
+            "See where every cluster lands then.",
+            Some(case.command(&format!(
+                "plan --placement {} --strategy {strategy}",
+                case.inventory.placement_name
+            ))),
+        );
+    failing::then_new_run(case, finding)
+}

@@ -1,0 +1,58 @@
+//! Nothing on the hub has touched the run since it was created.
+
+use super::initialization_retried::{is_seen, overdue};
+use crate::diagnose::case::Case;
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::{duration, names};
+
+/// The first thing that the controller does is to add its finalizer.
+/// Source: updaterun/controller.go:Reconcile, cmd/hubagent/workload/setup.go.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS122",
+    name: "controller-not-responding",
+    severity: Severity::Error,
+    reads: &[],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(age) = overdue(case).filter(|_| !is_seen(case)) else {
+        return Vec::new();
+    };
+    let run = case.run_object();
+    let flags = if run.namespace.is_empty() {
+        "`--enable-staged-update-run-apis`"
+    } else {
+        "`--enable-staged-update-run-apis` and `--enable-resource-placement`"
+    };
+    vec![
+        rule.finding(
+            &run,
+            format!(
+                "No controller has touched {run} in the {} since its creation: it has neither \
+                 finalizer nor status.",
+                duration::describe(age)
+            ),
+        )
+        .root()
+        .evidence(
+            &run,
+            format!("metadata.finalizers[{}]", names::RUN_FINALIZER),
+            "absent",
+        )
+        .evidence(&run, "status", "empty")
+        .look(
+            "See whether the hub agent runs and serves update runs.",
+            Some("kubectl fleet-stage doctor".to_owned()),
+        )
+        .fix(
+            format!(
+                "Bring the hub agent up, with {flags} switched on; it then takes this run up by \
+                 itself."
+            ),
+            None,
+        ),
+    ]
+}

@@ -1,0 +1,112 @@
+//! Something that passes by itself ended the initialization for good.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::failing;
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::messages::{Cause, ObjectKey};
+use crate::kubefleet::{Concept, ObjectRef};
+
+/// While it reads overrides the controller takes every error for a final one, also those that it
+/// would try again elsewhere; KubeFleet 0.0.1 did so with bindings too.
+/// Source: updaterun/initialization.go:recordOverrideSnapshots, collectScheduledClusters.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS120",
+    name: "initialization-interrupted",
+    severity: Severity::Error,
+    reads: &[Concept::Binding],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    if !failing::initializing(case) {
+        return Vec::new();
+    }
+    case.causes()
+        .filter_map(|cause| match cause {
+            Cause::OverrideFetchFailed { detail } | Cause::ApiServerError { detail } => {
+                Some(passing(case, rule, &format!("`{detail}`")))
+            }
+            Cause::InformerNotSynced { resource } => Some(passing(
+                case,
+                rule,
+                &format!("the hub agent had not read all {resource} yet"),
+            )),
+            Cause::SnapshotNotCreated { .. } => {
+                Some(passing(case, rule, "no resource snapshot came back"))
+            }
+            Cause::LatestSnapshotNotFound { .. } => Some(passing(
+                case,
+                rule,
+                "the placement had no latest resource snapshot yet",
+            )),
+            Cause::BindingOldPolicy { binding, state, .. }
+            | Cause::BindingNotScheduled { binding, state } => {
+                Some(unsettled(case, rule, binding, state))
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+fn passing(case: &Case<'_>, rule: &Rule, what: &str) -> Finding {
+    let run = case.run_object();
+    let finding = failing::finding(
+        case,
+        rule,
+        &run,
+        format!(
+            "The initialization of {} was cut short by an error that may pass by itself: {what}.",
+            run.name
+        ),
+    );
+    finding
+        .fix(
+            format!(
+                "Create a new run: {} is over, and unless the error comes again nothing else has to \
+                 be mended.",
+                run.name
+            ),
+            case.new_run_command(),
+        )
+        .look(
+            "If the new run fails alike, look into the hub agent's log and the hub's API server.",
+            Some("kubectl fleet-stage doctor".to_owned()),
+        )
+}
+
+/// KubeFleet 0.0.1 gave up on a binding that the scheduler was still working on.
+fn unsettled(case: &Case<'_>, rule: &Rule, key: &ObjectKey, state: &str) -> Finding {
+    let run = case.run_object();
+    let object: ObjectRef = case.object(Concept::Binding, &key.name);
+    let binding = case
+        .inventory
+        .bindings
+        .iter()
+        .find(|binding| binding.meta.name == key.name);
+    let mut finding = failing::finding(
+        case,
+        rule,
+        &object,
+        format!(
+            "The scheduler was still working on {object} (state {state}) when {} was initialized.",
+            run.name
+        ),
+    );
+    if let Some(binding) = binding {
+        finding = finding
+            .clusters([binding.spec.cluster.as_str()])
+            .evidence(&object, "spec.state", binding.spec.state.clone())
+            .evidence(
+                &object,
+                "spec.schedulingPolicySnapshotName",
+                binding.spec.policy_snapshot.clone(),
+            );
+    }
+    finding = finding.look(
+        "Wait until the placement is scheduled and no binding belongs to an older policy snapshot.",
+        None,
+    );
+    failing::then_new_run(case, finding)
+}

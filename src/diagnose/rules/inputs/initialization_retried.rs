@@ -1,0 +1,159 @@
+//! The controller has seen the run and does not get through its initialization.
+
+use jiff::SignedDuration;
+
+use crate::diagnose::case::Case;
+use crate::diagnose::finding::{count, enumerate};
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::{Concept, duration, names};
+use crate::rollout::Phase;
+
+/// Errors that pass are tried again without a word in the status, at growing intervals.
+/// Source: updaterun/controller.go:Reconcile, initialization.go.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS121",
+    name: "initialization-retried",
+    severity: Severity::Error,
+    reads: &[Concept::Binding, Concept::PolicySnapshot, Concept::ResourceSnapshot],
+    caused_by: &[],
+    check,
+};
+
+/// An initialization takes seconds.
+const PATIENCE: SignedDuration = SignedDuration::from_secs(60);
+
+/// How long a run has been waiting for its initialization, when that is too long.
+pub(in crate::diagnose::rules) fn overdue(case: &Case<'_>) -> Option<SignedDuration> {
+    let rollout = case.rollout.as_ref()?;
+    if rollout.phase != Phase::Initializing {
+        return None;
+    }
+    let age = case.now().duration_since(rollout.run.meta.created?);
+    (age > PATIENCE).then_some(age)
+}
+
+/// Whether the controller has ever touched the run.
+pub(in crate::diagnose::rules) fn is_seen(case: &Case<'_>) -> bool {
+    case.run().is_some_and(|run| {
+        run.meta
+            .finalizers
+            .iter()
+            .any(|finalizer| finalizer == names::RUN_FINALIZER)
+            || !run.status.conditions.is_empty()
+            || !run.status.policy_index.is_empty()
+            || !run.status.stages.is_empty()
+    })
+}
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(age) = overdue(case).filter(|_| is_seen(case)) else {
+        return Vec::new();
+    };
+    let run = case.run_object();
+    let lead = format!(
+        "{run} has not been initialized {} after its creation, though the controller has seen it",
+        duration::describe(age)
+    );
+    let finding = |message: String| {
+        rule.finding(&run, message)
+            .root()
+            .evidence(&run, "metadata.finalizers", names::RUN_FINALIZER)
+            .evidence(&run, "status.conditions[type=Initialized]", "absent")
+    };
+    let finding = old_bindings(case, &lead, &finding)
+        .or_else(|| no_snapshot(case, &lead, &finding))
+        .unwrap_or_else(|| finding(format!("{lead}; nothing that was read shows why.")));
+    vec![
+        finding
+            .look(
+                "Read why in the hub agent's log: errors that are tried again do not show in the \
+                 run's status.",
+                Some("kubectl fleet-stage doctor".to_owned()),
+            )
+            .look(
+                "It goes on by itself once the cause is gone; the controller looks again at growing \
+                 intervals, of up to about 17 minutes.",
+                Some(case.command(&format!("wait {} --for=initialized", run.name))),
+            ),
+    ]
+}
+
+/// Bindings that the scheduler has not moved to the latest policy snapshot.
+/// Source: updaterun/initialization.go:collectScheduledClusters.
+fn old_bindings(
+    case: &Case<'_>,
+    lead: &str,
+    start: &dyn Fn(String) -> Finding,
+) -> Option<Finding> {
+    let mut latest = case.inventory.latest_policies();
+    let (Some(policy), None) = (latest.next(), latest.next()) else {
+        return None;
+    };
+    let old: Vec<_> = case
+        .inventory
+        .bindings
+        .iter()
+        .filter(|binding| {
+            !binding.is_unscheduled()
+                && !binding.spec.policy_snapshot.is_empty()
+                && binding.spec.policy_snapshot != policy.meta.name
+        })
+        .collect();
+    if old.is_empty() {
+        return None;
+    }
+    let clusters: Vec<&str> = old.iter().map(|it| it.spec.cluster.as_str()).collect();
+    let mut finding = start(format!(
+        "{lead}: {} ({}) belong to an older scheduling policy snapshot than {}, and the controller \
+         waits until the scheduler has moved them.",
+        count(old.len(), "binding"),
+        enumerate(&clusters),
+        policy.meta.name
+    ))
+    .clusters(clusters);
+    for binding in old.iter().take(5) {
+        finding = finding.evidence(
+            binding.object(),
+            "spec.schedulingPolicySnapshotName",
+            binding.spec.policy_snapshot.clone(),
+        );
+    }
+    Some(finding.look(
+        format!(
+            "See whether the scheduler gets on: `kubectl get {} {}{} -o yaml` shows its condition \
+             Scheduled.",
+            case.inventory.scope.kind(Concept::PolicySnapshot).plural(),
+            policy.meta.name,
+            case.flag()
+        ),
+        None,
+    ))
+}
+
+/// Up to KubeFleet 0.2.2 the placement controller makes the snapshots, and a run without an index
+/// waits for the first. Source: v0.2.2 updaterun/initialization.go:getResourceSnapshotObjs.
+fn no_snapshot(case: &Case<'_>, lead: &str, start: &dyn Fn(String) -> Finding) -> Option<Finding> {
+    let inventory = case.inventory;
+    let run = case.run()?;
+    if !run.spec.snapshot_index.is_empty()
+        || !inventory.snapshots.is_complete()
+        || inventory.latest_snapshot().is_some()
+    {
+        return None;
+    }
+    let object = case.placement_object();
+    let finding = start(format!(
+        "{lead}: {object} has no resource snapshot yet, for which a run without an index waits up to \
+         KubeFleet 0.2.2."
+    ))
+    .evidence(&object, "resource snapshots", "none marked as the latest");
+    Some(finding.look(
+        "See whether the placement selects anything and what its conditions say.",
+        Some(case.command(&format!(
+            "diagnose {}/{}",
+            object.kind.short_names().first().copied().unwrap_or_default(),
+            object.name
+        ))),
+    ))
+}

@@ -1,0 +1,145 @@
+//! The placement that the run names does not exist.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::failing;
+use crate::diagnose::finding::enumerate;
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::inventory::Sight;
+use crate::kubefleet::Concept;
+use crate::kubefleet::messages::Cause;
+use crate::kubefleet::placement::Placement;
+
+/// A run finds a placement only in its own scope, and in a namespace only in its own one.
+/// Source: updaterun/initialization.go:validatePlacement.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS101",
+    name: "placement-not-found",
+    severity: Severity::Error,
+    reads: &[Concept::Placement],
+    caused_by: &["FS206"],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    case.causes()
+        .filter(|cause| matches!(cause, Cause::PlacementNotFound))
+        .map(|_| missing(case, rule))
+        .collect()
+}
+
+fn missing(case: &Case<'_>, rule: &Rule) -> Finding {
+    let run = case.run_object().name;
+    let object = case.placement_object();
+    let initializing = failing::initializing(case);
+    let lead = if initializing {
+        format!("{object} did not exist when {run} was initialized")
+    } else {
+        format!("{object} was deleted while {run} was under way")
+    };
+    let make = "Create the placement with `spec.strategy.type: External` and wait until it is \
+                scheduled.";
+    match &case.inventory.placement {
+        Sight::Present(placement) => {
+            let again = if initializing {
+                "exists by now"
+            } else {
+                "exists again"
+            };
+            let finding = failing::finding(case, rule, &object, format!("{lead}, but {again}."))
+                .evidence(
+                    &object,
+                    "metadata.creationTimestamp",
+                    placement
+                        .meta
+                        .created
+                        .map_or_else(|| "unknown".to_owned(), |created| created.to_string()),
+                );
+            if placement.is_external() {
+                return failing::just_new_run(case, finding);
+            }
+            let finding = finding.fix(
+                format!(
+                    "Set its `spec.strategy.type` to External, which is {} now.",
+                    placement.rollout_type()
+                ),
+                None,
+            );
+            failing::then_new_run(case, finding)
+        }
+        Sight::Unknown(_) => {
+            let finding = failing::finding(case, rule, &object, format!("{lead}."));
+            failing::then_new_run(case, finding.fix(make, None))
+        }
+        Sight::Absent if !initializing => {
+            let finding = failing::finding(case, rule, &object, format!("{lead}."))
+                .evidence(&object, "metadata.name", "absent")
+                .fix(
+                    "If the deletion was a mistake, create the placement again with \
+                     `spec.strategy.type: External` and wait until it is scheduled; else delete \
+                     the run, for there is nothing left to roll out.",
+                    None,
+                );
+            failing::then_new_run(case, finding)
+        }
+        Sight::Absent => absent(case, rule, &lead, make),
+    }
+}
+
+/// The placement was never there: perhaps it is elsewhere, or has another name.
+fn absent(case: &Case<'_>, rule: &Rule, lead: &str, make: &str) -> Finding {
+    let object = case.placement_object();
+    let listed = &case.inventory.placements;
+    let elsewhere: Vec<&Placement> = listed
+        .iter()
+        .filter(|placement| placement.meta.name == object.name && placement.object() != object)
+        .collect();
+    let here = listed
+        .iter()
+        .filter(|placement| placement.meta.namespace == object.namespace)
+        .map(|placement| placement.meta.name.as_str());
+    let similar = failing::similar(&object.name, here);
+    let tail = if !elsewhere.is_empty() {
+        let names = enumerate(elsewhere.iter().map(|found| found.object().to_string()));
+        format!("; {names} has that name, but a run looks only in its own scope")
+    } else if let Some(similar) = similar {
+        format!("; there is one named {similar}")
+    } else if listed.is_complete() {
+        ", and there is none with a similar name".to_owned()
+    } else {
+        String::new()
+    };
+    let mut finding = failing::finding(case, rule, &object, format!("{lead}{tail}.")).evidence(
+        &object,
+        "metadata.name",
+        "absent",
+    );
+    let strategy = case.run().map_or("", |run| run.spec.strategy.as_str());
+    for found in elsewhere.iter().take(3) {
+        let there = found.object();
+        finding = finding
+            .evidence(&there, "metadata.name", there.name.clone())
+            .fix(
+                format!(
+                    "If {there} is meant, create the strategy and the run in its scope; update \
+                     runs roll it out when its `spec.strategy.type` is External."
+                ),
+                Some(format!(
+                    "kubectl fleet-stage run NEW --placement {} --strategy {strategy}{}",
+                    there.name,
+                    there.flag()
+                )),
+            );
+    }
+    if elsewhere.is_empty()
+        && let Some(similar) = similar
+    {
+        finding = finding.fix(
+            format!("If {similar} is meant, create a new run that names it: the field is immutable."),
+            Some(case.command(&format!(
+                "run NEW --placement {similar} --strategy {strategy}"
+            ))),
+        );
+    }
+    failing::then_new_run(case, finding.fix(make, None))
+}

@@ -1,0 +1,156 @@
+//! The placement's scheduling policy snapshot is not as its controller writes it.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::failing;
+use crate::diagnose::finding::enumerate;
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::messages::Cause;
+use crate::kubefleet::snapshot::PolicySnapshot;
+use crate::kubefleet::{Concept, names};
+
+/// Several latest ones, no index, or with PickN no count of clusters: only a hand or a broken
+/// write does that. Source: updaterun/initialization.go:determinePolicySnapshot,
+/// utils/controller/policy_snapshot_resolver.go:LookupLatestPolicySnapshot.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS104",
+    name: "policy-snapshot-inconsistent",
+    severity: Severity::Error,
+    reads: &[Concept::PolicySnapshot],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    case.causes()
+        .filter_map(|cause| match cause {
+            Cause::PolicySnapshotMultiple { count, .. } => Some(several(case, rule, *count)),
+            Cause::PolicySnapshotNoIndex { snapshot } => Some(without(
+                case,
+                rule,
+                &snapshot.name,
+                "no index label",
+                &format!("metadata.labels[{}]", names::POLICY_INDEX),
+                |policy| policy.meta.label(names::POLICY_INDEX),
+            )),
+            Cause::PolicySnapshotBadClusterCount { snapshot, .. } => Some(without(
+                case,
+                rule,
+                &snapshot.name,
+                "no valid count of clusters in its annotation",
+                &format!("metadata.annotations[{}]", names::NUMBER_OF_CLUSTERS),
+                |policy| policy.meta.annotation(names::NUMBER_OF_CLUSTERS),
+            )),
+            _ => None,
+        })
+        .collect()
+}
+
+fn several(case: &Case<'_>, rule: &Rule, count: Option<u32>) -> Finding {
+    let object = case.placement_object();
+    let mut latest: Vec<&PolicySnapshot> = case.inventory.latest_policies().collect();
+    latest.sort_by_key(|policy| {
+        policy
+            .index()
+            .and_then(|index| index.parse::<u64>().ok())
+            .unwrap_or(0)
+    });
+    let number = count.map_or_else(|| "Several".to_owned(), |count| count.to_string());
+    let lead = format!(
+        "{number} scheduling policy snapshots of {object} were marked as the latest {}",
+        failing::when(case)
+    );
+    let mended = latest.len() == 1 && case.inventory.policies.is_complete();
+    let tail = if latest.len() > 1 {
+        let names = enumerate(latest.iter().map(|policy| policy.meta.name.as_str()));
+        format!(" ({names} are now)")
+    } else if mended {
+        ", but only one is now".to_owned()
+    } else {
+        String::new()
+    };
+    let mut finding = failing::finding(case, rule, &object, format!("{lead}{tail}."));
+    for policy in latest.iter().take(6) {
+        finding = finding.evidence(
+            policy.object(),
+            format!("metadata.labels[{}]", names::IS_LATEST),
+            "true",
+        );
+    }
+    if mended {
+        return failing::just_new_run(case, finding);
+    }
+    // The newest stays.
+    latest.pop();
+    let which = if latest.is_empty() {
+        "all but the one with the highest index".to_owned()
+    } else {
+        enumerate(latest.iter().map(|policy| policy.meta.name.as_str()))
+    };
+    let name = match latest.as_slice() {
+        [only] => only.meta.name.as_str(),
+        _ => "NAME",
+    };
+    finding = finding.fix(
+        format!(
+            "Take the mark from {which}, which nothing mends by itself: `kubectl label {} {}{} \
+             --overwrite {}=false`.",
+            case.inventory.scope.kind(Concept::PolicySnapshot).plural(),
+            name,
+            case.flag(),
+            names::IS_LATEST
+        ),
+        None,
+    );
+    failing::then_new_run(case, finding)
+}
+
+fn without(
+    case: &Case<'_>,
+    rule: &Rule,
+    name: &str,
+    what: &str,
+    path: &str,
+    value: fn(&PolicySnapshot) -> Option<&str>,
+) -> Finding {
+    let object = case.object(Concept::PolicySnapshot, name);
+    let now = case
+        .inventory
+        .policies
+        .iter()
+        .find(|policy| policy.meta.name == name);
+    let valid = now.and_then(value).is_some_and(|value| {
+        value
+            .parse::<i64>()
+            .is_ok_and(|number| number >= 0)
+    });
+    let lead = format!("{object} had {what} {}", failing::when(case));
+    let tail = if valid { ", but it has one now" } else { "" };
+    let mut finding = failing::finding(case, rule, &object, format!("{lead}{tail}."));
+    if let Some(now) = now {
+        finding = finding.evidence(&object, path, value(now).unwrap_or("absent").to_owned());
+    }
+    if valid {
+        return failing::just_new_run(case, finding);
+    }
+    let (verb, entry) = if path.starts_with("metadata.labels") {
+        let index = name.rsplit_once('-').map_or("INDEX", |(_, index)| index);
+        ("label", format!("{}={index}", names::POLICY_INDEX))
+    } else {
+        let count = case
+            .inventory
+            .placement
+            .present()
+            .and_then(|placement| placement.spec.policy.as_deref()?.count)
+            .map_or_else(|| "COUNT".to_owned(), |count| count.to_string());
+        ("annotate", format!("{}={count}", names::NUMBER_OF_CLUSTERS))
+    };
+    finding = finding.fix(
+        format!(
+            "Write it again, as the placement controller does: `kubectl {verb} {} --overwrite {entry}`.",
+            failing::for_kubectl(&object)
+        ),
+        None,
+    );
+    failing::then_new_run(case, finding)
+}

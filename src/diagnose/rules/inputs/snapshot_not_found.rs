@@ -1,0 +1,115 @@
+//! The placement has no resource snapshot of the index that the run asks for.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::failing;
+use crate::diagnose::finding::enumerate;
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::{Concept, names};
+use crate::kubefleet::messages::Cause;
+
+/// A typing error, the index of another placement, or one that was never made: since KubeFleet
+/// 0.3.0 a placement of strategy External makes no snapshots by itself.
+/// Source: updaterun/initialization.go:getResourceSnapshotObjs.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS115",
+    name: "snapshot-not-found",
+    severity: Severity::Error,
+    reads: &[Concept::ResourceSnapshot],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    case.causes()
+        .filter_map(|cause| match cause {
+            Cause::SnapshotNotFound { index, .. } => Some(index.as_str()),
+            _ => None,
+        })
+        .filter(|index| pruned_below(case, index).is_none())
+        .map(|index| missing(case, rule, index))
+        .collect()
+}
+
+/// The lowest index that exists, when the one asked for is below it: then it was pruned.
+pub(in crate::diagnose::rules) fn pruned_below(case: &Case<'_>, index: &str) -> Option<u64> {
+    let index: u64 = index.parse().ok()?;
+    if !case.inventory.snapshots.is_complete() {
+        return None;
+    }
+    let lowest = *case.inventory.snapshot_indexes().first()?;
+    (index < lowest).then_some(lowest)
+}
+
+/// Adds the indexes that exist, the highest ones where there are many.
+pub(in crate::diagnose::rules) fn existing(case: &Case<'_>, mut finding: Finding) -> Finding {
+    const SHOWN: usize = 10;
+    let inventory = case.inventory;
+    if inventory.snapshots.is_known_empty() {
+        return finding.evidence(case.placement_object(), "resource snapshots", "none");
+    }
+    let indexes = inventory.snapshot_indexes();
+    let skipped = indexes.len().saturating_sub(SHOWN);
+    for index in indexes.iter().skip(skipped) {
+        let index = index.to_string();
+        if let Some(snapshot) = inventory.snapshot(&index) {
+            finding = finding.evidence(
+                snapshot.object(),
+                format!("metadata.labels[{}]", names::RESOURCE_INDEX),
+                index,
+            );
+        }
+    }
+    finding
+}
+
+fn missing(case: &Case<'_>, rule: &Rule, index: &str) -> Finding {
+    let run = case.run_object();
+    let object = case.placement_object();
+    let inventory = case.inventory;
+    let when = failing::when(case);
+    let indexes = inventory.snapshot_indexes();
+    let lead = format!("{object} had no resource snapshot with index {index} {when}");
+    let found = inventory.snapshot(index);
+    let tail = if found.is_some() {
+        ", but it has one now".to_owned()
+    } else if !inventory.snapshots.is_complete() {
+        String::new()
+    } else if indexes.is_empty() {
+        ", and it has no resource snapshot at all".to_owned()
+    } else {
+        format!(
+            "; there is {}",
+            enumerate(indexes.iter().rev().take(5).rev().map(ToString::to_string))
+        )
+    };
+    let mut finding =
+        failing::finding(case, rule, &run, format!("{lead}{tail}.")).evidence(
+            &run,
+            "spec.resourceSnapshotIndex",
+            case.run()
+                .map_or_else(String::new, |run| run.spec.snapshot_index.clone()),
+        );
+    finding = existing(case, finding);
+    if let Some(found) = found {
+        finding = finding.evidence(found.object(), "metadata.name", found.meta.name.clone());
+        return finding.fix(
+            format!("Create a new run with this index: {} is over.", run.name),
+            case.new_run_command()
+                .map(|command| format!("{command} --snapshot {index}")),
+        );
+    }
+    finding
+        .look(
+            "See which snapshots there are.",
+            Some(case.command(&format!("snapshots {}", inventory.placement_name))),
+        )
+        .fix(
+            format!(
+                "Create a new run with an index that exists, or without one for the current content: \
+                 {} is over, and its index cannot be changed.",
+                run.name
+            ),
+            case.new_run_command(),
+        )
+}

@@ -1,0 +1,83 @@
+//! The run asks for a resource snapshot that is not kept any more.
+
+use super::snapshot_not_found::{existing, pruned_below};
+use crate::diagnose::case::Case;
+use crate::diagnose::failing;
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::Concept;
+use crate::kubefleet::messages::Cause;
+
+/// Indexes count from 0 and are never used again, so one below the lowest that exists did exist.
+/// Source: updaterun/initialization.go:getResourceSnapshotObjs; placement `revisionHistoryLimit`.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS116",
+    name: "snapshot-pruned",
+    severity: Severity::Error,
+    reads: &[Concept::ResourceSnapshot, Concept::Placement],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    case.causes()
+        .filter_map(|cause| match cause {
+            Cause::SnapshotNotFound { index, .. } => {
+                pruned_below(case, index).map(|lowest| pruned(case, rule, index, lowest))
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+fn pruned(case: &Case<'_>, rule: &Rule, index: &str, lowest: u64) -> Finding {
+    let run = case.run_object();
+    let object = case.placement_object();
+    let placement = case.inventory.placement.present();
+    let keeps = placement.map_or_else(String::new, |placement| {
+        format!(" (it keeps {})", placement.history_limit())
+    });
+    let mut finding = failing::finding(
+        case,
+        rule,
+        &run,
+        format!(
+            "{run} asks for resource snapshot {index} of {object}, which is gone: the oldest that \
+             the placement still has is {lowest}{keeps}."
+        ),
+    )
+    .evidence(&run, "spec.resourceSnapshotIndex", index);
+    finding = existing(case, finding);
+    if let Some(placement) = placement {
+        let value = match placement.spec.revision_history_limit {
+            Some(limit) => limit.to_string(),
+            None => "absent, which means 10".to_owned(),
+        };
+        finding = finding.evidence(&object, "spec.revisionHistoryLimit", value);
+    }
+    finding
+        .look(
+            "See which snapshots are left, and which runs rolled them out.",
+            Some(case.command(&format!("snapshots {}", object.name))),
+        )
+        .fix(
+            format!(
+                "Go back to the oldest that is left, if it is good: {} is over, and its index cannot \
+                 be changed.",
+                run.name
+            ),
+            case.new_run_command()
+                .map(|command| format!("{command} --snapshot {lowest}")),
+        )
+        .fix(
+            "Or put the old content back on the hub and roll that out with a new run.",
+            case.new_run_command(),
+        )
+        .fix(
+            format!(
+                "Keep more from now on: raise `spec.revisionHistoryLimit` with `kubectl edit {}`.",
+                failing::for_kubectl(&object)
+            ),
+            None,
+        )
+}

@@ -1,0 +1,99 @@
+//! The strategy that the run names does not exist.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::failing;
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::inventory::Sight;
+use crate::kubefleet::Concept;
+use crate::kubefleet::messages::Cause;
+
+/// A run looks for its strategy once, in its own scope; later it uses its own copy.
+/// Source: updaterun/initialization.go:generateStagesByStrategy.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS108",
+    name: "strategy-not-found",
+    severity: Severity::Error,
+    reads: &[Concept::Strategy],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    case.causes()
+        .filter_map(|cause| match cause {
+            Cause::StrategyNotFound { strategy } => Some(missing(case, rule, &strategy.name)),
+            _ => None,
+        })
+        .collect()
+}
+
+fn missing(case: &Case<'_>, rule: &Rule, name: &str) -> Finding {
+    let object = case.object(Concept::Strategy, name);
+    let inventory = case.inventory;
+    let lead = format!("{object} did not exist {}", failing::when(case));
+    if let Sight::Present(strategy) = &inventory.strategy {
+        let finding = failing::finding(case, rule, &object, format!("{lead}, but exists by now."))
+            .evidence(
+                &object,
+                "metadata.creationTimestamp",
+                strategy
+                    .meta
+                    .created
+                    .map_or_else(|| "unknown".to_owned(), |created| created.to_string()),
+            );
+        return failing::just_new_run(case, finding);
+    }
+    let others = || {
+        inventory
+            .strategies
+            .iter()
+            .filter(|strategy| strategy.meta.namespace == object.namespace)
+            .map(|strategy| strategy.meta.name.as_str())
+    };
+    let similar = failing::similar(name, others());
+    let tail = match similar {
+        Some(similar) => format!("; there is one named {similar}"),
+        None if inventory.strategy.is_absent()
+            && inventory.strategies.is_complete()
+            && others().next().is_none() =>
+        {
+            let place = if object.namespace.is_empty() {
+                "on the hub".to_owned()
+            } else {
+                format!("in namespace {}", object.namespace)
+            };
+            format!("; there is no {} at all {place}", object.kind)
+        }
+        None => String::new(),
+    };
+    let mut finding = failing::finding(case, rule, &object, format!("{lead}{tail}."));
+    if inventory.strategy.is_absent() {
+        finding = finding.evidence(&object, "metadata.name", "absent");
+    }
+    if let Some(similar) = similar {
+        let there = case.object(Concept::Strategy, similar);
+        finding = finding
+            .evidence(&there, "metadata.name", similar)
+            .fix(
+                format!(
+                    "If {similar} is meant, create a new run that names it: the field is immutable."
+                ),
+                Some(case.command(&format!(
+                    "run NEW --placement {} --strategy {similar}",
+                    inventory.placement_name
+                ))),
+            );
+    }
+    finding = finding.fix(
+        format!("Create {object}; one of the other scope or another namespace does not count."),
+        None,
+    );
+    if similar.is_none() && others().next().is_some() {
+        finding = finding.look(
+            "Or pick one that exists.",
+            Some(case.command("strategies")),
+        );
+    }
+    failing::then_new_run(case, finding)
+}

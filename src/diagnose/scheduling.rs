@@ -1,0 +1,110 @@
+//! What the scheduler decided about clusters, in words.
+
+use std::collections::BTreeMap;
+
+use super::finding::enumerate;
+use super::report::Finding;
+use crate::kubefleet::messages::{Decision, FilterReason, parse_decision};
+use crate::kubefleet::snapshot::PolicySnapshot;
+
+/// Clusters that the policy did not pick, by the reason in our words.
+pub(super) fn not_picked(policy: &PolicySnapshot) -> BTreeMap<String, Vec<&str>> {
+    let mut groups: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for decision in policy.status.decisions.iter().filter(|it| !it.selected) {
+        groups
+            .entry(why(&decision.reason))
+            .or_default()
+            .push(&decision.cluster);
+    }
+    groups
+}
+
+/// `member-3: taint a=b not tolerated; …`, the largest groups first; `None` when every
+/// cluster was picked.
+pub(super) fn explain(groups: &BTreeMap<String, Vec<&str>>) -> Option<String> {
+    const SHOWN: usize = 3;
+    let mut sorted: Vec<_> = groups.iter().collect();
+    sorted.sort_by_key(|(_, clusters)| std::cmp::Reverse(clusters.len()));
+    let mut parts: Vec<_> = sorted
+        .iter()
+        .take(SHOWN)
+        .map(|(reason, clusters)| format!("{}: {reason}", enumerate(*clusters)))
+        .collect();
+    if sorted.len() > SHOWN {
+        let rest: usize = sorted.iter().skip(SHOWN).map(|(_, list)| list.len()).sum();
+        parts.push(format!("{rest} more for other reasons"));
+    }
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// Adds the reasons as they stand in the snapshot.
+pub(super) fn evidence(policy: &PolicySnapshot, mut finding: Finding) -> Finding {
+    const SHOWN: usize = 8;
+    let object = policy.object();
+    let left_out = policy.status.decisions.iter().filter(|it| !it.selected);
+    for decision in left_out.take(SHOWN) {
+        finding = finding.evidence(
+            &object,
+            format!(
+                "status.targetClusters[clusterName={}].reason",
+                decision.cluster
+            ),
+            decision.reason.clone(),
+        );
+    }
+    finding
+}
+
+fn why(text: &str) -> String {
+    match parse_decision(text) {
+        Decision::Picked { .. } => "picked".to_owned(),
+        Decision::NotEligible { reason, .. } => words(&reason),
+        Decision::ClusterNotFound { .. } => "no such MemberCluster".to_owned(),
+        Decision::ScoreTooLow { .. } => "other clusters were preferred".to_owned(),
+        Decision::Unschedulable { reasons } => {
+            let words: Vec<_> = reasons.iter().map(words).collect();
+            words.join(" and ")
+        }
+        Decision::Other { text } if text.is_empty() => "no reason is given".to_owned(),
+        Decision::Other { text } => format!("`{text}`"),
+    }
+}
+
+fn words(reason: &FilterReason) -> String {
+    let ago = |minutes: &Option<u64>| {
+        minutes.map_or_else(String::new, |minutes| format!(" for {minutes}m"))
+    };
+    match reason {
+        FilterReason::LeftFleet => "left the fleet".to_owned(),
+        FilterReason::AgentNotOnline => "member agent has never reported".to_owned(),
+        FilterReason::NoHeartbeat { minutes } => {
+            format!("member agent silent{}", ago(minutes))
+        }
+        FilterReason::AgentNotJoined => "member agent has not joined".to_owned(),
+        FilterReason::HealthUnknown => "member agent has not reported its health".to_owned(),
+        FilterReason::Unhealthy { minutes } => {
+            format!("member agent unhealthy{}", ago(minutes))
+        }
+        FilterReason::AffinityMismatch => "no required affinity term matches".to_owned(),
+        FilterReason::Taint { key, value, effect } => {
+            let value = if value.is_empty() {
+                String::new()
+            } else {
+                format!("={value}")
+            };
+            let effect = if effect.is_empty() {
+                String::new()
+            } else {
+                format!(":{effect}")
+            };
+            format!("taint {key}{value}{effect} not tolerated")
+        }
+        FilterReason::TopologySpread { key, .. } => {
+            format!("the spread constraint on {key} would be violated")
+        }
+        FilterReason::NamespacesUnknown => "namespaces not reported".to_owned(),
+        FilterReason::NamespaceMissing => "the placement's namespace is missing there".to_owned(),
+        FilterReason::AlreadyPlaced => "the placement is there already".to_owned(),
+        FilterReason::Other { text } => format!("`{text}`"),
+    }
+}
