@@ -17,9 +17,6 @@ const FLOORS: &[&[&str]] = &[
     &["kubefleet"],
 ];
 
-/// The one arrow that goes up: a command is given the global flags, which the command line owns.
-const ALLOWED: &[(&str, &str)] = &[("commands", "cli")];
-
 fn floor(module: &str) -> Option<usize> {
     FLOORS.iter().position(|floor| floor.contains(&module))
 }

@@ -16,7 +16,11 @@ fn report(file: &str, kind: Kind, namespace: &str, name: &str) -> Report {
     let mut bundle = bundle::read(vec![Input::Path(path)]).unwrap();
     let hub = bundle.hub.clone();
     let now = bundle.collected_at.unwrap();
-    let target = ObjectRef { kind, namespace: namespace.to_owned(), name: name.to_owned() };
+    let target = ObjectRef {
+        kind,
+        namespace: namespace.to_owned(),
+        name: name.to_owned(),
+    };
     diagnose(&mut bundle, &hub, &target, now)
 }
 
@@ -30,7 +34,12 @@ fn ignored() -> Report {
 }
 
 fn stuck() -> Report {
-    report("tests/real/N21-stuck-workload.yaml", Kind::StagedUpdateRun, "search", "search-1")
+    report(
+        "tests/real/N21-stuck-workload.yaml",
+        Kind::StagedUpdateRun,
+        "search",
+        "search-1",
+    )
 }
 
 fn look(width: usize, coloured: bool) -> Look {
@@ -45,8 +54,14 @@ fn look(width: usize, coloured: bool) -> Look {
 #[test]
 fn text_at_three_widths() {
     for width in [60, 80, 120] {
-        insta::assert_snapshot!(format!("ignored-approval-{width}"), text::report(&ignored(), &look(width, false)));
-        insta::assert_snapshot!(format!("stuck-{width}"), text::report(&stuck(), &look(width, false)));
+        insta::assert_snapshot!(
+            format!("ignored-approval-{width}"),
+            text::report(&ignored(), &look(width, false))
+        );
+        insta::assert_snapshot!(
+            format!("stuck-{width}"),
+            text::report(&stuck(), &look(width, false))
+        );
     }
 }
 
@@ -74,7 +89,10 @@ fn colour_changes_no_word() {
 
 #[test]
 fn markdown_for_an_issue() {
-    insta::assert_snapshot!("ignored-approval-markdown", markdown::report(&ignored(), &look(80, false).invocation));
+    insta::assert_snapshot!(
+        "ignored-approval-markdown",
+        markdown::report(&ignored(), &look(80, false).invocation)
+    );
 }
 
 #[test]
@@ -86,8 +104,19 @@ fn json_and_yaml_say_the_same_in_the_same_order() {
     let from_yaml: serde_json::Value = serde_saphyr::from_str(&yaml).unwrap();
     let from_json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(from_yaml, from_json);
-    let keys = ["apiVersion:", "kind:", "target:", "verdict:", "summary:", "findings:", "notChecked:"];
-    let places: Vec<_> = keys.iter().map(|key| yaml.find(&format!("\n{key}")).or(yaml.find(key)).unwrap()).collect();
+    let keys = [
+        "apiVersion:",
+        "kind:",
+        "target:",
+        "verdict:",
+        "summary:",
+        "findings:",
+        "notChecked:",
+    ];
+    let places: Vec<_> = keys
+        .iter()
+        .map(|key| yaml.find(&format!("\n{key}")).or(yaml.find(key)).unwrap())
+        .collect();
     assert!(places.is_sorted(), "{places:?}");
 }
 
@@ -119,6 +148,12 @@ fn a_thousand_clusters_do_not_flood_the_screen() {
     report.findings[0].clusters = (0..1000).map(|at| format!("member-{at:04}")).collect();
     let short = text::report(&report, &look(80, false));
     assert!(short.contains("and 988 more (-v)"), "{short}");
-    let long = text::report(&report, &Look { verbose: true, ..look(80, false) });
+    let long = text::report(
+        &report,
+        &Look {
+            verbose: true,
+            ..look(80, false)
+        },
+    );
     assert!(long.contains("member-0999"));
 }

@@ -8,9 +8,9 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::global::Global;
 use super::target::{Known, resolve};
 use crate::bundle::{self, Bundle, Input};
-use crate::cli::Global;
 use crate::diagnose::report::{NotChecked, Report, Severity, Subject, Verdict};
 use crate::diagnose::{diagnose, rules};
 use crate::error::{Error, did_you_mean};
