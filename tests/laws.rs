@@ -1,6 +1,8 @@
 //! What holds for every bundle: no panic, the same report for any order, unrelated objects change
 //! nothing, and evidence that is taken away never becomes health.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test may fail
+
 use std::path::{Path, PathBuf};
 
 use kubectl_fleet_stage::bundle::{self, Bundle, Input};
@@ -11,7 +13,9 @@ use proptest::prelude::*;
 
 fn fixtures() -> Vec<PathBuf> {
     fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
-        let Ok(entries) = std::fs::read_dir(folder) else { return };
+        let Ok(entries) = std::fs::read_dir(folder) else {
+            return;
+        };
         for entry in entries {
             let path = entry.unwrap().path();
             if path.is_dir() {
@@ -31,13 +35,20 @@ fn fixtures() -> Vec<PathBuf> {
 }
 
 fn read(text: &str) -> Option<Bundle> {
-    bundle::read(vec![Input::Stdin(Box::new(std::io::Cursor::new(text.as_bytes().to_vec())))]).ok()
+    bundle::read(vec![Input::Stdin(Box::new(std::io::Cursor::new(
+        text.as_bytes().to_vec(),
+    )))])
+    .ok()
 }
 
 /// The reports of all runs of a bundle, as JSON.
 fn reports(text: &str) -> Vec<(ObjectRef, Report)> {
-    let Some(mut bundle) = read(text) else { return Vec::new() };
-    let Some(now) = bundle.collected_at.or(bundle.newest_timestamp()) else { return Vec::new() };
+    let Some(mut bundle) = read(text) else {
+        return Vec::new();
+    };
+    let Some(now) = bundle.collected_at.or(bundle.newest_timestamp()) else {
+        return Vec::new();
+    };
     let targets: Vec<_> = bundle
         .objects()
         .iter()
@@ -55,7 +66,11 @@ fn reports(text: &str) -> Vec<(ObjectRef, Report)> {
 }
 
 fn json(reports: &[(ObjectRef, Report)]) -> String {
-    reports.iter().map(|(_, report)| serde_json::to_string(report).unwrap()).collect::<Vec<_>>().join("\n")
+    reports
+        .iter()
+        .map(|(_, report)| serde_json::to_string(report).unwrap())
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn documents(text: &str) -> Vec<&str> {
@@ -90,8 +105,10 @@ fn unrelated_objects_change_nothing() {
         let text = std::fs::read_to_string(&path).unwrap();
         let with = format!("{text}\n---\n{other}");
         let before = reports(&text);
-        let after: Vec<_> =
-            reports(&with).into_iter().filter(|(target, _)| target.namespace != "elsewhere").collect();
+        let after: Vec<_> = reports(&with)
+            .into_iter()
+            .filter(|(target, _)| target.namespace != "elsewhere")
+            .collect();
         assert_eq!(json(&before), json(&after), "{}", path.display());
     }
 }
@@ -134,7 +151,9 @@ fn denied_evidence_is_not_health() {
                 if target.kind.concept() != Concept::UpdateRun {
                     continue;
                 }
-                let Some((_, now)) = after.iter().find(|(other, _)| other == target) else { continue };
+                let Some((_, now)) = after.iter().find(|(other, _)| other == target) else {
+                    continue;
+                };
                 assert!(
                     healthy(report.verdict) || !healthy(now.verdict),
                     "{}: {target} was {:?}, and without {kind} it is {:?}",
