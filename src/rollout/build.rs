@@ -160,6 +160,13 @@ fn gate<'i>(
         .conditions
         .condition(reasons::PROGRESSING)
         .filter(|progressing| progressing.reason == reasons::STAGE_WAITING)
+        // While the stage waits to begin, its wait afterwards does not run.
+        .filter(|_| {
+            stage
+                .before
+                .iter()
+                .all(|task| task.conditions.is_true(reasons::APPROVAL_REQUEST_APPROVED))
+        })
         .and_then(|progressing| progressing.since);
     let state = if task.is_approval() {
         match (
