@@ -205,6 +205,11 @@ impl<'i> Rollout<'i> {
             Phase::Succeeded | Phase::Failed | Phase::InitializationFailed
         )
     }
+
+    /// Whether the run may still do something: it is neither over nor being deleted.
+    pub const fn is_live(&self) -> bool {
+        !self.is_finished() && !matches!(self.phase, Phase::Deleting)
+    }
 }
 
 /// Where a run is in its life. Terminal conditions keep the generation at which they were written,
