@@ -241,7 +241,7 @@ fn stage_line(stage: &StageProgress) -> String {
 const fn rank(state: ClusterState) -> u8 {
     match state {
         ClusterState::Failed => 0,
-        ClusterState::Stuck => 1,
+        ClusterState::Stuck | ClusterState::Left => 1,
         ClusterState::Updating => 2,
         ClusterState::Pending => 3,
         ClusterState::Done => 4,
