@@ -34,6 +34,13 @@ fn fixtures() -> Vec<PathBuf> {
     found
 }
 
+/// One fixture of every folder: for laws that take many walks over each.
+fn one_of_each_folder() -> Vec<PathBuf> {
+    let mut fixtures = fixtures();
+    fixtures.dedup_by(|a, b| a.parent() == b.parent() && !a.starts_with("tests/real"));
+    fixtures
+}
+
 fn read(text: &str) -> Option<Bundle> {
     bundle::read(vec![Input::Stdin(Box::new(std::io::Cursor::new(
         text.as_bytes().to_vec(),
@@ -118,7 +125,7 @@ fn unrelated_objects_change_nothing() {
 #[test]
 fn denied_evidence_is_not_health() {
     let healthy = |verdict| matches!(verdict, Verdict::Succeeded | Verdict::Progressing);
-    for path in fixtures() {
+    for path in one_of_each_folder() {
         let text = std::fs::read_to_string(&path).unwrap();
         if !text.contains("kind: Bundle") {
             continue;

@@ -31,7 +31,7 @@ use crate::ui::Ui;
         files: what `kubectl get … -o yaml` prints.",
     after_help = "Examples:\n  \
         kubectl-fleet-stage diagnose example-run -f examples/cluster/stuck-workload.yaml\n  \
-        kubectl-fleet-stage diagnose web-app-rollout -n my-app-namespace -f examples/namespaced\n  \
+        kubectl-fleet-stage diagnose web-app-rollout -n my-app-namespace -f examples/namespaced/preempted.yaml\n  \
         kubectl-fleet-stage diagnose crp/example-placement -f hub.yaml -o json\n\n\
         Exit codes: 0 fine or moving, 3 failed, 4 waits for an approval, 5 stuck, 7 evidence\n\
         missing, 8 stopped or not started; 1 the command failed, 2 usage, 6 not found."

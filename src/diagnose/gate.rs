@@ -62,3 +62,37 @@ pub(super) fn opens(case: &super::case::Case<'_>, gate: &crate::rollout::Gate<'_
         what
     }
 }
+
+/// A wait of which only the run's own text tells: its status lists no task that is open. `None`
+/// where it lists one, or where the verdict is another.
+pub(super) fn unlisted(
+    case: &super::case::Case<'_>,
+    rule: &super::rules::Rule,
+    approval: bool,
+) -> Option<super::report::Finding> {
+    use super::report::Verdict;
+
+    let rollout = case.rollout.as_ref()?;
+    let (verdict, what) = if approval {
+        (Verdict::WaitingForApproval, "an approval")
+    } else {
+        (Verdict::WaitingForTimer, "a timed wait")
+    };
+    if case.verdict != verdict || rollout.open_gates().next().is_some() {
+        return None;
+    }
+    let run = case.run_object();
+    let name = &run.name;
+    let finding = rule
+        .finding(
+            &run,
+            format!("{name} says that it waits for stage tasks, {what} among them, and its status does not list which."),
+        )
+        .root()
+        .condition(&run, "status", rollout.progressing()?);
+    Some(finding.look(
+        "Look at the approval requests of the run: its name stands in their label \
+         `kubernetes-fleet.io/targetUpdateRun`.",
+        Some(case.command(&format!("approvals {name}"))),
+    ))
+}

@@ -65,10 +65,12 @@ fn finding(case: &Case<'_>, rule: &Rule, lost: &Lost<'_, '_>) -> Finding {
     for difference in off.iter().flatten() {
         finding = finding.evidence(&subject, difference.path, difference.value.clone());
     }
-    if let Some(started) = lost
-        .binding
-        .and_then(|binding| binding.status.conditions.condition(reasons::ROLLOUT_STARTED))
-    {
+    if let Some(started) = lost.binding.and_then(|binding| {
+        binding
+            .status
+            .conditions
+            .condition(reasons::ROLLOUT_STARTED)
+    }) {
         finding = finding.condition(&subject, "status", started);
     }
     let look = match lost.binding {
@@ -121,7 +123,11 @@ fn differences(case: &Case<'_>, binding: &Binding, cluster: &str) -> Vec<Differe
     if let Some(wanted) = case.inventory.wanted_snapshot()
         && wanted != *snapshot
     {
-        let has = if snapshot.is_empty() { "none" } else { snapshot };
+        let has = if snapshot.is_empty() {
+            "none"
+        } else {
+            snapshot
+        };
         add(
             format!("its snapshot is {has} instead of {wanted}"),
             "spec.resourceSnapshotName",
@@ -155,7 +161,9 @@ fn differences(case: &Case<'_>, binding: &Binding, cluster: &str) -> Vec<Differe
             names.join(", "),
         );
     }
-    let recorded = case.run().and_then(|run| run.status.apply_strategy.as_deref());
+    let recorded = case
+        .run()
+        .and_then(|run| run.status.apply_strategy.as_deref());
     if let (Some(recorded), Some(has)) = (recorded, binding.spec.apply_strategy.as_deref()) {
         let differences = recorded.differences(has);
         if !differences.is_empty() {
@@ -166,8 +174,12 @@ fn differences(case: &Case<'_>, binding: &Binding, cluster: &str) -> Vec<Differe
             );
         }
     }
-    let started = binding.status.conditions.condition(reasons::ROLLOUT_STARTED);
-    if !started.is_some_and(|started| started.is_true() && started.observes(binding.meta.generation))
+    let started = binding
+        .status
+        .conditions
+        .condition(reasons::ROLLOUT_STARTED);
+    if !started
+        .is_some_and(|started| started.is_true() && started.observes(binding.meta.generation))
     {
         add(
             "its spec was changed after the run wrote it, for RolloutStarted does not speak of its \

@@ -56,11 +56,7 @@ fn finding(case: &Case<'_>, rule: &Rule, cluster: &str, stage: &str, stopping: b
     .clusters([cluster]);
     match case.inventory.binding(cluster) {
         Some(binding) => {
-            finding = finding.evidence(
-                binding.object(),
-                "spec.state",
-                binding.spec.state.clone(),
-            );
+            finding = finding.evidence(binding.object(), "spec.state", binding.spec.state.clone());
             if let Some(deleted) = binding.meta.deleted {
                 finding = finding.evidence(
                     binding.object(),

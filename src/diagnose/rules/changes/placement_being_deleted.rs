@@ -14,7 +14,11 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
     code: "FS206",
     name: "placement-being-deleted",
     severity: Severity::Warning,
-    reads: &[Concept::Placement, Concept::Binding, Concept::PolicySnapshot],
+    reads: &[
+        Concept::Placement,
+        Concept::Binding,
+        Concept::PolicySnapshot,
+    ],
     caused_by: &[],
     check,
 };

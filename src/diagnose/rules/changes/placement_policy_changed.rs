@@ -92,8 +92,11 @@ fn with_details(
     latest: Option<&PolicySnapshot>,
     recorded: &str,
 ) -> Finding {
-    let mut finding =
-        finding.evidence(case.run_object(), "status.policySnapshotIndexUsed", recorded);
+    let mut finding = finding.evidence(
+        case.run_object(),
+        "status.policySnapshotIndexUsed",
+        recorded,
+    );
     if let Some(latest) = latest {
         finding = finding.evidence(
             latest.object(),

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use crate::diagnose::case::Case;
+use crate::diagnose::failed;
 use crate::diagnose::finding::{count, enumerate};
 use crate::diagnose::membership::{self, StageDifference, compare, recorded_stage};
 use crate::diagnose::report::{Finding, Severity, Subject};
 use crate::diagnose::rules::Rule;
-use crate::diagnose::failed;
 use crate::kubefleet::messages::Cause;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Kind};
@@ -50,7 +50,14 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 ..
             } => {
                 let text = format!("had {existing} where {new} stood when it was checked");
-                Some(finding(case, rule, run, *stage_index, &text, Some((new, existing))))
+                Some(finding(
+                    case,
+                    rule,
+                    run,
+                    *stage_index,
+                    &text,
+                    Some((new, existing)),
+                ))
             }
             _ => None,
         })
@@ -67,8 +74,7 @@ fn finding(
 ) -> Finding {
     let at = index.and_then(|index| membership::stage_at(run, index));
     let stage = at.map(|(status, _)| status.name.as_str());
-    let difference =
-        at.and_then(|(status, spec)| compare(case.inventory, status, spec?));
+    let difference = at.and_then(|(status, spec)| compare(case.inventory, status, spec?));
     let mut clusters: BTreeSet<&str> = BTreeSet::new();
     if let Some(difference) = &difference {
         clusters.extend(difference.came.iter().chain(&difference.left));
@@ -84,7 +90,10 @@ fn finding(
     let message = format!(
         "Stage {} {text}{}, which ends a run.",
         stage.map_or_else(
-            || index.map_or_else(|| "of the run".to_owned(), |index| format!("number {index}")),
+            || index.map_or_else(
+                || "of the run".to_owned(),
+                |index| format!("number {index}")
+            ),
             str::to_owned
         ),
         known.as_deref().unwrap_or_default(),
@@ -93,10 +102,15 @@ fn finding(
         [one] => Subject::new(Kind::MemberCluster.name(), "", **one),
         _ => Subject::from(run.object()),
     };
-    let mut finding = failed::finding(case, rule, subject, message).clusters(clusters.iter().copied());
+    let mut finding =
+        failed::finding(case, rule, subject, message).clusters(clusters.iter().copied());
     finding.stage = stage.map(str::to_owned);
     if let (Some(index), Some((status, spec))) = (index, at) {
-        let names: Vec<_> = status.clusters.iter().map(|cluster| cluster.name.as_str()).collect();
+        let names: Vec<_> = status
+            .clusters
+            .iter()
+            .map(|cluster| cluster.name.as_str())
+            .collect();
         finding = finding.evidence(
             run.object(),
             format!("status.stagesStatus[{index}].clusters"),
@@ -116,7 +130,11 @@ fn finding(
             format!(
                 "Compare the members with the stage's selector: `kubectl get membercluster \
                  --show-labels` and `kubectl get {}{} -l kubernetes-fleet.io/parent-CRP={}`.",
-                case.inventory.scope.kind(Concept::Binding).name().to_lowercase(),
+                case.inventory
+                    .scope
+                    .kind(Concept::Binding)
+                    .name()
+                    .to_lowercase(),
                 case.flag(),
                 case.inventory.placement_name
             ),
@@ -151,7 +169,7 @@ fn describe(case: &Case<'_>, difference: &StageDifference<'_>) -> String {
     let came: Vec<_> = difference.came.iter().map(from).collect();
     let came: Vec<_> = came.iter().map(String::as_str).collect();
     let parts: Vec<_> = [part(&came, "came"), part(&difference.left, "left")]
-    .into_iter()
+        .into_iter()
         .flatten()
         .collect();
     format!(" ({})", parts.join("; "))

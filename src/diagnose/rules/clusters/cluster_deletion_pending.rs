@@ -19,7 +19,11 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
 };
 
 fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = case.rollout.as_ref().filter(|rollout| !rollout.is_finished()) else {
+    let Some(rollout) = case
+        .rollout
+        .as_ref()
+        .filter(|rollout| !rollout.is_finished())
+    else {
         return Vec::new();
     };
     let mut findings = Vec::new();
@@ -55,11 +59,9 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         if let Some(binding) = cluster.binding {
             let object = binding.object();
             finding = match binding.meta.deleted {
-                Some(deleted) => finding.evidence(
-                    &object,
-                    "metadata.deletionTimestamp",
-                    deleted.to_string(),
-                ),
+                Some(deleted) => {
+                    finding.evidence(&object, "metadata.deletionTimestamp", deleted.to_string())
+                }
                 None => finding.evidence(&object, "metadata.deletionTimestamp", "absent"),
             };
             finding = finding.evidence(

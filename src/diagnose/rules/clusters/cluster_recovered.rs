@@ -6,7 +6,7 @@ use crate::diagnose::case::Case;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
 use crate::kubefleet::{Concept, Condition, duration, reasons};
-use crate::rollout::{ClusterState, ClusterView, Health, LOOK_EVERY, Rollout, Phase};
+use crate::rollout::{ClusterState, ClusterView, Health, LOOK_EVERY, Phase, Rollout};
 
 /// A cluster that fails makes the controller look ever more rarely, up to every 1000 seconds.
 /// Source: updaterun/controller.go:Reconcile, controller-runtime's default rate limiter.

@@ -100,9 +100,13 @@ fn stuck(case: &Case<'_>) -> Vec<(String, Option<String>)> {
         }
     }
     for troubled in &case.troubles {
-        if troubled.explains(case.verdict) && !stuck.iter().any(|(name, _)| name == troubled.cluster)
+        if troubled.explains(case.verdict)
+            && !stuck.iter().any(|(name, _)| name == troubled.cluster)
         {
-            stuck.push((troubled.cluster.to_owned(), troubled.stage.map(str::to_owned)));
+            stuck.push((
+                troubled.cluster.to_owned(),
+                troubled.stage.map(str::to_owned),
+            ));
         }
     }
     stuck
@@ -159,7 +163,10 @@ fn conditions(binding: &Binding, mut finding: Finding) -> Finding {
     match binding.status.conditions.last() {
         Some(condition) if !condition.observes(binding.meta.generation) => finding.evidence(
             &object,
-            format!("status.conditions[type={}].observedGeneration", condition.kind),
+            format!(
+                "status.conditions[type={}].observedGeneration",
+                condition.kind
+            ),
             condition.observed_generation.unwrap_or(0).to_string(),
         ),
         _ => finding,

@@ -33,9 +33,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             problem,
             envelope,
             manifest,
-        }) = on
-            .first()
-            .and_then(|first| first.trouble.problem.as_ref())
+        }) = on.first().and_then(|first| first.trouble.problem.as_ref())
         else {
             return finding;
         };
@@ -83,8 +81,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 "Correct the wrapped data",
             ),
         };
-        finding.message =
-            format!("The {envelope} {what}, so nothing is sent to {clusters}.");
+        finding.message = format!("The {envelope} {what}, so nothing is sent to {clusters}.");
         finding.fix(
             format!("{repair}, then make a new run: this one keeps its snapshot."),
             case.new_run_command(),

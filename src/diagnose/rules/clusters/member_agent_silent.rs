@@ -36,10 +36,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
 /// Whether no agent at all is heard: then the fault is hardly theirs.
 fn all_are_silent(case: &Case<'_>) -> bool {
     let heard_once = || {
-        case.inventory
-            .members
-            .iter()
-            .filter(|member| member.agent().is_some_and(|agent| agent.heartbeat.is_some()))
+        case.inventory.members.iter().filter(|member| {
+            member
+                .agent()
+                .is_some_and(|agent| agent.heartbeat.is_some())
+        })
     };
     heard_once().nth(1).is_some()
         && heard_once().all(|member| member.silent_for(case.now()).is_some())

@@ -34,8 +34,10 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 } else {
                     "has left the fleet"
                 };
-                let mut finding =
-                    needed.finding(rule, format!("{name} {state}, and the rollout still needs it."));
+                let mut finding = needed.finding(
+                    rule,
+                    format!("{name} {state}, and the rollout still needs it."),
+                );
                 if let Some(deleted) = member.meta.deleted {
                     finding = finding.evidence(
                         member.object(),

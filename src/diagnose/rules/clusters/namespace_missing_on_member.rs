@@ -39,8 +39,14 @@ fn describe(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
     let is_missing = |manifest: &ManifestTrouble<'_>| {
         matches!(manifest.problem, ManifestProblem::NamespaceNotFound { .. })
     };
-    let missing = affected.all.iter().any(|(_, manifest)| is_missing(manifest));
-    let all_missing = affected.all.iter().all(|(_, manifest)| is_missing(manifest));
+    let missing = affected
+        .all
+        .iter()
+        .any(|(_, manifest)| is_missing(manifest));
+    let all_missing = affected
+        .all
+        .iter()
+        .all(|(_, manifest)| is_missing(manifest));
     let state = match (missing, all_missing) {
         (_, true) => "does not exist",
         (true, false) => "does not exist or is being deleted",
@@ -50,9 +56,15 @@ fn describe(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
         "The namespace {namespace} {state} on {clusters}, so {} could not be applied there.",
         affected.objects()
     );
-    for member in affected.on.iter().filter_map(|troubled| troubled.member).take(3) {
+    for member in affected
+        .on
+        .iter()
+        .filter_map(|troubled| troubled.member)
+        .take(3)
+    {
         // Only agents that collect namespaces report any.
-        if !member.status.namespaces.is_empty() && !member.status.namespaces.contains_key(&namespace)
+        if !member.status.namespaces.is_empty()
+            && !member.status.namespaces.contains_key(&namespace)
         {
             finding = finding.evidence(
                 member.object(),

@@ -117,7 +117,10 @@ fn evidence(work: &Work, finding: Finding) -> Finding {
         None => finding.evidence(&object, "status.conditions", "absent"),
         Some(condition) => finding.evidence(
             &object,
-            format!("status.conditions[type={}].observedGeneration", condition.kind),
+            format!(
+                "status.conditions[type={}].observedGeneration",
+                condition.kind
+            ),
             condition.observed_generation.unwrap_or(0).to_string(),
         ),
     }

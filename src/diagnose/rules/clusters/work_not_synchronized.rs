@@ -31,10 +31,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         })
     };
     per_trouble(case, rule, subject, |on, finding| {
-        match on
-            .first()
-            .and_then(|first| first.trouble.problem.as_ref())
-        {
+        match on.first().and_then(|first| first.trouble.problem.as_ref()) {
             Some(problem) => describe(case, problem, &clusters(on), finding),
             None => finding,
         }

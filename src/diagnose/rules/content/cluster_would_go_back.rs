@@ -19,26 +19,38 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
 };
 
 fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = case
-        .rollout
-        .as_ref()
-        .filter(|rollout| rollout.is_live())
-    else {
+    let Some(rollout) = case.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
         return Vec::new();
     };
     let run = rollout.run;
-    let Ok(own) = run.status.snapshot_index.parse::<u64>() else { return Vec::new() };
-    let initialized =
-        run.status.conditions.condition(reasons::INITIALIZED).and_then(|condition| condition.since);
+    let Ok(own) = run.status.snapshot_index.parse::<u64>() else {
+        return Vec::new();
+    };
+    let initialized = run
+        .status
+        .conditions
+        .condition(reasons::INITIALIZED)
+        .and_then(|condition| condition.since);
     let chosen = !run.spec.snapshot_index.trim().is_empty();
     let mut later = Vec::new();
-    for cluster in rollout.updated_clusters().filter(|c| c.state == ClusterState::Pending) {
-        let Some(binding) = cluster.binding else { continue };
-        let Some(index) = binding.snapshot_index().and_then(|index| index.parse::<u64>().ok()) else {
+    for cluster in rollout
+        .updated_clusters()
+        .filter(|c| c.state == ClusterState::Pending)
+    {
+        let Some(binding) = cluster.binding else {
             continue;
         };
-        let written =
-            binding.status.conditions.condition(reasons::ROLLOUT_STARTED).and_then(|c| c.since);
+        let Some(index) = binding
+            .snapshot_index()
+            .and_then(|index| index.parse::<u64>().ok())
+        else {
+            continue;
+        };
+        let written = binding
+            .status
+            .conditions
+            .condition(reasons::ROLLOUT_STARTED)
+            .and_then(|c| c.since);
         // A run that was given an older index goes back on purpose, unless the later version came
         // after it.
         let after = matches!((written, initialized), (Some(written), Some(at)) if written > at);
@@ -50,8 +62,10 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         return Vec::new();
     }
     let object = run.object();
-    let mut writers: Vec<_> =
-        later.iter().filter_map(|(_, _, binding)| rollout_started(binding).run).collect();
+    let mut writers: Vec<_> = later
+        .iter()
+        .filter_map(|(_, _, binding)| rollout_started(binding).run)
+        .collect();
     writers.sort();
     writers.dedup();
     let by = if writers.is_empty() {
@@ -64,7 +78,10 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     newer.dedup();
     let newer = match newer.as_slice() {
         [one] => format!("snapshot {one}"),
-        several => format!("snapshots {}", enumerate(several.iter().map(u64::to_string))),
+        several => format!(
+            "snapshots {}",
+            enumerate(several.iter().map(u64::to_string))
+        ),
     };
     let how = match rollout.phase {
         Phase::Idle => "Starting",
@@ -90,7 +107,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             "spec.resourceSnapshotName",
             binding.spec.snapshot.clone(),
         );
-        if let Some(started) = binding.status.conditions.condition(reasons::ROLLOUT_STARTED) {
+        if let Some(started) = binding
+            .status
+            .conditions
+            .condition(reasons::ROLLOUT_STARTED)
+        {
             finding = finding.condition(&reference, "status", started);
         }
     }

@@ -27,14 +27,27 @@ const SAME_LOOK: SignedDuration = SignedDuration::from_secs(2);
 const DELAY: SignedDuration = SignedDuration::from_mins(5);
 
 fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(run) = case.run().filter(|run| run.spec.snapshot_index.trim().is_empty()) else {
+    let Some(run) = case
+        .run()
+        .filter(|run| run.spec.snapshot_index.trim().is_empty())
+    else {
         return Vec::new();
     };
     let used = &run.status.snapshot_index;
-    let initialized = run.status.conditions.condition(reasons::INITIALIZED).filter(|c| c.is_true());
-    let Some(at) = initialized.and_then(|initialized| initialized.since) else { return Vec::new() };
-    let Some(snapshot) = case.inventory.snapshot(used) else { return Vec::new() };
-    let Some(detected) = snapshot.change_detected() else { return Vec::new() };
+    let initialized = run
+        .status
+        .conditions
+        .condition(reasons::INITIALIZED)
+        .filter(|c| c.is_true());
+    let Some(at) = initialized.and_then(|initialized| initialized.since) else {
+        return Vec::new();
+    };
+    let Some(snapshot) = case.inventory.snapshot(used) else {
+        return Vec::new();
+    };
+    let Some(detected) = snapshot.change_detected() else {
+        return Vec::new();
+    };
     let ahead = detected.duration_since(at);
     if ahead > SAME_LOOK || -ahead > DELAY {
         return Vec::new();
@@ -83,7 +96,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 .map(|cluster| cluster.name),
         )
         .evidence(&run_object, "spec.resourceSnapshotIndex", "")
-        .evidence(&run_object, "status.resourceSnapshotIndexUsed", used.clone())
+        .evidence(
+            &run_object,
+            "status.resourceSnapshotIndexUsed",
+            used.clone(),
+        )
         .evidence(
             &object,
             format!("metadata.annotations[{}]", names::NEXT_DETECTION_TIME),
@@ -97,7 +114,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     if let Some(next) = next
         && let Some(created) = next.meta.created
     {
-        finding = finding.evidence(next.object(), "metadata.creationTimestamp", created.to_string());
+        finding = finding.evidence(
+            next.object(),
+            "metadata.creationTimestamp",
+            created.to_string(),
+        );
     }
     vec![
         finding

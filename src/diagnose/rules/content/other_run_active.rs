@@ -21,11 +21,18 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
 };
 
 fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = case.rollout.as_ref().filter(|rollout| rollout.phase == Phase::Executing)
+    let Some(rollout) = case
+        .rollout
+        .as_ref()
+        .filter(|rollout| rollout.phase == Phase::Executing)
     else {
         return Vec::new();
     };
-    let active: Vec<_> = case.inventory.other_runs().filter(|run| is_active(run, rollout.state_ignored)).collect();
+    let active: Vec<_> = case
+        .inventory
+        .other_runs()
+        .filter(|run| is_active(run, rollout.state_ignored))
+        .collect();
     if active.is_empty() {
         return Vec::new();
     }
@@ -41,11 +48,19 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 object.name
             ),
         )
-        .evidence(&object, "spec.placementName", case.inventory.placement_name.clone());
+        .evidence(
+            &object,
+            "spec.placementName",
+            case.inventory.placement_name.clone(),
+        );
     for run in active.iter().take(5) {
         let reference = run.object();
         finding = finding
-            .evidence(&reference, "spec.state", run.spec.state.clone().unwrap_or_default())
+            .evidence(
+                &reference,
+                "spec.state",
+                run.spec.state.clone().unwrap_or_default(),
+            )
             .evidence(
                 &reference,
                 "status.resourceSnapshotIndexUsed",

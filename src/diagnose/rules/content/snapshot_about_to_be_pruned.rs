@@ -20,27 +20,31 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
 };
 
 fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = case
-        .rollout
-        .as_ref()
-        .filter(|rollout| rollout.is_live())
-    else {
+    let Some(rollout) = case.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
         return Vec::new();
     };
     let inventory = case.inventory;
-    let Some(placement) = inventory.placement.present() else { return Vec::new() };
+    let Some(placement) = inventory.placement.present() else {
+        return Vec::new();
+    };
     let indexes = inventory.snapshot_indexes();
     let index = &rollout.run.status.snapshot_index;
-    let Ok(own) = index.parse::<u64>() else { return Vec::new() };
+    let Ok(own) = index.parse::<u64>() else {
+        return Vec::new();
+    };
     let limit = placement.history_limit();
     // Before a version is made, all but the newest `limit - 1` are deleted; a limit of 1 spares none.
     let kept = indexes.iter().filter(|other| **other >= own).count();
     let spared = i64::try_from(kept).is_ok_and(|kept| kept < limit);
-    let needed = rollout.updated_clusters().any(|cluster| cluster.state != ClusterState::Done);
+    let needed = rollout
+        .updated_clusters()
+        .any(|cluster| cluster.state != ClusterState::Done);
     if spared || !needed || !inventory.snapshots.is_complete() {
         return Vec::new();
     }
-    let Some(snapshot) = inventory.snapshot(index) else { return Vec::new() };
+    let Some(snapshot) = inventory.snapshot(index) else {
+        return Vec::new();
+    };
     let object = snapshot.object();
     vec![
         rule.finding(
@@ -53,14 +57,25 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 count(usize::try_from(limit).unwrap_or_default(), "snapshot")
             ),
         )
-        .evidence(rollout.run.object(), "status.resourceSnapshotIndexUsed", index.clone())
-        .evidence(placement.object(), "spec.revisionHistoryLimit", limit.to_string())
+        .evidence(
+            rollout.run.object(),
+            "status.resourceSnapshotIndexUsed",
+            index.clone(),
+        )
+        .evidence(
+            placement.object(),
+            "spec.revisionHistoryLimit",
+            limit.to_string(),
+        )
         .evidence(
             &object,
             "metadata.labels[kubernetes-fleet.io/resource-index]",
             index.clone(),
         )
-        .fix("Raise `spec.revisionHistoryLimit` of the placement before a new snapshot is made.", None)
+        .fix(
+            "Raise `spec.revisionHistoryLimit` of the placement before a new snapshot is made.",
+            None,
+        )
         .look(
             "See the versions that exist.",
             Some(case.command(&format!("snapshots {}", inventory.placement_name))),

@@ -29,22 +29,31 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         _ => false,
     };
     let inventory = case.inventory;
-    let under_way = inventory
-        .runs
-        .iter()
-        .any(|run| choose::has_started(run) && !choose::is_finished(run) && !run.meta.is_deleting());
+    let under_way = inventory.runs.iter().any(|run| {
+        choose::has_started(run) && !choose::is_finished(run) && !run.meta.is_deleting()
+    });
     if !asked || under_way {
         return Vec::new();
     }
-    if inventory.placement.present().is_some_and(|placement| !placement.is_external()) {
+    if inventory
+        .placement
+        .present()
+        .is_some_and(|placement| !placement.is_external())
+    {
         return Vec::new();
     }
     let mut versions: BTreeMap<&str, Vec<_>> = BTreeMap::new();
     for binding in inventory.bindings.iter() {
-        if binding.meta.is_deleting() || binding.is_unscheduled() || binding.spec.snapshot.is_empty() {
+        if binding.meta.is_deleting()
+            || binding.is_unscheduled()
+            || binding.spec.snapshot.is_empty()
+        {
             continue;
         }
-        versions.entry(binding.spec.snapshot.as_str()).or_default().push(binding);
+        versions
+            .entry(binding.spec.snapshot.as_str())
+            .or_default()
+            .push(binding);
     }
     if versions.len() < 2 {
         return Vec::new();
@@ -52,14 +61,23 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     let own = inventory.wanted_snapshot();
     let odd: Vec<_> = match &own {
         // Of a run that succeeded: the clusters that no longer have what it put there.
-        Some(own) => versions.iter().filter(|(snapshot, _)| *snapshot != own).collect(),
+        Some(own) => versions
+            .iter()
+            .filter(|(snapshot, _)| *snapshot != own)
+            .collect(),
         None => versions.iter().collect(),
     };
     let mut parts = Vec::new();
     let mut finding = rule.finding(case.placement_object(), String::new());
     for (snapshot, bindings) in &versions {
-        let index = bindings.first().and_then(|b| b.snapshot_index()).unwrap_or(snapshot);
-        let mut writers: Vec<_> = bindings.iter().filter_map(|b| rollout_started(b).run).collect();
+        let index = bindings
+            .first()
+            .and_then(|b| b.snapshot_index())
+            .unwrap_or(snapshot);
+        let mut writers: Vec<_> = bindings
+            .iter()
+            .filter_map(|b| rollout_started(b).run)
+            .collect();
         writers.sort();
         writers.dedup();
         let by = if writers.is_empty() {
@@ -73,20 +91,32 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         ));
         for binding in bindings.iter().take(3) {
             let object = binding.object();
-            finding = finding.evidence(&object, "spec.resourceSnapshotName", (*snapshot).to_owned());
-            if let Some(started) = binding.status.conditions.condition(reasons::ROLLOUT_STARTED) {
+            finding =
+                finding.evidence(&object, "spec.resourceSnapshotName", (*snapshot).to_owned());
+            if let Some(started) = binding
+                .status
+                .conditions
+                .condition(reasons::ROLLOUT_STARTED)
+            {
                 finding = finding.condition(&object, "status", started);
             }
         }
     }
-    let seen = if inventory.runs.is_complete() { "no run is" } else { "no run was seen to be" };
+    let seen = if inventory.runs.is_complete() {
+        "no run is"
+    } else {
+        "no run was seen to be"
+    };
     finding.message = format!(
         "The clusters of {} are on different versions, and {seen} under way: {}.",
         inventory.placement_name,
         parts.join("; ")
     );
-    let clusters: Vec<_> =
-        odd.into_iter().flat_map(|(_, bindings)| bindings).map(|b| b.spec.cluster.clone()).collect();
+    let clusters: Vec<_> = odd
+        .into_iter()
+        .flat_map(|(_, bindings)| bindings)
+        .map(|b| b.spec.cluster.clone())
+        .collect();
     vec![
         finding
             .root_if(without_run)

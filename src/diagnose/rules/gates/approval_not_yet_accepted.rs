@@ -24,7 +24,10 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
 const OVERDUE: SignedDuration = SignedDuration::from_secs(120);
 
 fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = case.rollout.as_ref().filter(|rollout| rollout.phase == Phase::Executing)
+    let Some(rollout) = case
+        .rollout
+        .as_ref()
+        .filter(|rollout| rollout.phase == Phase::Executing)
     else {
         return Vec::new();
     };
@@ -33,7 +36,9 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         let Some(request) = gate.request.as_ref().and_then(|request| request.present()) else {
             continue;
         };
-        let Some(approved) = request.approved() else { continue };
+        let Some(approved) = request.approved() else {
+            continue;
+        };
         if !request.counts() || request.is_accepted() {
             continue;
         }

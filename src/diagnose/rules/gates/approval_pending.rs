@@ -1,7 +1,7 @@
 //! A gate waits for a person.
 
-use crate::diagnose::gate::opens;
 use crate::diagnose::case::Case;
+use crate::diagnose::gate::{opens, unlisted};
 use crate::diagnose::report::{Finding, Severity, Verdict};
 use crate::diagnose::rules::Rule;
 use crate::inventory::Sight;
@@ -42,8 +42,9 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         };
         let since = since.or_else(|| gate.task.conditions.iter().filter_map(|c| c.since).max());
         let waiting = since.map(|since| case.now().duration_since(since));
-        let lasting = waiting
-            .map_or_else(String::new, |waiting| format!(" for {}", duration::describe(waiting)));
+        let lasting = waiting.map_or_else(String::new, |waiting| {
+            format!(" for {}", duration::describe(waiting))
+        });
         let what = opens(case, gate);
         let message = if halted {
             format!(
@@ -51,7 +52,9 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 run.name
             )
         } else {
-            format!("{name} has been waiting{lasting} for a person to approve it; approving lets {what}.")
+            format!(
+                "{name} has been waiting{lasting} for a person to approve it; approving lets {what}."
+            )
         };
         let mut finding = rule
             .finding(&object, message)
@@ -73,20 +76,32 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 "absent".to_owned(),
             );
             if let Some(created) = request.meta.created {
-                finding = finding.evidence(&object, "metadata.creationTimestamp", created.to_string());
+                finding =
+                    finding.evidence(&object, "metadata.creationTimestamp", created.to_string());
             }
         }
         let approve = Some(case.command(&format!("approve {name}")));
         findings.push(if halted {
             finding
-                .fix("Resume the run when the rollout should go on.", Some(case.command(&format!("resume {}", run.name))))
-                .fix("Then, when the rollout so far looks right, approve.", approve)
+                .fix(
+                    "Resume the run when the rollout should go on.",
+                    Some(case.command(&format!("resume {}", run.name))),
+                )
+                .fix(
+                    "Then, when the rollout so far looks right, approve.",
+                    approve,
+                )
         } else {
-            finding.fix("When the rollout so far looks right, approve.", approve).fix(
-                "There is no way to reject: to hold the rollout back, stop the run.",
-                Some(case.command(&format!("stop {}", run.name))),
-            )
+            finding
+                .fix("When the rollout so far looks right, approve.", approve)
+                .fix(
+                    "There is no way to reject: to hold the rollout back, stop the run.",
+                    Some(case.command(&format!("stop {}", run.name))),
+                )
         });
+    }
+    if findings.is_empty() {
+        findings.extend(unlisted(case, rule, true));
     }
     findings
 }

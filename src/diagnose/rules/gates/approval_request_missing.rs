@@ -19,11 +19,7 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
 };
 
 fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = case
-        .rollout
-        .as_ref()
-        .filter(|rollout| rollout.is_live())
-    else {
+    let Some(rollout) = case.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
         return Vec::new();
     };
     let run = case.run_object();
@@ -40,7 +36,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             gate.stage,
             gate.time.as_str()
         );
-        let when = if halted { "is resumed" } else { "is next looked at" };
+        let when = if halted {
+            "is resumed"
+        } else {
+            "is next looked at"
+        };
         let mut finding = rule
             .finding(
                 &object,
@@ -53,7 +53,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             .root_if(case.verdict == Verdict::WaitingForApproval)
             .stage(gate.stage)
             .evidence(&run, format!("{base}.approvalRequestName"), name.clone());
-        if let Some(created) = gate.task.conditions.condition(reasons::APPROVAL_REQUEST_CREATED) {
+        if let Some(created) = gate
+            .task
+            .conditions
+            .condition(reasons::APPROVAL_REQUEST_CREATED)
+        {
             finding = finding.condition(&run, &base, created);
         }
         findings.push(if halted {

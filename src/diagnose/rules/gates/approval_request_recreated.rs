@@ -31,8 +31,12 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         let Some(request) = gate.request.as_ref().and_then(|request| request.present()) else {
             continue;
         };
-        let asked = gate.task.conditions.condition(reasons::APPROVAL_REQUEST_CREATED);
-        let (Some(created), Some(asked)) = (request.meta.created, asked.and_then(|c| c.since)) else {
+        let asked = gate
+            .task
+            .conditions
+            .condition(reasons::APPROVAL_REQUEST_CREATED);
+        let (Some(created), Some(asked)) = (request.meta.created, asked.and_then(|c| c.since))
+        else {
             continue;
         };
         // Any answer, right or wrong, is another rule's business.

@@ -30,7 +30,9 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         let Some(request) = gate.request.as_ref().and_then(|request| request.present()) else {
             continue;
         };
-        let Some(approved) = request.approved() else { continue };
+        let Some(approved) = request.approved() else {
+            continue;
+        };
         if !request.counts() || request.is_accepted() {
             continue;
         }

@@ -1,6 +1,7 @@
 //! A stage waits for its time.
 
 use crate::diagnose::case::Case;
+use crate::diagnose::gate::unlisted;
 use crate::diagnose::report::{Finding, Severity, Verdict};
 use crate::diagnose::rules::Rule;
 use crate::kubefleet::duration;
@@ -20,13 +21,18 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     let Some(rollout) = case.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
         return Vec::new();
     };
-    if !matches!(case.verdict, Verdict::WaitingForTimer | Verdict::WaitingForApproval) {
+    if !matches!(
+        case.verdict,
+        Verdict::WaitingForTimer | Verdict::WaitingForApproval
+    ) {
         return Vec::new();
     }
     let run = case.run_object();
     let mut findings = Vec::new();
     for gate in rollout.open_timers() {
-        let Some(since) = gate.waiting_since else { continue };
+        let Some(since) = gate.waiting_since else {
+            continue;
+        };
         let message = match gate.until() {
             Some(until) if until <= case.now() => continue,
             Some(until) => format!(
@@ -71,11 +77,18 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 Some(case.command(&format!("wait {} --for=succeeded", run.name))),
             )
         } else {
-            finding.look("The wait runs beside the approval: an approval does not shorten it.", None)
+            finding.look(
+                "The wait runs beside the approval: an approval does not shorten it.",
+                None,
+            )
         };
-        findings.push(
-            finding.look("Do not stop the run meanwhile: a wait that is stopped starts over.", None),
-        );
+        findings.push(finding.look(
+            "Do not stop the run meanwhile: a wait that is stopped starts over.",
+            None,
+        ));
+    }
+    if findings.is_empty() {
+        findings.extend(unlisted(case, rule, false));
     }
     findings
 }

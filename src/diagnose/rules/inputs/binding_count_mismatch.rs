@@ -4,9 +4,9 @@ use crate::diagnose::case::Case;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
 use crate::diagnose::{failing, placing};
-use crate::kubefleet::{Concept, names};
 use crate::kubefleet::messages::Cause;
 use crate::kubefleet::snapshot::PolicySnapshot;
+use crate::kubefleet::{Concept, names};
 
 /// Counted with PickN and PickFixed only.
 /// Source: updaterun/initialization.go:collectScheduledClusters.
@@ -30,12 +30,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .collect()
 }
 
-fn mismatch(
-    case: &Case<'_>,
-    rule: &Rule,
-    selected: Option<i64>,
-    observed: Option<i64>,
-) -> Finding {
+fn mismatch(case: &Case<'_>, rule: &Rule, selected: Option<i64>, observed: Option<i64>) -> Finding {
     let object = case.placement_object();
     let number = |value: Option<i64>| value.map_or_else(|| "?".to_owned(), |it| it.to_string());
     let lead = format!(
@@ -69,9 +64,10 @@ fn mismatch(
     let mut finding = failing::finding(case, rule, &object, format!("{lead}{tail}."));
     if let Some(policy) = policy {
         let (path, value) = match policy.spec.policy.as_deref() {
-            Some(spec) if spec.kind == "PickFixed" => {
-                ("spec.policy.clusterNames".to_owned(), spec.clusters.join(", "))
-            }
+            Some(spec) if spec.kind == "PickFixed" => (
+                "spec.policy.clusterNames".to_owned(),
+                spec.clusters.join(", "),
+            ),
             _ => (
                 format!("metadata.annotations[{}]", names::NUMBER_OF_CLUSTERS),
                 number(wanted),

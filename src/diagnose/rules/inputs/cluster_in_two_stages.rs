@@ -1,13 +1,13 @@
 //! Two stages select the same cluster.
 
 use crate::diagnose::case::Case;
+use crate::diagnose::failing;
 use crate::diagnose::finding::enumerate;
 use crate::diagnose::placing::Placing;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
-use crate::diagnose::failing;
-use crate::kubefleet::messages::Cause;
 use crate::kubefleet::Concept;
+use crate::kubefleet::messages::Cause;
 
 /// The controller names the first such cluster only. A stage with an empty selector takes every
 /// cluster. Source: updaterun/initialization.go:computeRunStageStatus.
@@ -61,7 +61,9 @@ fn twice(case: &Case<'_>, rule: &Rule, cluster: &str) -> Finding {
     let (object, lead) = if let [only] = all.as_slice() {
         (
             case.object(Concept::MemberCluster, only),
-            format!("MemberCluster {only} was in the stages {in_stages} of {strategy_object} {when}"),
+            format!(
+                "MemberCluster {only} was in the stages {in_stages} of {strategy_object} {when}"
+            ),
         )
     } else {
         let listed = enumerate(recorded.twice().map(|(placed, stages)| {

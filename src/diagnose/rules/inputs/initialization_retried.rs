@@ -15,7 +15,11 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
     code: "FS121",
     name: "initialization-retried",
     severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::PolicySnapshot, Concept::ResourceSnapshot],
+    reads: &[
+        Concept::Binding,
+        Concept::PolicySnapshot,
+        Concept::ResourceSnapshot,
+    ],
     caused_by: &[],
     check,
 };
@@ -81,11 +85,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
 
 /// Bindings that the scheduler has not moved to the latest policy snapshot.
 /// Source: updaterun/initialization.go:collectScheduledClusters.
-fn old_bindings(
-    case: &Case<'_>,
-    lead: &str,
-    start: &dyn Fn(String) -> Finding,
-) -> Option<Finding> {
+fn old_bindings(case: &Case<'_>, lead: &str, start: &dyn Fn(String) -> Finding) -> Option<Finding> {
     let mut latest = case.inventory.latest_policies();
     let (Some(policy), None) = (latest.next(), latest.next()) else {
         return None;

@@ -13,7 +13,11 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
     code: "FS106",
     name: "no-cluster-selected",
     severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::PolicySnapshot, Concept::MemberCluster],
+    reads: &[
+        Concept::Binding,
+        Concept::PolicySnapshot,
+        Concept::MemberCluster,
+    ],
     caused_by: &[],
     check,
 };
@@ -54,7 +58,8 @@ fn nothing(case: &Case<'_>, rule: &Rule, policy: &str) -> Finding {
         .policies
         .iter()
         .find(|snapshot| snapshot.meta.name == policy);
-    let reasons_given = policy.and_then(|policy| scheduling::explain(&scheduling::not_picked(policy)));
+    let reasons_given =
+        policy.and_then(|policy| scheduling::explain(&scheduling::not_picked(policy)));
     let tail = if let Some(reasons_given) = reasons_given {
         format!(" ({reasons_given})")
     } else if inventory.members.is_known_empty() {

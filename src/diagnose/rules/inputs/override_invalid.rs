@@ -45,7 +45,10 @@ fn invalid(case: &Case<'_>, rule: &Rule, what: &str, repair: &str) -> Finding {
          resourceoverrides.placement.kubernetes-fleet.io -A"
             .to_owned()
     } else {
-        format!("resourceoverrides.placement.kubernetes-fleet.io{}", case.flag())
+        format!(
+            "resourceoverrides.placement.kubernetes-fleet.io{}",
+            case.flag()
+        )
     };
     let finding = failing::finding(
         case,

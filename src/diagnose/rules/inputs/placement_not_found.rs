@@ -135,7 +135,9 @@ fn absent(case: &Case<'_>, rule: &Rule, lead: &str, make: &str) -> Finding {
         && let Some(similar) = similar
     {
         finding = finding.fix(
-            format!("If {similar} is meant, create a new run that names it: the field is immutable."),
+            format!(
+                "If {similar} is meant, create a new run that names it: the field is immutable."
+            ),
             Some(case.command(&format!(
                 "run NEW --placement {similar} --strategy {strategy}"
             ))),

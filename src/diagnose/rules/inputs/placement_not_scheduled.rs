@@ -48,8 +48,12 @@ fn failed(case: &Case<'_>, rule: &Rule, name: &str) -> Finding {
         .find(|latest| latest.meta.name != name && latest.is_scheduled());
     let scheduled = newer.or_else(|| policy.filter(|policy| policy.is_scheduled()));
     if let Some(scheduled) = scheduled {
-        let finding =
-            failing::finding(case, rule, &object, format!("{lead}, but it is scheduled now."));
+        let finding = failing::finding(
+            case,
+            rule,
+            &object,
+            format!("{lead}, but it is scheduled now."),
+        );
         return failing::just_new_run(case, state(scheduled, finding));
     }
     let Some(policy) = policy else {

@@ -119,11 +119,9 @@ fn without(
         .policies
         .iter()
         .find(|policy| policy.meta.name == name);
-    let valid = now.and_then(value).is_some_and(|value| {
-        value
-            .parse::<i64>()
-            .is_ok_and(|number| number >= 0)
-    });
+    let valid = now
+        .and_then(value)
+        .is_some_and(|value| value.parse::<i64>().is_ok_and(|number| number >= 0));
     let lead = format!("{object} had {what} {}", failing::when(case));
     let tail = if valid { ", but it has one now" } else { "" };
     let mut finding = failing::finding(case, rule, &object, format!("{lead}{tail}."));

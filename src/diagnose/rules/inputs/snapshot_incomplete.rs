@@ -68,8 +68,16 @@ fn headless(case: &Case<'_>, rule: &Rule) -> Finding {
         &object,
         format!("{which} of {object} had no first part with the version's hash {when}{tail}."),
     );
-    for part in index.into_iter().flat_map(|index| parts(case, index)).take(5) {
-        let value = if part.is_master() { "present" } else { "absent" };
+    for part in index
+        .into_iter()
+        .flat_map(|index| parts(case, index))
+        .take(5)
+    {
+        let value = if part.is_master() {
+            "present"
+        } else {
+            "absent"
+        };
         finding = finding.evidence(
             part.object(),
             format!("metadata.annotations[{}]", names::RESOURCE_HASH),
@@ -94,7 +102,8 @@ fn partial(
     let number = |value: Option<u32>| value.map_or_else(|| "?".to_owned(), |it| it.to_string());
     let index = names::snapshot_index(master);
     let now = index.map_or(0, |index| parts(case, index).count());
-    let whole = expected.is_some_and(|expected| usize::try_from(expected).is_ok_and(|it| now >= it));
+    let whole =
+        expected.is_some_and(|expected| usize::try_from(expected).is_ok_and(|it| now >= it));
     let tail = if whole { ", but all exist now" } else { "" };
     let finding = failing::finding(
         case,

@@ -5,8 +5,8 @@ use crate::diagnose::failing;
 use crate::diagnose::finding::enumerate;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
-use crate::kubefleet::{Concept, names};
 use crate::kubefleet::messages::Cause;
+use crate::kubefleet::{Concept, names};
 
 /// A typing error, the index of another placement, or one that was never made: since KubeFleet
 /// 0.3.0 a placement of strategy External makes no snapshots by itself.
@@ -83,13 +83,12 @@ fn missing(case: &Case<'_>, rule: &Rule, index: &str) -> Finding {
             enumerate(indexes.iter().rev().take(5).rev().map(ToString::to_string))
         )
     };
-    let mut finding =
-        failing::finding(case, rule, &run, format!("{lead}{tail}.")).evidence(
-            &run,
-            "spec.resourceSnapshotIndex",
-            case.run()
-                .map_or_else(String::new, |run| run.spec.snapshot_index.clone()),
-        );
+    let mut finding = failing::finding(case, rule, &run, format!("{lead}{tail}.")).evidence(
+        &run,
+        "spec.resourceSnapshotIndex",
+        case.run()
+            .map_or_else(String::new, |run| run.spec.snapshot_index.clone()),
+    );
     finding = existing(case, finding);
     if let Some(found) = found {
         finding = finding.evidence(found.object(), "metadata.name", found.meta.name.clone());

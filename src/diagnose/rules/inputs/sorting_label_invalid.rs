@@ -43,13 +43,7 @@ fn sorts(member: &MemberCluster, key: &str) -> bool {
         .is_some_and(|value| value.parse::<i64>().is_ok())
 }
 
-fn invalid(
-    case: &Case<'_>,
-    rule: &Rule,
-    key: &str,
-    value: Option<&str>,
-    cluster: &str,
-) -> Finding {
+fn invalid(case: &Case<'_>, rule: &Rule, key: &str, value: Option<&str>, cluster: &str) -> Finding {
     let recorded = Placing::recorded(case);
     // The stage that the text speaks of: it sorts by the label and selects the cluster.
     let stage = recorded.as_ref().and_then(|placing| {
@@ -115,12 +109,8 @@ fn invalid(
         let strategy = case.run().map_or("", |run| run.spec.strategy.as_str());
         case.object(Concept::Strategy, strategy)
     };
-    let mut finding = failing::finding(case, rule, &object, message).clusters(
-        others
-            .iter()
-            .copied()
-            .chain(std::iter::once(cluster)),
-    );
+    let mut finding = failing::finding(case, rule, &object, message)
+        .clusters(others.iter().copied().chain(std::iter::once(cluster)));
     if let Some(stage) = stage {
         finding = finding.stage(&stage.name);
     }

@@ -49,21 +49,16 @@ fn invalid(
         "afterStageTasks"
     };
     let (what, repair) = describe(before, field, problem);
-    let lead = format!(
-        "Stage {stage} of {object} {what} {}",
-        failing::when(case)
-    );
+    let lead = format!("Stage {stage} of {object} {what} {}", failing::when(case));
     let now = case
         .inventory
         .strategy
         .present()
         .and_then(|strategy| strategy.spec.stages.iter().find(|it| it.name == stage));
-    let mended = now.is_some_and(|stage| {
-        is_valid(before, if before { &stage.before } else { &stage.after })
-    });
+    let mended = now
+        .is_some_and(|stage| is_valid(before, if before { &stage.before } else { &stage.after }));
     let tail = if mended { ", but not any more" } else { "" };
-    let mut finding =
-        failing::finding(case, rule, &object, format!("{lead}{tail}.")).stage(stage);
+    let mut finding = failing::finding(case, rule, &object, format!("{lead}{tail}.")).stage(stage);
     let recorded = case
         .run()
         .and_then(|run| run.status.strategy.as_deref())
@@ -99,7 +94,10 @@ fn describe(before: bool, field: &str, problem: &TaskProblem) -> (String, String
             "Leave one Approval in `beforeStageTasks`.".to_owned(),
         ),
         TaskProblem::TypeNotAllowed { task, task_type } => (
-            format!("had a {task_type} in {}, where only an Approval may stand,", at(task)),
+            format!(
+                "had a {task_type} in {}, where only an Approval may stand,",
+                at(task)
+            ),
             format!("Move the {task_type} to `afterStageTasks`, or take it out."),
         ),
         TaskProblem::WaitNotAllowed { task } => (
@@ -115,7 +113,10 @@ fn describe(before: bool, field: &str, problem: &TaskProblem) -> (String, String
             "Give the TimedWait a `waitTime`, such as `1h`.".to_owned(),
         ),
         TaskProblem::WaitNotPositive { task } => (
-            format!("had a TimedWait with a waitTime of zero or less in {}", at(task)),
+            format!(
+                "had a TimedWait with a waitTime of zero or less in {}",
+                at(task)
+            ),
             "Give the TimedWait a `waitTime` above zero, or take the task out.".to_owned(),
         ),
         TaskProblem::Other { text } => (
@@ -123,7 +124,8 @@ fn describe(before: bool, field: &str, problem: &TaskProblem) -> (String, String
             if before {
                 "Leave at most one Approval, without `waitTime`.".to_owned()
             } else {
-                "Leave at most one Approval and one TimedWait with a positive `waitTime`.".to_owned()
+                "Leave at most one Approval and one TimedWait with a positive `waitTime`."
+                    .to_owned()
             },
         ),
     }

@@ -73,27 +73,22 @@ fn missing(case: &Case<'_>, rule: &Rule, name: &str) -> Finding {
     }
     if let Some(similar) = similar {
         let there = case.object(Concept::Strategy, similar);
-        finding = finding
-            .evidence(&there, "metadata.name", similar)
-            .fix(
-                format!(
-                    "If {similar} is meant, create a new run that names it: the field is immutable."
-                ),
-                Some(case.command(&format!(
-                    "run NEW --placement {} --strategy {similar}",
-                    inventory.placement_name
-                ))),
-            );
+        finding = finding.evidence(&there, "metadata.name", similar).fix(
+            format!(
+                "If {similar} is meant, create a new run that names it: the field is immutable."
+            ),
+            Some(case.command(&format!(
+                "run NEW --placement {} --strategy {similar}",
+                inventory.placement_name
+            ))),
+        );
     }
     finding = finding.fix(
         format!("Create {object}; one of the other scope or another namespace does not count."),
         None,
     );
     if similar.is_none() && others().next().is_some() {
-        finding = finding.look(
-            "Or pick one that exists.",
-            Some(case.command("strategies")),
-        );
+        finding = finding.look("Or pick one that exists.", Some(case.command("strategies")));
     }
     failing::then_new_run(case, finding)
 }

@@ -35,7 +35,10 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     if untracked.is_empty() {
         return Vec::new();
     }
-    let names: Vec<_> = untracked.iter().map(|(cluster, _, _)| cluster.name).collect();
+    let names: Vec<_> = untracked
+        .iter()
+        .map(|(cluster, _, _)| cluster.name)
+        .collect();
     let mut finding = rule
         .finding(
             rollout.run.object(),

@@ -19,7 +19,11 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
 };
 
 fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = case.rollout.as_ref().filter(|rollout| rollout.is_finished()) else {
+    let Some(rollout) = case
+        .rollout
+        .as_ref()
+        .filter(|rollout| rollout.is_finished())
+    else {
         return Vec::new();
     };
     let run = rollout.run;
@@ -56,7 +60,10 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .evidence(run.object(), "metadata.generation", generation.to_string())
         .evidence(
             run.object(),
-            format!("status.conditions[type={}].observedGeneration", terminal.kind),
+            format!(
+                "status.conditions[type={}].observedGeneration",
+                terminal.kind
+            ),
             observed.to_string(),
         )
         .evidence(run.object(), "spec.state", state)

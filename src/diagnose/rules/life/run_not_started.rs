@@ -31,11 +31,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     }
     let run = rollout.run;
     let clusters = rollout.updated_clusters().count();
-    let stages = rollout
-        .stages
-        .iter()
-        .filter(|stage| !stage.deletes)
-        .count();
+    let stages = rollout.stages.iter().filter(|stage| !stage.deletes).count();
     let mut finding = rule
         .finding(
             run.object(),

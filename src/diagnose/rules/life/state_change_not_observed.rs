@@ -49,8 +49,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .filter_map(|condition| condition.observed_generation)
         .max();
     let newest = all().filter_map(|condition| condition.since).max();
-    let (Some(observed), Some(generation), Some(newest)) =
-        (observed, run.meta.generation, newest)
+    let (Some(observed), Some(generation), Some(newest)) = (observed, run.meta.generation, newest)
     else {
         return Vec::new();
     };

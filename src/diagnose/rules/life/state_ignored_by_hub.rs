@@ -48,9 +48,9 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             run.object()
         )
     };
-    let mut finding = rule
-        .finding(run.object(), message)
-        .evidence(run.object(), "spec.state", state);
+    let mut finding =
+        rule.finding(run.object(), message)
+            .evidence(run.object(), "spec.state", state);
     if let Some(condition) = rollout
         .progressing()
         .or_else(|| run.status.conditions.condition(reasons::INITIALIZED))

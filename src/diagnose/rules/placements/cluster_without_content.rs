@@ -28,7 +28,10 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     let under_way = inventory.runs.iter().any(|run| {
         choose::has_started(run) && !choose::is_finished(run) && !run.meta.is_deleting()
     });
-    let external = inventory.placement.present().is_none_or(crate::kubefleet::placement::Placement::is_external);
+    let external = inventory
+        .placement
+        .present()
+        .is_none_or(crate::kubefleet::placement::Placement::is_external);
     if !asked || under_way || !external {
         return Vec::new();
     }
@@ -38,11 +41,17 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             .iter()
             .filter(|binding| !binding.meta.is_deleting() && !binding.is_unscheduled())
     };
-    let empty: Vec<_> = live().filter(|binding| binding.spec.snapshot.is_empty()).collect();
+    let empty: Vec<_> = live()
+        .filter(|binding| binding.spec.snapshot.is_empty())
+        .collect();
     if empty.is_empty() || live().all(|binding| binding.spec.snapshot.is_empty()) {
         return Vec::new();
     }
-    let (them, they_were) = if empty.len() == 1 { ("it", "it was") } else { ("them", "they were") };
+    let (them, they_were) = if empty.len() == 1 {
+        ("it", "it was")
+    } else {
+        ("them", "they were")
+    };
     let mut finding = rule
         .finding(
             case.placement_object(),
@@ -58,8 +67,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     for binding in empty.iter().take(3) {
         finding = finding.evidence(binding.object(), "spec.resourceSnapshotName", "");
         if let Some(created) = binding.meta.created {
-            finding =
-                finding.evidence(binding.object(), "metadata.creationTimestamp", created.to_string());
+            finding = finding.evidence(
+                binding.object(),
+                "metadata.creationTimestamp",
+                created.to_string(),
+            );
         }
     }
     vec![finding.fix(

@@ -22,16 +22,28 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     if case.run().is_some() || case.verdict != Verdict::NotStarted {
         return Vec::new();
     }
-    let Some(placement) = inventory.placement.present().filter(|placement| placement.is_external())
+    let Some(placement) = inventory
+        .placement
+        .present()
+        .filter(|placement| placement.is_external())
     else {
         return Vec::new();
     };
     let unseen = inventory.bindings.items.is_empty() && !inventory.bindings.is_complete();
-    if unseen || inventory.bindings.iter().any(|binding| !binding.spec.snapshot.is_empty()) {
+    if unseen
+        || inventory
+            .bindings
+            .iter()
+            .any(|binding| !binding.spec.snapshot.is_empty())
+    {
         return Vec::new();
     }
-    let clusters: Vec<_> =
-        inventory.bindings.iter().filter(|binding| !binding.meta.is_deleting() && !binding.is_unscheduled()).map(|binding| binding.spec.cluster.as_str()).collect();
+    let clusters: Vec<_> = inventory
+        .bindings
+        .iter()
+        .filter(|binding| !binding.meta.is_deleting() && !binding.is_unscheduled())
+        .map(|binding| binding.spec.cluster.as_str())
+        .collect();
     let object = placement.object();
     let mut finding = rule
         .finding(
@@ -53,7 +65,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         )
         .root()
         .clusters(clusters)
-        .evidence(&object, "spec.strategy.type", placement.rollout_type().to_owned());
+        .evidence(
+            &object,
+            "spec.strategy.type",
+            placement.rollout_type().to_owned(),
+        );
     if let Some(started) = placement.condition(reasons::ROLLOUT_STARTED) {
         finding = finding.condition(&object, "status", started);
     }
@@ -64,7 +80,10 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         finding
             .look(
                 "See what a run would do.",
-                Some(case.command(&format!("plan --placement {} --strategy STRATEGY", object.name))),
+                Some(case.command(&format!(
+                    "plan --placement {} --strategy STRATEGY",
+                    object.name
+                ))),
             )
             .fix(
                 "Start the first run.",

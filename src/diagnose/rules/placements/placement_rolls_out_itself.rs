@@ -19,7 +19,12 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     if case.run().is_some() || case.target().kind.concept() != Concept::Placement {
         return Vec::new();
     }
-    let Some(placement) = case.inventory.placement.present().filter(|p| !p.is_external()) else {
+    let Some(placement) = case
+        .inventory
+        .placement
+        .present()
+        .filter(|p| !p.is_external())
+    else {
         return Vec::new();
     };
     let object = placement.object();

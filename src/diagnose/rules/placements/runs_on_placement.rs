@@ -18,7 +18,9 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
 };
 
 fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(chosen) = case.run().filter(|_| case.target().kind.concept() == Concept::Placement)
+    let Some(chosen) = case
+        .run()
+        .filter(|_| case.target().kind.concept() == Concept::Placement)
     else {
         return Vec::new();
     };
@@ -34,7 +36,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             chosen.meta.name,
             count(others.len(), "other run"),
             object.name,
-            enumerate(others.iter().map(|run| format!("{} ({})", run.meta.name, state(run)))),
+            enumerate(
+                others
+                    .iter()
+                    .map(|run| format!("{} ({})", run.meta.name, state(run)))
+            ),
         ),
     );
     for run in &others {
@@ -58,7 +64,10 @@ fn state(run: &UpdateRun) -> &'static str {
     } else if conditions.is_false(reasons::INITIALIZED) {
         "could not be initialized"
     } else {
-        match conditions.condition(reasons::PROGRESSING).map(|c| c.reason.as_str()) {
+        match conditions
+            .condition(reasons::PROGRESSING)
+            .map(|c| c.reason.as_str())
+        {
             Some(reasons::RUN_WAITING) => "waiting",
             Some(reasons::RUN_STUCK) => "stuck",
             Some(reasons::RUN_STOPPED) => "stopped",
