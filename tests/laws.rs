@@ -10,6 +10,7 @@ use kubectl_fleet_stage::diagnose::diagnose;
 use kubectl_fleet_stage::diagnose::report::{Report, Verdict};
 use kubectl_fleet_stage::kubefleet::{Concept, ObjectRef};
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 
 fn fixtures() -> Vec<PathBuf> {
     fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -202,7 +203,7 @@ fn mutate(text: &str, choice: u64, kind: u8) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 200, rng_seed: RngSeed::Fixed(20), ..ProptestConfig::default() })]
 
     #[test]
     fn no_mutation_panics(fixture in any::<prop::sample::Index>(), choices in prop::collection::vec((any::<u64>(), any::<u8>()), 1..4)) {
