@@ -17,8 +17,8 @@ pub mod ui;
 
 use std::ffi::OsString;
 
-use clap::Parser;
 use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
 
 use cli::{Cli, Command};
 use exit::Exit;
@@ -52,7 +52,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, ui: &mut Ui) -> Exit {
         Command::Explain(args) => commands::explain::run(args, ui),
         Command::Schema(args) => commands::schema::run(args, ui),
         Command::Version(args) => commands::version::run(args, ui),
-        Command::Completion(args) => commands::completion::run(args, ui),
+        Command::Completion(args) => commands::completion::run(args, Cli::command(), ui),
     };
     result.unwrap_or_else(|error| {
         ui.error(&error);

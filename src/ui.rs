@@ -167,7 +167,11 @@ impl Ui {
     pub fn error(&mut self, error: &Error) {
         let mut text = format!("error: {}\n", escape::lines(&error.message));
         if let Some(hint) = &error.hint {
-            text.push_str(&format!("hint: {}\n", escape::lines(hint)));
+            text = format!(
+                "{text}hint: {}
+",
+                escape::lines(hint)
+            );
         }
         self.note(&text);
     }

@@ -8,9 +8,9 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::global::Global;
 use super::target::{Known, resolve};
 use crate::bundle::{self, Bundle, Input};
-use crate::cli::Global;
 use crate::diagnose::report::{NotChecked, Report, Severity, Subject, Verdict};
 use crate::diagnose::{diagnose, rules};
 use crate::error::{Error, did_you_mean};
@@ -157,11 +157,11 @@ pub fn run(args: &DiagnoseArgs, global: &Global, ui: &mut Ui) -> Result<Exit, Er
             texts.join("\n")
         }
         Format::Json => machine(args.all, reports, |data| {
-            data.either(|list| render::json(list), |one| render::json(one))
+            data.either(render::json, render::json)
                 .map_err(|e| e.to_string())
         })?,
         Format::Yaml => machine(args.all, reports, |data| {
-            data.either(|l| render::yaml(l), |r| render::yaml(r))
+            data.either(render::yaml, render::yaml)
         })?,
     };
     ui.answer(&text);

@@ -3,6 +3,7 @@
 pub mod completion;
 pub mod diagnose;
 pub mod explain;
+pub mod global;
 pub mod schema;
 mod target;
 pub mod version;

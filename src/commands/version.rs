@@ -30,6 +30,7 @@ enum Format {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
+#[allow(clippy::struct_field_names)] // the names are those of the output
 struct Version {
     api_version: &'static str,
     kind: &'static str,

@@ -21,9 +21,9 @@ pub fn lines(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         if c == '\n' {
-            out.push(c)
+            out.push(c);
         } else {
-            push(&mut out, c)
+            push(&mut out, c);
         }
     }
     out

@@ -73,6 +73,9 @@ pub fn report(report: &Report, look: &Look) -> String {
     out
 }
 
+/// Evidence shown of a finding, unless asked for all.
+const EVIDENCE: usize = 5;
+
 fn finding(out: &mut String, finding: &Finding, look: &Look) {
     let role = if finding.root_cause {
         "  (root cause)".to_owned()
@@ -103,7 +106,6 @@ fn finding(out: &mut String, finding: &Finding, look: &Look) {
             look,
         );
     }
-    const EVIDENCE: usize = 5;
     let shown = if look.verbose {
         finding.evidence.len()
     } else {
@@ -239,7 +241,7 @@ fn stage_line(stage: &StageProgress) -> String {
 const fn rank(state: ClusterState) -> u8 {
     match state {
         ClusterState::Failed => 0,
-        ClusterState::Stuck => 1,
+        ClusterState::Stuck | ClusterState::Left => 1,
         ClusterState::Updating => 2,
         ClusterState::Pending => 3,
         ClusterState::Done => 4,

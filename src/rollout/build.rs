@@ -98,7 +98,12 @@ fn stage<'i>(
         .iter()
         .map(|cluster| ClusterView::new(inventory, run, status, cluster))
         .collect();
-    let state = stage_state(status, &gates);
+    let over = run.status.conditions.is_false(reasons::SUCCEEDED);
+    let state = match stage_state(status, &gates) {
+        // The run ended here; a check that fails leaves the stage's own condition as it was.
+        state if over && !state.is_settled() => StageState::Failed,
+        state => state,
+    };
     StageView {
         status,
         spec,
@@ -160,13 +165,7 @@ fn gate<'i>(
         .conditions
         .condition(reasons::PROGRESSING)
         .filter(|progressing| progressing.reason == reasons::STAGE_WAITING)
-        // While the stage waits to begin, its wait afterwards does not run.
-        .filter(|_| {
-            stage
-                .before
-                .iter()
-                .all(|task| task.conditions.is_true(reasons::APPROVAL_REQUEST_APPROVED))
-        })
+        .filter(|_| time == TaskTime::Before || is_past_before_tasks(stage))
         .and_then(|progressing| progressing.since);
     let state = if task.is_approval() {
         match (
@@ -195,6 +194,15 @@ fn gate<'i>(
         wait: spec.and_then(|spec| duration::parse(&spec.wait)),
         waiting_since: waiting_since.filter(|_| task.is_timed_wait()),
     }
+}
+
+/// Whether the tasks before the clusters are done: a stage that waits for one of them has the same
+/// reason as one that waits for those after its clusters.
+fn is_past_before_tasks(stage: &StageStatus) -> bool {
+    stage
+        .before
+        .iter()
+        .all(|task| task.conditions.is_true(reasons::APPROVAL_REQUEST_APPROVED))
 }
 
 impl StageView<'_> {

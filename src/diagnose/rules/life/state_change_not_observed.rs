@@ -32,22 +32,23 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     };
     let run = rollout.run;
     let conditions = &run.status.conditions;
-    let observed = conditions
-        .iter()
+    // The controller's notes on stages and clusters count as much as those on the run.
+    let all = || {
+        run.all_stages()
+            .flat_map(|stage| {
+                stage.conditions.iter().chain(
+                    stage
+                        .clusters
+                        .iter()
+                        .flat_map(|cluster| &cluster.conditions),
+                )
+            })
+            .chain(conditions)
+    };
+    let observed = all()
         .filter_map(|condition| condition.observed_generation)
         .max();
-    // The controller's own notes below the run count as life too.
-    let newest = run
-        .all_stages()
-        .flat_map(|stage| {
-            stage
-                .conditions
-                .iter()
-                .chain(stage.clusters.iter().flat_map(|cluster| &cluster.conditions))
-        })
-        .chain(conditions)
-        .filter_map(|condition| condition.since)
-        .max();
+    let newest = all().filter_map(|condition| condition.since).max();
     let (Some(observed), Some(generation), Some(newest)) =
         (observed, run.meta.generation, newest)
     else {
@@ -55,6 +56,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     };
     let silent = case.now().duration_since(newest);
     if generation <= observed || silent <= QUIET {
+        return Vec::new();
+    }
+    // Where the object tells when it was edited, a fresh edit is no news, and an old one is certain.
+    let edited = run.meta.spec_edited();
+    if edited.is_some_and(|edited| case.now().duration_since(edited) <= QUIET) {
         return Vec::new();
     }
     let state = run.spec.state.as_deref().unwrap_or("absent");
@@ -79,7 +85,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             "status.conditions[].lastTransitionTime (newest)",
             newest.to_string(),
         )
-        .evidence(run.object(), "spec.state", state);
+        .evidence(run.object(), "spec.state", state)
+        .severity(if edited.is_some() { Severity::Warning } else { Severity::Info });
     finding = finding
         .look(
             "If the change is seconds old, look again: the controller takes it up at once.",
