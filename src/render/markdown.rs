@@ -51,16 +51,16 @@ pub fn report(report: &Report, invocation: &Invocation) -> String {
     if !report.not_checked.is_empty() {
         let _ = writeln!(out, "### Not checked\n");
         for gap in &report.not_checked {
+            let what = gap
+                .subject
+                .as_ref()
+                .map_or_else(|| gap.what.clone(), ToString::to_string);
             let clusters = if gap.clusters.is_empty() {
                 String::new()
             } else {
                 format!(" ({})", gap.clusters.join(", "))
             };
-            let _ = writeln!(
-                out,
-                "- {}",
-                text(&format!("{}: {}{clusters}", gap.what, gap.why))
-            );
+            let _ = writeln!(out, "- {}", text(&format!("{what}: {}{clusters}", gap.why)));
         }
         out.push('\n');
     }

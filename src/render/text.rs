@@ -57,7 +57,11 @@ pub fn report(report: &Report, look: &Look) -> String {
     if !report.not_checked.is_empty() {
         let _ = writeln!(out, "\n{}", look.paint.bold("not checked"));
         for gap in &report.not_checked {
-            let mut text = format!("{}: {}", gap.what, gap.why);
+            let what = gap
+                .subject
+                .as_ref()
+                .map_or_else(|| gap.what.clone(), ToString::to_string);
+            let mut text = format!("{what}: {}", gap.why);
             if !gap.clusters.is_empty() {
                 let _ = write!(text, " ({})", clusters(&gap.clusters, look));
             }
