@@ -5,8 +5,9 @@ use crate::diagnose::case::Case;
 use crate::diagnose::report::{Finding, Severity, Verdict};
 use crate::diagnose::rules::Rule;
 use crate::inventory::Sight;
-use crate::kubefleet::{Concept, duration};
-use crate::rollout::Phase;
+use crate::kubefleet::messages::parse_waiting;
+use crate::kubefleet::{Concept, Condition, Conditions, duration, reasons};
+use crate::rollout::{Phase, Rollout};
 
 /// An approval request without an answer.
 pub(in crate::diagnose::rules) const RULE: Rule = Rule {
@@ -51,7 +52,10 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 run.name
             )
         } else {
-            format!("{name} has been waiting{lasting} for a person to approve it; approving lets {what}.")
+            format!(
+                "{name} has been waiting{lasting} for a person to approve it; approving lets \
+                 {what}."
+            )
         };
         let mut finding = rule
             .finding(&object, message)
@@ -79,7 +83,10 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         let approve = Some(case.command(&format!("approve {name}")));
         findings.push(if halted {
             finding
-                .fix("Resume the run when the rollout should go on.", Some(case.command(&format!("resume {}", run.name))))
+                .fix(
+                    "Resume the run when the rollout should go on.",
+                    Some(case.command(&format!("resume {}", run.name))),
+                )
                 .fix("Then, when the rollout so far looks right, approve.", approve)
         } else {
             finding.fix("When the rollout so far looks right, approve.", approve).fix(
@@ -88,5 +95,42 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             )
         });
     }
+    if case.verdict == Verdict::WaitingForApproval && rollout.open_approvals().next().is_none() {
+        findings.extend(without_record(case, rule, rollout));
+    }
     findings
+}
+
+/// The run says that it waits, and has no record of the tasks that it waits for.
+fn without_record(case: &Case<'_>, rule: &Rule, rollout: &Rollout<'_>) -> Option<Finding> {
+    let run = rollout.run.object();
+    // The run's own condition may lag behind its stage's.
+    let stage = rollout.current_stage();
+    let waits = |condition: &&Condition| condition.reason == reasons::RUN_WAITING;
+    let (path, condition) = match rollout.progressing().filter(waits) {
+        Some(progressing) => ("status".to_owned(), progressing),
+        None => (
+            format!("status.stagesStatus[stageName={}]", stage?.status.name),
+            stage?.status.conditions.condition(reasons::PROGRESSING)?,
+        ),
+    };
+    let named = parse_waiting(&condition.message).map(|text| text.stage);
+    let mut finding = rule
+        .finding(
+            &run,
+            format!(
+                "{} says that it waits for an approval, and its status does not tell which request \
+                 that is.",
+                run.name
+            ),
+        )
+        .root()
+        .condition(&run, &path, condition);
+    if let Some(stage) = named.or_else(|| stage.map(|stage| stage.status.name.clone())) {
+        finding = finding.stage(stage);
+    }
+    Some(finding.look(
+        "Look for requests of this run that nobody has answered.",
+        Some(case.command(&format!("approvals {}", run.name))),
+    ))
 }
