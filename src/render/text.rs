@@ -207,7 +207,12 @@ fn tree(out: &mut String, progress: &Progress, look: &Look) {
                 .push(name);
         }
         for (state, names) in states.values() {
-            let text = format!("{}: {}", state.describe(), clusters(names, look));
+            let number = if names.len() > SHOWN {
+                format!(" ({})", names.len())
+            } else {
+                String::new()
+            };
+            let text = format!("{}{number}: {}", state.describe(), clusters(names, look));
             hanging(
                 out,
                 &format!("{trunk}  "),
@@ -252,8 +257,10 @@ const fn rank(state: ClusterState) -> u8 {
     }
 }
 
+/// Names shown of a list, unless asked for all.
+const SHOWN: usize = 12;
+
 fn clusters(names: &[String], look: &Look) -> String {
-    const SHOWN: usize = 12;
     if look.verbose || names.len() <= SHOWN {
         names.join(", ")
     } else {
