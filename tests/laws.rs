@@ -177,7 +177,10 @@ fn denied_evidence_is_not_health() {
 /// Changes a text at a place that `choice` picks.
 fn mutate(text: &str, choice: u64, kind: u8) -> String {
     let lines: Vec<&str> = text.lines().collect();
-    let at = usize::try_from(choice).unwrap_or(0) % lines.len().max(1);
+    if lines.is_empty() {
+        return String::new();
+    }
+    let at = usize::try_from(choice).unwrap_or(0) % lines.len();
     let mut out: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
     let replace = |line: &str, value: &str| match line.split_once(": ") {
         Some((key, _)) => format!("{key}: {value}"),
