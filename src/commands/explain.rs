@@ -12,10 +12,13 @@ use crate::kubefleet::object::OWN_API_VERSION;
 use crate::render;
 use crate::ui::Ui;
 
-/// Arguments of `explain`.
+/// Explain a finding at length, offline
+///
+/// Prints what a finding means, how it comes about, how to confirm it, how to fix it and how to avoid
+/// it. The explanations are part of the program.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  kubectl-fleet-stage explain FS401\n  \
-    kubectl-fleet-stage explain approval-pending\n  kubectl-fleet-stage explain --list")]
+#[command(after_help = "Examples:\n  kubectl fleet-stage explain FS401\n  \
+    kubectl fleet-stage explain approval-pending\n  kubectl fleet-stage explain --list")]
 pub struct ExplainArgs {
     /// The code (FS401) or the name (approval-pending) of a finding
     #[arg(required_unless_present = "list", value_name = "CODE|NAME")]

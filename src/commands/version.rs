@@ -9,10 +9,10 @@ use crate::kubefleet::object::OWN_API_VERSION;
 use crate::render;
 use crate::ui::Ui;
 
-/// Arguments of `version`.
+/// Print the version
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  kubectl-fleet-stage version\n  kubectl-fleet-stage version -o json"
+    after_help = "Examples:\n  kubectl fleet-stage version\n  kubectl fleet-stage version -o json"
 )]
 pub struct VersionArgs {
     /// The format
