@@ -235,7 +235,7 @@ impl Ui {
         let mut text = format!("{label} {}\n", escape::lines(&error.message));
         if let Some(hint) = &error.hint {
             let hint = escape::lines(&self.invocation.prose(hint));
-            text.push_str(&format!("{} {hint}\n", paint.hint("hint:")));
+            text = format!("{text}{} {hint}\n", paint.hint("hint:"));
         }
         self.note(&text);
     }

@@ -17,6 +17,7 @@ use crate::diagnose::report::{NotChecked, Report, Severity, Subject};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::source::{Answer, Query, Source};
+use crate::kubefleet::object::Object;
 use crate::kubefleet::{Kind, ObjectRef};
 use crate::render::invocation::quote;
 use crate::render::{self, text::Look};
@@ -67,7 +68,7 @@ pub struct DiagnoseArgs {
     #[arg(long)]
     all: bool,
     /// With --all: of both scopes and all namespaces
-    #[arg(short = 'A', long, requires = "all", conflicts_with = "namespace")]
+    #[arg(short = 'A', long, requires = "all")]
     all_namespaces: bool,
     /// With --all: only runs that are not over
     #[arg(long, requires = "all")]
@@ -125,6 +126,12 @@ pub fn run(
     ui: &mut Ui,
     clock: fn() -> Timestamp,
 ) -> Result<Exit, Error> {
+    // Not a conflict that clap could see: -n is a global flag.
+    if args.all_namespaces && global.namespace.is_some() {
+        return Err(Error::usage(
+            "-A looks everywhere, -n in one namespace: give one of them",
+        ));
+    }
     let mut bundle = bundle::read(inputs(args, ui)?)?;
     for warning in &bundle.warnings {
         ui.warning(warning);
@@ -165,7 +172,7 @@ pub fn run(
         verbose: global.verbose,
     };
     let text = if args.all {
-        write_list(DiagnosisList::new(reports), args.output, &look)?
+        write_list(&DiagnosisList::new(reports), args.output, &look)?
     } else {
         let texts: Result<Vec<_>, _> = reports
             .iter()
@@ -185,9 +192,9 @@ fn write(report: &Report, format: Format, look: &Look) -> Result<String, Error> 
     })
 }
 
-fn write_list(list: DiagnosisList, format: Format, look: &Look) -> Result<String, Error> {
+fn write_list(list: &DiagnosisList, format: Format, look: &Look) -> Result<String, Error> {
     match format {
-        Format::Json | Format::Yaml => machine(&list, format),
+        Format::Json | Format::Yaml => machine(list, format),
         Format::Text | Format::Markdown if list.items().is_empty() => Ok(String::new()),
         Format::Text | Format::Markdown => {
             let mut text = list.headline();
@@ -210,10 +217,9 @@ fn machine<T: Serialize>(data: &T, format: Format) -> Result<String, Error> {
 
 /// The flags that make the same objects be read again, with their leading space.
 fn again(args: &DiagnoseArgs) -> String {
-    args.files
-        .iter()
-        .map(|path| format!(" -f {}", quote(&path.to_string_lossy())))
-        .collect()
+    args.files.iter().fold(String::new(), |flags, path| {
+        flags + " -f " + &quote(&path.to_string_lossy())
+    })
 }
 
 fn inputs(args: &DiagnoseArgs, ui: &mut Ui) -> Result<Vec<Input>, Error> {
@@ -262,7 +268,7 @@ impl Source for Watched<'_> {
         let answers = self.bundle.answer(queries);
         if !self.bundle.duplicates.is_empty() {
             let objects = answers.iter().flat_map(|answer| &answer.objects);
-            let names: Vec<_> = objects.map(|object| object.reference()).collect();
+            let names: Vec<_> = objects.map(Object::reference).collect();
             let seen = |(object, _): &&(ObjectRef, usize)| names.contains(object);
             let doubtful = self.bundle.duplicates.iter().filter(seen).cloned();
             self.doubtful.extend(doubtful);

@@ -30,7 +30,7 @@ enum Format {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Version {
+struct About {
     api_version: &'static str,
     kind: &'static str,
     version: &'static str,
@@ -38,7 +38,7 @@ struct Version {
 
 /// Prints the version.
 pub fn run(args: &VersionArgs, ui: &mut Ui) -> Result<Exit, Error> {
-    let version = Version {
+    let version = About {
         api_version: OWN_API_VERSION,
         kind: "Version",
         version: env!("CARGO_PKG_VERSION"),

@@ -1,7 +1,7 @@
 //! Findings about the text with which a run failed: one way to write them for all rules.
 
 use super::case::Case;
-use super::report::{Finding, Subject, Verdict};
+use super::report::{Finding, Severity, Subject, Verdict};
 use super::rules::Rule;
 use crate::kubefleet::ObjectRef;
 
@@ -12,10 +12,13 @@ pub(super) fn finding(
     subject: impl Into<Subject>,
     message: impl Into<String>,
 ) -> Finding {
-    let finding = rule.finding(subject, message).root_if(matches!(
-        case.verdict,
-        Verdict::Failed | Verdict::InitializationFailed
-    ));
+    let finding = rule
+        .finding(subject, message)
+        .severity(Severity::Error)
+        .root_if(matches!(
+            case.verdict,
+            Verdict::Failed | Verdict::InitializationFailed
+        ));
     match &case.failure {
         Some(failure) => finding.evidence(
             case.run_object(),

@@ -19,7 +19,7 @@ pub(super) fn not_picked(policy: &PolicySnapshot) -> BTreeMap<String, Vec<&str>>
     groups
 }
 
-/// `member-3: its taint a=b is not tolerated; …`, the largest groups first; `None` when every
+/// `member-3: taint a=b not tolerated; …`, the largest groups first; `None` when every
 /// cluster was picked.
 pub(super) fn explain(groups: &BTreeMap<String, Vec<&str>>) -> Option<String> {
     const SHOWN: usize = 3;
@@ -59,7 +59,7 @@ fn why(text: &str) -> String {
     match parse_decision(text) {
         Decision::Picked { .. } => "picked".to_owned(),
         Decision::NotEligible { reason, .. } => words(&reason),
-        Decision::ClusterNotFound { .. } => "there is no such MemberCluster".to_owned(),
+        Decision::ClusterNotFound { .. } => "no such MemberCluster".to_owned(),
         Decision::ScoreTooLow { .. } => "other clusters were preferred".to_owned(),
         Decision::Unschedulable { reasons } => {
             let words: Vec<_> = reasons.iter().map(words).collect();
@@ -75,17 +75,17 @@ fn words(reason: &FilterReason) -> String {
         minutes.map_or_else(String::new, |minutes| format!(" for {minutes}m"))
     };
     match reason {
-        FilterReason::LeftFleet => "it has left the fleet".to_owned(),
-        FilterReason::AgentNotOnline => "its member agent has never reported".to_owned(),
+        FilterReason::LeftFleet => "left the fleet".to_owned(),
+        FilterReason::AgentNotOnline => "member agent has never reported".to_owned(),
         FilterReason::NoHeartbeat { minutes } => {
-            format!("its member agent has been silent{}", ago(minutes))
+            format!("member agent silent{}", ago(minutes))
         }
-        FilterReason::AgentNotJoined => "its member agent has not joined".to_owned(),
-        FilterReason::HealthUnknown => "its member agent has not reported its health".to_owned(),
+        FilterReason::AgentNotJoined => "member agent has not joined".to_owned(),
+        FilterReason::HealthUnknown => "member agent has not reported its health".to_owned(),
         FilterReason::Unhealthy { minutes } => {
-            format!("its member agent has been unhealthy{}", ago(minutes))
+            format!("member agent unhealthy{}", ago(minutes))
         }
-        FilterReason::AffinityMismatch => "its labels match no required affinity term".to_owned(),
+        FilterReason::AffinityMismatch => "no required affinity term matches".to_owned(),
         FilterReason::Taint { key, value, effect } => {
             let value = if value.is_empty() {
                 String::new()
@@ -97,13 +97,13 @@ fn words(reason: &FilterReason) -> String {
             } else {
                 format!(":{effect}")
             };
-            format!("its taint {key}{value}{effect} is not tolerated")
+            format!("taint {key}{value}{effect} not tolerated")
         }
         FilterReason::TopologySpread { key, .. } => {
             format!("the spread constraint on {key} would be violated")
         }
-        FilterReason::NamespacesUnknown => "it does not report its namespaces".to_owned(),
-        FilterReason::NamespaceMissing => "it lacks the placement's namespace".to_owned(),
+        FilterReason::NamespacesUnknown => "namespaces not reported".to_owned(),
+        FilterReason::NamespaceMissing => "the placement's namespace is missing there".to_owned(),
         FilterReason::AlreadyPlaced => "the placement is there already".to_owned(),
         FilterReason::Other { text } => format!("`{text}`"),
     }

@@ -59,6 +59,23 @@ rules! {
         run_state_unsupported,
         failure_not_recognized,
     }
+    changes {
+        apply_strategy_changed,
+        placement_policy_changed,
+        cluster_count_changed,
+        stage_clusters_changed,
+        cluster_left_during_run,
+        placement_being_deleted,
+        run_status_inconsistent,
+        max_concurrency_invalid,
+        approval_request_of_another_run,
+    }
+    bindings {
+        preempted_by_another_run,
+        binding_changed_in_flight,
+        binding_missing,
+        deletion_stage_inconsistent,
+    }
     gates {
         approval_observed_generation_mismatch,
         approval_pending,
@@ -94,6 +111,19 @@ rules! {
         load_balancer_pending,
         apply_conflict,
         work_status_trimmed,
+    }
+    life {
+        run_not_started,
+        run_stopped,
+        stop_blocked,
+        run_frozen_by_upgrade,
+        state_change_not_observed,
+        finished_run_edited,
+        run_being_deleted,
+        state_ignored_by_hub,
+        strategy_differs_from_run,
+        availability_not_tracked,
+        stage_skipped_empty,
     }
     content {
         old_content_rolled_out,

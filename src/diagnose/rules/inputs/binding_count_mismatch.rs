@@ -39,10 +39,10 @@ fn mismatch(
     let object = case.placement_object();
     let number = |value: Option<i64>| value.map_or_else(|| "?".to_owned(), |it| it.to_string());
     let lead = format!(
-        "{} of {object} were selected where its policy asks for {} {}",
+        "{object} had {} where its policy asks for {} {}",
         match selected {
-            Some(1) => "1 binding".to_owned(),
-            _ => format!("{} bindings", number(selected)),
+            Some(1) => "1 selected binding".to_owned(),
+            _ => format!("{} selected bindings", number(selected)),
         },
         number(observed),
         failing::when(case)

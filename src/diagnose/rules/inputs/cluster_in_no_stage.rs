@@ -100,9 +100,10 @@ fn nowhere(case: &Case<'_>, rule: &Rule, total: Option<u64>, shown: &[String]) -
     finding = finding
         .fix(
             format!(
-                "Label each of these clusters so that exactly one stage selects it{selectors}: \
-                 `kubectl label memberclusters NAME KEY=VALUE`; or extend the strategy, or keep them \
-                 out of the placement's policy."
+                "Label {} so that exactly one stage selects it{selectors}: \
+                 `kubectl label memberclusters NAME KEY=VALUE`; or extend the strategy, or narrow the \
+                 placement's policy.",
+                if number == 1 { "the cluster" } else { "each of the clusters" }
             ),
             None,
         )

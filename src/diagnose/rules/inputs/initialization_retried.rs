@@ -63,7 +63,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     };
     let finding = old_bindings(case, &lead, &finding)
         .or_else(|| no_snapshot(case, &lead, &finding))
-        .unwrap_or_else(|| finding(format!("{lead}: it keeps trying.")));
+        .unwrap_or_else(|| finding(format!("{lead}; nothing that was read shows why.")));
     vec![
         finding
             .look(
@@ -144,10 +144,10 @@ fn no_snapshot(case: &Case<'_>, lead: &str, start: &dyn Fn(String) -> Finding) -
     }
     let object = case.placement_object();
     let finding = start(format!(
-        "{lead}: {object} has no resource snapshot that is marked as the latest, which a run without \
-         an index needs."
+        "{lead}: {object} has no resource snapshot yet, for which a run without an index waits up to \
+         KubeFleet 0.2.2."
     ))
-    .evidence(&object, "latest resource snapshot", "none");
+    .evidence(&object, "resource snapshots", "none marked as the latest");
     Some(finding.look(
         "See whether the placement selects anything and what its conditions say.",
         Some(case.command(&format!(

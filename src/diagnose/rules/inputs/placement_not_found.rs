@@ -17,7 +17,7 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
     name: "placement-not-found",
     severity: Severity::Error,
     reads: &[Concept::Placement],
-    caused_by: &[],
+    caused_by: &["FS206"],
     check,
 };
 
@@ -55,7 +55,17 @@ fn missing(case: &Case<'_>, rule: &Rule) -> Finding {
                         .created
                         .map_or_else(|| "unknown".to_owned(), |created| created.to_string()),
                 );
-            failing::just_new_run(case, finding)
+            if placement.is_external() {
+                return failing::just_new_run(case, finding);
+            }
+            let finding = finding.fix(
+                format!(
+                    "Set its `spec.strategy.type` to External, which is {} now.",
+                    placement.rollout_type()
+                ),
+                None,
+            );
+            failing::then_new_run(case, finding)
         }
         Sight::Unknown(_) => {
             let finding = failing::finding(case, rule, &object, format!("{lead}."));

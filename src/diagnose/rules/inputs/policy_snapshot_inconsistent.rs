@@ -82,17 +82,21 @@ fn several(case: &Case<'_>, rule: &Rule, count: Option<u32>) -> Finding {
     }
     // The newest stays.
     latest.pop();
-    let stale = latest.iter().map(|policy| policy.meta.name.as_str());
     let which = if latest.is_empty() {
         "all but the one with the highest index".to_owned()
     } else {
-        enumerate(stale)
+        enumerate(latest.iter().map(|policy| policy.meta.name.as_str()))
+    };
+    let name = match latest.as_slice() {
+        [only] => only.meta.name.as_str(),
+        _ => "NAME",
     };
     finding = finding.fix(
         format!(
-            "Take the mark from {which}, which nothing mends by itself: `kubectl label {} NAME{} \
+            "Take the mark from {which}, which nothing mends by itself: `kubectl label {} {}{} \
              --overwrite {}=false`.",
             case.inventory.scope.kind(Concept::PolicySnapshot).plural(),
+            name,
             case.flag(),
             names::IS_LATEST
         ),

@@ -14,7 +14,7 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
     name: "policy-snapshot-not-found",
     severity: Severity::Error,
     reads: &[Concept::Placement, Concept::PolicySnapshot],
-    caused_by: &[],
+    caused_by: &["FS206"],
     check,
 };
 

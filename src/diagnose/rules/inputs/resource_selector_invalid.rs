@@ -4,6 +4,7 @@ use crate::diagnose::case::Case;
 use crate::diagnose::failing;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
+use crate::kubefleet::binding::describe_object;
 use crate::kubefleet::messages::{Cause, SelectorProblem};
 use crate::kubefleet::{Concept, reasons};
 
@@ -97,12 +98,28 @@ fn describe(problem: &SelectorProblem) -> (String, &'static str) {
             "Take the Namespace out, and place it with a ClusterResourcePlacement",
         ),
         SelectorProblem::Duplicate { resource } => (
-            format!("selected an object twice, {resource},"),
+            format!("selected {} twice", object(resource)),
             "Make the selectors exclude each other",
         ),
         SelectorProblem::NoNamespaceSelected => (
             "selected objects of one namespace but no namespace".to_owned(),
             "Add a selector for exactly one Namespace, which NamespaceWithResourceSelectors needs",
         ),
+    }
+}
+
+/// `Deployment shop/web` of `{Group:apps Version:v1 Kind:Deployment Name:web Namespace:shop …}`;
+/// the text itself where it is something else.
+fn object(printed: &str) -> String {
+    let field = |name: &str| {
+        printed
+            .trim_matches(['{', '}'])
+            .split(' ')
+            .find_map(|part| part.strip_prefix(name))
+            .unwrap_or_default()
+    };
+    match (field("Kind:"), field("Namespace:"), field("Name:")) {
+        ("", _, _) | (_, _, "") => printed.to_owned(),
+        (kind, namespace, name) => describe_object(kind, namespace, name),
     }
 }

@@ -28,16 +28,22 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
 
 fn unsupported(case: &Case<'_>, rule: &Rule, state: &str) -> Finding {
     let run = case.run_object();
+    let now = case.run().and_then(|run| run.spec.state.clone());
+    let verb = if now.as_deref() == Some(state) {
+        "is"
+    } else {
+        "was"
+    };
     let mut finding = failing::finding(
         case,
         rule,
         &run,
         format!(
-            "{run} is in state {state}, which the hub's controller does not know: it takes \
+            "{run} {verb} in state {state}, which the hub's controller does not know: it takes \
              Initialize, Run and Stop."
         ),
     );
-    if let Some(now) = case.run().and_then(|run| run.spec.state.clone()) {
+    if let Some(now) = now {
         finding = finding.evidence(&run, "spec.state", now);
     }
     finding.fix(

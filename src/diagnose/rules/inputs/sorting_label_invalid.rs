@@ -89,15 +89,15 @@ fn invalid(
         .map(|member| member.meta.name.as_str())
         .filter(|name| *name != cluster)
         .collect();
+    let by = stage.map_or_else(String::new, |stage| {
+        format!(" (stage {} sorts by it)", stage.name)
+    });
     let what = match value {
-        None => format!("MemberCluster {cluster} lacked the label {key}"),
+        None => format!("MemberCluster {cluster} lacked the label {key}{by}"),
         Some(value) => format!(
-            "MemberCluster {cluster} had the label {key}={value}, which is not a whole number,"
+            "MemberCluster {cluster} had the label {key}={value}, which is not a whole number{by}"
         ),
     };
-    let by = stage.map_or_else(String::new, |stage| {
-        format!(", by which stage {} sorts its clusters", stage.name)
-    });
     let tail = if mended {
         ", but it has a whole number now".to_owned()
     } else if others.is_empty() {
@@ -108,7 +108,7 @@ fn invalid(
             enumerate(others.iter())
         )
     };
-    let message = format!("{what} {when}{by}{tail}.");
+    let message = format!("{what} {when}{tail}.");
     let object = if others.is_empty() {
         case.object(Concept::MemberCluster, cluster)
     } else {

@@ -89,32 +89,33 @@ fn invalid(
 }
 
 fn describe(before: bool, field: &str, problem: &TaskProblem) -> (String, String) {
-    let task = |task: &Option<u32>| {
-        task.map_or_else(|| "a task".to_owned(), |task| format!("task {task}"))
+    let at = |task: &Option<u32>| match task {
+        Some(task) => format!("{field}[{task}]"),
+        None => field.to_owned(),
     };
     match problem {
         TaskProblem::TooMany => (
             format!("had more than one task in {field}"),
             "Leave one Approval in `beforeStageTasks`.".to_owned(),
         ),
-        TaskProblem::TypeNotAllowed { task: at, task_type } => (
-            format!("had {} of type {task_type} in {field}, which takes Approval only", task(at)),
+        TaskProblem::TypeNotAllowed { task, task_type } => (
+            format!("had a {task_type} in {}, where only an Approval may stand,", at(task)),
             format!("Move the {task_type} to `afterStageTasks`, or take it out."),
         ),
-        TaskProblem::WaitNotAllowed { task: at } => (
-            format!("gave {} in {field}, an Approval, a waitTime", task(at)),
+        TaskProblem::WaitNotAllowed { task } => (
+            format!("had an Approval with a waitTime in {}", at(task)),
             "Take `waitTime` from the Approval; a TimedWait waits.".to_owned(),
         ),
         TaskProblem::DuplicateType { task_type } => (
             format!("had two tasks of type {task_type} in {field}"),
             format!("Leave one task of type {task_type}."),
         ),
-        TaskProblem::WaitMissing { task: at } => (
-            format!("had {} in {field}, a TimedWait, without a waitTime", task(at)),
+        TaskProblem::WaitMissing { task } => (
+            format!("had a TimedWait without a waitTime in {}", at(task)),
             "Give the TimedWait a `waitTime`, such as `1h`.".to_owned(),
         ),
-        TaskProblem::WaitNotPositive { task: at } => (
-            format!("had {} in {field}, a TimedWait, with a waitTime that is not positive", task(at)),
+        TaskProblem::WaitNotPositive { task } => (
+            format!("had a TimedWait with a waitTime of zero or less in {}", at(task)),
             "Give the TimedWait a `waitTime` above zero, or take the task out.".to_owned(),
         ),
         TaskProblem::Other { text } => (

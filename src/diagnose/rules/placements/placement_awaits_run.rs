@@ -13,7 +13,7 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
     name: "placement-awaits-run",
     severity: Severity::Info,
     reads: &[Concept::Placement, Concept::Binding],
-    caused_by: &["FS105", "FS106"],
+    caused_by: &[],
     check,
 };
 

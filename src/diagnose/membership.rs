@@ -1,0 +1,137 @@
+//! Which clusters a run's stages would have if they were computed now.
+
+use std::collections::BTreeSet;
+
+use super::case::Case;
+use crate::inventory::Inventory;
+use crate::kubefleet::binding::Binding;
+use crate::kubefleet::run::{StageStatus, UpdateRun};
+use crate::kubefleet::strategy::Stage;
+
+/// What became of a cluster of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// Its binding is Unscheduled: the placement is to be taken from it.
+    Unscheduled,
+    /// Its MemberCluster is being deleted, or it has left.
+    Leaving,
+    /// Its MemberCluster does not exist.
+    Gone,
+}
+
+/// What became of a cluster that was in the run's stages; `None` when nothing did, as far as can
+/// be seen.
+pub(super) fn fate(inventory: &Inventory, cluster: &str) -> Option<Fate> {
+    match inventory.member(cluster) {
+        Some(member) if member.is_leaving() => return Some(Fate::Leaving),
+        None if inventory.member_is_absent(cluster) => return Some(Fate::Gone),
+        _ => {}
+    }
+    inventory
+        .binding(cluster)
+        .is_some_and(Binding::is_unscheduled)
+        .then_some(Fate::Unscheduled)
+}
+
+/// The clusters of one stage, computed from the recorded strategy, the members' labels and the
+/// bindings as they are now, in the order of their update.
+/// Source: updaterun/initialization.go:computeRunStageStatus. `None` when something that it takes
+/// was not seen in full.
+pub(super) fn stage_now<'i>(inventory: &'i Inventory, stage: &Stage) -> Option<Vec<&'i str>> {
+    if !inventory.bindings.is_complete() || !inventory.members.is_complete() {
+        return None;
+    }
+    let Some(selector) = stage.selector.as_deref() else {
+        return Some(Vec::new());
+    };
+    let mut clusters = BTreeSet::new();
+    for binding in inventory
+        .bindings
+        .iter()
+        .filter(|binding| !binding.is_unscheduled() && !binding.meta.is_deleting())
+    {
+        let Some(member) = inventory.member(&binding.spec.cluster) else {
+            continue;
+        };
+        if !selector.matches(&member.meta.labels)? {
+            continue;
+        }
+        let order: i64 = if stage.sorting_label.is_empty() {
+            0
+        } else {
+            member.meta.label(&stage.sorting_label)?.parse().ok()?
+        };
+        clusters.insert((order, member.meta.name.as_str()));
+    }
+    Some(clusters.into_iter().map(|(_, name)| name).collect())
+}
+
+/// How one stage's clusters differ from those that the run recorded.
+#[derive(Debug, Default)]
+pub(super) struct StageDifference<'i> {
+    /// In the stage now, and not recorded.
+    pub came: Vec<&'i str>,
+    /// Recorded, and not in the stage now.
+    pub left: Vec<&'i str>,
+    /// The same clusters in another order.
+    pub reordered: bool,
+}
+
+impl StageDifference<'_> {
+    /// Whether nothing differs.
+    pub fn is_empty(&self) -> bool {
+        self.came.is_empty() && self.left.is_empty() && !self.reordered
+    }
+}
+
+/// Compares a stage's record with what it would be now.
+pub(super) fn compare<'i>(
+    inventory: &'i Inventory,
+    status: &'i StageStatus,
+    stage: &Stage,
+) -> Option<StageDifference<'i>> {
+    let now = stage_now(inventory, stage)?;
+    let recorded: Vec<&str> = status
+        .clusters
+        .iter()
+        .map(|cluster| cluster.name.as_str())
+        .collect();
+    let came: Vec<_> = now
+        .iter()
+        .copied()
+        .filter(|name| !recorded.contains(name))
+        .collect();
+    let left: Vec<_> = recorded
+        .iter()
+        .copied()
+        .filter(|name| !now.contains(name))
+        .collect();
+    let reordered = came.is_empty() && left.is_empty() && now != recorded;
+    Some(StageDifference {
+        came,
+        left,
+        reordered,
+    })
+}
+
+/// The stage of a run by its position, with what the run recorded of the strategy.
+pub(super) fn stage_at(run: &UpdateRun, index: u64) -> Option<(&StageStatus, Option<&Stage>)> {
+    let at = usize::try_from(index).ok()?;
+    let status = run.status.stages.get(at)?;
+    let spec = run
+        .status
+        .strategy
+        .as_deref()
+        .and_then(|strategy| strategy.stages.get(at));
+    Some((status, spec))
+}
+
+/// The name of the stage in which the run recorded a cluster.
+pub(super) fn recorded_stage<'i>(case: &Case<'i>, cluster: &str) -> Option<&'i str> {
+    let run = case.run()?;
+    run.status
+        .stages
+        .iter()
+        .find(|stage| stage.clusters.iter().any(|status| status.name == cluster))
+        .map(|stage| stage.name.as_str())
+}

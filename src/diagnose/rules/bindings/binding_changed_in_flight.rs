@@ -1,0 +1,186 @@
+//! The binding of a cluster in flight was changed, and no other run did it.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::failed;
+use crate::diagnose::finding::enumerate;
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::diagnose::taken::{Lost, lost};
+use crate::kubefleet::binding::Binding;
+use crate::kubefleet::run::ClusterStatus;
+use crate::kubefleet::{Concept, Conditions, reasons};
+
+/// The text is the one of a preemption, but the same check fails for any other change of the
+/// binding's spec, as by the scheduler or by hand.
+/// Source: updaterun/execution.go:isBindingSyncedWithClusterStatus.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS302",
+    name: "binding-changed-in-flight",
+    severity: Severity::Error,
+    reads: &[Concept::Binding, Concept::UpdateRun],
+    caused_by: &["FS201", "FS202", "FS205", "FS206"],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    lost(case)
+        .iter()
+        .filter(|lost| lost.winner.is_none())
+        .map(|lost| finding(case, rule, lost))
+        .collect()
+}
+
+fn finding(case: &Case<'_>, rule: &Rule, lost: &Lost<'_, '_>) -> Finding {
+    let Lost { cluster, stage, .. } = *lost;
+    let subject = match (lost.binding, lost.named) {
+        (Some(binding), _) => binding.object(),
+        (None, Some(name)) => case.object(Concept::Binding, name),
+        (None, None) => case.run_object(),
+    };
+    let off = lost
+        .binding
+        .map(|binding| differences(case, binding, cluster));
+    let message = match &off {
+        None if case.inventory.bindings.is_complete() => format!(
+            "The binding of {cluster} was changed while the run was updating it, and it does not \
+             exist any more, so that it cannot be told who did it."
+        ),
+        None => format!(
+            "The binding of {cluster} was changed while the run was updating it; it could not be \
+             read, so that it cannot be told who did it."
+        ),
+        Some(off) if off.is_empty() => format!(
+            "The binding of {cluster} was changed while the run was updating it; by now it asks for \
+             what the run wrote again, which does not revive a failed run."
+        ),
+        Some(off) => format!(
+            "The binding of {cluster} was changed while the run was updating it, and no other run \
+             is seen to have done it: {}.",
+            enumerate(off.iter().map(|difference| difference.what.as_str()))
+        ),
+    };
+    let mut finding = failed::finding(case, rule, &subject, message)
+        .stage(stage)
+        .clusters([cluster]);
+    for difference in off.iter().flatten() {
+        finding = finding.evidence(&subject, difference.path, difference.value.clone());
+    }
+    if let Some(started) = lost
+        .binding
+        .and_then(|binding| binding.status.conditions.condition(reasons::ROLLOUT_STARTED))
+    {
+        finding = finding.condition(&subject, "status", started);
+    }
+    let look = match lost.binding {
+        Some(_) => format!(
+            "See who wrote the binding: `kubectl get {} {}{} -o yaml --show-managed-fields`; the \
+             scheduler, another controller and a person may have.",
+            subject.kind.name().to_lowercase(),
+            subject.name,
+            case.flag()
+        ),
+        None => format!(
+            "See who has the cluster now: `kubectl get {}{} -l kubernetes-fleet.io/parent-CRP={} -o \
+             yaml`; the message of RolloutStarted on the binding of {cluster} names the run.",
+            case.inventory
+                .scope
+                .kind(Concept::Binding)
+                .name()
+                .to_lowercase(),
+            case.flag(),
+            case.inventory.placement_name
+        ),
+    };
+    failed::new_run(
+        case,
+        finding.look(look, None),
+        "When nothing else writes the binding any more, make a new run: this one cannot go on.",
+    )
+}
+
+/// One thing about a binding that is not as the run wrote it.
+struct Difference {
+    what: String,
+    path: &'static str,
+    value: String,
+}
+
+fn differences(case: &Case<'_>, binding: &Binding, cluster: &str) -> Vec<Difference> {
+    let mut found = Vec::new();
+    let mut add = |what: String, path: &'static str, value: String| {
+        found.push(Difference { what, path, value });
+    };
+    if let Some(deleted) = binding.meta.deleted {
+        add(
+            "it is being deleted".to_owned(),
+            "metadata.deletionTimestamp",
+            deleted.to_string(),
+        );
+    }
+    let snapshot = &binding.spec.snapshot;
+    if let Some(wanted) = case.inventory.wanted_snapshot()
+        && wanted != *snapshot
+    {
+        let has = if snapshot.is_empty() { "none" } else { snapshot };
+        add(
+            format!("its snapshot is {has} instead of {wanted}"),
+            "spec.resourceSnapshotName",
+            has.to_owned(),
+        );
+    }
+    if binding.spec.state != "Bound" {
+        add(
+            format!("its state is {} instead of Bound", binding.spec.state),
+            "spec.state",
+            binding.spec.state.clone(),
+        );
+    }
+    let status = case
+        .run()
+        .into_iter()
+        .flat_map(|run| &run.status.stages)
+        .flat_map(|stage| &stage.clusters)
+        .find(|status| status.name == cluster);
+    if status.is_some_and(|status| other_overrides(status, binding)) {
+        let names: Vec<_> = binding
+            .spec
+            .cluster_overrides
+            .iter()
+            .chain(binding.spec.overrides.iter().map(|name| &name.name))
+            .cloned()
+            .collect();
+        add(
+            "its overrides are not those that the run recorded".to_owned(),
+            "spec.clusterResourceOverrideSnapshots, spec.resourceOverrideSnapshots",
+            names.join(", "),
+        );
+    }
+    let recorded = case.run().and_then(|run| run.status.apply_strategy.as_deref());
+    if let (Some(recorded), Some(has)) = (recorded, binding.spec.apply_strategy.as_deref()) {
+        let differences = recorded.differences(has);
+        if !differences.is_empty() {
+            add(
+                "its apply strategy is not the one that the run recorded".to_owned(),
+                "spec.applyStrategy",
+                differences.join("; "),
+            );
+        }
+    }
+    let started = binding.status.conditions.condition(reasons::ROLLOUT_STARTED);
+    if !started.is_some_and(|started| started.is_true() && started.observes(binding.meta.generation))
+    {
+        add(
+            "its spec was changed after the run wrote it, for RolloutStarted does not speak of its \
+             generation"
+                .to_owned(),
+            "metadata.generation",
+            binding.meta.generation.unwrap_or(0).to_string(),
+        );
+    }
+    found
+}
+
+fn other_overrides(status: &ClusterStatus, binding: &Binding) -> bool {
+    status.overrides != binding.spec.overrides
+        || status.cluster_overrides != binding.spec.cluster_overrides
+}

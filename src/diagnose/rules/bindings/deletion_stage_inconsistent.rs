@@ -1,0 +1,96 @@
+//! A binding that the deletion stage has deleted, or is deleting, is there and stays.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::failed;
+use crate::diagnose::report::{Finding, Severity, Subject};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::messages::Cause;
+use crate::kubefleet::{Concept, Kind};
+
+/// Something made the binding again after the run had deleted it.
+/// Source: updaterun/execution.go:executeDeleteStage, stop.go:stopDeleteStage.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS304",
+    name: "deletion-stage-inconsistent",
+    severity: Severity::Error,
+    reads: &[Concept::Binding],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    case.causes()
+        .filter_map(|cause| match cause {
+            Cause::DeletedClusterHasBinding { cluster } => Some((
+                cluster,
+                format!(
+                    "The run had taken the placement from {cluster}, and {cluster} had a binding \
+                     again before the run was over"
+                ),
+            )),
+            Cause::DeletingBindingNotDeleting { cluster } => Some((
+                cluster,
+                format!(
+                    "The run had begun to take the placement from {cluster}, and the binding of \
+                     {cluster} was not being deleted"
+                ),
+            )),
+            _ => None,
+        })
+        .map(|(cluster, what)| finding(case, rule, cluster, &what))
+        .collect()
+}
+
+fn finding(case: &Case<'_>, rule: &Rule, cluster: &str, what: &str) -> Finding {
+    let binding = case.inventory.binding(cluster);
+    let now = match binding {
+        Some(binding) if binding.meta.is_deleting() => "; by now it is being deleted",
+        None if case.inventory.bindings.is_complete() => "; by now there is none",
+        _ => "",
+    };
+    let subject = binding.map_or_else(
+        || Subject::new(Kind::MemberCluster.name(), "", cluster),
+        |binding| Subject::from(binding.object()),
+    );
+    let mut finding =
+        failed::finding(case, rule, subject, format!("{what}{now}.")).clusters([cluster]);
+    if let Some(deletion) = case
+        .rollout
+        .iter()
+        .flat_map(|rollout| &rollout.stages)
+        .find(|stage| stage.deletes)
+    {
+        finding = finding.stage(deletion.name());
+    }
+    if let Some(binding) = binding {
+        let object = binding.object();
+        finding = finding
+            .evidence(&object, "spec.state", binding.spec.state.clone())
+            .evidence(
+                &object,
+                "metadata.deletionTimestamp",
+                binding
+                    .meta
+                    .deleted
+                    .map_or_else(|| "absent".to_owned(), |deleted| deleted.to_string()),
+            );
+        if let Some(created) = binding.meta.created {
+            finding = finding.evidence(&object, "metadata.creationTimestamp", created.to_string());
+        }
+    }
+    let finding = finding.look(
+        format!(
+            "See whether the placement picks {cluster} again: `kubectl get {} {}{} -o yaml` shows \
+             its policy and what was decided.",
+            case.placement_object().kind.name().to_lowercase(),
+            case.inventory.placement_name,
+            case.flag()
+        ),
+        None,
+    );
+    failed::new_run(
+        case,
+        finding,
+        "Make a new run: it is computed from the bindings as they are now.",
+    )
+}

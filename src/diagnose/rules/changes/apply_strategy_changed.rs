@@ -1,0 +1,115 @@
+//! The way in which resources are applied was changed under a run.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::failed;
+use crate::diagnose::finding::enumerate;
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::messages::Cause;
+use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::{Concept, ObjectRef};
+
+/// The controller compares the placement's apply strategy with the one that the run recorded, at
+/// every look. Its text prints both with pointers in them, so the objects are compared instead.
+/// Source: updaterun/validation.go:validate.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS201",
+    name: "apply-strategy-changed",
+    severity: Severity::Error,
+    reads: &[Concept::Placement],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    let placement = case.placement_object();
+    if case
+        .causes()
+        .any(|cause| matches!(cause, Cause::ApplyStrategyChanged))
+    {
+        return vec![after_failure(case, rule, &placement)];
+    }
+    let Some(run) = failed::live_run(case) else {
+        return Vec::new();
+    };
+    let Some(differences) = differences(case, run).filter(|found| !found.is_empty()) else {
+        return Vec::new();
+    };
+    let finding = rule
+        .finding(
+            &placement,
+            format!(
+                "The apply strategy of {placement} is no longer the one that the run recorded \
+                 ({}), so the run will fail when the controller checks it next.",
+                enumerate(&differences)
+            ),
+        )
+        .severity(Severity::Warning);
+    let finding = with_evidence(finding, case, &placement, &differences).fix(
+        "If the change was a mistake, set the apply strategy back before the controller looks again.",
+        None,
+    );
+    vec![failed::replace_live(case, finding)]
+}
+
+fn after_failure(case: &Case<'_>, rule: &Rule, placement: &ObjectRef) -> Finding {
+    let differences = case.run().and_then(|run| differences(case, run));
+    let message = match &differences {
+        None => format!(
+            "The apply strategy of {placement} was changed while the run was under way, which ends \
+             a run."
+        ),
+        Some(found) if found.is_empty() => format!(
+            "The apply strategy of {placement} was changed while the run was under way; by now it \
+             is as the run recorded it again, which does not revive a failed run."
+        ),
+        Some(found) => format!(
+            "The apply strategy of {placement} was changed while the run was under way ({}), which \
+             ends a run.",
+            enumerate(found)
+        ),
+    };
+    let finding = failed::finding(case, rule, placement, message);
+    let finding = with_evidence(finding, case, placement, &differences.unwrap_or_default());
+    failed::new_run(
+        case,
+        finding,
+        "Check that the placement's apply strategy is the one you want, then make a new run: it \
+         records the strategy as it is now.",
+    )
+}
+
+fn with_evidence(
+    mut finding: Finding,
+    case: &Case<'_>,
+    placement: &ObjectRef,
+    differences: &[String],
+) -> Finding {
+    for difference in differences {
+        let Some((field, values)) = difference.split_once(": ") else {
+            continue;
+        };
+        let Some((recorded, live)) = values.split_once(" -> ") else {
+            continue;
+        };
+        finding = finding
+            .evidence(
+                case.run_object(),
+                format!("status.appliedStrategy.{field}"),
+                recorded,
+            )
+            .evidence(
+                placement,
+                format!("spec.strategy.applyStrategy.{field}"),
+                live,
+            );
+    }
+    finding
+}
+
+/// What differs, from recorded to live; `None` when either is not known.
+fn differences(case: &Case<'_>, run: &UpdateRun) -> Option<Vec<String>> {
+    let placement = case.inventory.placement.present()?;
+    let recorded = run.status.apply_strategy.as_deref()?;
+    Some(recorded.differences(&placement.apply_strategy()))
+}

@@ -1,0 +1,129 @@
+//! An approval request with the name that the run needs belongs to another run or stage.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::failed;
+use crate::diagnose::report::{Finding, Severity, Subject};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::approval::ApprovalRequest;
+use crate::kubefleet::messages::Cause;
+use crate::kubefleet::{Concept, ObjectRef};
+use crate::rollout::TaskState;
+
+/// Requests are found by name, and their spec cannot be changed.
+/// Source: updaterun/execution.go:handleStageApprovalTask.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS209",
+    name: "approval-request-of-another-run",
+    severity: Severity::Error,
+    reads: &[Concept::ApprovalRequest],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = &case.rollout else {
+        return Vec::new();
+    };
+    let own = rollout.run.meta.name.as_str();
+    let mut findings: Vec<_> = case
+        .causes()
+        .filter_map(|cause| match cause {
+            Cause::ApprovalWrongTarget {
+                request,
+                run,
+                stage,
+                want_stage,
+                ..
+            } => {
+                let object = case.object(Concept::ApprovalRequest, &request.name);
+                let mut finding = failed::finding(
+                    case,
+                    rule,
+                    &object,
+                    sentence(&object, own, &run.name, stage),
+                );
+                finding.stage.clone_from(want_stage);
+                Some(finish(case, finding, &object))
+            }
+            _ => None,
+        })
+        .collect();
+    if failed::live_run(case).is_none() {
+        return findings;
+    }
+    for gate in rollout.stages.iter().flat_map(|stage| &stage.gates) {
+        let Some(request) = gate.request.as_ref().and_then(|request| request.present()) else {
+            continue;
+        };
+        if gate.state == TaskState::Done || belongs(request, own, gate.stage) {
+            continue;
+        }
+        let object = request.object();
+        let finding = rule
+            .finding(
+                &object,
+                sentence(&object, own, &request.spec.run, &request.spec.stage),
+            )
+            .severity(Severity::Warning)
+            .stage(gate.stage)
+            .fix(
+                "Delete it before the run reaches the gate or looks at it again; the controller then \
+                 makes the right one.",
+                None,
+            );
+        findings.push(finish(case, finding, &object));
+    }
+    findings
+}
+
+/// Whether the request is for this run and stage; what it leaves open is not held against it.
+fn belongs(request: &ApprovalRequest, run: &str, stage: &str) -> bool {
+    (request.spec.run.is_empty() || request.spec.run == run)
+        && (request.spec.stage.is_empty() || request.spec.stage == stage)
+}
+
+fn sentence(object: &ObjectRef, own: &str, run: &str, stage: &str) -> String {
+    if run == own {
+        format!(
+            "{object} has the name that the run needs for a gate and is made out to another stage \
+             ({stage}), which ends a run."
+        )
+    } else {
+        format!(
+            "{object} has the name that the run needs for a gate and is made out to run {run}, \
+             stage {stage}, which ends a run."
+        )
+    }
+}
+
+fn finish(case: &Case<'_>, mut finding: Finding, object: &ObjectRef) -> Finding {
+    if let Some(request) = case.inventory.approval(&object.name).present() {
+        finding = finding
+            .evidence(
+                Subject::from(object),
+                "spec.parentStageRollout",
+                request.spec.run.clone(),
+            )
+            .evidence(
+                Subject::from(object),
+                "spec.targetStage",
+                request.spec.stage.clone(),
+            );
+    }
+    let finding = finding.disrupt(
+        format!(
+            "Delete the foreign request, unless its own run still waits for it: `kubectl delete {} \
+             {}{}`.",
+            object.kind.name().to_lowercase(),
+            object.name,
+            case.flag()
+        ),
+        None,
+    );
+    failed::new_run(
+        case,
+        finding,
+        "Make a new run under a name that was not used before: requests are named after the run and \
+         the stage.",
+    )
+}

@@ -1,0 +1,101 @@
+//! The number of clusters that the placement asks for was changed under a run.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::failed;
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::messages::Cause;
+use crate::kubefleet::snapshot::PolicySnapshot;
+use crate::kubefleet::{Concept, names};
+
+/// Scaling a PickN placement keeps its policy snapshot and changes an annotation on it; a run is
+/// bound to the number that it was computed from. Source: updaterun/validation.go:validate.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS203",
+    name: "cluster-count-changed",
+    severity: Severity::Error,
+    reads: &[Concept::Placement, Concept::PolicySnapshot],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    let placement = case.placement_object();
+    let policy = policy(case);
+    let wanted = policy.and_then(PolicySnapshot::wanted_clusters);
+    let named = case.causes().find_map(|cause| match cause {
+        Cause::ClusterCountChanged { latest, recorded } => Some((*latest, *recorded)),
+        _ => None,
+    });
+    let recorded = case.run().and_then(|run| run.status.policy_cluster_count);
+    let finding = if let Some((latest, recorded)) = named {
+        let numbers = match (recorded, latest) {
+            (Some(recorded), Some(latest)) => format!(" from {recorded} to {latest}"),
+            _ => String::new(),
+        };
+        let since = match (wanted, latest) {
+            (Some(wanted), Some(latest)) if wanted != latest => {
+                format!(" (it is {wanted} by now)")
+            }
+            _ => String::new(),
+        };
+        failed::finding(
+            case,
+            rule,
+            &placement,
+            format!(
+                "The number of clusters that {placement} asks for was changed{numbers} while the \
+                 run was under way{since}, which ends a run."
+            ),
+        )
+    } else {
+        let (Some(run), Some(wanted), Some(recorded), Some(policy)) =
+            (failed::live_run(case), wanted, recorded, policy)
+        else {
+            return Vec::new();
+        };
+        // Another policy snapshot is another matter.
+        if recorded < 0
+            || recorded == wanted
+            || policy.index() != Some(run.status.policy_index.as_str())
+        {
+            return Vec::new();
+        }
+        rule.finding(
+            &placement,
+            format!(
+                "{placement} asks for {wanted} clusters and the run was computed for {recorded}, so \
+                 the run will fail when the controller checks it next."
+            ),
+        )
+        .severity(Severity::Warning)
+    };
+    let mut finding = finding;
+    if let Some(recorded) = recorded {
+        finding = finding.evidence(
+            case.run_object(),
+            "status.policyObservedClusterCount",
+            recorded.to_string(),
+        );
+    }
+    if let (Some(policy), Some(wanted)) = (policy, wanted) {
+        let path = if policy.policy_type() == "PickN" {
+            format!("metadata.annotations[{}]", names::NUMBER_OF_CLUSTERS)
+        } else {
+            "spec.policy.clusterNames (length)".to_owned()
+        };
+        finding = finding.evidence(policy.object(), path, wanted.to_string());
+    }
+    vec![failed::new_run(
+        case,
+        finding,
+        "Make a new run: it is computed for the clusters that the placement asks for now.",
+    )]
+}
+
+/// The latest policy snapshot, when there is exactly one.
+fn policy<'i>(case: &Case<'i>) -> Option<&'i PolicySnapshot> {
+    let mut latest = case.inventory.latest_policies();
+    let first = latest.next()?;
+    latest.next().is_none().then_some(first)
+}

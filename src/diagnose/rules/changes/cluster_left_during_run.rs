@@ -1,0 +1,130 @@
+//! A cluster left the fleet, or the placement left the cluster, under a run.
+
+use std::collections::BTreeMap;
+
+use crate::diagnose::case::Case;
+use crate::diagnose::failed;
+use crate::diagnose::membership::{Fate, fate, recorded_stage};
+use crate::diagnose::report::{Finding, Severity, Subject};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::binding::Binding;
+use crate::kubefleet::messages::Cause;
+use crate::kubefleet::{Concept, Kind};
+use crate::rollout::Rollout;
+
+/// A binding that became Unscheduled after the run was initialized belongs into a deletion stage
+/// that was computed without it. Source: updaterun/validation.go:validateDeleteStageStatus,
+/// execution.go:executeDeleteStage, stop.go:stopDeleteStage.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS205",
+    name: "cluster-left-during-run",
+    severity: Severity::Error,
+    reads: &[Concept::Binding, Concept::MemberCluster],
+    caused_by: &["FS202", "FS203", "FS206", "FS518"],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    let mut left: BTreeMap<&str, Option<Fate>> = BTreeMap::new();
+    let mut membership = false;
+    for cause in case.causes() {
+        match cause {
+            Cause::DeleteClusterNotInStage { cluster, .. } => {
+                left.insert(cluster, fate(case.inventory, cluster));
+            }
+            Cause::StageClusterCountChanged { .. }
+            | Cause::StageClusterChanged { .. }
+            | Cause::BindingCountMismatch { .. }
+            | Cause::BindingMissing { .. } => membership = true,
+            _ => {}
+        }
+    }
+    let failed = !left.is_empty() || membership;
+    if !failed && failed::live_run(case).is_none() {
+        return Vec::new();
+    }
+    // Before it began, a run has no clusters that could leave it.
+    if membership || !failed {
+        for cluster in case.rollout.iter().flat_map(Rollout::updated_clusters) {
+            // While the run is alive only the scheduler's word counts: it ends the run.
+            let unscheduled = cluster.binding.is_some_and(Binding::is_unscheduled);
+            if let Some(fate) = fate(case.inventory, cluster.name)
+                && (failed || unscheduled)
+            {
+                left.insert(cluster.name, Some(fate));
+            }
+        }
+    }
+    left.into_iter()
+        .map(|(cluster, fate)| finding(case, rule, cluster, fate.as_ref(), failed))
+        .collect()
+}
+
+fn finding(
+    case: &Case<'_>,
+    rule: &Rule,
+    cluster: &str,
+    fate: Option<&Fate>,
+    failed: bool,
+) -> Finding {
+    let stage = recorded_stage(case, cluster);
+    let what = match fate {
+        Some(Fate::Gone) => "MemberCluster does not exist any more",
+        Some(Fate::Leaving) => "MemberCluster is leaving the fleet",
+        Some(Fate::Unscheduled) => "binding is Unscheduled",
+        None => "binding was Unscheduled when the run was checked",
+    };
+    let place = stage.map_or_else(String::new, |stage| format!(" of stage {stage}"));
+    let subject = Subject::new(Kind::MemberCluster.name(), "", cluster);
+    let mut finding = if failed {
+        failed::finding(
+            case,
+            rule,
+            subject,
+            match stage {
+                Some(stage) => format!(
+                    "{cluster} of stage {stage} left the run: its {what}, and a cluster that leaves \
+                     ends a run."
+                ),
+                None => format!(
+                    "The placement is to be taken from {cluster}, which the run was not computed \
+                     for: its {what}."
+                ),
+            },
+        )
+    } else {
+        rule.finding(
+            subject,
+            format!(
+                "{cluster}{place} is part of the run and its {what}, so the run will fail when the \
+                 controller checks it next."
+            ),
+        )
+        .severity(Severity::Warning)
+    };
+    finding = finding.clusters([cluster]);
+    finding.stage = stage.map(str::to_owned);
+    if let Some(member) = case.inventory.member(cluster) {
+        let object = member.object();
+        if let Some(deleted) = member.meta.deleted {
+            finding = finding.evidence(&object, "metadata.deletionTimestamp", deleted.to_string());
+        }
+    } else if case.inventory.member_is_absent(cluster) {
+        finding = finding.evidence(Subject::new(Kind::MemberCluster.name(), "", cluster), "", "absent");
+    }
+    if let Some(binding) = case.inventory.binding(cluster) {
+        finding = finding.evidence(binding.object(), "spec.state", binding.spec.state.clone());
+    }
+    finding = finding.look(
+        format!(
+            "See why {cluster} left: `kubectl get membercluster {cluster} -o yaml` shows whether it \
+             is being deleted, tainted or relabelled, and the placement's policy whom it picks."
+        ),
+        None,
+    );
+    failed::new_run(
+        case,
+        finding,
+        "Make a new run: its deletion stage takes the placement from the clusters that left.",
+    )
+}

@@ -1,0 +1,153 @@
+//! The placement is being deleted, under a run or before one.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::failed;
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::messages::Cause;
+use crate::kubefleet::{Concept, ObjectRef};
+
+/// The run's controller never looks at the placement's deletionTimestamp: it fails for what is
+/// missing first, and policy snapshots go before the placement does.
+/// Source: placement/controller.go:handleDelete.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS206",
+    name: "placement-being-deleted",
+    severity: Severity::Warning,
+    reads: &[Concept::Placement, Concept::Binding, Concept::PolicySnapshot],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    if case.run().is_none() {
+        return Vec::new();
+    }
+    let placement = case.placement_object();
+    let deleting = case
+        .inventory
+        .placement
+        .present()
+        .and_then(|placement| placement.meta.deleted);
+    // Bindings outlive their placement for as long as their content is being removed.
+    let leftovers = case
+        .inventory
+        .bindings
+        .iter()
+        .filter(|binding| binding.meta.is_deleting())
+        .count();
+    let gone = case.inventory.placement.is_absent()
+        && leftovers > 0
+        && leftovers == case.inventory.bindings.items.len();
+    if deleting.is_none() && !gone {
+        return Vec::new();
+    }
+    let explains = case.causes().any(is_explained);
+    let live = case
+        .rollout
+        .as_ref()
+        .is_some_and(|rollout| !rollout.is_finished() && !rollout.run.meta.is_deleting());
+    if (!explains && !live) || (explains && gone) {
+        // That a placement is gone for good is told by what the run says of it.
+        return Vec::new();
+    }
+    let what = if gone {
+        format!("{placement} was deleted, and its bindings are being deleted after it")
+    } else {
+        format!("{placement} is being deleted")
+    };
+    let finding = if explains {
+        failed::finding(
+            case,
+            rule,
+            &placement,
+            format!("{what}, so what the run needs of it is not there any more."),
+        )
+    } else {
+        rule.finding(
+            &placement,
+            format!("{what}, so the run has nothing left to roll out and will fail."),
+        )
+    };
+    let finding = evidence(case, finding, &placement, gone, leftovers);
+    vec![remedies(case, finding, &placement)]
+}
+
+fn evidence(
+    case: &Case<'_>,
+    mut finding: Finding,
+    placement: &ObjectRef,
+    gone: bool,
+    leftovers: usize,
+) -> Finding {
+    if gone {
+        finding = finding.evidence(placement, "", "absent");
+    } else if let Some(placement) = case.inventory.placement.present() {
+        if let Some(deleted) = placement.meta.deleted {
+            finding = finding.evidence(
+                placement.object(),
+                "metadata.deletionTimestamp",
+                deleted.to_string(),
+            );
+        }
+        if !placement.meta.finalizers.is_empty() {
+            finding = finding.evidence(
+                placement.object(),
+                "metadata.finalizers",
+                placement.meta.finalizers.join(", "),
+            );
+        }
+    }
+    if leftovers > 0 {
+        finding = finding.evidence(
+            placement,
+            "its bindings with a deletionTimestamp",
+            leftovers.to_string(),
+        );
+    }
+    if case.inventory.policies.is_known_empty() {
+        finding = finding.evidence(placement, "its policy snapshots", "none");
+    }
+    finding
+}
+
+fn remedies(case: &Case<'_>, finding: Finding, placement: &ObjectRef) -> Finding {
+    let name = &case.run_object().name;
+    let finding = finding
+        .fix(
+            "If the deletion was meant, delete the run: there is nothing to roll out.",
+            Some(case.command(&format!("delete {name}"))),
+        )
+        .look(
+            format!(
+                "If it was not, wait until it is gone (`kubectl get {} {}{}`), then create it again \
+                 from its manifest.",
+                placement.kind.name().to_lowercase(),
+                placement.name,
+                case.flag()
+            ),
+            None,
+        );
+    failed::new_run(
+        case,
+        finding,
+        "Once the placement exists again and is scheduled, make a new run.",
+    )
+}
+
+/// What is missing first when a placement is deleted under a run.
+const fn is_explained(cause: &Cause) -> bool {
+    matches!(
+        cause,
+        Cause::PlacementNotFound
+            | Cause::PolicySnapshotNotFound { .. }
+            | Cause::PolicyNotScheduled { .. }
+            | Cause::NoBindings { .. }
+            | Cause::BindingCountMismatch { .. }
+            | Cause::BindingMissing { .. }
+            | Cause::StageClusterCountChanged { .. }
+            | Cause::DeleteClusterNotInStage { .. }
+            | Cause::SnapshotNotFound { .. }
+            | Cause::NoMasterSnapshot { .. }
+    )
+}

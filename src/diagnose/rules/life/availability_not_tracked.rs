@@ -1,0 +1,63 @@
+//! Clusters count as done although it could not be told whether everything is available.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::finding::{count, enumerate};
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::{Concept, reasons};
+use crate::rollout::ClusterState;
+
+/// Kinds whose availability KubeFleet cannot judge count as available once they are applied.
+/// Source: workapplier/availability_tracker.go, workgenerator/controller.go.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS610",
+    name: "availability-not-tracked",
+    severity: Severity::Info,
+    reads: &[Concept::Binding],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = &case.rollout else {
+        return Vec::new();
+    };
+    let untracked: Vec<_> = rollout
+        .updated_clusters()
+        .filter(|cluster| cluster.state == ClusterState::Done)
+        .filter_map(|cluster| {
+            let binding = cluster.binding?;
+            let available = binding.current(reasons::AVAILABLE)?;
+            (available.is_true() && available.reason == reasons::NOT_TRACKABLE)
+                .then_some((cluster, binding, available))
+        })
+        .collect();
+    if untracked.is_empty() {
+        return Vec::new();
+    }
+    let names: Vec<_> = untracked.iter().map(|(cluster, _, _)| cluster.name).collect();
+    let mut finding = rule
+        .finding(
+            rollout.run.object(),
+            format!(
+                "{} ({}) {} as soon as the content was applied, for it holds objects whose \
+                 availability KubeFleet cannot judge.",
+                count(names.len(), "cluster"),
+                enumerate(&names),
+                if names.len() == 1 {
+                    "was done"
+                } else {
+                    "were done"
+                },
+            ),
+        )
+        .clusters(names.iter().copied());
+    for (_, binding, available) in untracked.iter().take(3) {
+        finding = finding.condition(&binding.object(), "status", available);
+    }
+    vec![finding.look(
+        "Check on the members whether what was rolled out works, before a later stage is approved: \
+         the rollout does not wait for it.",
+        None,
+    )]
+}

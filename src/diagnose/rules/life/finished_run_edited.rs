@@ -1,0 +1,68 @@
+//! A run was edited after it was over.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::{Conditions, reasons};
+use crate::rollout::Phase;
+
+/// The server takes a change of `spec.state` of a run that is over, and the controller does
+/// nothing about it; its conditions keep the generation at which the run ended.
+/// Source: updaterun/controller.go:Reconcile.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS606",
+    name: "finished-run-edited",
+    severity: Severity::Info,
+    reads: &[],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = case.rollout.as_ref().filter(|rollout| rollout.is_finished()) else {
+        return Vec::new();
+    };
+    let run = rollout.run;
+    let conditions = &run.status.conditions;
+    let Some(terminal) = (if rollout.phase == Phase::InitializationFailed {
+        conditions.condition(reasons::INITIALIZED)
+    } else {
+        conditions.condition(reasons::SUCCEEDED)
+    }) else {
+        return Vec::new();
+    };
+    let (Some(observed), Some(generation)) = (terminal.observed_generation, run.meta.generation)
+    else {
+        return Vec::new();
+    };
+    if generation <= observed {
+        return Vec::new();
+    }
+    let how = if rollout.phase == Phase::Succeeded {
+        "succeeded"
+    } else {
+        "failed"
+    };
+    let state = run.spec.state.as_deref().unwrap_or("absent");
+    let finding = rule
+        .finding(
+            run.object(),
+            format!(
+                "{} was edited after it had {how} (state is now {state}), and nothing will come of \
+                 that: a run that is over does not go on.",
+                run.object()
+            ),
+        )
+        .evidence(run.object(), "metadata.generation", generation.to_string())
+        .evidence(
+            run.object(),
+            format!("status.conditions[type={}].observedGeneration", terminal.kind),
+            observed.to_string(),
+        )
+        .evidence(run.object(), "spec.state", state)
+        .fix(
+            "To roll out something, make a new run.",
+            case.new_run_command(),
+        );
+    vec![finding]
+}

@@ -1,0 +1,133 @@
+//! The run is being deleted.
+
+use jiff::SignedDuration;
+
+use crate::diagnose::case::Case;
+use crate::diagnose::finding::count;
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::{Concept, duration, names};
+use crate::rollout::Phase;
+
+/// Deleting a run takes seconds: only its approval requests go with it.
+const LONG: SignedDuration = SignedDuration::from_secs(120);
+
+/// The controller deletes the run's approval requests and lets it go, whatever is in flight;
+/// bindings stay as they are. Source: updaterun/controller.go:handleDelete.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS607",
+    name: "run-being-deleted",
+    severity: Severity::Info,
+    reads: &[Concept::Binding, Concept::ApprovalRequest],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = case
+        .rollout
+        .as_ref()
+        .filter(|rollout| rollout.phase == Phase::Deleting)
+    else {
+        return Vec::new();
+    };
+    let run = rollout.run;
+    let Some(deleted) = run.meta.deleted else {
+        return Vec::new();
+    };
+    let lasting = case.now().duration_since(deleted);
+    let long = lasting > LONG;
+    let foreign: Vec<_> = run
+        .meta
+        .finalizers
+        .iter()
+        .filter(|finalizer| *finalizer != names::RUN_FINALIZER)
+        .map(String::as_str)
+        .collect();
+    let held = if long {
+        format!(" for {}, which is longer than it takes", duration::describe(lasting))
+    } else {
+        String::new()
+    };
+    let mut finding = rule
+        .finding(
+            run.object(),
+            format!(
+                "{} is being deleted{held}; its approval requests go with it and nothing is rolled \
+                 back{}.",
+                run.object(),
+                keeps(case)
+            ),
+        )
+        .severity(if long {
+            Severity::Warning
+        } else {
+            Severity::Info
+        })
+        .evidence(
+            run.object(),
+            "metadata.deletionTimestamp",
+            deleted.to_string(),
+        )
+        .evidence(
+            run.object(),
+            "metadata.finalizers",
+            run.meta.finalizers.join(", "),
+        );
+    if long && foreign.len() == run.meta.finalizers.len() && !foreign.is_empty() {
+        finding = finding.look(
+            format!(
+                "Ask whoever set the finalizer {} to take it off: KubeFleet has let the run go.",
+                foreign.join(", ")
+            ),
+            None,
+        );
+    } else if long {
+        finding = finding.look(
+            "See whether the hub agent runs: it takes its finalizer off. `kubectl get deployment -A \
+             | grep hub-agent` on the hub, and its log.",
+            None,
+        );
+    } else {
+        finding = finding.look(
+            "Wait until it is gone.",
+            Some(case.command(&format!("status {}", run.meta.name))),
+        );
+    }
+    vec![finding.look(
+        "See which snapshot each cluster has now.",
+        Some(case.command(&format!("status {}", placement(case, run)))),
+    )]
+}
+
+/// The placement as an argument: `crp/NAME` or `rp/NAME`.
+fn placement(case: &Case<'_>, run: &UpdateRun) -> String {
+    let short = if case.inventory.scope.is_cluster() {
+        "crp"
+    } else {
+        "rp"
+    };
+    format!("{short}/{}", run.spec.placement)
+}
+
+/// How many clusters have the run's snapshot, as part of a sentence.
+fn keeps(case: &Case<'_>) -> String {
+    let Some(wanted) = case.inventory.wanted_snapshot() else {
+        return String::new();
+    };
+    if !case.inventory.bindings.is_complete() {
+        return String::new();
+    }
+    let having = case
+        .inventory
+        .bindings
+        .iter()
+        .filter(|binding| binding.spec.snapshot == wanted)
+        .count();
+    match having {
+        0 => format!(": no cluster has its snapshot {wanted}"),
+        1 => format!(": 1 cluster keeps its snapshot {wanted}"),
+        _ => format!(": {} keep its snapshot {wanted}", count(having, "cluster")),
+    }
+}

@@ -1,0 +1,87 @@
+//! The run is stopped.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::finding::count;
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::rollout::{ClusterState, Phase};
+
+/// `UpdateRunStopped` at the run's generation. A run that is created in state Stop is initialized
+/// and then stopped. Source: updaterun/stop.go.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS602",
+    name: "run-stopped",
+    severity: Severity::Info,
+    reads: &[],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = case
+        .rollout
+        .as_ref()
+        .filter(|rollout| rollout.phase == Phase::Stopped)
+    else {
+        return Vec::new();
+    };
+    let run = rollout.run;
+    let total = rollout.clusters().count();
+    let done = rollout
+        .clusters()
+        .filter(|cluster| cluster.state == ClusterState::Done)
+        .count();
+    let begun = rollout
+        .clusters()
+        .any(|cluster| cluster.state != ClusterState::Pending);
+    let left: Vec<_> = rollout
+        .clusters()
+        .filter(|cluster| cluster.state != ClusterState::Done)
+        .map(|cluster| cluster.name)
+        .collect();
+    let message = if begun {
+        format!(
+            "{} is stopped: {done} of {} {} done.",
+            run.object(),
+            count(total, "cluster"),
+            if done == 1 { "is" } else { "are" }
+        )
+    } else {
+        format!(
+            "{} is stopped and has not begun with any of its {}.",
+            run.object(),
+            count(total, "cluster")
+        )
+    };
+    let mut finding = rule
+        .finding(run.object(), message)
+        .root()
+        .clusters(left)
+        .evidence(
+            run.object(),
+            "spec.state",
+            run.spec.state.as_deref().unwrap_or("absent"),
+        );
+    if let Some(progressing) = rollout.progressing() {
+        finding = finding.condition(&run.object(), "status", progressing);
+        if let Some(since) = progressing.since {
+            finding = finding.evidence(
+                run.object(),
+                "status.conditions[type=Progressing].lastTransitionTime",
+                since.to_string(),
+            );
+        }
+    }
+    vec![
+        finding
+            .fix(
+                "Let it go on where it stopped.",
+                Some(case.command(&format!("resume {}", run.meta.name))),
+            )
+            .disrupt(
+                "Or give it up: clusters that are done keep what they have, the others stay as they \
+                 were.",
+                Some(case.command(&format!("delete {}", run.meta.name))),
+            ),
+    ]
+}

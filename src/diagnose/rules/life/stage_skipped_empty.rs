@@ -1,0 +1,68 @@
+//! A stage had no clusters and was skipped, with its gates.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::finding::enumerate;
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::rollout::StageState;
+
+/// A stage without clusters runs none of its tasks either: nobody is asked, nothing is waited for.
+/// Up to KubeFleet 0.3.1 its tasks were run. Source: updaterun/execution.go:execute.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS611",
+    name: "stage-skipped-empty",
+    severity: Severity::Info,
+    reads: &[],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = &case.rollout else {
+        return Vec::new();
+    };
+    rollout
+        .stages
+        .iter()
+        .enumerate()
+        .filter(|(_, stage)| stage.state == StageState::Skipped && !stage.deletes)
+        .map(|(at, stage)| {
+            let name = stage.status.name.as_str();
+            let tasks: Vec<_> = stage
+                .gates
+                .iter()
+                .map(|gate| gate.task.kind.as_str())
+                .collect();
+            let gates = if tasks.is_empty() {
+                String::new()
+            } else {
+                format!(", and its tasks with it ({})", enumerate(&tasks))
+            };
+            let mut finding = rule
+                .finding(
+                    rollout.run.object(),
+                    format!("Stage {name} had no clusters and was skipped{gates}."),
+                )
+                .stage(name);
+            for condition in &stage.status.conditions {
+                finding = finding.condition(
+                    &rollout.run.object(),
+                    &format!("status.stagesStatus[{at}]"),
+                    condition,
+                );
+            }
+            if let Some(selector) = stage.spec.and_then(|spec| spec.selector.as_deref()) {
+                finding = finding.evidence(
+                    rollout.run.object(),
+                    format!("status.stagedUpdateStrategySnapshot.stages[{at}].labelSelector"),
+                    selector.describe(),
+                );
+            }
+            finding.look(
+                "If clusters were meant to be in it, compare their labels with its selector: \
+                 `kubectl get membercluster --show-labels`.",
+                None,
+            )
+        })
+        .collect()
+}

@@ -1,0 +1,94 @@
+//! The run was changed and its conditions do not speak of the change yet.
+
+use jiff::SignedDuration;
+
+use crate::diagnose::case::Case;
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::{Concept, duration};
+use crate::rollout::Phase;
+
+/// After this long without any change the controller counts as silent.
+const QUIET: SignedDuration = SignedDuration::from_secs(120);
+
+/// The controller looks at a run at once when its spec changes, and writes the generation that it
+/// saw. Source: updaterun/controller.go (GenerationChangedPredicate).
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS605",
+    name: "state-change-not-observed",
+    severity: Severity::Warning,
+    reads: &[Concept::UpdateRun],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = case
+        .rollout
+        .as_ref()
+        .filter(|rollout| !rollout.is_finished() && rollout.phase != Phase::Deleting)
+    else {
+        return Vec::new();
+    };
+    let run = rollout.run;
+    let conditions = &run.status.conditions;
+    let observed = conditions
+        .iter()
+        .filter_map(|condition| condition.observed_generation)
+        .max();
+    // The controller's own notes below the run count as life too.
+    let newest = run
+        .all_stages()
+        .flat_map(|stage| {
+            stage
+                .conditions
+                .iter()
+                .chain(stage.clusters.iter().flat_map(|cluster| &cluster.conditions))
+        })
+        .chain(conditions)
+        .filter_map(|condition| condition.since)
+        .max();
+    let (Some(observed), Some(generation), Some(newest)) =
+        (observed, run.meta.generation, newest)
+    else {
+        return Vec::new();
+    };
+    let silent = case.now().duration_since(newest);
+    if generation <= observed || silent <= QUIET {
+        return Vec::new();
+    }
+    let state = run.spec.state.as_deref().unwrap_or("absent");
+    let mut finding = rule
+        .finding(
+            run.object(),
+            format!(
+                "The spec of {} is at generation {generation} (state {state}) and the controller has \
+                 only written of generation {observed}, last {} ago.",
+                run.object(),
+                duration::describe(silent)
+            ),
+        )
+        .evidence(run.object(), "metadata.generation", generation.to_string())
+        .evidence(
+            run.object(),
+            "status.conditions[].observedGeneration (highest)",
+            observed.to_string(),
+        )
+        .evidence(
+            run.object(),
+            "status.conditions[].lastTransitionTime (newest)",
+            newest.to_string(),
+        )
+        .evidence(run.object(), "spec.state", state);
+    finding = finding
+        .look(
+            "If the change is seconds old, look again: the controller takes it up at once.",
+            Some(case.command(&format!("diagnose {}", run.meta.name))),
+        )
+        .look(
+            "If it stays, see whether the hub agent runs: `kubectl get deployment -A | grep \
+             hub-agent` on the hub, and its log.",
+            None,
+        );
+    vec![finding]
+}

@@ -1,0 +1,78 @@
+//! The run's state asks for something that the hub does not listen to.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::{Conditions, reasons};
+use crate::rollout::Phase;
+
+/// Up to KubeFleet 0.1.2 the field exists, with other words, and the controller never reads it.
+/// Source: apis/placement/v1beta1 and updaterun/controller.go at v0.1 and v0.1.2.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS608",
+    name: "state-ignored-by-hub",
+    severity: Severity::Info,
+    reads: &[],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = case
+        .rollout
+        .as_ref()
+        .filter(|rollout| rollout.state_ignored && rollout.phase == Phase::Executing)
+    else {
+        return Vec::new();
+    };
+    let run = rollout.run;
+    let Some(state) = run.spec.state.as_deref().filter(|state| {
+        // Words that ask for what happens anyway.
+        !matches!(*state, "" | "Run" | "Started" | "Execute")
+    }) else {
+        return Vec::new();
+    };
+    // Without a look at the hub's schema the run's own texts tell who initialized it, and the hub
+    // agent may have been upgraded since.
+    let known = case.inventory.hub.ignores_state();
+    let message = if known {
+        format!(
+            "The state of {} is {state} and the run is executed all the same, for the hub agent does \
+             not read the field.",
+            run.object()
+        )
+    } else {
+        format!(
+            "The state of {} is {state}, a field that the hub agent which initialized the run does \
+             not read.",
+            run.object()
+        )
+    };
+    let mut finding = rule
+        .finding(run.object(), message)
+        .evidence(run.object(), "spec.state", state);
+    if let Some(condition) = rollout
+        .progressing()
+        .or_else(|| run.status.conditions.condition(reasons::INITIALIZED))
+    {
+        finding = finding.condition(&run.object(), "status", condition);
+    }
+    if !known {
+        finding = finding.fix(
+            "Should it stand still since an upgrade of the hub agent, start it.",
+            Some(case.command(&format!("run {}", run.meta.name))),
+        );
+    }
+    vec![
+        finding
+            .disrupt(
+                "To halt it, delete the run: clusters keep what they have.",
+                Some(case.command(&format!("delete {}", run.meta.name))),
+            )
+            .fix(
+                "KubeFleet 0.2 and later honour the field. Before the hub agent is upgraded let the \
+                 run end: a run in another state than Run stands still afterwards.",
+                None,
+            ),
+    ]
+}

@@ -1,0 +1,95 @@
+//! A run that is to stop cannot, for clusters in flight do not finish.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::finding::enumerate;
+use crate::diagnose::report::{Finding, Severity, Verdict};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::run::RunState;
+use crate::rollout::{ClusterState, Phase};
+
+/// Stopping means to start nothing new and to wait for what is in flight, without a limit.
+/// KubeFleet's manual says that a stuck cluster does not keep a run from stopping; its code waits.
+/// Source: updaterun/stop.go:stopUpdatingStage.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS603",
+    name: "stop-blocked",
+    severity: Severity::Error,
+    reads: &[],
+    caused_by: &[
+        "FS501", "FS502", "FS503", "FS504", "FS505", "FS506", "FS507", "FS508", "FS509", "FS510",
+        "FS511", "FS512", "FS513", "FS514", "FS515", "FS516", "FS517", "FS518", "FS520",
+        "FS521", "FS522", "FS523", "FS524", "FS525",
+    ],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = case.rollout.as_ref().filter(|rollout| {
+        rollout.phase == Phase::Stopping
+            && rollout.run.spec.wants() == RunState::Stop
+            && case.verdict == Verdict::Stuck
+    }) else {
+        return Vec::new();
+    };
+    let run = rollout.run;
+    let blocking: Vec<_> = rollout
+        .in_flight()
+        .filter(|cluster| cluster.state == ClusterState::Stuck && cluster.trouble().is_some())
+        .collect();
+    let blocking = if blocking.is_empty() {
+        rollout.in_flight().collect()
+    } else {
+        blocking
+    };
+    let names: Vec<_> = blocking.iter().map(|cluster| cluster.name).collect();
+    let verb = if names.len() == 1 { "does" } else { "do" };
+    let mut finding = rule
+        .finding(
+            run.object(),
+            if names.is_empty() {
+                format!("{} is to stop and is stuck, so it cannot.", run.object())
+            } else {
+                format!(
+                    "{} is to stop and cannot, for it waits for {}, which {verb} not finish.",
+                    run.object(),
+                    enumerate(&names)
+                )
+            },
+        )
+        .root()
+        .clusters(names.iter().copied())
+        .evidence(run.object(), "spec.state", "Stop");
+    if let Some(progressing) = rollout.progressing() {
+        finding = finding.condition(&run.object(), "status", progressing);
+    }
+    for cluster in blocking.iter().take(3) {
+        if let Some(started) = cluster.started {
+            finding = finding.evidence(
+                run.object(),
+                format!(
+                    "status.stagesStatus[stageName={}].clusters[clusterName={}].conditions[type=Started].lastTransitionTime",
+                    cluster.stage, cluster.name
+                ),
+                started.to_string(),
+            );
+        }
+    }
+    if let [first, rest @ ..] = blocking.as_slice()
+        && rest.iter().all(|cluster| cluster.stage == first.stage)
+    {
+        finding = finding.stage(first.stage);
+    }
+    vec![
+        finding
+            .look(
+                "Mend what holds the clusters back: the run then stops by itself at the \
+                 controller's next look.",
+                Some(case.command(&format!("diagnose {}", run.meta.name))),
+            )
+            .disrupt(
+                "Or delete the run: that works at any time, takes nothing back, and frees the \
+                 placement for a new run.",
+                Some(case.command(&format!("delete {}", run.meta.name))),
+            ),
+    ]
+}

@@ -1,0 +1,136 @@
+//! The strategy is not, or no longer, what the run recorded.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::finding::enumerate;
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::inventory::Sight;
+use crate::kubefleet::strategy::{Stage, StrategySpec, Task};
+use crate::kubefleet::{Concept, duration};
+use crate::rollout::Phase;
+
+/// A run works from its own copy of the strategy; later edits reach new runs only.
+/// Source: updaterun/initialization.go:generateStagesByStrategy.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS609",
+    name: "strategy-differs-from-run",
+    severity: Severity::Info,
+    reads: &[Concept::Strategy],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = case
+        .rollout
+        .as_ref()
+        .filter(|rollout| !rollout.is_finished() && rollout.phase != Phase::Deleting)
+    else {
+        return Vec::new();
+    };
+    let run = rollout.run;
+    let Some(recorded) = run.status.strategy.as_deref() else {
+        return Vec::new();
+    };
+    let object = case.object(Concept::Strategy, &run.spec.strategy);
+    match &case.inventory.strategy {
+        Sight::Unknown(_) => Vec::new(),
+        Sight::Absent => vec![
+            rule.finding(
+                &object,
+                format!(
+                    "{object} does not exist any more; the run keeps its own copy and goes on, and \
+                     a new run on it would fail."
+                ),
+            )
+            .evidence(&object, "", "absent")
+            .fix(
+                "Create the strategy again before the next run is made.",
+                None,
+            ),
+        ],
+        Sight::Present(live) => {
+            let differences = differences(recorded, &live.spec);
+            if differences.is_empty() {
+                return Vec::new();
+            }
+            let stages: Vec<_> = live.spec.stages.iter().map(|stage| &stage.name).collect();
+            let had: Vec<_> = recorded.stages.iter().map(|stage| &stage.name).collect();
+            vec![
+                rule.finding(
+                    &object,
+                    format!(
+                        "{object} is not what the run recorded of it ({}), and the run goes by its \
+                         own copy.",
+                        enumerate(&differences)
+                    ),
+                )
+                .evidence(
+                    run.object(),
+                    "status.stagedUpdateStrategySnapshot.stages[].name",
+                    enumerate(had),
+                )
+                .evidence(&object, "spec.stages[].name", enumerate(stages))
+                .fix(
+                    "If the run should go by the strategy as it is now, make a new run instead.",
+                    case.new_run_command(),
+                ),
+            ]
+        }
+    }
+}
+
+/// What differs, stage by stage. Values that mean the same are the same: the API server and the
+/// controller write durations and defaults each in their own way.
+fn differences(recorded: &StrategySpec, live: &StrategySpec) -> Vec<String> {
+    let names = |spec: &StrategySpec| -> Vec<String> {
+        spec.stages.iter().map(|stage| stage.name.clone()).collect()
+    };
+    if names(recorded) != names(live) {
+        return vec!["its stages are others or stand in another order".to_owned()];
+    }
+    recorded
+        .stages
+        .iter()
+        .zip(&live.stages)
+        .flat_map(|(recorded, live)| {
+            stage_differences(recorded, live)
+                .into_iter()
+                .map(|field| format!("{field} of stage {}", live.name))
+        })
+        .collect()
+}
+
+fn stage_differences(recorded: &Stage, live: &Stage) -> Vec<&'static str> {
+    let concurrency = |stage: &Stage| match stage.max_concurrency.trim() {
+        "" => "1".to_owned(),
+        value => value.to_owned(),
+    };
+    let mut fields = Vec::new();
+    if recorded.selector != live.selector {
+        fields.push("labelSelector");
+    }
+    if recorded.sorting_label != live.sorting_label {
+        fields.push("sortingLabelKey");
+    }
+    if concurrency(recorded) != concurrency(live) {
+        fields.push("maxConcurrency");
+    }
+    if !same_tasks(&recorded.before, &live.before) {
+        fields.push("beforeStageTasks");
+    }
+    if !same_tasks(&recorded.after, &live.after) {
+        fields.push("afterStageTasks");
+    }
+    fields
+}
+
+fn same_tasks(recorded: &[Task], live: &[Task]) -> bool {
+    recorded.len() == live.len()
+        && recorded.iter().zip(live).all(|(recorded, live)| {
+            recorded.kind == live.kind
+                && (recorded.wait == live.wait
+                    || duration::parse(&recorded.wait).is_some()
+                        && duration::parse(&recorded.wait) == duration::parse(&live.wait))
+        })
+}

@@ -1,0 +1,106 @@
+//! Arrows only go down: which module may use which.
+
+use std::path::{Path, PathBuf};
+
+/// The modules from the top down; those on one line do not know each other.
+const FLOORS: &[&[&str]] = &[
+    &["cli"],
+    &["commands"],
+    &["ui"],
+    &["render", "error"],
+    &["exit", "bundle"],
+    &["diagnose"],
+    &["rollout"],
+    &["inventory"],
+    &["kubefleet"],
+];
+
+/// The one arrow that goes up: a command is given the global flags, which the command line owns.
+const ALLOWED: &[(&str, &str)] = &[("commands", "cli")];
+
+fn floor(module: &str) -> Option<usize> {
+    FLOORS.iter().position(|floor| floor.contains(&module))
+}
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            found.push(path);
+        }
+    }
+    found.sort();
+}
+
+#[test]
+fn arrows_only_go_down() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    sources(&root, &mut files);
+    let mut up = Vec::new();
+    for file in files {
+        let relative = file.strip_prefix(&root).unwrap();
+        let first = relative
+            .components()
+            .next()
+            .unwrap()
+            .as_os_str()
+            .to_string_lossy();
+        let module = first.trim_end_matches(".rs");
+        if matches!(module, "main" | "lib") {
+            continue;
+        }
+        let own = floor(module).unwrap_or_else(|| panic!("{module} has no floor"));
+        let text = std::fs::read_to_string(&file).unwrap();
+        for (number, line) in text.lines().enumerate() {
+            for used in line.split("crate::").skip(1) {
+                let used: String = used
+                    .chars()
+                    .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
+                    .collect();
+                let Some(other) = floor(&used) else { continue };
+                let fine =
+                    other > own || used == module || ALLOWED.contains(&(module, used.as_str()));
+                if !fine {
+                    up.push(format!(
+                        "{}:{}: {module} uses {used}",
+                        relative.display(),
+                        number + 1
+                    ));
+                }
+            }
+        }
+    }
+    assert!(
+        up.is_empty(),
+        "arrows that point up or across:\n{}",
+        up.join("\n")
+    );
+}
+
+/// Only the terminal's module prints, and only the binary ends the process.
+#[test]
+fn only_the_terminal_prints() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    sources(&root, &mut files);
+    for file in files {
+        let relative = file.strip_prefix(&root).unwrap().display().to_string();
+        let text = std::fs::read_to_string(&file).unwrap();
+        for forbidden in [
+            "println!",
+            "eprintln!",
+            "std::process::exit",
+            "io::stdout",
+            "io::stderr",
+        ] {
+            let allowed = relative == "ui.rs" && forbidden.starts_with("io::");
+            assert!(
+                allowed || !text.contains(forbidden),
+                "{relative} uses {forbidden}"
+            );
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! What holds for every bundle: no panic, the same report for any order, unrelated objects change
+//! nothing, and evidence that is taken away never becomes health.
+
+use std::path::{Path, PathBuf};
+
+use kubectl_fleet_stage::bundle::{self, Bundle, Input};
+use kubectl_fleet_stage::diagnose::diagnose;
+use kubectl_fleet_stage::diagnose::report::{Report, Verdict};
+use kubectl_fleet_stage::kubefleet::{Concept, ObjectRef};
+use proptest::prelude::*;
+
+fn fixtures() -> Vec<PathBuf> {
+    fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
+        let Ok(entries) = std::fs::read_dir(folder) else {
+            return;
+        };
+        for entry in entries {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                walk(&path, found);
+            } else if path.extension().is_some_and(|ending| ending == "yaml") {
+                found.push(path);
+            }
+        }
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut found = Vec::new();
+    for folder in ["tests/findings", "tests/real", "tests/healthy"] {
+        walk(&root.join(folder), &mut found);
+    }
+    found.sort();
+    found
+}
+
+fn read(text: &str) -> Option<Bundle> {
+    bundle::read(vec![Input::Stdin(Box::new(std::io::Cursor::new(
+        text.as_bytes().to_vec(),
+    )))])
+    .ok()
+}
+
+/// The reports of all runs of a bundle, as JSON.
+fn reports(text: &str) -> Vec<(ObjectRef, Report)> {
+    let Some(mut bundle) = read(text) else {
+        return Vec::new();
+    };
+    let Some(now) = bundle.collected_at.or(bundle.newest_timestamp()) else {
+        return Vec::new();
+    };
+    let targets: Vec<_> = bundle
+        .objects()
+        .iter()
+        .map(kubectl_fleet_stage::kubefleet::object::Object::reference)
+        .filter(|o| matches!(o.kind.concept(), Concept::UpdateRun | Concept::Placement))
+        .collect();
+    let hub = bundle.hub.clone();
+    targets
+        .into_iter()
+        .map(|target| {
+            let report = diagnose(&mut bundle, &hub, &target, now);
+            (target, report)
+        })
+        .collect()
+}
+
+fn json(reports: &[(ObjectRef, Report)]) -> String {
+    reports
+        .iter()
+        .map(|(_, report)| serde_json::to_string(report).unwrap())
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+fn documents(text: &str) -> Vec<&str> {
+    text.split("\n---\n").collect()
+}
+
+#[test]
+fn the_order_of_objects_means_nothing() {
+    for path in fixtures() {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mut turned = documents(&text);
+        turned.reverse();
+        assert_eq!(
+            json(&reports(&text)),
+            json(&reports(&turned.join("\n---\n"))),
+            "{}",
+            path.display()
+        );
+    }
+}
+
+#[test]
+fn unrelated_objects_change_nothing() {
+    let other = "apiVersion: placement.kubernetes-fleet.io/v1beta1\nkind: ClusterResourceBinding\n\
+        metadata:\n  name: unrelated-x\n  generation: 1\n  labels:\n    kubernetes-fleet.io/parent-CRP: unrelated\n\
+        spec:\n  state: Bound\n  targetCluster: member1\n  resourceSnapshotName: unrelated-7-snapshot\n\
+        status:\n  conditions:\n  - {type: Applied, status: 'False', reason: X, message: y, observedGeneration: 1}\n\
+        ---\napiVersion: placement.kubernetes-fleet.io/v1beta1\nkind: StagedUpdateRun\nmetadata: {name: example-run, namespace: elsewhere}\n\
+        spec: {placementName: unrelated, stagedRolloutStrategyName: s, state: Run}\n\
+        ---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {a: b}\n";
+    for path in fixtures() {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let with = format!("{text}\n---\n{other}");
+        let before = reports(&text);
+        let after: Vec<_> = reports(&with)
+            .into_iter()
+            .filter(|(target, _)| target.namespace != "elsewhere")
+            .collect();
+        assert_eq!(json(&before), json(&after), "{}", path.display());
+    }
+}
+
+/// Taking away objects while the header says that their kind was denied must not turn a bad verdict
+/// into a good one: the run's own conditions are enough for every verdict.
+#[test]
+fn denied_evidence_is_not_health() {
+    let healthy = |verdict| matches!(verdict, Verdict::Succeeded | Verdict::Progressing);
+    for path in fixtures() {
+        let text = std::fs::read_to_string(&path).unwrap();
+        if !text.contains("kind: Bundle") {
+            continue;
+        }
+        let before = reports(&text);
+        for kind in [
+            "ClusterResourceBinding",
+            "ResourceBinding",
+            "Work",
+            "MemberCluster",
+            "ClusterApprovalRequest",
+            "ApprovalRequest",
+            "ClusterResourceSnapshot",
+            "ClusterSchedulingPolicySnapshot",
+            "ClusterResourcePlacement",
+        ] {
+            let line = format!("\nkind: {kind}\n");
+            let kept: Vec<_> = documents(&text)
+                .into_iter()
+                .map(|document| {
+                    document.replace(
+                        &format!("- kind: {kind}\n  outcome: listed"),
+                        &format!("- kind: {kind}\n  outcome: denied"),
+                    )
+                })
+                .filter(|document| !document.contains(&line))
+                .collect();
+            let after = reports(&kept.join("\n---\n"));
+            for (target, report) in &before {
+                if target.kind.concept() != Concept::UpdateRun {
+                    continue;
+                }
+                let Some((_, now)) = after.iter().find(|(other, _)| other == target) else {
+                    continue;
+                };
+                assert!(
+                    healthy(report.verdict) || !healthy(now.verdict),
+                    "{}: {target} was {:?}, and without {kind} it is {:?}",
+                    path.display(),
+                    report.verdict,
+                    now.verdict
+                );
+            }
+        }
+    }
+}
+
+/// Changes a text at a place that `choice` picks.
+fn mutate(text: &str, choice: u64, kind: u8) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let at = usize::try_from(choice).unwrap_or(0) % lines.len().max(1);
+    let mut out: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
+    let replace = |line: &str, value: &str| match line.split_once(": ") {
+        Some((key, _)) => format!("{key}: {value}"),
+        None => line.to_owned(),
+    };
+    match kind % 9 {
+        0 => {
+            out.remove(at);
+        }
+        1 => out[at] = replace(&out[at], "null"),
+        2 => out[at] = replace(&out[at], "-1"),
+        3 => out[at] = replace(&out[at], "[1, {a: b}]"),
+        4 => out[at] = replace(&out[at], "'\u{1b}[31m\u{202e}x'"),
+        5 => out[at] = replace(&out[at], "99999999999999999999"),
+        6 => out[at] = replace(&out[at], "'2026-13-45T99:99:99Z'"),
+        7 => {
+            let copy = out[at].clone();
+            out.insert(at, copy);
+        }
+        _ => out.truncate(at),
+    }
+    out.join("\n")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_mutation_panics(fixture in any::<prop::sample::Index>(), choices in prop::collection::vec((any::<u64>(), any::<u8>()), 1..4)) {
+        let fixtures = fixtures();
+        let mut text = std::fs::read_to_string(fixture.get(&fixtures)).unwrap();
+        for (choice, kind) in choices {
+            text = mutate(&text, choice, kind);
+        }
+        for (_, report) in reports(&text) {
+            prop_assert!(serde_json::to_string(&report).is_ok());
+            if report.verdict.wants_root_cause() {
+                prop_assert!(report.findings.iter().any(|finding| finding.root_cause), "{:?} without a root cause", report.verdict);
+            }
+        }
+    }
+}
