@@ -55,6 +55,11 @@ impl Paint {
         self.text(AnsiColor::Cyan.on_default().bold(), text)
     }
 
+    /// What went well.
+    pub fn good(self, text: &str) -> String {
+        self.text(AnsiColor::Green.on_default(), text)
+    }
+
     /// A command.
     pub fn command(self, text: &str) -> String {
         self.text(AnsiColor::Cyan.on_default(), text)
