@@ -17,8 +17,8 @@ pub mod ui;
 
 use std::ffi::OsString;
 
-use clap::FromArgMatches;
 use clap::error::ErrorKind;
+use clap::{CommandFactory, FromArgMatches};
 use jiff::Timestamp;
 
 use cli::{Cli, Command};
@@ -53,7 +53,7 @@ fn command(cli: &Cli, ui: &mut Ui, clock: fn() -> Timestamp) -> Exit {
         Command::Explain(args) => commands::explain::run(args, ui),
         Command::Schema(args) => commands::schema::run(args, ui),
         Command::Version(args) => commands::version::run(args, ui),
-        Command::Completion(args) => commands::completion::run(args, ui),
+        Command::Completion(args) => commands::completion::run(args, Cli::command(), ui),
     };
     result.unwrap_or_else(|error| {
         ui.error(&error);

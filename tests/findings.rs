@@ -14,6 +14,8 @@
 //! # never: FS402
 //! ```
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test may fail
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -162,7 +164,6 @@ fn check(report: &Report, key: &str, value: &str) -> Result<(), String> {
         "verdict" => equal("verdict", report.verdict.as_str().to_owned(), value),
         "findings" => equal("findings", codes(&report.findings), value),
         "never" if of_code().next().is_some() => Err(format!("{code} must keep quiet")),
-        "never" => Ok(()),
         "clusters" => {
             let clusters: BTreeSet<_> = of_code().flat_map(|finding| &finding.clusters).collect();
             let got: Vec<_> = clusters.into_iter().map(String::as_str).collect();

@@ -1,9 +1,8 @@
 //! `completion`: a script for a shell.
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
 
-use crate::cli::Cli;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::ui::Ui;
@@ -19,15 +18,10 @@ pub struct CompletionArgs {
     shell: Shell,
 }
 
-/// Prints the script.
-pub fn run(args: &CompletionArgs, ui: &mut Ui) -> Result<Exit, Error> {
+/// Prints the script for a command line.
+pub fn run(args: &CompletionArgs, mut command: clap::Command, ui: &mut Ui) -> Result<Exit, Error> {
     let mut script = Vec::new();
-    clap_complete::generate(
-        args.shell,
-        &mut Cli::command(),
-        "kubectl-fleet-stage",
-        &mut script,
-    );
+    clap_complete::generate(args.shell, &mut command, "kubectl-fleet-stage", &mut script);
     ui.answer(&String::from_utf8_lossy(&script));
     Ok(Exit::Done)
 }

@@ -10,8 +10,8 @@ use clap::Args;
 use jiff::Timestamp;
 use serde::Serialize;
 
+use super::global::Global;
 use crate::bundle::{self, Bundle, Input};
-use crate::cli::Global;
 use crate::diagnose::diagnose;
 use crate::diagnose::report::{NotChecked, Report, Severity, Subject};
 use crate::error::Error;

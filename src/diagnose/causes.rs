@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use super::finding::enumerate;
 use super::report::{Cause, Finding, Severity, Verdict};
 use super::rules;
 
+/// Values shown of a finding about many clusters.
+const EVIDENCE_EACH: usize = 12;
+
 /// Findings of the same state of the same object are one finding with all their clusters.
 pub(super) fn merge(findings: Vec<Finding>) -> Vec<Finding> {
-    const EVIDENCE_EACH: usize = 12;
     let mut merged: BTreeMap<_, Finding> = BTreeMap::new();
     for finding in findings {
         let key = (
@@ -82,6 +85,91 @@ fn explains(cause: &Finding, consequence: &Finding) -> bool {
             .clusters
             .iter()
             .all(|cluster| cause.clusters.contains(cluster))
+}
+
+/// The same state of many clusters is one finding: what differs only in the cluster's own object
+/// (its MemberCluster, binding or Work) is told once, with all clusters. Findings that name one of
+/// them as their cause name the first.
+pub(super) fn group(findings: Vec<Finding>) -> Vec<Finding> {
+    let mut groups: BTreeMap<_, Vec<Finding>> = BTreeMap::new();
+    let mut others = Vec::new();
+    for finding in findings {
+        let of_cluster = matches!(
+            finding.subject.kind.as_str(),
+            "MemberCluster" | "ClusterResourceBinding" | "ResourceBinding" | "Work"
+        );
+        if of_cluster && !finding.clusters.is_empty() {
+            let causes: Vec<_> = finding
+                .caused_by
+                .iter()
+                .map(|cause| cause.code.clone())
+                .collect();
+            let key = (
+                finding.code.clone(),
+                finding.severity,
+                finding.root_cause,
+                finding.stage.clone(),
+                causes,
+                finding.clusters.len(),
+            );
+            groups.entry(key).or_default().push(finding);
+        } else {
+            others.push(finding);
+        }
+    }
+    let mut first_of: BTreeMap<Cause, Cause> = BTreeMap::new();
+    for mut group in groups.into_values() {
+        group.sort_by(|a, b| a.subject.cmp(&b.subject));
+        let mut group = group.into_iter();
+        let Some(mut first) = group.next() else {
+            continue;
+        };
+        let own = first.clusters.clone();
+        for other in group {
+            first_of.insert(other.as_cause(), first.as_cause());
+            first.clusters.extend(other.clusters);
+            first.caused_by.extend(other.caused_by);
+            for evidence in other.evidence {
+                if first.evidence.len() < EVIDENCE_EACH {
+                    first.evidence.push(evidence);
+                }
+            }
+            for remedy in other.remedies {
+                if !first
+                    .remedies
+                    .iter()
+                    .any(|known| known.command == remedy.command)
+                {
+                    first.remedies.push(remedy);
+                }
+            }
+        }
+        first.clusters.sort();
+        first.clusters.dedup();
+        let rest = first
+            .clusters
+            .iter()
+            .filter(|cluster| !own.contains(cluster));
+        let rest: Vec<_> = rest.map(String::as_str).collect();
+        if !rest.is_empty() {
+            first.message = format!(
+                "{}; the same holds for {}.",
+                first.message.trim_end_matches('.'),
+                enumerate(rest)
+            );
+        }
+        others.push(first);
+    }
+    for finding in &mut others {
+        for cause in &mut finding.caused_by {
+            if let Some(first) = first_of.get(cause) {
+                *cause = first.clone();
+            }
+        }
+        finding.caused_by.sort();
+        finding.caused_by.dedup();
+    }
+    others
 }
 
 /// Root causes first, then by severity, code and subject.

@@ -55,6 +55,7 @@ pub fn explain(inventory: &Inventory) -> Report {
     let mut findings = causes::merge(findings);
     causes::link(&mut findings);
     causes::ensure_root(&mut findings, case.verdict);
+    let mut findings = causes::group(findings);
     causes::sort(&mut findings);
     let summary = summary::summarize(&case, &findings);
     let mut report = Report::new(Subject::from(&inventory.target), case.verdict, summary);

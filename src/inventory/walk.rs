@@ -78,13 +78,9 @@ impl Walk {
     fn needs(&self) -> Vec<Query> {
         let scope = self.scope();
         let namespace = scope.namespace();
-        let mut needs = Vec::new();
-        match self.target.kind.concept() {
-            Concept::UpdateRun => needs.push(self.target_query()),
-            _ => {
-                needs.push(self.target_query());
-                needs.push(Query::all(scope.kind(Concept::UpdateRun), namespace));
-            }
+        let mut needs = vec![self.target_query()];
+        if self.target.kind.concept() == Concept::Placement {
+            needs.push(Query::all(scope.kind(Concept::UpdateRun), namespace));
         }
         let run = self.run();
         let Some(placement) = self.placement_name() else {

@@ -49,12 +49,7 @@ impl ApplyStrategy {
     /// The fields in which `other` differs, as `field: ours -> theirs`, defaults filled in.
     pub fn differences(&self, other: &Self) -> Vec<String> {
         let (ours, theirs) = (self.with_defaults(), other.with_defaults());
-        let force = |s: &Self| {
-            s.server_side
-                .as_ref()
-                .map(|config| config.force)
-                .unwrap_or_default()
-        };
+        let force = |s: &Self| s.server_side.as_ref().is_some_and(|config| config.force);
         let fields = [
             ("type", ours.kind.clone(), theirs.kind.clone()),
             (

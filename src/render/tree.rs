@@ -86,7 +86,11 @@ fn stage(
     for state in STATES {
         let names: Vec<_> = in_state(state)
             .map(|cluster| match &cluster.snapshot {
-                Some(index) if progress.snapshot.as_ref() != Some(index) => {
+                // Before its turn a cluster has what it had: that is nothing to tell.
+                Some(index)
+                    if state != ClusterState::Pending
+                        && progress.snapshot.as_ref() != Some(index) =>
+                {
                     format!("{} (at snapshot {index})", cluster.name)
                 }
                 _ => cluster.name.clone(),

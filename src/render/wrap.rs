@@ -123,7 +123,7 @@ mod tests {
     fn scripts_without_spaces_are_broken_by_width() {
         assert_eq!(
             wrapped("映像を取得できません。再試行します", 14),
-            ["- 映像を取得", "  できませ", "  ん。再試行", "  します"]
+            ["- 映像を取得で", "  きません。再", "  試行します"]
         );
         assert_eq!(wrapped("ok 🚀🚀🚀🚀", 10), ["- ok 🚀🚀", "  🚀🚀"]);
         assert_eq!(

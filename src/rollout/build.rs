@@ -160,6 +160,7 @@ fn gate<'i>(
         .conditions
         .condition(reasons::PROGRESSING)
         .filter(|progressing| progressing.reason == reasons::STAGE_WAITING)
+        .filter(|_| time == TaskTime::Before || is_past_before_tasks(stage))
         .and_then(|progressing| progressing.since);
     let state = if task.is_approval() {
         match (
@@ -188,6 +189,15 @@ fn gate<'i>(
         wait: spec.and_then(|spec| duration::parse(&spec.wait)),
         waiting_since: waiting_since.filter(|_| task.is_timed_wait()),
     }
+}
+
+/// Whether the tasks before the clusters are done: a stage that waits for one of them has the same
+/// reason as one that waits for those after its clusters.
+fn is_past_before_tasks(stage: &StageStatus) -> bool {
+    stage
+        .before
+        .iter()
+        .all(|task| task.conditions.is_true(reasons::APPROVAL_REQUEST_APPROVED))
 }
 
 impl StageView<'_> {

@@ -3,9 +3,9 @@
 use std::str::FromStr;
 
 use super::FailOn;
+use crate::commands::findings::near;
 use crate::diagnose::report::{Finding, Report, Severity};
 use crate::diagnose::rules::{self, Rule};
-use crate::error::did_you_mean;
 use crate::exit::Exit;
 
 /// A finding that is not to be shown: `CODE`, or `CODE=OBJECT` for one object.
@@ -34,13 +34,6 @@ impl FromStr for Suppression {
             }),
         }
     }
-}
-
-/// The code or name that `word` was probably meant to be.
-pub fn near(word: &str) -> Option<&'static str> {
-    let known = || rules::ALL.iter().flat_map(|rule| [rule.code, rule.name]);
-    did_you_mean(&word.to_ascii_lowercase(), known())
-        .or_else(|| did_you_mean(&word.to_ascii_uppercase(), known()))
 }
 
 impl Suppression {

@@ -64,7 +64,9 @@ fn finding(case: &Case<'_>, rule: &Rule, winner: Winner<'_>, clusters: &[&str]) 
         .run
         .map(|run| run.status.snapshot_index.as_str())
         .filter(|index| !index.is_empty())
-        .map_or_else(String::new, |index| format!(", which rolls out snapshot {index}"));
+        .map_or_else(String::new, |index| {
+            format!(", which rolls out snapshot {index}")
+        });
     let state = match winner.run {
         Some(run) => format!(" and {}", describe_state(run)),
         None if case.inventory.runs.is_complete() => " and does not exist any more".to_owned(),
@@ -102,8 +104,12 @@ fn evidence(
     winner: Winner<'_>,
     clusters: &[&str],
 ) -> Finding {
-    if let Some(wanted) = case.inventory.wanted_snapshot() {
-        finding = finding.evidence(case.run_object(), "status.resourceSnapshotIndexUsed", wanted);
+    if let Some(run) = case.run() {
+        finding = finding.evidence(
+            run.object(),
+            "status.resourceSnapshotIndexUsed",
+            run.status.snapshot_index.clone(),
+        );
     }
     for cluster in clusters.iter().take(3) {
         let Some(binding) = case.inventory.binding(cluster) else {
@@ -142,8 +148,12 @@ fn evidence(
 
 fn remedies(case: &Case<'_>, mut finding: Finding, winner: Winner<'_>) -> Finding {
     let name = winner.name;
-    let over = winner.run.is_none_or(|run| is_finished(run) || run.meta.is_deleting());
-    let stopped = winner.run.is_some_and(|run| describe_state(run) == "is stopped");
+    let over = winner
+        .run
+        .is_none_or(|run| is_finished(run) || run.meta.is_deleting());
+    let stopped = winner
+        .run
+        .is_some_and(|run| describe_state(run) == "is stopped");
     if !over && stopped {
         finding = finding.fix(
             format!("Let {name} finish: it is stopped and has the cluster."),

@@ -2,6 +2,7 @@
 
 use crate::diagnose::case::Case;
 use crate::diagnose::failed;
+use crate::diagnose::finding::count;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
 use crate::kubefleet::messages::Cause;
@@ -64,8 +65,9 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         rule.finding(
             &placement,
             format!(
-                "{placement} asks for {wanted} clusters and the run was computed for {recorded}, so \
-                 the run will fail when the controller checks it next."
+                "{placement} asks for {} and the run was computed for {recorded}, so the run will \
+                 fail when the controller checks it next.",
+                count(usize::try_from(wanted).unwrap_or_default(), "cluster")
             ),
         )
         .severity(Severity::Warning)

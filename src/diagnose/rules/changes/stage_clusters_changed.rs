@@ -49,10 +49,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 existing,
                 ..
             } => {
-                let text = format!(
-                    "had {existing} where {new} stood when it was checked, for a cluster or the \
-                     order changed"
-                );
+                let text = format!("had {existing} where {new} stood when it was checked");
                 Some(finding(case, rule, run, *stage_index, &text, Some((new, existing))))
             }
             _ => None,
@@ -81,7 +78,9 @@ fn finding(
     {
         clusters.extend([new.as_str(), existing.as_str()]);
     }
-    let known = difference.as_ref().map(describe);
+    let known = difference
+        .as_ref()
+        .map(|difference| describe(case, difference));
     let message = format!(
         "Stage {} {text}{}, which ends a run.",
         stage.map_or_else(
@@ -133,7 +132,7 @@ fn finding(
 }
 
 /// Which clusters came and left, as part of a sentence.
-fn describe(difference: &StageDifference<'_>) -> String {
+fn describe(case: &Case<'_>, difference: &StageDifference<'_>) -> String {
     if difference.is_empty() {
         return "; by now its clusters are the recorded ones again, which does not revive a failed \
                 run"
@@ -145,8 +144,14 @@ fn describe(difference: &StageDifference<'_>) -> String {
     let part = |names: &[&str], verb: &str| {
         (!names.is_empty()).then(|| format!("{} {verb}", enumerate(names)))
     };
-    let parts: Vec<_> = [part(&difference.came, "came"), part(&difference.left, "left")]
-        .into_iter()
+    let from = |name: &&str| match recorded_stage(case, name) {
+        Some(stage) => format!("{name} of stage {stage}"),
+        None => (*name).to_owned(),
+    };
+    let came: Vec<_> = difference.came.iter().map(from).collect();
+    let came: Vec<_> = came.iter().map(String::as_str).collect();
+    let parts: Vec<_> = [part(&came, "came"), part(&difference.left, "left")]
+    .into_iter()
         .flatten()
         .collect();
     format!(" ({})", parts.join("; "))

@@ -70,7 +70,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .clusters(
             case.rollout
                 .iter()
-                .flat_map(|rollout| rollout.updated_clusters())
+                .flat_map(crate::rollout::Rollout::updated_clusters)
                 .map(|cluster| cluster.name),
         )
         .evidence(&run_object, "spec.resourceSnapshotIndex", "")

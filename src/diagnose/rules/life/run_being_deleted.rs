@@ -46,15 +46,18 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .map(String::as_str)
         .collect();
     let held = if long {
-        format!(" for {}, which is longer than it takes", duration::describe(lasting))
+        format!(
+            "has been in deletion for {}, longer than it takes",
+            duration::describe(lasting)
+        )
     } else {
-        String::new()
+        "is being deleted".to_owned()
     };
     let mut finding = rule
         .finding(
             run.object(),
             format!(
-                "{} is being deleted{held}; its approval requests go with it and nothing is rolled \
+                "{} {held}; its approval requests go with it and nothing is rolled \
                  back{}.",
                 run.object(),
                 keeps(case)

@@ -32,22 +32,23 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     };
     let run = rollout.run;
     let conditions = &run.status.conditions;
-    let observed = conditions
-        .iter()
+    // The controller's notes on stages and clusters count as much as those on the run.
+    let all = || {
+        run.all_stages()
+            .flat_map(|stage| {
+                stage.conditions.iter().chain(
+                    stage
+                        .clusters
+                        .iter()
+                        .flat_map(|cluster| &cluster.conditions),
+                )
+            })
+            .chain(conditions)
+    };
+    let observed = all()
         .filter_map(|condition| condition.observed_generation)
         .max();
-    // The controller's own notes below the run count as life too.
-    let newest = run
-        .all_stages()
-        .flat_map(|stage| {
-            stage
-                .conditions
-                .iter()
-                .chain(stage.clusters.iter().flat_map(|cluster| &cluster.conditions))
-        })
-        .chain(conditions)
-        .filter_map(|condition| condition.since)
-        .max();
+    let newest = all().filter_map(|condition| condition.since).max();
     let (Some(observed), Some(generation), Some(newest)) =
         (observed, run.meta.generation, newest)
     else {

@@ -28,7 +28,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     let under_way = inventory.runs.iter().any(|run| {
         choose::has_started(run) && !choose::is_finished(run) && !run.meta.is_deleting()
     });
-    let external = inventory.placement.present().is_none_or(|placement| placement.is_external());
+    let external = inventory.placement.present().is_none_or(crate::kubefleet::placement::Placement::is_external);
     if !asked || under_way || !external {
         return Vec::new();
     }
