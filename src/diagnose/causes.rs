@@ -57,12 +57,16 @@ pub(super) fn link(findings: &mut [Finding]) {
         .iter()
         .map(|finding| {
             let possible = rules::find(&finding.code).map_or(&[][..], |rule| rule.caused_by);
-            let mut causes: Vec<_> = findings
+            let candidates: Vec<_> = findings
                 .iter()
                 .filter(|other| possible.contains(&other.code.as_str()))
-                .filter(|other| explains(other, finding))
-                .map(Finding::as_cause)
+                .filter(|other| touches(other, finding))
                 .collect();
+            let mut causes: Vec<_> = if explain_together(&candidates, finding) {
+                candidates.iter().map(|cause| cause.as_cause()).collect()
+            } else {
+                Vec::new()
+            };
             causes.sort();
             causes.dedup();
             causes
@@ -76,15 +80,24 @@ pub(super) fn link(findings: &mut [Finding]) {
     }
 }
 
-/// A cause explains a consequence when it covers its clusters: all of them, or it concerns the
-/// whole run.
-fn explains(cause: &Finding, consequence: &Finding) -> bool {
+/// Whether a finding concerns a cluster of another one, or one of the two the whole run.
+fn touches(cause: &Finding, consequence: &Finding) -> bool {
     cause.clusters.is_empty()
         || consequence.clusters.is_empty()
         || consequence
             .clusters
             .iter()
-            .all(|cluster| cause.clusters.contains(cluster))
+            .any(|cluster| cause.clusters.contains(cluster))
+}
+
+/// Causes explain a consequence when they cover all its clusters together.
+fn explain_together(causes: &[&Finding], consequence: &Finding) -> bool {
+    !causes.is_empty()
+        && (causes.iter().any(|cause| cause.clusters.is_empty())
+            || consequence
+                .clusters
+                .iter()
+                .all(|cluster| causes.iter().any(|cause| cause.clusters.contains(cluster))))
 }
 
 /// The same state of many clusters is one finding: what differs only in the cluster's own object

@@ -22,6 +22,9 @@ pub(super) fn opens(case: &super::case::Case<'_>, gate: &crate::rollout::Gate<'_
             "the run remove the placement from {}",
             enumerate(stage.clusters.iter().map(|cluster| cluster.name))
         ),
+        Some(stage) if stage.clusters.is_empty() => {
+            format!("stage {} pass, which has no clusters", stage.name())
+        }
         Some(stage) => format!(
             "stage {} {} {} ({} at a time)",
             stage.name(),

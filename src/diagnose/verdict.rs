@@ -6,7 +6,7 @@ use crate::inventory::Inventory;
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::messages::parse_waiting;
 use crate::kubefleet::reasons;
-use crate::rollout::{ClusterState, ClusterView, Gate, Health, Phase, Rollout, StageState};
+use crate::rollout::{ClusterState, Gate, Phase, Rollout, StageState};
 
 /// The verdict about a run.
 pub(super) fn of_run(rollout: &Rollout<'_>) -> Verdict {
@@ -49,16 +49,12 @@ fn is_stuck(rollout: &Rollout<'_>) -> bool {
     if in_flight.peek().is_none() {
         return rollout.reason() == reasons::RUN_STUCK;
     }
-    in_flight.any(|cluster| cluster.state == ClusterState::Stuck && !has_recovered(cluster))
+    in_flight.any(|cluster| cluster.state == ClusterState::Stuck && !rollout.has_recovered(cluster))
         || (rollout.reason() == reasons::RUN_STUCK
-            && !rollout.in_flight().any(has_recovered)
+            && !rollout
+                .in_flight()
+                .any(|cluster| rollout.has_recovered(cluster))
             && rollout.in_flight().all(|cluster| cluster.started.is_none()))
-}
-
-/// Whether the binding of a cluster in flight says that it is done: the controller will see it at
-/// its next look.
-pub(super) fn has_recovered(cluster: &ClusterView<'_>) -> bool {
-    matches!(cluster.health, Health::Fine(_))
 }
 
 fn waiting(rollout: &Rollout<'_>) -> Verdict {

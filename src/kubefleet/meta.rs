@@ -29,6 +29,18 @@ model! {
         pub labels: BTreeMap<String, String> = "labels",
         /// `annotations`.
         pub annotations: BTreeMap<String, String> = "annotations",
+        /// `managedFields`: kubectl leaves them out unless asked.
+        pub managed: Vec<ManagedFields> = "managedFields",
+    }
+
+    /// Who wrote fields of an object, and when.
+    pub struct ManagedFields {
+        /// `manager`.
+        pub manager: String = "manager",
+        /// `subresource`; empty for the object itself.
+        pub subresource: String = "subresource",
+        /// `time`.
+        pub time: Option<Timestamp> = "time",
     }
 
     /// One entry of `status.conditions`.
@@ -57,6 +69,15 @@ impl ObjectMeta {
     /// The annotation's value, when it is there.
     pub fn annotation(&self, key: &str) -> Option<&str> {
         self.annotations.get(key).map(String::as_str)
+    }
+
+    /// When the object itself, not its status, was last written, where it tells.
+    pub fn spec_edited(&self) -> Option<Timestamp> {
+        let writes = self
+            .managed
+            .iter()
+            .filter(|write| write.subresource.is_empty());
+        writes.filter_map(|write| write.time).max()
     }
 
     /// Whether the object is being deleted.

@@ -97,6 +97,7 @@ fn unfinished(stage: &StageProgress) -> String {
     let states = [
         ClusterState::Failed,
         ClusterState::Stuck,
+        ClusterState::Left,
         ClusterState::Updating,
         ClusterState::Pending,
     ];

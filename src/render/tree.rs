@@ -14,9 +14,10 @@ const NAMED: usize = 12;
 const NAMED_QUIET: usize = 6;
 
 /// In this order: first what needs someone's eye.
-const STATES: [ClusterState; 5] = [
+const STATES: [ClusterState; 6] = [
     ClusterState::Failed,
     ClusterState::Stuck,
+    ClusterState::Left,
     ClusterState::Updating,
     ClusterState::Pending,
     ClusterState::Done,
@@ -156,7 +157,7 @@ impl Paint {
     /// A number of clusters in a state.
     fn cluster_state(self, state: ClusterState, text: &str) -> String {
         match state {
-            ClusterState::Failed | ClusterState::Stuck => self.error(text),
+            ClusterState::Failed | ClusterState::Stuck | ClusterState::Left => self.error(text),
             ClusterState::Updating => self.hint(text),
             ClusterState::Done => self.good(text),
             ClusterState::Pending => text.to_owned(),

@@ -98,7 +98,12 @@ fn stage<'i>(
         .iter()
         .map(|cluster| ClusterView::new(inventory, run, status, cluster))
         .collect();
-    let state = stage_state(status, &gates);
+    let over = run.status.conditions.is_false(reasons::SUCCEEDED);
+    let state = match stage_state(status, &gates) {
+        // The run ended here; a check that fails leaves the stage's own condition as it was.
+        state if over && !state.is_settled() => StageState::Failed,
+        state => state,
+    };
     StageView {
         status,
         spec,

@@ -68,7 +68,8 @@ impl<'i> ClusterView<'i> {
         let state = match (succeeded, started) {
             (Some(succeeded), _) if succeeded.is_true() => ClusterState::Done,
             (Some(succeeded), _) if succeeded.is_false() => ClusterState::Failed,
-            (_, Some(_)) if !over && is_overdue(since, inventory.now) => ClusterState::Stuck,
+            (_, Some(_)) if over => ClusterState::Left,
+            (_, Some(_)) if is_overdue(since, inventory.now) => ClusterState::Stuck,
             (_, Some(_)) => ClusterState::Updating,
             (_, None) => ClusterState::Pending,
         };

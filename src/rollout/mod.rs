@@ -179,12 +179,36 @@ impl<'i> Rollout<'i> {
         })
     }
 
+    /// Whether a cluster's binding still is what this run wrote: its snapshot, and no other run's.
+    pub fn holds(&self, cluster: &ClusterView<'_>) -> bool {
+        let Some(binding) = cluster.binding else {
+            return false;
+        };
+        let index = &self.run.status.snapshot_index;
+        let ours = cluster
+            .written_by()
+            .and_then(|written| written.run)
+            .is_none_or(|run| run == self.run.meta.name);
+        ours && (index.is_empty() || binding.snapshot_index() == Some(index.as_str()))
+    }
+
+    /// Whether the binding of a cluster in flight says that it is done: the controller will see it
+    /// at its next look.
+    pub fn has_recovered(&self, cluster: &ClusterView<'_>) -> bool {
+        matches!(cluster.health, Health::Fine(_)) && self.holds(cluster)
+    }
+
     /// Whether the run is over.
     pub const fn is_finished(&self) -> bool {
         matches!(
             self.phase,
             Phase::Succeeded | Phase::Failed | Phase::InitializationFailed
         )
+    }
+
+    /// Whether the run may still do something: it is neither over nor being deleted.
+    pub const fn is_live(&self) -> bool {
+        !self.is_finished() && !matches!(self.phase, Phase::Deleting)
     }
 }
 

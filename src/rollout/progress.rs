@@ -74,6 +74,14 @@ pub enum StageState {
 }
 
 impl StageState {
+    /// Whether the stage is done, or was never reached.
+    pub const fn is_settled(self) -> bool {
+        matches!(
+            self,
+            Self::Pending | Self::Done | Self::Skipped | Self::Failed
+        )
+    }
+
     /// The words for people.
     pub const fn describe(self) -> &'static str {
         match self {
@@ -122,6 +130,8 @@ pub enum ClusterState {
     Stuck,
     /// Done.
     Done,
+    /// Started, and not done when the run ended: nothing looks after it any more.
+    Left,
     /// Failed.
     Failed,
 }
@@ -133,6 +143,7 @@ impl ClusterState {
             Self::Pending => "pending",
             Self::Updating => "updating",
             Self::Stuck => "stuck",
+            Self::Left => "left in flight when the run ended",
             Self::Done => "done",
             Self::Failed => "failed",
         }

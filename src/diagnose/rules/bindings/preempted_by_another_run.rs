@@ -43,7 +43,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .rollout
         .iter()
         .flat_map(Rollout::updated_clusters)
-        .filter(|cluster| cluster.state == ClusterState::Updating);
+        .filter(|cluster| matches!(cluster.state, ClusterState::Updating | ClusterState::Left));
     for cluster in in_flight {
         if let Some(taker) = cluster.binding.and_then(|binding| winner(case, binding))
             && let Some((_, clusters)) = by_winner.get_mut(taker.name)

@@ -6,7 +6,7 @@ use crate::diagnose::case::Case;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
 use crate::kubefleet::{Concept, Condition, duration, reasons};
-use crate::rollout::{ClusterState, ClusterView, Health, LOOK_EVERY, Rollout};
+use crate::rollout::{ClusterState, ClusterView, Health, LOOK_EVERY, Rollout, Phase};
 
 /// A cluster that fails makes the controller look ever more rarely, up to every 1000 seconds.
 /// Source: updaterun/controller.go:Reconcile, controller-runtime's default rate limiter.
@@ -23,7 +23,12 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
 const LONGEST: SignedDuration = SignedDuration::from_secs(1000);
 
 fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = case.rollout.as_ref().filter(|rollout| !rollout.is_finished()) else {
+    // Of a run that rests or goes away nobody will look again.
+    let Some(rollout) = case
+        .rollout
+        .as_ref()
+        .filter(|rollout| matches!(rollout.phase, Phase::Executing | Phase::Stopping))
+    else {
         return Vec::new();
     };
     rollout
@@ -46,12 +51,7 @@ fn one(
 ) -> Option<Finding> {
     let binding = cluster.binding?;
     // Content of another run is not what this one waits for.
-    let other = cluster
-        .written_by()
-        .and_then(|written| written.run)
-        .is_some_and(|run| run != rollout.run.meta.name);
-    let wanted = case.inventory.wanted_snapshot();
-    if other || wanted.is_some_and(|wanted| wanted != binding.spec.snapshot) {
+    if !rollout.holds(cluster) {
         return None;
     }
     let says_stuck = rollout.reason() == reasons::RUN_STUCK;

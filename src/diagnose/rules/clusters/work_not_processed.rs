@@ -3,7 +3,7 @@
 use crate::diagnose::case::{Case, Troubled};
 use crate::diagnose::claims;
 use crate::diagnose::objects::goes_on;
-use crate::diagnose::report::{Finding, Severity, Subject};
+use crate::diagnose::report::{Finding, Severity, Subject, Verdict};
 use crate::diagnose::rules::Rule;
 use crate::kubefleet::work::Work;
 use crate::kubefleet::{Concept, Conditions, names, reasons};
@@ -20,6 +20,9 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
 };
 
 fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    if case.verdict == Verdict::Deleting {
+        return Vec::new();
+    }
     claims::troubles(case, rule.code)
         .filter(|troubled| troubled.blocking && troubled.is_overdue())
         .map(|troubled| one(case, rule, troubled))

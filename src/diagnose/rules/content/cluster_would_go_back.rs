@@ -22,7 +22,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     let Some(rollout) = case
         .rollout
         .as_ref()
-        .filter(|rollout| !rollout.is_finished() && rollout.phase != Phase::Deleting)
+        .filter(|rollout| rollout.is_live())
     else {
         return Vec::new();
     };
@@ -59,7 +59,13 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     } else {
         format!(" that {} put there", enumerate(&writers))
     };
-    let newest = later.iter().map(|(_, index, _)| *index).max().unwrap_or(own);
+    let mut newer: Vec<_> = later.iter().map(|(_, index, _)| *index).collect();
+    newer.sort_unstable();
+    newer.dedup();
+    let newer = match newer.as_slice() {
+        [one] => format!("snapshot {one}"),
+        several => format!("snapshots {}", enumerate(several.iter().map(u64::to_string))),
+    };
     let how = match rollout.phase {
         Phase::Idle => "Starting",
         Phase::Stopped | Phase::Stopping => "Resuming",
@@ -70,7 +76,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .finding(
             &object,
             format!(
-                "{how} {} takes {} back from snapshot {newest}{by} to snapshot {own}.",
+                "{how} {} takes {} back from {newer}{by} to snapshot {own}.",
                 object.name,
                 enumerate(later.iter().map(|(cluster, _, _)| *cluster)),
             ),

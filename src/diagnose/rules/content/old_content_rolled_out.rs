@@ -22,6 +22,10 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
 /// The annotation is written by the very look that initializes the run; both are cut to seconds.
 const SAME_LOOK: SignedDuration = SignedDuration::from_secs(2);
 
+/// How long a hub delays a snapshot at most: by default 15 s after the change and 30 s after the
+/// last snapshot. The annotation stays when a change is taken back, and means nothing later on.
+const DELAY: SignedDuration = SignedDuration::from_mins(5);
+
 fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     let Some(run) = case.run().filter(|run| run.spec.snapshot_index.trim().is_empty()) else {
         return Vec::new();
@@ -31,7 +35,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     let Some(at) = initialized.and_then(|initialized| initialized.since) else { return Vec::new() };
     let Some(snapshot) = case.inventory.snapshot(used) else { return Vec::new() };
     let Some(detected) = snapshot.change_detected() else { return Vec::new() };
-    if detected.duration_since(at) > SAME_LOOK {
+    let ahead = detected.duration_since(at);
+    if ahead > SAME_LOOK || -ahead > DELAY {
         return Vec::new();
     }
     let number: Option<u64> = used.parse().ok();
@@ -51,19 +56,23 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     let (object, run_object) = (snapshot.object(), run.object());
     let verb = match case.verdict {
         Verdict::Succeeded => "rolled out",
-        Verdict::NotStarted | Verdict::Stopped => "will roll out",
+        Verdict::NotStarted => "will roll out",
+        Verdict::Failed | Verdict::Deleting => "was rolling out",
         _ => "rolls out",
     };
     let newer = match next.and_then(|next| next.index()) {
-        Some(index) => format!("snapshot {index} has the content that was current then"),
-        None => "the change has no snapshot yet".to_owned(),
+        Some(index) => format!("; the change came with snapshot {index}"),
+        None if case.inventory.snapshots.is_complete() => {
+            "; the change has no snapshot yet".to_owned()
+        }
+        None => String::new(),
     };
     let mut finding = rule
         .finding(
             &run_object,
             format!(
                 "{} {verb} snapshot {used}, which was already out of date when the run was \
-                 initialized: KubeFleet had noticed a change and delayed its snapshot; {newer}.",
+                 initialized: KubeFleet had noticed a change and delayed its snapshot{newer}.",
                 run_object.name
             ),
         )

@@ -25,7 +25,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     else {
         return Vec::new();
     };
-    let active: Vec<_> = case.inventory.other_runs().filter(|run| is_active(run)).collect();
+    let active: Vec<_> = case.inventory.other_runs().filter(|run| is_active(run, rollout.state_ignored)).collect();
     if active.is_empty() {
         return Vec::new();
     }
@@ -34,9 +34,10 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .finding(
             &object,
             format!(
-                "{} is under way on the same placement as {}: runs do not wait for each other, and \
+                "{} {} under way on the same placement as {}: runs do not wait for each other, and \
                  whichever writes a cluster last decides its version.",
                 enumerate(active.iter().map(|run| &run.meta.name)),
+                if active.len() == 1 { "is" } else { "are" },
                 object.name
             ),
         )
@@ -55,17 +56,25 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .inventory
         .runs
         .iter()
-        .find(|run| run.meta.name == object.name || is_active(run))
+        .find(|run| run.meta.name == object.name || is_active(run, rollout.state_ignored))
         .map_or_else(|| object.name.clone(), |run| run.meta.name.clone());
-    vec![finding.fix(
-        "Let one of them go on and stop the other; the older one is usually the one to stop.",
-        Some(case.command(&format!("stop {older}"))),
-    )]
+    vec![if rollout.state_ignored {
+        finding.disrupt(
+            "Let one of them go on and delete the other, usually the older one: this hub cannot stop \
+             a run, and deleting one changes nothing on the clusters.",
+            Some(case.command(&format!("delete {older}"))),
+        )
+    } else {
+        finding.fix(
+            "Let one of them go on and stop the other; the older one is usually the one to stop.",
+            Some(case.command(&format!("stop {older}"))),
+        )
+    }]
 }
 
-fn is_active(run: &UpdateRun) -> bool {
+fn is_active(run: &UpdateRun, state_ignored: bool) -> bool {
     choose::has_started(run)
         && !choose::is_finished(run)
         && !run.meta.is_deleting()
-        && run.spec.wants() == RunState::Run
+        && (state_ignored || run.spec.wants() == RunState::Run)
 }

@@ -1,13 +1,15 @@
 //! The snapshot that an unfinished run needs is the next to be deleted.
 
 use crate::diagnose::case::Case;
+use crate::diagnose::finding::count;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
 use crate::kubefleet::Concept;
-use crate::rollout::Phase;
+use crate::rollout::ClusterState;
 
-/// The placement keeps `revisionHistoryLimit` versions and deletes the oldest when it makes a new
-/// one; runs do not hold the version that they roll out.
+/// A placement keeps `revisionHistoryLimit` versions; the oldest is deleted before a new one is made,
+/// and runs do not hold the version that they roll out. Source:
+/// utils/controller/resource_snapshot_resolver.go:deleteRedundantResourceSnapshots.
 pub(in crate::diagnose::rules) const RULE: Rule = Rule {
     code: "FS704",
     name: "snapshot-about-to-be-pruned",
@@ -21,7 +23,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     let Some(rollout) = case
         .rollout
         .as_ref()
-        .filter(|rollout| !rollout.is_finished() && rollout.phase != Phase::Deleting)
+        .filter(|rollout| rollout.is_live())
     else {
         return Vec::new();
     };
@@ -29,11 +31,13 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     let Some(placement) = inventory.placement.present() else { return Vec::new() };
     let indexes = inventory.snapshot_indexes();
     let index = &rollout.run.status.snapshot_index;
-    let (Some(oldest), Ok(own)) = (indexes.first(), index.parse::<u64>()) else { return Vec::new() };
+    let Ok(own) = index.parse::<u64>() else { return Vec::new() };
     let limit = placement.history_limit();
-    let full = i64::try_from(indexes.len()).is_ok_and(|count| count >= limit);
-    // With one version left there is nothing older: a limit of 1 keeps the latest.
-    if *oldest != own || !full || indexes.len() < 2 || !inventory.snapshots.is_complete() {
+    // Before a version is made, all but the newest `limit - 1` are deleted; a limit of 1 spares none.
+    let kept = indexes.iter().filter(|other| **other >= own).count();
+    let spared = i64::try_from(kept).is_ok_and(|kept| kept < limit);
+    let needed = rollout.updated_clusters().any(|cluster| cluster.state != ClusterState::Done);
+    if spared || !needed || !inventory.snapshots.is_complete() {
         return Vec::new();
     }
     let Some(snapshot) = inventory.snapshot(index) else { return Vec::new() };
@@ -42,9 +46,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         rule.finding(
             &object,
             format!(
-                "{} needs snapshot {index}, the oldest of the {limit} that {} keeps: the next change \
-                 of the content deletes it, and clusters not yet updated can then never get it.",
-                rollout.run.meta.name, inventory.placement_name
+                "{} needs snapshot {index}, and {} keeps {}: the next new snapshot deletes it, and \
+                 clusters not yet updated can then never get it.",
+                rollout.run.meta.name,
+                inventory.placement_name,
+                count(usize::try_from(limit).unwrap_or_default(), "snapshot")
             ),
         )
         .evidence(rollout.run.object(), "status.resourceSnapshotIndexUsed", index.clone())
@@ -54,7 +60,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             "metadata.labels[kubernetes-fleet.io/resource-index]",
             index.clone(),
         )
-        .fix("Raise `spec.revisionHistoryLimit` of the placement before its content changes.", None)
+        .fix("Raise `spec.revisionHistoryLimit` of the placement before a new snapshot is made.", None)
         .look(
             "See the versions that exist.",
             Some(case.command(&format!("snapshots {}", inventory.placement_name))),

@@ -79,8 +79,9 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             }
         }
     }
+    let seen = if inventory.runs.is_complete() { "no run is" } else { "no run was seen to be" };
     finding.message = format!(
-        "The clusters of {} are on different versions, and no run is under way: {}.",
+        "The clusters of {} are on different versions, and {seen} under way: {}.",
         inventory.placement_name,
         parts.join("; ")
     );

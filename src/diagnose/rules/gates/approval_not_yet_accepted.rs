@@ -19,7 +19,7 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
     check,
 };
 
-/// A waiting run is looked at every minute at the latest.
+/// An approval wakes the controller, and a run that waits for one is looked at every minute besides.
 /// Source: updaterun/execution.go:stageUpdatingWaitTime.
 const OVERDUE: SignedDuration = SignedDuration::from_secs(120);
 
@@ -38,7 +38,12 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             continue;
         }
         let (object, name) = (request.object(), &request.meta.name);
-        let lasting = approved.since.map(|since| case.now().duration_since(since));
+        // The time is the approver's own word: never before the request, never in the future.
+        let lasting = approved
+            .since
+            .max(request.meta.created)
+            .map(|since| case.now().duration_since(since))
+            .filter(|lasting| !lasting.is_negative());
         let overdue = lasting.is_some_and(|lasting| lasting > OVERDUE);
         let ago = lasting.map_or_else(String::new, |lasting| {
             format!(" {} ago", duration::describe(lasting))
@@ -49,12 +54,12 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 if overdue {
                     format!(
                         "{name} was approved as it should be{ago}, and the controller has still not \
-                         taken it, though it looks at a waiting run every minute."
+                         taken it, though an approval makes it look at once."
                     )
                 } else {
                     format!(
-                        "{name} was approved as it should be{ago}; the controller takes it at its next \
-                         look."
+                        "{name} was approved as it should be{ago}; the controller takes it when it \
+                         next looks."
                     )
                 },
             )

@@ -1,7 +1,7 @@
 //! An approval was given, and the controller ignores it: it speaks of another generation.
 
 use crate::diagnose::case::Case;
-use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::report::{Finding, Severity, Verdict};
 use crate::diagnose::rules::Rule;
 use crate::kubefleet::{Concept, reasons};
 
@@ -17,7 +17,7 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
 };
 
 fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = case.rollout.as_ref().filter(|rollout| !rollout.is_finished()) else {
+    let Some(rollout) = case.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
         return Vec::new();
     };
     let mut findings = Vec::new();
@@ -47,7 +47,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                      generation {generation}, so the controller ignores it without a word."
                 ),
             )
-            .root_if(case.verdict == crate::diagnose::report::Verdict::WaitingForApproval)
+            .root_if(case.verdict == Verdict::WaitingForApproval)
             .stage(gate.stage)
             .evidence(
                 &object,

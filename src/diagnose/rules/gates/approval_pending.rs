@@ -6,6 +6,7 @@ use crate::diagnose::report::{Finding, Severity, Verdict};
 use crate::diagnose::rules::Rule;
 use crate::inventory::Sight;
 use crate::kubefleet::{Concept, duration};
+use crate::rollout::Phase;
 
 /// An approval request without an answer.
 pub(in crate::diagnose::rules) const RULE: Rule = Rule {
@@ -13,15 +14,16 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
     name: "approval-pending",
     severity: Severity::Info,
     reads: &[Concept::ApprovalRequest],
-    caused_by: &[],
+    caused_by: &["FS405"],
     check,
 };
 
 fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = case.rollout.as_ref().filter(|rollout| !rollout.is_finished()) else {
+    let Some(rollout) = case.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
         return Vec::new();
     };
     let run = case.run_object();
+    let halted = matches!(rollout.phase, Phase::Stopped | Phase::Stopping);
     let mut findings = Vec::new();
     for gate in rollout.open_approvals() {
         let name = &gate.task.approval_request;
@@ -42,14 +44,17 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         let waiting = since.map(|since| case.now().duration_since(since));
         let lasting = waiting
             .map_or_else(String::new, |waiting| format!(" for {}", duration::describe(waiting)));
-        let mut finding = rule
-            .finding(
-                &object,
-                format!(
-                    "{name} has been waiting{lasting} for a person to approve it; approving lets {}.",
-                    opens(case, gate)
-                ),
+        let what = opens(case, gate);
+        let message = if halted {
+            format!(
+                "{name} has no answer yet; once {} is resumed, approving lets {what}.",
+                run.name
             )
+        } else {
+            format!("{name} has been waiting{lasting} for a person to approve it; approving lets {what}.")
+        };
+        let mut finding = rule
+            .finding(&object, message)
             .root_if(case.verdict == Verdict::WaitingForApproval)
             .stage(gate.stage)
             .evidence(
@@ -71,18 +76,17 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 finding = finding.evidence(&object, "metadata.creationTimestamp", created.to_string());
             }
         }
-        findings.push(
+        let approve = Some(case.command(&format!("approve {name}")));
+        findings.push(if halted {
             finding
-                .fix(
-                    "When the rollout so far looks right, approve.",
-                    Some(case.command(&format!("approve {name}"))),
-                )
-                .remedy(
-                    "There is no way to reject: to hold the rollout back, stop the run.",
-                    Some(case.command(&format!("stop {}", run.name))),
-                    crate::diagnose::report::Effect::Changes,
-                ),
-        );
+                .fix("Resume the run when the rollout should go on.", Some(case.command(&format!("resume {}", run.name))))
+                .fix("Then, when the rollout so far looks right, approve.", approve)
+        } else {
+            finding.fix("When the rollout so far looks right, approve.", approve).fix(
+                "There is no way to reject: to hold the rollout back, stop the run.",
+                Some(case.command(&format!("stop {}", run.name))),
+            )
+        });
     }
     findings
 }

@@ -22,11 +22,12 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     let Some(rollout) = case
         .rollout
         .as_ref()
-        .filter(|rollout| !rollout.is_finished() && rollout.phase != Phase::Deleting)
+        .filter(|rollout| rollout.is_live())
     else {
         return Vec::new();
     };
     let run = case.run_object();
+    let halted = matches!(rollout.phase, Phase::Stopped | Phase::Stopping);
     let mut findings = Vec::new();
     for gate in rollout.open_approvals() {
         if !matches!(gate.request, Some(Sight::Absent)) {
@@ -39,12 +40,13 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             gate.stage,
             gate.time.as_str()
         );
+        let when = if halted { "is resumed" } else { "is next looked at" };
         let mut finding = rule
             .finding(
                 &object,
                 format!(
                     "{} waits for {name}, which does not exist: somebody deleted it, and the controller \
-                     makes a new one when it next looks at the run.",
+                     makes a new one when the run {when}.",
                     run.name
                 ),
             )
@@ -54,7 +56,12 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         if let Some(created) = gate.task.conditions.condition(reasons::APPROVAL_REQUEST_CREATED) {
             finding = finding.condition(&run, &base, created);
         }
-        findings.push(
+        findings.push(if halted {
+            finding.fix(
+                "Resume the run when the rollout should go on; the new request has the same name.",
+                Some(case.command(&format!("resume {}", run.name))),
+            )
+        } else {
             finding
                 .look(
                     "Look again in a minute: the new request has the same name.",
@@ -63,8 +70,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 .fix(
                     "If it does not come, stop and resume the run, which makes the controller look.",
                     Some(case.command(&format!("stop {}", run.name))),
-                ),
-        );
+                )
+        });
     }
     findings
 }

@@ -5,7 +5,7 @@ use jiff::SignedDuration;
 use crate::diagnose::case::Case;
 use crate::diagnose::report::{Finding, Severity, Verdict};
 use crate::diagnose::rules::Rule;
-use crate::kubefleet::{Concept, Conditions, reasons};
+use crate::kubefleet::{Concept, Conditions, duration, reasons};
 
 /// The task's condition keeps the time of the first request; the object is younger.
 /// Source: updaterun/controller.go:handleApprovalRequestDelete.
@@ -22,7 +22,7 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
 const SAME: SignedDuration = SignedDuration::from_secs(10);
 
 fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = case.rollout.as_ref().filter(|rollout| !rollout.is_finished()) else {
+    let Some(rollout) = case.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
         return Vec::new();
     };
     let run = case.run_object();
@@ -35,7 +35,9 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         let (Some(created), Some(asked)) = (request.meta.created, asked.and_then(|c| c.since)) else {
             continue;
         };
-        if request.counts() || created.duration_since(asked) <= SAME {
+        // Any answer, right or wrong, is another rule's business.
+        let answered = request.approved().is_some() || request.is_accepted();
+        if answered || created.duration_since(asked) <= SAME {
             continue;
         }
         let (object, name) = (request.object(), &request.meta.name);
@@ -43,8 +45,9 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             rule.finding(
                 &object,
                 format!(
-                    "{name} is younger than the run's record of it: it was deleted and made anew, and \
-                     an approval given before that is lost."
+                    "{name} is {} younger than the run's record of it: it was deleted and made anew, \
+                     and an approval given before that is lost.",
+                    duration::describe(created.duration_since(asked))
                 ),
             )
             .root_if(case.verdict == Verdict::WaitingForApproval)

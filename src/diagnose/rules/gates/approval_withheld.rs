@@ -4,6 +4,7 @@ use crate::diagnose::case::Case;
 use crate::diagnose::report::{Finding, Severity, Verdict};
 use crate::diagnose::rules::Rule;
 use crate::kubefleet::Concept;
+use crate::rollout::Phase;
 
 /// `Approved=False` means the same as no answer. Source:
 /// updaterun/execution.go:handleStageApprovalTask.
@@ -17,10 +18,11 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
 };
 
 fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = case.rollout.as_ref().filter(|rollout| !rollout.is_finished()) else {
+    let Some(rollout) = case.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
         return Vec::new();
     };
     let run = case.run_object();
+    let halted = matches!(rollout.phase, Phase::Stopped | Phase::Stopping);
     let mut findings = Vec::new();
     for gate in rollout.open_approvals() {
         let Some(request) = gate.request.as_ref().and_then(|request| request.present()) else {
@@ -33,27 +35,28 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             continue;
         }
         let (object, name) = (request.object(), &request.meta.name);
-        findings.push(
-            rule.finding(
+        let mut finding = rule
+            .finding(
                 &object,
                 format!(
                     "{name} carries Approved={}, which KubeFleet treats like no answer: it rejects \
-                     nothing, and the run goes on waiting.",
+                     nothing and fails nothing.",
                     approved.status.as_str()
                 ),
             )
             .root_if(case.verdict == Verdict::WaitingForApproval)
             .stage(gate.stage)
-            .condition(&object, "status", approved)
-            .fix(
+            .condition(&object, "status", approved);
+        if !halted {
+            finding = finding.fix(
                 "To hold the rollout back, stop the run: there is no reject.",
                 Some(case.command(&format!("stop {}", run.name))),
-            )
-            .fix(
-                "To let it go on after all, approve.",
-                Some(case.command(&format!("approve {name}"))),
-            ),
-        );
+            );
+        }
+        findings.push(finding.fix(
+            "To let it go on after all, approve.",
+            Some(case.command(&format!("approve {name}"))),
+        ));
     }
     findings
 }

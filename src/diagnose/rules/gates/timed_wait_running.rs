@@ -17,7 +17,7 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
 };
 
 fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = case.rollout.as_ref().filter(|rollout| !rollout.is_finished()) else {
+    let Some(rollout) = case.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
         return Vec::new();
     };
     if !matches!(case.verdict, Verdict::WaitingForTimer | Verdict::WaitingForApproval) {
@@ -65,13 +65,16 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     format!("until {until}"),
                 );
         }
+        finding = if case.verdict == Verdict::WaitingForTimer {
+            finding.look(
+                "Wait; nothing else is needed.",
+                Some(case.command(&format!("wait {} --for=succeeded", run.name))),
+            )
+        } else {
+            finding.look("The wait runs beside the approval: an approval does not shorten it.", None)
+        };
         findings.push(
-            finding
-                .look(
-                    "Wait; nothing else is needed.",
-                    Some(case.command(&format!("wait {} --for=succeeded", run.name))),
-                )
-                .look("Do not stop the run meanwhile: a wait that is stopped starts over.", None),
+            finding.look("Do not stop the run meanwhile: a wait that is stopped starts over.", None),
         );
     }
     findings

@@ -15,7 +15,7 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
     name: "placement-not-scheduled",
     severity: Severity::Error,
     reads: &[Concept::Placement, Concept::PolicySnapshot],
-    caused_by: &[],
+    caused_by: &["FS202"],
     check,
 };
 

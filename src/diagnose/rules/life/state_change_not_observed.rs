@@ -58,6 +58,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     if generation <= observed || silent <= QUIET {
         return Vec::new();
     }
+    // Where the object tells when it was edited, a fresh edit is no news, and an old one is certain.
+    let edited = run.meta.spec_edited();
+    if edited.is_some_and(|edited| case.now().duration_since(edited) <= QUIET) {
+        return Vec::new();
+    }
     let state = run.spec.state.as_deref().unwrap_or("absent");
     let mut finding = rule
         .finding(
@@ -80,7 +85,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             "status.conditions[].lastTransitionTime (newest)",
             newest.to_string(),
         )
-        .evidence(run.object(), "spec.state", state);
+        .evidence(run.object(), "spec.state", state)
+        .severity(if edited.is_some() { Severity::Warning } else { Severity::Info });
     finding = finding
         .look(
             "If the change is seconds old, look again: the controller takes it up at once.",

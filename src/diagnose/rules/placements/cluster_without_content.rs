@@ -42,11 +42,12 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     if empty.is_empty() || live().all(|binding| binding.spec.snapshot.is_empty()) {
         return Vec::new();
     }
+    let (them, they_were) = if empty.len() == 1 { ("it", "it was") } else { ("them", "they were") };
     let mut finding = rule
         .finding(
             case.placement_object(),
             format!(
-                "{} of {} ({}) got no content: no run has reached it since it was scheduled.",
+                "{} of {} ({}) got no content: no run has reached {them} since {they_were} scheduled.",
                 count(empty.len(), "cluster"),
                 inventory.placement_name,
                 enumerate(empty.iter().map(|binding| binding.spec.cluster.as_str())),

@@ -26,18 +26,24 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     else {
         return Vec::new();
     };
-    if inventory.bindings.iter().any(|binding| !binding.spec.snapshot.is_empty()) {
+    let unseen = inventory.bindings.items.is_empty() && !inventory.bindings.is_complete();
+    if unseen || inventory.bindings.iter().any(|binding| !binding.spec.snapshot.is_empty()) {
         return Vec::new();
     }
     let clusters: Vec<_> =
-        inventory.bindings.iter().map(|binding| binding.spec.cluster.as_str()).collect();
+        inventory.bindings.iter().filter(|binding| !binding.meta.is_deleting() && !binding.is_unscheduled()).map(|binding| binding.spec.cluster.as_str()).collect();
     let object = placement.object();
     let mut finding = rule
         .finding(
             &object,
             format!(
-                "{} has strategy External and waits for its first update run: {} got nothing yet.",
+                "{} has strategy External and {}: {} got nothing yet.",
                 object.name,
+                if inventory.runs.is_complete() {
+                    "waits for its first update run"
+                } else {
+                    "no update run has reached it"
+                },
                 match clusters.len() {
                     0 => "its clusters have".to_owned(),
                     1 => "its 1 cluster has".to_owned(),
