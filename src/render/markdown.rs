@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::escape;
 use super::invocation::{CANONICAL, Invocation};
+use super::tree;
 use super::wrap::list;
 use crate::diagnose::finding::count;
 use crate::diagnose::report::{Effect, Finding, NotChecked, Report};
@@ -60,7 +61,6 @@ fn table(out: &mut String, progress: &Progress) {
     }
     out.push_str("\n| stage | state | done | gates | not done |\n|---|---|---|---|---|\n");
     for stage in &progress.stages {
-        let in_state = |state| stage.clusters.iter().filter(move |one| one.state == state);
         let name = if stage.deletes {
             "removal"
         } else {
@@ -71,7 +71,7 @@ fn table(out: &mut String, progress: &Progress) {
             "| {} | {} | {}/{} | {} | {} |",
             text(name),
             stage.state.describe(),
-            in_state(ClusterState::Done).count(),
+            tree::done(stage),
             stage.clusters.len(),
             text(&gates(stage)),
             text(&unfinished(stage))
@@ -94,19 +94,12 @@ fn gates(stage: &StageProgress) -> String {
 
 /// The clusters that are not done, by state.
 fn unfinished(stage: &StageProgress) -> String {
-    let states = [
-        ClusterState::Failed,
-        ClusterState::Stuck,
-        ClusterState::Left,
-        ClusterState::Updating,
-        ClusterState::Pending,
-    ];
-    let groups = states.into_iter().filter_map(|state| {
-        let of_state = stage.clusters.iter().filter(|one| one.state == state);
-        let names: Vec<_> = of_state.map(|one| one.name.as_str()).collect();
+    let groups = tree::groups(stage).into_iter();
+    let groups = groups.filter_map(|(state, members)| {
+        let names: Vec<_> = members.iter().map(|one| one.name.as_str()).collect();
         let group = format!("{} {}", names.len(), state.describe());
         match state {
-            _ if names.is_empty() => None,
+            ClusterState::Done => None,
             ClusterState::Pending => Some(group),
             _ => Some(format!("{group}: {}", list(&names, CLUSTERS))),
         }

@@ -5,7 +5,8 @@ use super::text::Look;
 use super::wrap::{hanging, list};
 use crate::diagnose::finding::count;
 use crate::rollout::{
-    ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState, TaskTime,
+    ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
+    TaskTime,
 };
 
 /// Names of clusters that need someone's eye, before the rest is only counted.
@@ -13,15 +14,31 @@ const NAMED: usize = 12;
 /// Names of clusters that are done or not reached.
 const NAMED_QUIET: usize = 6;
 
-/// In this order: first what needs someone's eye.
-const STATES: [ClusterState; 6] = [
-    ClusterState::Failed,
-    ClusterState::Stuck,
-    ClusterState::Left,
-    ClusterState::Updating,
-    ClusterState::Pending,
-    ClusterState::Done,
-];
+/// The clusters of a stage by state; first what needs someone's eye.
+pub(super) fn groups(stage: &StageProgress) -> Vec<(ClusterState, Vec<&ClusterProgress>)> {
+    let mut groups: Vec<(ClusterState, Vec<&ClusterProgress>)> = Vec::new();
+    for cluster in &stage.clusters {
+        match groups.iter_mut().find(|(state, _)| *state == cluster.state) {
+            Some((_, members)) => members.push(cluster),
+            None => groups.push((cluster.state, vec![cluster])),
+        }
+    }
+    groups.sort_by_key(|(state, _)| match state {
+        ClusterState::Failed => 0,
+        ClusterState::Stuck => 1,
+        ClusterState::Left => 2,
+        ClusterState::Updating => 3,
+        ClusterState::Pending => 4,
+        ClusterState::Done => 5,
+    });
+    groups
+}
+
+/// How many clusters of a stage are done.
+pub(super) fn done(stage: &StageProgress) -> usize {
+    let is_done = |cluster: &&ClusterProgress| cluster.state == ClusterState::Done;
+    stage.clusters.iter().filter(is_done).count()
+}
 
 /// Draws the progress of a run. Returns whether something was left out.
 pub fn draw(out: &mut String, progress: &Progress, look: &Look) -> bool {
@@ -58,15 +75,13 @@ fn stage(
     (branch, trunk): (&str, &str),
     look: &Look,
 ) -> bool {
-    let in_state =
-        |state: ClusterState| stage.clusters.iter().filter(move |one| one.state == state);
     let mut text = if stage.deletes {
         "removal: ".to_owned()
     } else {
         format!("stage {}: ", stage.name)
     };
     text.push_str(stage.state.describe());
-    let (done, total) = (in_state(ClusterState::Done).count(), stage.clusters.len());
+    let (done, total) = (done(stage), stage.clusters.len());
     if total > 0 {
         text = if stage.state == StageState::Done && done == total {
             format!("{text}, {}", count(total, "cluster"))
@@ -84,8 +99,9 @@ fn stage(
         gate(out, task, stage, trunk, look);
     }
     let mut cut = false;
-    for state in STATES {
-        let names: Vec<_> = in_state(state)
+    for (state, members) in groups(stage) {
+        let names: Vec<_> = members
+            .into_iter()
             .map(|cluster| match &cluster.snapshot {
                 // Before its turn a cluster has what it had: that is nothing to tell.
                 Some(index)
@@ -97,9 +113,6 @@ fn stage(
                 _ => cluster.name.clone(),
             })
             .collect();
-        if names.is_empty() {
-            continue;
-        }
         let label = format!("{} {}", names.len(), state.describe());
         let label = look.paint.cluster_state(state, &label);
         let is_quiet = matches!(state, ClusterState::Pending | ClusterState::Done);
