@@ -68,10 +68,10 @@ pub struct DiagnoseArgs {
     #[arg(long)]
     all: bool,
     /// With --all: of both scopes and all namespaces
-    #[arg(short = 'A', long, requires = "all")]
+    #[arg(short = 'A', long)]
     all_namespaces: bool,
     /// With --all: only runs that are not over
-    #[arg(long, requires = "all")]
+    #[arg(long)]
     active: bool,
     /// The format of the report
     #[arg(
@@ -126,12 +126,7 @@ pub fn run(
     ui: &mut Ui,
     clock: fn() -> Timestamp,
 ) -> Result<Exit, Error> {
-    // Not a conflict that clap could see: -n is a global flag.
-    if args.all_namespaces && global.namespace.is_some() {
-        return Err(Error::usage(
-            "-A looks everywhere, -n in one namespace: give one of them",
-        ));
-    }
+    check(args, global)?;
     let mut bundle = bundle::read(inputs(args, ui)?)?;
     for warning in &bundle.warnings {
         ui.warning(warning);
@@ -182,6 +177,24 @@ pub fn run(
     };
     ui.answer(&text);
     Ok(exit)
+}
+
+/// Refuses flags that do not go together where clap cannot see it: `-n` is a global flag, and a flag
+/// that requires another is let through when something conflicts with that one.
+fn check(args: &DiagnoseArgs, global: &Global) -> Result<(), Error> {
+    if args.all_namespaces && global.namespace.is_some() {
+        return Err(Error::usage(
+            "-A looks everywhere, -n in one namespace: give one of them",
+        ));
+    }
+    let lonely = match (args.all, args.all_namespaces, args.active) {
+        (false, true, _) => "-A",
+        (false, _, true) => "--active",
+        _ => return Ok(()),
+    };
+    Err(Error::usage(format!(
+        "{lonely} goes with --all, not with the name of one run"
+    )))
 }
 
 fn write(report: &Report, format: Format, look: &Look) -> Result<String, Error> {

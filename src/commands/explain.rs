@@ -70,7 +70,7 @@ pub fn run(args: &ExplainArgs, ui: &mut Ui) -> Result<Exit, Error> {
         None => format!("# {}: {}\n", rule.code, rule.name),
     };
     let text = match args.output {
-        Format::Text => render::plain::markdown(&source, ui.width(), ui.paint()),
+        Format::Text => render::plain::markdown(&source, ui.width(), ui.paint(), ui.invocation()),
         Format::Markdown => source,
         Format::Json | Format::Yaml => machine(&entry(rule, true), args.output)?,
     };
