@@ -1,6 +1,6 @@
 //! Reports as people and programs see them: at three widths, with and without colour.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // a test may fail
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test may fail
 
 #[path = "render/reports.rs"]
 mod reports;

@@ -82,6 +82,15 @@ pub static ALL: &[(&str, &str)] = &[
     ("FS609", include_str!("../../docs/findings/FS609.md")),
     ("FS610", include_str!("../../docs/findings/FS610.md")),
     ("FS611", include_str!("../../docs/findings/FS611.md")),
+    ("FS701", include_str!("../../docs/findings/FS701.md")),
+    ("FS702", include_str!("../../docs/findings/FS702.md")),
+    ("FS703", include_str!("../../docs/findings/FS703.md")),
+    ("FS704", include_str!("../../docs/findings/FS704.md")),
+    ("FS705", include_str!("../../docs/findings/FS705.md")),
+    ("FS801", include_str!("../../docs/findings/FS801.md")),
+    ("FS802", include_str!("../../docs/findings/FS802.md")),
+    ("FS803", include_str!("../../docs/findings/FS803.md")),
+    ("FS804", include_str!("../../docs/findings/FS804.md")),
 ];
 
 /// The explanation of a code, in markdown.

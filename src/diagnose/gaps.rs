@@ -18,9 +18,14 @@ pub(super) fn not_checked(case: &Case<'_>) -> Vec<NotChecked> {
         if seen && Some(why) == not_collected.as_ref() {
             continue;
         }
+        let why = if kind.concept() == Concept::UpdateRun && case.run().is_some() {
+            format!("other runs on the placement: {why}")
+        } else {
+            why.clone()
+        };
         gaps.push(NotChecked {
             what: kind.name().to_owned(),
-            why: why.clone(),
+            why,
             subject: None,
             clusters: Vec::new(),
         });

@@ -297,7 +297,7 @@ pub fn waiting() -> Report {
 pub fn hostile() -> Report {
     let mut report = stuck();
     report.target = Subject::new("StagedUpdateRun", "ns", "x\u{1b}[2J\u{202e}y");
-    report.summary = "a\u{1b}]0;title\u{7}b\u{9b}31m\r\nzero\u{200b}width".to_owned();
+    report.summary = String::from("a\u{1b}]0;title\u{7}b\u{9b}31m\r\nzero\u{200b}width");
     report.progress = None;
     let mut cjk = finding(
         "FS501",

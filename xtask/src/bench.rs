@@ -208,9 +208,9 @@ fn bundle(clusters: usize) -> Value {
             "stagesStatus": [{"stageName": "prod", "clusters": statuses, "conditions": [condition("Progressing", "True", "StageUpdatingStarted", "Clusters in the stage started updating")]}]}}));
     let manifest = |ordinal: usize| {
         json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": format!("settings-{ordinal}"), "namespace": "shop"},
-               "data": {"settings.yaml": "listen: 8080\nlog: info\nfeatures:\n  search: true\n  cart: true\n".repeat(8)}})
+               "data": {"settings.yaml": "listen: 8080\nlog: info\nfeatures:\n  search: true\n  cart: true\n".repeat(12)}})
     };
-    let manifests: Vec<_> = (0..6).map(manifest).collect();
+    let manifests: Vec<_> = (0..9).map(manifest).collect();
     for at in 0..clusters {
         let (cluster, reached, stuck) =
             (name(at), at < done + stuck, at >= done && at < done + stuck);

@@ -81,5 +81,7 @@ const EXPLANATION: &str = "# CODE: NAME
 
 ## How to avoid
 
+## Example
+
 ## See also
 ";
