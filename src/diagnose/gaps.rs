@@ -2,20 +2,19 @@
 
 use super::case::Case;
 use super::report::NotChecked;
-use crate::inventory::source::Outcome;
+use crate::inventory::source::NOT_COLLECTED;
 use crate::kubefleet::{Concept, Kind};
 use crate::rollout::Health;
 
 /// The gaps of a case, sorted.
 pub(super) fn not_checked(case: &Case<'_>) -> Vec<NotChecked> {
     let inventory = case.inventory;
-    let not_collected = Outcome::NotCollected.gap();
     let mut gaps = Vec::new();
     for (kind, why) in &inventory.gaps {
         let seen = seen(case, *kind);
         // Objects that a person put into a file are taken as the ones that matter; what is missing
         // among them is said cluster by cluster below.
-        if seen && Some(why) == not_collected.as_ref() {
+        if seen && why == NOT_COLLECTED {
             continue;
         }
         let why = if kind.concept() == Concept::UpdateRun && case.run().is_some() {

@@ -3,7 +3,7 @@
 /// What passing a gate lets happen: `stage canary update member1 and member2 (1 at a time)`.
 pub(super) fn opens(case: &super::case::Case<'_>, gate: &crate::rollout::Gate<'_>) -> String {
     use crate::diagnose::finding::enumerate;
-    use crate::rollout::TaskTime;
+    use crate::rollout::{TaskState, TaskTime};
 
     let Some(rollout) = &case.rollout else {
         return "the run go on".to_owned();
@@ -17,7 +17,17 @@ pub(super) fn opens(case: &super::case::Case<'_>, gate: &crate::rollout::Gate<'_
         TaskTime::Before => own,
         TaskTime::After => stages.find(|stage| !stage.clusters.is_empty()),
     };
-    match next {
+    let after = matches!(gate.time, TaskTime::After);
+    // The tasks after a stage run side by side, and all of them have to end.
+    let waits = after
+        && own.is_some_and(|stage| {
+            stage.gates.iter().any(|other| {
+                other.state == TaskState::Open
+                    && other.task.is_timed_wait()
+                    && other.until().is_none_or(|until| until > case.now())
+            })
+        });
+    let what = match next {
         Some(stage) if stage.deletes => format!(
             "the run remove the placement from {}",
             enumerate(stage.clusters.iter().map(|cluster| cluster.name))
@@ -25,17 +35,30 @@ pub(super) fn opens(case: &super::case::Case<'_>, gate: &crate::rollout::Gate<'_
         Some(stage) if stage.clusters.is_empty() => {
             format!("stage {} pass, which has no clusters", stage.name())
         }
+        Some(stage)
+            if after
+                && stage
+                    .gates
+                    .iter()
+                    .any(|gate| matches!(gate.time, TaskTime::Before)) =>
+        {
+            format!("stage {} ask for an approval of its own", stage.name())
+        }
         Some(stage) => format!(
             "stage {} {} {} ({} at a time)",
             stage.name(),
-            if matches!(gate.time, TaskTime::Before) {
-                "update"
-            } else {
-                "begin with"
-            },
+            if after { "begin with" } else { "update" },
             enumerate(stage.clusters.iter().map(|cluster| cluster.name)),
             stage.concurrency
         ),
         None => "the run finish".to_owned(),
+    };
+    if waits {
+        format!(
+            "{what}, once the timed wait of stage {} is over too",
+            gate.stage
+        )
+    } else {
+        what
     }
 }

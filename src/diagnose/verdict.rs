@@ -2,7 +2,8 @@
 
 use super::case::Troubled;
 use super::report::Verdict;
-use crate::inventory::Inventory;
+use crate::inventory::source::NOT_COLLECTED;
+use crate::inventory::{Inventory, Sight};
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::messages::parse_waiting;
 use crate::kubefleet::reasons;
@@ -142,6 +143,11 @@ pub(super) fn of_placement(inventory: &Inventory, troubles: &[Troubled<'_>]) -> 
     snapshots.dedup();
     if snapshots.iter().all(|snapshot| snapshot.is_empty()) {
         return Verdict::NotStarted;
+    }
+    // Bindings that differ, or agree, mean one thing with a run under way and another without: where
+    // runs could not be read, nobody can say.
+    if matches!(&inventory.run, Sight::Unknown(why) if *why != NOT_COLLECTED) {
+        return Verdict::Unknown;
     }
     if troubles
         .iter()

@@ -111,6 +111,9 @@ pub enum Outcome {
     Failed(String),
 }
 
+/// The gap of a kind that nobody asked for.
+pub const NOT_COLLECTED: &str = "not collected";
+
 impl Outcome {
     /// Why absent objects are unknown; `None` when they are known not to exist.
     pub fn gap(&self) -> Option<String> {
@@ -120,7 +123,7 @@ impl Outcome {
             Self::Denied(why) if why.starts_with("forbidden") => Some(why.clone()),
             Self::Denied(why) => Some(format!("forbidden: {why}")),
             Self::NotInstalled => Some("the hub does not serve this kind".to_owned()),
-            Self::NotCollected => Some("not collected".to_owned()),
+            Self::NotCollected => Some(NOT_COLLECTED.to_owned()),
             Self::Failed(why) => Some(format!("could not be read: {why}")),
         }
     }

@@ -62,7 +62,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 .evidence(
                     &run,
                     format!("status.stagesStatus[stageName={stage}].afterStageTaskStatus[type=TimedWait]"),
-                    format!("until {until}"),
+                    format!("until {until}, {} from now", duration::describe(until.duration_since(case.now()))),
                 );
         }
         finding = if case.verdict == Verdict::WaitingForTimer {
