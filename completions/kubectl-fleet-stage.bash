@@ -135,7 +135,7 @@ _kubectl__fleet__stage() {
             return 0
             ;;
         kubectl__subcmd__fleet__subcmd__stage__subcmd__diagnose)
-            opts="-f -A -o -n -q -v -h --filename --all --all-namespaces --active --output --now --min-severity --suppress --fail-on --exit-zero --namespace --context --kubeconfig --as --color --quiet --verbose --help"
+            opts="-f -A -o -n -q -v -h --filename --now --all --all-namespaces --active --output --min-severity --suppress --fail-on --exit-zero --namespace --context --kubeconfig --as --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -149,16 +149,16 @@ _kubectl__fleet__stage() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --now)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --output)
                     COMPREPLY=($(compgen -W "text json yaml markdown" -- "${cur}"))
                     return 0
                     ;;
                 -o)
                     COMPREPLY=($(compgen -W "text json yaml markdown" -- "${cur}"))
-                    return 0
-                    ;;
-                --now)
-                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --min-severity)

@@ -31,8 +31,8 @@ complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_needs_command" -l
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_needs_command" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
 never\t'Never'"
-complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_needs_command" -s q -l quiet -d 'Say nothing but the answer and errors'
-complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_needs_command" -s v -l verbose -d 'Show long lists whole'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_needs_command" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_needs_command" -s v -l verbose -d 'Show everything: all clusters, values and consequences'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_needs_command" -s V -l version -d 'Print version'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_needs_command" -f -a "diagnose" -d 'Say what state a rollout is in, why, and what to do next'
@@ -42,15 +42,15 @@ complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_needs_command" -f
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_needs_command" -f -a "completion" -d 'Print a shell\'s completion script'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand diagnose" -s f -l filename -d 'Read objects from a file, a directory, or standard input (-); may be repeated' -r -F
-complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand diagnose" -s o -l output -d 'The format' -r -f -a "text\t''
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand diagnose" -l now -d 'The moment to judge for, as RFC 3339 [default: when the objects were collected, else the newest time in them]' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand diagnose" -s o -l output -d 'The format of the report' -r -f -a "text\t''
 json\t''
 yaml\t''
 markdown\t''"
-complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand diagnose" -l now -d 'The moment to judge for, as RFC 3339; default: when the bundle was collected, else the newest time in it' -r
-complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand diagnose" -l min-severity -d 'Show only findings of at least this severity' -r -f -a "info\t'An expected state, or a harmless oddity'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand diagnose" -l min-severity -d 'Show only findings of at least this severity: info, warning or error' -r -f -a "info\t'An expected state, or a harmless oddity'
 warning\t'Something that will or may go wrong'
 error\t'Something that is wrong'"
-complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand diagnose" -l suppress -d 'Leave out a finding, everywhere or of one object: CODE or CODE=NAME; may be repeated' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand diagnose" -l suppress -d 'Leave out a finding by code or name, everywhere or about one object; may be repeated' -r
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand diagnose" -l fail-on -d 'Exit with 3 instead of 0 when a finding of at least this severity is shown' -r -f -a "warning\t''
 error\t''"
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand diagnose" -s n -l namespace -d 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds' -r
@@ -61,11 +61,11 @@ complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand 
 always\t'Always'
 never\t'Never'"
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand diagnose" -l all -d 'Diagnose every update run of the scope'
-complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand diagnose" -s A -l all-namespaces -d 'With --all: of all scopes and namespaces'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand diagnose" -s A -l all-namespaces -d 'With --all: of both scopes and all namespaces'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand diagnose" -l active -d 'With --all: only runs that are not over'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand diagnose" -l exit-zero -d 'Exit with 0 whatever the verdict'
-complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand diagnose" -s q -l quiet -d 'Say nothing but the answer and errors'
-complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand diagnose" -s v -l verbose -d 'Show long lists whole'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand diagnose" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand diagnose" -s v -l verbose -d 'Show everything: all clusters, values and consequences'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand diagnose" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand explain" -s o -l output -d 'The format' -r -f -a "text\t''
 markdown\t''
@@ -79,8 +79,8 @@ complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand 
 always\t'Always'
 never\t'Never'"
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand explain" -l list -d 'List all findings'
-complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand explain" -s q -l quiet -d 'Say nothing but the answer and errors'
-complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand explain" -s v -l verbose -d 'Show long lists whole'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand explain" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand explain" -s v -l verbose -d 'Show everything: all clusters, values and consequences'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand schema" -s n -l namespace -d 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds' -r
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand schema" -l context -d 'The kubeconfig context of the hub, repeated in the commands that a report suggests' -r
@@ -89,8 +89,8 @@ complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand 
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand schema" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
 never\t'Never'"
-complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand schema" -s q -l quiet -d 'Say nothing but the answer and errors'
-complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand schema" -s v -l verbose -d 'Show long lists whole'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand schema" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand schema" -s v -l verbose -d 'Show everything: all clusters, values and consequences'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand schema" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand version" -s o -l output -d 'The format' -r -f -a "text\t''
 json\t''
@@ -102,8 +102,8 @@ complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand 
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand version" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
 never\t'Never'"
-complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand version" -s q -l quiet -d 'Say nothing but the answer and errors'
-complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand version" -s v -l verbose -d 'Show long lists whole'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand version" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand version" -s v -l verbose -d 'Show everything: all clusters, values and consequences'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand version" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand completion" -s n -l namespace -d 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds' -r
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand completion" -l context -d 'The kubeconfig context of the hub, repeated in the commands that a report suggests' -r
@@ -112,8 +112,8 @@ complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand 
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand completion" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
 always\t'Always'
 never\t'Never'"
-complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand completion" -s q -l quiet -d 'Say nothing but the answer and errors'
-complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand completion" -s v -l verbose -d 'Show long lists whole'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand completion" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand completion" -s v -l verbose -d 'Show everything: all clusters, values and consequences'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand completion" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and not __fish_seen_subcommand_from diagnose explain schema version completion help" -f -a "diagnose" -d 'Say what state a rollout is in, why, and what to do next'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and not __fish_seen_subcommand_from diagnose explain schema version completion help" -f -a "explain" -d 'Explain a finding at length, offline'

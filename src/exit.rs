@@ -95,3 +95,50 @@ impl From<Verdict> for Exit {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Exit;
+    use crate::diagnose::report::Verdict;
+
+    #[test]
+    fn codes_are_the_documented_ones() {
+        let codes: Vec<_> = Exit::ALL.iter().map(|exit| exit.code()).collect();
+        assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6, 7, 8, 130]);
+    }
+
+    #[test]
+    fn every_verdict_has_its_code() {
+        for (verdict, code) in [
+            (Verdict::Succeeded, 0),
+            (Verdict::Progressing, 0),
+            (Verdict::WaitingForTimer, 0),
+            (Verdict::WaitingForApproval, 4),
+            (Verdict::Stuck, 5),
+            (Verdict::Stopping, 0),
+            (Verdict::Stopped, 8),
+            (Verdict::NotStarted, 8),
+            (Verdict::Initializing, 0),
+            (Verdict::InitializationFailed, 3),
+            (Verdict::Failed, 3),
+            (Verdict::Deleting, 0),
+            (Verdict::Unknown, 7),
+        ] {
+            assert_eq!(Exit::from(verdict).code(), code, "{verdict:?}");
+        }
+    }
+
+    #[test]
+    fn the_worst_of_several_counts() {
+        let mut exits = [
+            Exit::Done,
+            Exit::Idle,
+            Exit::Approval,
+            Exit::Incomplete,
+            Exit::Stuck,
+            Exit::Failed,
+        ];
+        exits.sort_by_key(|exit| std::cmp::Reverse(exit.gravity()));
+        assert_eq!(exits.map(Exit::code), [3, 5, 7, 4, 8, 0]);
+    }
+}

@@ -1,7 +1,7 @@
 //! Operates and explains KubeFleet staged update runs.
 //!
-//! The library never touches the process: it is given its arguments and streams, and returns an
-//! exit code. See `ARCHITECTURE.md` for the floors and the direction of the arrows.
+//! The library never touches the process: it is given its arguments, streams and clock, and
+//! returns an exit code. See `ARCHITECTURE.md` for the floors and the direction of the arrows.
 
 pub mod bundle;
 pub mod cli;
@@ -18,37 +18,38 @@ pub mod ui;
 use std::ffi::OsString;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches};
+use jiff::Timestamp;
 
 use cli::{Cli, Command};
 use exit::Exit;
 use ui::Ui;
 
-/// Runs one command line.
-pub fn run(args: impl IntoIterator<Item = OsString>, ui: &mut Ui) -> Exit {
-    let cli = match Cli::try_parse_from(args) {
-        Ok(cli) => cli,
-        Err(error) => {
-            let text = if ui.paint().is_coloured() {
-                error.render().ansi().to_string()
-            } else {
-                error.render().to_string()
-            };
-            return match error.kind() {
-                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-                    ui.answer(&text);
-                    Exit::Done
-                }
-                _ => {
-                    ui.note(&text);
-                    Exit::Usage
-                }
-            };
-        }
+/// Runs one command line, of which the first word is the program's name. The clock is read at most
+/// once, and only where nothing else tells the time.
+pub fn run(
+    args: impl IntoIterator<Item = OsString>,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Exit {
+    let args: Vec<OsString> = args.into_iter().collect();
+    ui.configure(cli::color_of(&args), false, &[]);
+    let parsed = cli::command(ui.invocation())
+        .term_width(ui.width().min(100))
+        .try_get_matches_from(args)
+        .and_then(|matches| Cli::from_arg_matches(&matches));
+    let exit = match parsed {
+        Ok(cli) => command(&cli, ui, clock),
+        Err(error) => refuse(&error, ui),
     };
-    ui.configure(cli.global.color, cli.global.quiet);
+    if ui.has_failed() { Exit::Error } else { exit }
+}
+
+fn command(cli: &Cli, ui: &mut Ui, clock: fn() -> Timestamp) -> Exit {
+    let global = &cli.global;
+    ui.configure(global.color, global.quiet, &global.repeated());
     let result = match &cli.command {
-        Command::Diagnose(args) => commands::diagnose::run(args, &cli.global, ui),
+        Command::Diagnose(args) => commands::diagnose::run(args, global, ui, clock),
         Command::Explain(args) => commands::explain::run(args, ui),
         Command::Schema(args) => commands::schema::run(args, ui),
         Command::Version(args) => commands::version::run(args, ui),
@@ -58,4 +59,25 @@ pub fn run(args: impl IntoIterator<Item = OsString>, ui: &mut Ui) -> Exit {
         ui.error(&error);
         error.exit
     })
+}
+
+/// Help and version are answers; what is wrong with the arguments is not.
+fn refuse(error: &clap::Error, ui: &mut Ui) -> Exit {
+    let asked = matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+    );
+    let paint = if asked { ui.paint() } else { ui.paint_err() };
+    let text = if paint.is_coloured() {
+        error.render().ansi().to_string()
+    } else {
+        error.render().to_string()
+    };
+    if asked {
+        ui.answer(&text);
+        Exit::Done
+    } else {
+        ui.note(&text);
+        Exit::Usage
+    }
 }

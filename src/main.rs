@@ -2,9 +2,11 @@
 
 use std::process::ExitCode;
 
+use jiff::Timestamp;
 use kubectl_fleet_stage::ui::Ui;
 
 fn main() -> ExitCode {
     let mut ui = Ui::of_process();
-    ExitCode::from(kubectl_fleet_stage::run(std::env::args_os(), &mut ui).code())
+    let exit = kubectl_fleet_stage::run(std::env::args_os(), &mut ui, Timestamp::now);
+    ExitCode::from(exit.code())
 }

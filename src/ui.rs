@@ -1,24 +1,29 @@
 //! The terminal: answers on one stream, everything else on the other, and nobody else prints.
 
+use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read, Write};
 
 use crate::error::Error;
 use crate::render::escape;
+use crate::render::invocation::Invocation;
 use crate::render::style::Paint;
 
 /// When output is coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Color {
-    /// On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`.
+    /// On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`
     #[default]
     Auto,
-    /// Always.
+    /// Always
     Always,
-    /// Never.
+    /// Never
     Never,
 }
 
-/// What the environment says about the terminal.
+/// The narrowest and the widest text that is wrapped; beyond it lines are hard to read.
+const WIDTHS: std::ops::RangeInclusive<usize> = 40..=160;
+
+/// What the process is told about the terminal and how it was called.
 #[derive(Debug, Clone, Default)]
 pub struct Environment {
     /// `NO_COLOR` is set and not empty.
@@ -27,23 +32,68 @@ pub struct Environment {
     pub force_color: bool,
     /// `TERM` is `dumb`.
     pub dumb: bool,
-    /// `COLUMNS`, when it is a number.
+    /// `COLUMNS`, when it is a number above 0.
     pub columns: Option<usize>,
+    /// The terminal's own width.
+    pub terminal_width: Option<usize>,
+    /// Standard output is a terminal.
+    pub out_is_terminal: bool,
+    /// Standard error is a terminal.
+    pub err_is_terminal: bool,
     /// The name under which the program was called.
     pub called_as: String,
+    /// The command that the shell ran, which may be kubectl: `_`.
+    pub shell_ran: String,
 }
 
 impl Environment {
-    /// Reads the process's environment and the first of its arguments.
-    pub fn of_process() -> Self {
-        let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    /// Reads variables.
+    pub fn of_variables(variable: impl Fn(&str) -> Option<OsString>) -> Self {
+        let set = |name: &str| variable(name).filter(|value| !value.is_empty());
         Self {
             no_color: set("NO_COLOR").is_some(),
             force_color: set("CLICOLOR_FORCE").is_some_and(|value| value != "0"),
             dumb: set("TERM").is_some_and(|value| value == "dumb"),
-            columns: set("COLUMNS").and_then(|value| value.to_str()?.parse().ok()),
-            called_as: std::env::args().next().unwrap_or_default(),
+            columns: set("COLUMNS")
+                .and_then(|value| value.to_str()?.parse().ok())
+                .filter(|columns| *columns > 0),
+            shell_ran: set("_").map_or_else(String::new, |value| value.to_string_lossy().into()),
+            ..Self::default()
         }
+    }
+
+    /// Reads the process's environment, its terminal and the first of its arguments.
+    pub fn of_process() -> Self {
+        let out_is_terminal = io::stdout().is_terminal();
+        let size = out_is_terminal.then(terminal_size::terminal_size).flatten();
+        Self {
+            out_is_terminal,
+            err_is_terminal: io::stderr().is_terminal(),
+            terminal_width: size.map(|(width, _)| usize::from(width.0)),
+            called_as: std::env::args_os()
+                .next()
+                .map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
+            ..Self::of_variables(|name| std::env::var_os(name))
+        }
+    }
+
+    /// Whether to colour a stream.
+    pub const fn colours(&self, flag: Color, is_terminal: bool) -> bool {
+        match flag {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto if self.no_color => false,
+            Color::Auto if self.force_color => true,
+            Color::Auto => is_terminal && !self.dumb,
+        }
+    }
+
+    /// The columns to fill; 80 where there is no terminal.
+    pub fn width(&self) -> usize {
+        self.columns
+            .or(self.terminal_width)
+            .unwrap_or(80)
+            .clamp(*WIDTHS.start(), *WIDTHS.end())
     }
 }
 
@@ -52,81 +102,73 @@ pub struct Ui {
     out: Box<dyn Write>,
     err: Box<dyn Write>,
     input: Option<Box<dyn Read>>,
-    out_is_terminal: bool,
-    width: usize,
     environment: Environment,
+    invocation: Invocation,
     color: Color,
     quiet: bool,
     closed: bool,
+    failed: bool,
 }
 
 impl Ui {
-    /// The process's own streams.
-    pub fn of_process() -> Self {
-        let environment = Environment::of_process();
-        let out_is_terminal = io::stdout().is_terminal();
-        let width = environment
-            .columns
-            .or_else(|| {
-                let terminal = out_is_terminal.then(terminal_size::terminal_size).flatten();
-                terminal.map(|(width, _)| usize::from(width.0))
-            })
-            .unwrap_or(80);
-        Self {
-            out: Box::new(io::BufWriter::new(io::stdout())),
-            err: Box::new(io::stderr()),
-            input: Some(Box::new(io::stdin())),
-            out_is_terminal,
-            width: width.clamp(40, 160),
-            environment,
-            color: Color::Auto,
-            quiet: false,
-            closed: false,
-        }
-    }
-
-    /// Streams for a test: never a terminal.
-    pub fn for_test(out: Box<dyn Write>, err: Box<dyn Write>, environment: Environment) -> Self {
+    /// Any streams, and what is known about them.
+    pub fn new(
+        out: Box<dyn Write>,
+        err: Box<dyn Write>,
+        input: Option<Box<dyn Read>>,
+        environment: Environment,
+    ) -> Self {
         Self {
             out,
             err,
-            input: None,
-            out_is_terminal: false,
-            width: environment.columns.unwrap_or(80),
+            input,
+            invocation: Invocation::new(&environment.called_as, &environment.shell_ran, &[]),
             environment,
             color: Color::Auto,
             quiet: false,
             closed: false,
+            failed: false,
         }
     }
 
-    /// Applies the flags that concern output.
-    pub fn configure(&mut self, color: Color, quiet: bool) {
+    /// The process's own streams.
+    pub fn of_process() -> Self {
+        Self::new(
+            Box::new(io::BufWriter::new(io::stdout())),
+            Box::new(io::stderr()),
+            Some(Box::new(io::stdin())),
+            Environment::of_process(),
+        )
+    }
+
+    /// Applies the flags that concern output, and those that commands in texts repeat.
+    pub fn configure(&mut self, color: Color, quiet: bool, repeated: &[(&str, Option<&str>)]) {
         self.color = color;
         self.quiet = quiet;
+        let environment = &self.environment;
+        self.invocation = Invocation::new(&environment.called_as, &environment.shell_ran, repeated);
     }
 
     /// How to paint answers.
-    pub fn paint(&self) -> Paint {
+    pub const fn paint(&self) -> Paint {
         let environment = &self.environment;
-        let coloured = match self.color {
-            Color::Always => true,
-            Color::Never => false,
-            Color::Auto if environment.no_color => false,
-            Color::Auto if environment.force_color => true,
-            Color::Auto => self.out_is_terminal && !environment.dumb,
-        };
-        Paint::new(coloured)
+        Paint::new(environment.colours(self.color, environment.out_is_terminal))
     }
 
-    /// Columns of the terminal; 80 where there is none.
-    pub const fn width(&self) -> usize {
-        self.width
+    /// How to paint everything else.
+    pub const fn paint_err(&self) -> Paint {
+        let environment = &self.environment;
+        Paint::new(environment.colours(self.color, environment.err_is_terminal))
     }
 
-    /// The name under which the program was called.
-    pub fn called_as(&self) -> &str {
-        &self.environment.called_as
+    /// The columns to fill.
+    pub fn width(&self) -> usize {
+        self.environment.width()
+    }
+
+    /// How commands are written.
+    pub const fn invocation(&self) -> &Invocation {
+        &self.invocation
     }
 
     /// Standard input, once.
@@ -146,14 +188,37 @@ impl Ui {
         if let Err(error) = written {
             self.closed = true;
             if error.kind() != io::ErrorKind::BrokenPipe {
-                self.warning(&format!("the output could not be written: {error}"));
+                self.failed = true;
+                self.error(&Error::failed(format!(
+                    "the output could not be written: {error}"
+                )));
             }
         }
     }
 
+    /// Whether an answer was lost: the disk is full, say.
+    pub const fn has_failed(&self) -> bool {
+        self.failed
+    }
+
+    /// Whether whoever reads the answer has gone.
+    pub const fn is_closed(&self) -> bool {
+        self.closed
+    }
+
     /// Says something that the user should know, beside the answer.
     pub fn warning(&mut self, text: &str) {
-        self.note(&format!("warning: {}\n", escape::line(text)));
+        let label = self.paint_err().warning("warning:");
+        self.note(&format!("{label} {}\n", escape::line(text)));
+    }
+
+    /// Says what could be done next, unless `--quiet`.
+    pub fn hint(&mut self, text: &str) {
+        if !self.quiet {
+            let label = self.paint_err().hint("hint:");
+            let text = escape::lines(&self.invocation.prose(text));
+            self.note(&format!("{label} {text}\n"));
+        }
     }
 
     /// Says what happens, unless `--quiet`.
@@ -163,15 +228,14 @@ impl Ui {
         }
     }
 
-    /// Says why a command failed, and what to do.
+    /// Says why a command failed, and what to do; also with `--quiet`.
     pub fn error(&mut self, error: &Error) {
-        let mut text = format!("error: {}\n", escape::lines(&error.message));
+        let paint = self.paint_err();
+        let label = paint.error("error:");
+        let mut text = format!("{label} {}\n", escape::lines(&error.message));
         if let Some(hint) = &error.hint {
-            text = format!(
-                "{text}hint: {}
-",
-                escape::lines(hint)
-            );
+            let hint = escape::lines(&self.invocation.prose(hint));
+            text = format!("{text}{} {hint}\n", paint.hint("hint:"));
         }
         self.note(&text);
     }
@@ -185,3 +249,6 @@ impl Ui {
             .and_then(|()| self.err.flush());
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -357,12 +357,14 @@ fn examples_of_explanations_show_the_finding() {
             .find(|line| line.starts_with("kubectl-fleet-stage diagnose "))
             .unwrap_or_else(|| panic!("{} has no example", rule.code));
         let out = Shared::default();
-        let mut ui = Ui::for_test(
+        let mut ui = Ui::new(
             Box::new(out.clone()),
             Box::new(std::io::sink()),
+            None,
             Environment::default(),
         );
-        kubectl_fleet_stage::run(command.split_whitespace().map(Into::into), &mut ui);
+        let words = command.split_whitespace().map(Into::into);
+        kubectl_fleet_stage::run(words, &mut ui, jiff::Timestamp::now);
         let shown = String::from_utf8(out.0.borrow().clone()).unwrap();
         assert!(
             shown.contains(&format!("{} {}", rule.code, rule.name)),

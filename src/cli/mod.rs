@@ -1,9 +1,11 @@
 //! The command line: global flags and the list of commands.
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::global::Global;
 use crate::commands::{completion, diagnose, explain, schema, version};
+use crate::render::invocation::Invocation;
+use crate::ui::Color;
 
 /// Operate and explain KubeFleet staged update runs
 ///
@@ -17,9 +19,10 @@ use crate::commands::{completion, diagnose, explain, schema, version};
     subcommand_required = true,
     arg_required_else_help = true,
     max_term_width = 100,
+    subcommand_value_name = "COMMAND",
     after_help = "Examples:\n  \
-        kubectl-fleet-stage diagnose example-run -f examples/cluster/stuck-workload.yaml\n  \
-        kubectl-fleet-stage explain FS401\n\n\
+        kubectl fleet-stage diagnose example-run -f hub.yaml\n  \
+        kubectl fleet-stage explain FS401\n\n\
         Names may be given as TYPE/NAME: csur/x, crp/x, and with -n sur/x, rp/x."
 )]
 pub struct Cli {
@@ -33,15 +36,108 @@ pub struct Cli {
 
 /// The commands.
 #[derive(Debug, Subcommand)]
+#[allow(missing_docs)] // a comment here would take the place of the command's own help
 pub enum Command {
-    /// Say what state a rollout is in, why, and what to do next
     Diagnose(diagnose::DiagnoseArgs),
-    /// Explain a finding at length, offline
     Explain(explain::ExplainArgs),
-    /// Print the JSON schema of a machine-readable output
     Schema(schema::SchemaArgs),
-    /// Print the version
     Version(version::VersionArgs),
-    /// Print a shell's completion script
     Completion(completion::CompletionArgs),
+}
+
+/// The command line as it is shown to someone who called the program like this.
+pub fn command(invocation: &Invocation) -> clap::Command {
+    rewrite(Cli::command(), invocation).bin_name(invocation.program())
+}
+
+/// Writes the commands in help texts in the form by which the program was called.
+fn rewrite(mut command: clap::Command, invocation: &Invocation) -> clap::Command {
+    if let Some(text) = command.get_after_help() {
+        let text = invocation.prose(&text.to_string());
+        command = command.after_help(text);
+    }
+    if let Some(text) = command.get_long_about() {
+        let text = invocation.prose(&text.to_string());
+        command = command.long_about(text);
+    }
+    let names: Vec<_> = command
+        .get_subcommands()
+        .map(|sub| sub.get_name().to_owned())
+        .collect();
+    names.into_iter().fold(command, |command, name| {
+        command.mut_subcommand(name, |sub| rewrite(sub, invocation))
+    })
+}
+
+/// The colour that the arguments ask for, before they are parsed: usage errors want it too.
+pub fn color_of(args: &[std::ffi::OsString]) -> Color {
+    let mut words = args.iter().filter_map(|arg| arg.to_str());
+    let mut color = Color::Auto;
+    while let Some(word) = words.next() {
+        let value = match word {
+            "--" => break,
+            "--color" => words.next(),
+            _ => word.strip_prefix("--color="),
+        };
+        if let Some(asked) = value.and_then(|value| clap::ValueEnum::from_str(value, false).ok()) {
+            color = asked;
+        }
+    }
+    color
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Color, color_of, command};
+    use crate::render::invocation::Invocation;
+
+    #[test]
+    fn the_definitions_are_sound() {
+        command(&Invocation::default()).debug_assert();
+    }
+
+    #[test]
+    fn help_speaks_the_form_it_was_called_by() {
+        let invocation = Invocation::new("kubectl-fleet-stage", "", &[]);
+        let mut command = command(&invocation);
+        command.build();
+        for sub in command.get_subcommands_mut() {
+            let help = sub.render_long_help().to_string();
+            assert!(!help.contains("kubectl fleet-stage"), "{help}");
+        }
+    }
+
+    #[test]
+    fn every_command_has_examples_and_every_argument_help() {
+        let mut command = command(&Invocation::default());
+        command.build();
+        for sub in command.get_subcommands().filter(|s| s.get_name() != "help") {
+            let name = sub.get_name();
+            let after = sub.get_after_help().map(ToString::to_string);
+            assert!(
+                after.is_some_and(|text| text.contains("Examples:")),
+                "{name}"
+            );
+            assert!(sub.get_about().is_some(), "{name}");
+            for argument in sub.get_arguments() {
+                assert!(
+                    argument.get_help().is_some(),
+                    "{name} {}",
+                    argument.get_id()
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn colour_is_known_before_the_arguments_are() {
+        let color = |args: &[&str]| {
+            let args: Vec<_> = args.iter().map(Into::into).collect();
+            color_of(&args)
+        };
+        assert_eq!(color(&["x", "--color=never", "-z"]), Color::Never);
+        assert_eq!(color(&["x", "--color", "always"]), Color::Always);
+        assert_eq!(color(&["x", "--", "--color=never"]), Color::Auto);
+        assert_eq!(color(&["x", "--color=blue"]), Color::Auto);
+    }
 }

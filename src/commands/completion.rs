@@ -7,11 +7,11 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::ui::Ui;
 
-/// Arguments of `completion`.
+/// Print a shell's completion script
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    kubectl-fleet-stage completion bash > /etc/bash_completion.d/kubectl-fleet-stage\n  \
-    source <(kubectl-fleet-stage completion zsh)")]
+    kubectl fleet-stage completion bash > /etc/bash_completion.d/kubectl-fleet-stage\n  \
+    source <(kubectl fleet-stage completion zsh)")]
 pub struct CompletionArgs {
     /// The shell
     #[arg(value_enum)]

@@ -1,79 +1,110 @@
 //! `diagnose`: what state a rollout is in, why, and what to do next.
 
-use std::io::Read;
+mod choice;
+mod filter;
+mod list;
+
 use std::path::PathBuf;
 
 use clap::Args;
 use jiff::Timestamp;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::global::Global;
-use super::target::{Known, resolve};
 use crate::bundle::{self, Bundle, Input};
-use crate::diagnose::report::{NotChecked, Report, Severity, Subject, Verdict};
-use crate::diagnose::{diagnose, rules};
-use crate::error::{Error, did_you_mean};
+use crate::diagnose::diagnose;
+use crate::diagnose::report::{NotChecked, Report, Severity, Subject};
+use crate::error::Error;
 use crate::exit::Exit;
-use crate::inventory::choose;
-use crate::inventory::source::Outcome;
-use crate::kubefleet::object::{Body, OWN_API_VERSION};
-use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
+use crate::inventory::source::{Answer, Query, Source};
+use crate::kubefleet::object::Object;
+use crate::kubefleet::{Kind, ObjectRef};
+use crate::render::invocation::quote;
 use crate::render::{self, text::Look};
 use crate::ui::Ui;
+use filter::Suppression;
+pub use list::DiagnosisList;
 
-/// Arguments of `diagnose`.
+/// Say what state a rollout is in, why, and what to do next
+///
+/// Walks from the update run to its placement, bindings, Works and member clusters, tells cause from
+/// consequence, and says what could not be checked. The objects are read from files: what `kubectl
+/// get -o yaml` or `-o json` prints, in any order and any number.
 #[derive(Debug, Args)]
-#[command(
-    long_about = "Say what state a rollout is in, why, and what to do next.\n\n\
-        Walks from the update run to its placement, bindings, Works and member clusters, tells \
-        cause from consequence, and says what could not be checked. The objects are read from \
-        files: what `kubectl get … -o yaml` prints.",
-    after_help = "Examples:\n  \
-        kubectl-fleet-stage diagnose example-run -f examples/cluster/stuck-workload.yaml\n  \
-        kubectl-fleet-stage diagnose web-app-rollout -n my-app-namespace -f examples/namespaced/preempted.yaml\n  \
-        kubectl-fleet-stage diagnose crp/example-placement -f hub.yaml -o json\n\n\
-        Exit codes: 0 fine or moving, 3 failed, 4 waits for an approval, 5 stuck, 7 evidence\n\
-        missing, 8 stopped or not started; 1 the command failed, 2 usage, 6 not found."
-)]
+#[command(after_help = "Examples:\n  \
+    kubectl get csur,csus,careq,crp,crb,memberclusters -o yaml |\n    \
+      kubectl fleet-stage diagnose example-run -f -\n  \
+    kubectl fleet-stage diagnose web-app-rollout -n my-app-namespace -f hub.yaml\n  \
+    kubectl fleet-stage diagnose crp/example-placement -f hub.yaml -o json\n  \
+    kubectl fleet-stage diagnose --all -A --active -f hub.yaml --fail-on error\n\n\
+    Exit codes, the same in every format:\n  \
+    0  succeeded, or goes on without anyone\n  \
+    1  the command failed\n  \
+    2  the command line was wrong\n  \
+    3  the run failed or could not be initialized, or --fail-on was met\n  \
+    4  a person must approve\n  \
+    5  stuck\n  \
+    6  no such run or placement\n  \
+    7  the evidence that is needed was denied or is missing\n  \
+    8  stopped, or not started")]
 pub struct DiagnoseArgs {
-    /// The update run or placement: a name, or TYPE/NAME such as csur/x or crp/x
+    /// The update run or placement: a name, or TYPE/NAME such as csur/x or crp/x, with -n sur/x or
+    /// rp/x
     #[arg(value_name = "RUN|PLACEMENT", conflicts_with = "all")]
     target: Option<String>,
     /// Read objects from a file, a directory, or standard input (-); may be repeated
-    #[arg(short = 'f', long = "filename", value_name = "PATH")]
+    #[arg(
+        short = 'f',
+        long = "filename",
+        value_name = "PATH",
+        help_heading = "Input"
+    )]
     files: Vec<PathBuf>,
+    /// The moment to judge for, as RFC 3339 [default: when the objects were collected, else the
+    /// newest time in them]
+    #[arg(long, value_name = "TIME", help_heading = "Input")]
+    now: Option<Timestamp>,
     /// Diagnose every update run of the scope
     #[arg(long)]
     all: bool,
-    /// With --all: of all scopes and namespaces
-    #[arg(short = 'A', long, requires = "all")]
+    /// With --all: of both scopes and all namespaces
+    #[arg(short = 'A', long)]
     all_namespaces: bool,
     /// With --all: only runs that are not over
-    #[arg(long, requires = "all")]
+    #[arg(long)]
     active: bool,
-    /// The format
-    #[arg(short, long, value_enum, default_value_t, value_name = "FORMAT")]
+    /// The format of the report
+    #[arg(
+        short,
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "FORMAT",
+        help_heading = "Output"
+    )]
     output: Format,
-    /// The moment to judge for, as RFC 3339; default: when the bundle was collected, else the
-    /// newest time in it
-    #[arg(long, value_name = "TIME")]
-    now: Option<Timestamp>,
     /// Show only findings of at least this severity
-    #[arg(long, value_enum, value_name = "SEVERITY")]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "SEVERITY",
+        hide_possible_values = true,
+        help_heading = "Output",
+        help = "Show only findings of at least this severity: info, warning or error"
+    )]
     min_severity: Option<Severity>,
-    /// Leave out a finding, everywhere or of one object: CODE or CODE=NAME; may be repeated
-    #[arg(long, value_name = "CODE[=NAME]")]
-    suppress: Vec<String>,
+    /// Leave out a finding by code or name, everywhere or about one object; may be repeated
+    #[arg(long, value_name = "CODE[=OBJECT]", help_heading = "Output")]
+    suppress: Vec<Suppression>,
     /// Exit with 3 instead of 0 when a finding of at least this severity is shown
-    #[arg(long, value_enum, value_name = "SEVERITY")]
+    #[arg(long, value_enum, value_name = "SEVERITY", help_heading = "Exit code")]
     fail_on: Option<FailOn>,
     /// Exit with 0 whatever the verdict
-    #[arg(long)]
+    #[arg(long, help_heading = "Exit code")]
     exit_zero: bool,
 }
 
-#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
     #[default]
     Text,
@@ -82,34 +113,20 @@ enum Format {
     Markdown,
 }
 
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum FailOn {
     Warning,
     Error,
 }
 
-/// The reports of several runs.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct DiagnosisList {
-    /// Always `kubectl-fleet-stage/v1`.
-    api_version: String,
-    /// Always `DiagnosisList`.
-    kind: String,
-    /// One report per run, by namespace and name.
-    items: Vec<Report>,
-}
-
 /// Diagnoses what was asked about, and prints the report.
-pub fn run(args: &DiagnoseArgs, global: &Global, ui: &mut Ui) -> Result<Exit, Error> {
-    for suppressed in &args.suppress {
-        known_code(suppressed)?;
-    }
-    if args.all_namespaces && global.namespace.is_some() {
-        return Err(Error::usage(
-            "-A looks everywhere, -n in one namespace: give one of them",
-        ));
-    }
+pub fn run(
+    args: &DiagnoseArgs,
+    global: &Global,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Result<Exit, Error> {
+    check(args, global)?;
     let mut bundle = bundle::read(inputs(args, ui)?)?;
     for warning in &bundle.warnings {
         ui.warning(warning);
@@ -118,103 +135,109 @@ pub fn run(args: &DiagnoseArgs, global: &Global, ui: &mut Ui) -> Result<Exit, Er
         .now
         .or(bundle.collected_at)
         .or_else(|| bundle.newest_timestamp())
-        .ok_or_else(|| {
-            Error::failed("nothing in the input says when it was read").hint("say it with --now")
-        })?;
+        .unwrap_or_else(clock);
+    let namespace = global.namespace.as_deref();
     let targets = if args.all {
-        every_run(args, global, &bundle)
+        let everywhere = args.all_namespaces;
+        choice::every_run(&bundle, namespace, everywhere, args.active)
     } else {
-        vec![target(args, global, &bundle)?]
+        let word = args.target.as_deref();
+        vec![choice::target(word, namespace, &bundle, &again(args))?]
     };
-    let hub = bundle.hub.clone();
-    let mut exit = Exit::Done;
-    let mut reports = Vec::new();
-    for target in targets {
-        let mut report = diagnose(&mut bundle, &hub, &target, now);
-        add_duplicates(&mut report, &bundle);
-        filter(args, &mut report);
-        let this = exit_of(args, &report);
-        if this.gravity() > exit.gravity() {
-            exit = this;
-        }
-        reports.push(report);
+    let reports: Vec<_> = targets
+        .iter()
+        .map(|target| {
+            let mut report = examine(&mut bundle, target, now);
+            filter::apply(&mut report, args.min_severity, &args.suppress);
+            report
+        })
+        .collect();
+    let exit = filter::worst(
+        reports
+            .iter()
+            .map(|report| filter::exit(report, args.exit_zero, args.fail_on)),
+    );
+    if reports.is_empty() {
+        ui.status(&choice::none(&bundle, args.active));
     }
-    let text = match args.output {
-        Format::Text | Format::Markdown => {
-            let look = Look {
-                width: ui.width(),
-                paint: ui.paint(),
-                invocation: global.invocation(ui),
-                verbose: global.verbose,
-            };
-            let texts: Vec<_> = reports
-                .iter()
-                .map(|report| match args.output {
-                    Format::Text => render::text::report(report, &look),
-                    _ => render::markdown::report(report, &look.invocation),
-                })
-                .collect();
-            texts.join("\n")
-        }
-        Format::Json => machine(args.all, reports, |data| {
-            data.either(render::json, render::json)
-                .map_err(|e| e.to_string())
-        })?,
-        Format::Yaml => machine(args.all, reports, |data| {
-            data.either(render::yaml, render::yaml)
-        })?,
+    let look = Look {
+        width: ui.width(),
+        paint: ui.paint(),
+        invocation: ui.invocation().clone(),
+        verbose: global.verbose,
+    };
+    let text = if args.all {
+        write_list(&DiagnosisList::new(reports), args.output, &look)?
+    } else {
+        let texts: Result<Vec<_>, _> = reports
+            .iter()
+            .map(|report| write(report, args.output, &look))
+            .collect();
+        texts?.concat()
     };
     ui.answer(&text);
-    if args.all && text.is_empty() {
-        ui.status("no update run in this scope");
+    Ok(exit)
+}
+
+/// Refuses flags that do not go together where clap cannot see it: `-n` is a global flag, and a flag
+/// that requires another is let through when something conflicts with that one.
+fn check(args: &DiagnoseArgs, global: &Global) -> Result<(), Error> {
+    if args.all_namespaces && global.namespace.is_some() {
+        return Err(Error::usage(
+            "-A looks everywhere, -n in one namespace: give one of them",
+        ));
     }
-    Ok(if args.exit_zero { Exit::Done } else { exit })
-}
-
-/// One report, or a list of them.
-enum Machine {
-    List(DiagnosisList),
-    One(Box<Report>),
-}
-
-impl Machine {
-    fn either<T>(&self, list: impl Fn(&DiagnosisList) -> T, one: impl Fn(&Report) -> T) -> T {
-        match self {
-            Self::List(data) => list(data),
-            Self::One(data) => one(data),
-        }
-    }
-}
-
-fn machine(
-    all: bool,
-    mut reports: Vec<Report>,
-    render: impl Fn(&Machine) -> Result<String, String>,
-) -> Result<String, Error> {
-    let data = match reports.pop() {
-        Some(report) if !all => Machine::One(Box::new(report)),
-        last => {
-            reports.extend(last);
-            Machine::List(DiagnosisList {
-                api_version: OWN_API_VERSION.to_owned(),
-                kind: "DiagnosisList".to_owned(),
-                items: reports,
-            })
-        }
+    let lonely = match (args.all, args.all_namespaces, args.active) {
+        (false, true, _) => "-A",
+        (false, _, true) => "--active",
+        _ => return Ok(()),
     };
-    render(&data).map_err(Error::failed)
+    Err(Error::usage(format!(
+        "{lonely} goes with --all, not with the name of one run"
+    )))
+}
+
+fn write(report: &Report, format: Format, look: &Look) -> Result<String, Error> {
+    Ok(match format {
+        Format::Text => render::text::report(report, look),
+        Format::Markdown => render::markdown::report(report, &look.invocation),
+        Format::Json | Format::Yaml => machine(report, format)?,
+    })
+}
+
+fn write_list(list: &DiagnosisList, format: Format, look: &Look) -> Result<String, Error> {
+    match format {
+        Format::Json | Format::Yaml => machine(list, format),
+        Format::Text | Format::Markdown if list.items().is_empty() => Ok(String::new()),
+        Format::Text | Format::Markdown => {
+            let mut text = list.headline();
+            text.push('\n');
+            for report in list.items() {
+                text.push('\n');
+                text.push_str(&write(report, format, look)?);
+            }
+            Ok(text)
+        }
+    }
+}
+
+fn machine<T: Serialize>(data: &T, format: Format) -> Result<String, Error> {
+    match format {
+        Format::Yaml => render::yaml(data).map_err(Error::failed),
+        _ => render::json(data).map_err(|error| Error::failed(error.to_string())),
+    }
+}
+
+/// The flags that make the same objects be read again, with their leading space.
+fn again(args: &DiagnoseArgs) -> String {
+    args.files.iter().fold(String::new(), |flags, path| {
+        flags + " -f " + &quote(&path.to_string_lossy())
+    })
 }
 
 fn inputs(args: &DiagnoseArgs, ui: &mut Ui) -> Result<Vec<Input>, Error> {
     if args.files.is_empty() {
-        let kinds: Vec<_> = Kind::ALL.iter().map(|kind| kind.for_kubectl()).collect();
-        return Err(
-            Error::failed("no input: say with -f which objects to read").hint(format!(
-                "reading a live hub is not part of this version; save its objects first:\n  \
-             kubectl get {} -A -o yaml > hub.yaml",
-                kinds.join(",")
-            )),
-        );
+        return Err(no_input(args));
     }
     args.files
         .iter()
@@ -223,164 +246,69 @@ fn inputs(args: &DiagnoseArgs, ui: &mut Ui) -> Result<Vec<Input>, Error> {
                 return Ok(Input::Path(path.clone()));
             }
             ui.take_input()
-                .map(|input: Box<dyn Read>| Input::Stdin(input))
+                .map(Input::Stdin)
                 .ok_or_else(|| Error::usage("standard input (-) can be read once only"))
         })
         .collect()
 }
 
-/// The runs and placements of a bundle.
-fn candidates(bundle: &Bundle) -> Vec<ObjectRef> {
-    bundle
-        .objects()
-        .iter()
-        .filter(|object| {
-            matches!(
-                object.kind.concept(),
-                Concept::UpdateRun | Concept::Placement
-            )
-        })
-        .map(crate::kubefleet::object::Object::reference)
-        .collect()
-}
-
-fn target(args: &DiagnoseArgs, global: &Global, bundle: &Bundle) -> Result<ObjectRef, Error> {
-    let objects = candidates(bundle);
-    let namespace = global.namespace.as_deref();
-    let Some(word) = &args.target else {
-        if let Some(target) = &bundle.target {
-            return Ok(ObjectRef {
-                kind: target.kind,
-                namespace: target.namespace.clone(),
-                name: target.name.clone(),
-            });
-        }
-        let runs: Vec<_> = objects
-            .iter()
-            .filter(|o| o.kind.concept() == Concept::UpdateRun)
-            .collect();
-        let error = Error::usage("say which update run or placement to diagnose");
-        return Err(match runs.as_slice() {
-            [one] => error.hint(format!(
-                "the input holds one: kubectl fleet-stage diagnose {} -f …",
-                super::target::form(one)
-            )),
-            _ => error.hint("--all diagnoses every run of the scope"),
-        });
+/// Reading a live hub is not part of this version: says how to get its objects.
+fn no_input(args: &DiagnoseArgs) -> Error {
+    let kinds: Vec<_> = Kind::ALL.iter().map(|kind| kind.for_kubectl()).collect();
+    let asked = match &args.target {
+        Some(target) => quote(target),
+        None if args.all => "--all".to_owned(),
+        None => "RUN".to_owned(),
     };
-    resolve(
-        word,
-        namespace,
-        &Known {
-            objects: &objects,
-            place: "the input",
-        },
+    Error::failed("-f is missing: this version reads objects from files, not from a hub").hint(
+        format!(
+            "save the hub's objects, leaving out kinds that it does not serve, then diagnose them:\n  \
+             kubectl get -A -o yaml {} > hub.yaml\n  \
+             kubectl fleet-stage diagnose {asked} -f hub.yaml",
+            kinds.join(",")
+        ),
     )
-    .or_else(|error| {
-        // What the collector was not allowed to see is not missing.
-        let kind = denied_kind(word, namespace, bundle);
-        match kind {
-            Some(kind) if error.exit == Exit::NotFound => Ok(ObjectRef {
-                kind,
-                namespace: namespace.unwrap_or_default().to_owned(),
-                name: word.rsplit('/').next().unwrap_or_default().to_owned(),
-            }),
-            _ => Err(error),
+}
+
+/// A bundle that remembers which of the objects it was asked for stood in it more than once.
+struct Watched<'b> {
+    bundle: &'b mut Bundle,
+    doubtful: Vec<(ObjectRef, usize)>,
+}
+
+impl Source for Watched<'_> {
+    fn answer(&mut self, queries: &[Query]) -> Vec<Answer> {
+        let answers = self.bundle.answer(queries);
+        if !self.bundle.duplicates.is_empty() {
+            let objects = answers.iter().flat_map(|answer| &answer.objects);
+            let names: Vec<_> = objects.map(Object::reference).collect();
+            let seen = |(object, _): &&(ObjectRef, usize)| names.contains(object);
+            let doubtful = self.bundle.duplicates.iter().filter(seen).cloned();
+            self.doubtful.extend(doubtful);
         }
-    })
+        answers
+    }
 }
 
-/// The kind of an object that may well exist, though it could not be read.
-fn denied_kind(word: &str, namespace: Option<&str>, bundle: &Bundle) -> Option<Kind> {
-    let scope = Scope::of_namespace(namespace.unwrap_or_default());
-    let kind = match word.split_once('/') {
-        Some((kind, _)) => Kind::from_word(kind)?,
-        None => scope.kind(Concept::UpdateRun),
+/// Diagnoses one run or placement; says which of its objects the input has in several versions.
+fn examine(bundle: &mut Bundle, target: &ObjectRef, now: Timestamp) -> Report {
+    let hub = bundle.hub.clone();
+    let mut watched = Watched {
+        bundle,
+        doubtful: Vec::new(),
     };
-    let unreadable = matches!(
-        bundle.outcome(kind),
-        Outcome::Denied(_) | Outcome::Failed(_)
-    );
-    (unreadable && (kind.is_namespaced() == namespace.is_some())).then_some(kind)
-}
-
-fn every_run(args: &DiagnoseArgs, global: &Global, bundle: &Bundle) -> Vec<ObjectRef> {
-    let scope = Scope::of_namespace(global.namespace.as_deref().unwrap_or_default());
-    bundle
-        .objects()
-        .iter()
-        .filter(|object| match &object.body {
-            Body::Run(run) => !args.active || !choose::is_finished(run),
-            _ => false,
-        })
-        .map(crate::kubefleet::object::Object::reference)
-        .filter(|run| args.all_namespaces || run.scope() == scope)
-        .collect()
-}
-
-/// Says of objects of the case that stood in the input in several versions which one was used.
-fn add_duplicates(report: &mut Report, bundle: &Bundle) {
-    for (object, versions) in &bundle.duplicates {
+    let mut report = diagnose(&mut watched, &hub, target, now);
+    let mut doubtful = watched.doubtful;
+    doubtful.sort();
+    doubtful.dedup();
+    for (object, versions) in doubtful {
         report.not_checked.push(NotChecked {
             what: object.kind.name().to_owned(),
             why: format!("the input holds {versions} versions of it; the newest was used"),
-            subject: Some(Subject::from(object)),
+            subject: Some(Subject::from(&object)),
             clusters: Vec::new(),
         });
     }
     report.not_checked.sort();
-}
-
-/// Leaves out what should not be shown. The verdict stays.
-fn filter(args: &DiagnoseArgs, report: &mut Report) {
-    let before = report.findings.len();
-    report.findings.retain(|finding| {
-        args.min_severity
-            .is_none_or(|least| finding.severity >= least)
-            && !args.suppress.iter().any(|suppressed| {
-                let (code, subject) = match suppressed.split_once('=') {
-                    Some((code, subject)) => (code, Some(subject)),
-                    None => (suppressed.as_str(), None),
-                };
-                (code.eq_ignore_ascii_case(&finding.code)
-                    || code.eq_ignore_ascii_case(&finding.name))
-                    && subject.is_none_or(|subject| {
-                        let found = &finding.subject;
-                        subject == found.name || subject == format!("{}/{}", found.kind, found.name)
-                    })
-            })
-    });
-    let left_out = before - report.findings.len();
-    report.left_out = (left_out > 0).then_some(left_out);
-}
-
-fn exit_of(args: &DiagnoseArgs, report: &Report) -> Exit {
-    let exit = Exit::from(report.verdict);
-    let least = match args.fail_on {
-        Some(FailOn::Warning) => Severity::Warning,
-        Some(FailOn::Error) => Severity::Error,
-        None => return exit,
-    };
-    let met = report
-        .findings
-        .iter()
-        .any(|finding| finding.severity >= least);
-    if exit == Exit::Done && met && report.verdict != Verdict::Unknown {
-        Exit::Failed
-    } else {
-        exit
-    }
-}
-
-fn known_code(suppressed: &str) -> Result<(), Error> {
-    let code = suppressed.split('=').next().unwrap_or_default();
-    if rules::search(code).is_some() {
-        return Ok(());
-    }
-    let error = Error::usage(format!("--suppress: there is no finding {code:?}"));
-    let names = rules::ALL.iter().flat_map(|rule| [rule.code, rule.name]);
-    Err(match did_you_mean(&code.to_ascii_uppercase(), names) {
-        Some(near) => error.hint(format!("did you mean {near}?")),
-        None => error.hint("`kubectl fleet-stage explain --list` lists all findings"),
-    })
+    report
 }

@@ -5,17 +5,21 @@ use std::fmt::Write as _;
 use clap::Args;
 use serde::Serialize;
 
+use super::findings::near;
 use crate::diagnose::{explanations, rules};
-use crate::error::{Error, did_you_mean};
+use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::object::OWN_API_VERSION;
 use crate::render;
 use crate::ui::Ui;
 
-/// Arguments of `explain`.
+/// Explain a finding at length, offline
+///
+/// Prints what a finding means, how it comes about, how to confirm it, how to fix it and how to avoid
+/// it. The explanations are part of the program.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  kubectl-fleet-stage explain FS401\n  \
-    kubectl-fleet-stage explain approval-pending\n  kubectl-fleet-stage explain --list")]
+#[command(after_help = "Examples:\n  kubectl fleet-stage explain FS401\n  \
+    kubectl fleet-stage explain approval-pending\n  kubectl fleet-stage explain --list")]
 pub struct ExplainArgs {
     /// The code (FS401) or the name (approval-pending) of a finding
     #[arg(required_unless_present = "list", value_name = "CODE|NAME")]
@@ -60,25 +64,28 @@ pub fn run(args: &ExplainArgs, ui: &mut Ui) -> Result<Exit, Error> {
     let Some(word) = &args.finding else {
         return list(args.output, ui);
     };
-    let Some(rule) = rules::search(word) else {
-        let names = rules::ALL.iter().flat_map(|rule| [rule.code, rule.name]);
-        let error = Error::not_found(format!("there is no finding {word:?}"));
-        let upper = word.to_ascii_uppercase();
-        return Err(
-            match did_you_mean(word, names.clone()).or_else(|| did_you_mean(&upper, names)) {
-                Some(near) => error.hint(format!("did you mean {near}?")),
-                None => error.hint("`kubectl fleet-stage explain --list` lists all findings"),
-            },
-        );
+    let rule = rules::search(word).ok_or_else(|| unknown(word))?;
+    let source = match explanations::of(rule.code) {
+        Some(source) => source.to_owned(),
+        None => format!("# {}: {}\n", rule.code, rule.name),
     };
-    let source = explanations::of(rule.code).unwrap_or_default();
     let text = match args.output {
-        Format::Text => render::plain::markdown(source, ui.width(), ui.paint()),
-        Format::Markdown => source.to_owned(),
+        Format::Text => render::plain::markdown(&source, ui.width(), ui.paint(), ui.invocation()),
+        Format::Markdown => source,
         Format::Json | Format::Yaml => machine(&entry(rule, true), args.output)?,
     };
     ui.answer(&text);
     Ok(Exit::Done)
+}
+
+fn unknown(word: &str) -> Error {
+    let error = Error::not_found(format!("there is no finding {word:?}"));
+    match near(word) {
+        Some(near) => error.hint(format!(
+            "did you mean:\n  kubectl fleet-stage explain {near}"
+        )),
+        None => error.hint("all findings:\n  kubectl fleet-stage explain --list"),
+    }
 }
 
 fn list(format: Format, ui: &mut Ui) -> Result<Exit, Error> {

@@ -2,8 +2,7 @@
 
 use clap::Args;
 
-use crate::render::invocation::Invocation;
-use crate::ui::{Color, Ui};
+use crate::ui::Color;
 
 /// Flags that every command understands.
 #[derive(Debug, Clone, Default, Args)]
@@ -30,24 +29,21 @@ pub struct Global {
     /// When to use colour
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub color: Color,
-    /// Say nothing but the answer and errors
+    /// Say nothing but the answer, warnings and errors
     #[arg(short, long, global = true)]
     pub quiet: bool,
-    /// Show long lists whole
+    /// Show everything: all clusters, values and consequences
     #[arg(short, long, global = true)]
     pub verbose: bool,
 }
 
 impl Global {
-    /// How commands in reports are written.
-    pub fn invocation(&self, ui: &Ui) -> Invocation {
-        Invocation::new(
-            ui.called_as(),
-            &[
-                ("--context", self.context.as_deref()),
-                ("--kubeconfig", self.kubeconfig.as_deref()),
-                ("--as", self.impersonate.as_deref()),
-            ],
-        )
+    /// The flags that commands in texts repeat, so that they lead to the same hub.
+    pub fn repeated(&self) -> [(&'static str, Option<&str>); 3] {
+        [
+            ("--context", self.context.as_deref()),
+            ("--kubeconfig", self.kubeconfig.as_deref()),
+            ("--as", self.impersonate.as_deref()),
+        ]
     }
 }

@@ -3,6 +3,7 @@
 pub mod completion;
 pub mod diagnose;
 pub mod explain;
+mod findings;
 pub mod global;
 pub mod schema;
 mod target;

@@ -9,11 +9,11 @@ use crate::exit::Exit;
 use crate::render;
 use crate::ui::Ui;
 
-/// Arguments of `schema`.
+/// Print the JSON schema of a machine-readable output
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  kubectl-fleet-stage schema > report.schema.json\n  \
-    kubectl-fleet-stage schema diagnosis-list"
+    after_help = "Examples:\n  kubectl fleet-stage schema > report.schema.json\n  \
+    kubectl fleet-stage schema diagnosis-list"
 )]
 pub struct SchemaArgs {
     /// What to describe

@@ -7,8 +7,10 @@ use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
 pub(super) struct Known<'k> {
     /// Their names.
     pub objects: &'k [ObjectRef],
-    /// What names the input in an error: `the bundle`.
+    /// What errors call the place where they were looked for: `the input`.
     pub place: &'k str,
+    /// The flags by which a command looks in the same place, with their leading space.
+    pub again: &'k str,
 }
 
 /// Finds the run or placement that `word` means.
@@ -30,7 +32,7 @@ pub(super) fn resolve(
         (true, true) => Err(Error::usage(format!(
             "{word:?} is the name of an update run and of a placement"
         ))
-        .hint(format!("say which: {} or {}", form(&run), form(&placement)))),
+        .hint(commands("say which:", &[&run, &placement], known))),
         (true, false) => Ok(run),
         (false, true) => Ok(placement),
         (false, false) => Err(missing(
@@ -51,14 +53,14 @@ fn typed(
     let Some(kind) = Kind::from_word(kind) else {
         return Err(
             Error::usage(format!("{kind:?} is not a type that can be diagnosed"))
-                .hint("use csur/NAME or crp/NAME, and with -n sur/NAME or rp/NAME"),
+                .hint("use csur/NAME or crp/NAME, or with -n sur/NAME or rp/NAME"),
         );
     };
     if !matches!(kind.concept(), Concept::UpdateRun | Concept::Placement) {
         return Err(Error::usage(format!(
             "a {kind} cannot be diagnosed, only update runs and placements"
         ))
-        .hint("use csur/NAME or crp/NAME, and with -n sur/NAME or rp/NAME"));
+        .hint("use csur/NAME or crp/NAME, or with -n sur/NAME or rp/NAME"));
     }
     if name.is_empty() {
         return Err(Error::usage("the name behind the / is missing"));
@@ -70,7 +72,7 @@ fn typed(
             ))
             .hint(format!(
                 "leave out -n, or use {}/{name}",
-                in_other_scope(kind).short_names()[0]
+                short(in_other_scope(kind))
             )));
         }
         (false, None) => ObjectRef {
@@ -107,14 +109,12 @@ fn in_one_namespace(kind: Kind, name: &str, known: &Known<'_>) -> Result<ObjectR
             &[kind.concept()],
         )),
         [one] => Ok((*one).clone()),
-        several => {
-            let forms: Vec<_> = several.iter().map(|object| form(object)).collect();
-            Err(Error::usage(format!(
-                "{kind} {name} exists in {} namespaces",
-                several.len()
-            ))
-            .hint(format!("say which: {}", forms.join(" or "))))
-        }
+        several => Err(Error::usage(format!(
+            "{kind} {name:?} exists in {} namespaces of {}",
+            several.len(),
+            known.place
+        ))
+        .hint(commands("say which:", several, known))),
     }
 }
 
@@ -136,149 +136,69 @@ fn missing(name: &str, scope: &Scope, known: &Known<'_>, concepts: &[Concept]) -
         Scope::Namespace(namespace) if !namespace.is_empty() => {
             format!(" in namespace {namespace} of {}", known.place)
         }
-        _ => format!(" in {}", known.place),
+        Scope::Namespace(_) => format!(" in any namespace of {}", known.place),
+        Scope::Cluster => format!(" in {}", known.place),
     };
     let error = Error::not_found(format!(
         "there is no {} {name:?}{place}",
         words.join(" or ")
     ));
-    let wanted = |object: &&ObjectRef| concepts.contains(&object.kind.concept());
+    let others: Vec<_> = known
+        .objects
+        .iter()
+        .filter(|object| concepts.contains(&object.kind.concept()))
+        .collect();
+    // Also what it is not looked for as: a run of that name when a placement was asked for.
     let elsewhere: Vec<_> = known
         .objects
         .iter()
-        .filter(wanted)
         .filter(|object| object.name == name)
-        .map(form)
         .collect();
     if !elsewhere.is_empty() {
-        return error.hint(format!(
-            "it exists elsewhere: use {}",
-            elsewhere.join(" or ")
-        ));
+        return error.hint(commands("of that name there is:", &elsewhere, known));
     }
-    let here = || {
-        known
-            .objects
-            .iter()
-            .filter(wanted)
-            .filter(|object| object.scope() == *scope)
-    };
-    if let Some(near) = did_you_mean(name, here().map(|object| object.name.as_str())) {
-        return error.hint(format!("did you mean {near}?"));
+    // First where it was looked for, then anywhere.
+    let here = others.iter().filter(|object| object.scope() == *scope);
+    let near = did_you_mean(name, here.map(|object| object.name.as_str())).map_or_else(
+        || did_you_mean(name, others.iter().map(|object| object.name.as_str())),
+        Some,
+    );
+    if let Some(near) = near {
+        let is_near = |object: &&&ObjectRef| object.name == near;
+        let near_here = |object: &&&ObjectRef| is_near(object) && object.scope() == *scope;
+        let mut meant: Vec<_> = others.iter().filter(near_here).copied().collect();
+        if meant.is_empty() {
+            meant = others.iter().filter(is_near).copied().collect();
+        }
+        return error.hint(commands("did you mean:", &meant, known));
     }
-    if let Some(near) = known
-        .objects
-        .iter()
-        .filter(wanted)
-        .find(|object| did_you_mean(name, [object.name.as_str()]).is_some())
-    {
-        return error.hint(format!("did you mean {}?", form(near)));
-    }
-    let mut forms: Vec<_> = known.objects.iter().filter(wanted).map(form).collect();
-    forms.sort();
-    match forms.len() {
+    match others.len() {
         0 => error.hint(format!("{} holds none at all", known.place)),
-        1..=10 => error.hint(format!("{} has {}", known.place, forms.join(", "))),
-        more => error.hint(format!(
-            "{} has {more} others; --all diagnoses every run",
-            known.place
-        )),
+        1..=10 => {
+            let forms: Vec<_> = others.into_iter().map(form).collect();
+            error.hint(format!("{} holds {}", known.place, forms.join(", ")))
+        }
+        more => error.hint(format!("{} holds {more} others", known.place)),
     }
+}
+
+/// Commands that name the objects, one a line.
+fn commands(lead: &str, objects: &[&ObjectRef], known: &Known<'_>) -> String {
+    objects.iter().fold(lead.to_owned(), |text, object| {
+        let (form, again) = (form(object), known.again);
+        format!("{text}\n  kubectl fleet-stage diagnose {form}{again}")
+    })
 }
 
 /// How a user names an object so that nothing else is meant.
 pub(super) fn form(object: &ObjectRef) -> String {
-    let short = object
-        .kind
-        .short_names()
-        .first()
-        .copied()
-        .unwrap_or(object.kind.plural());
-    format!("{short}/{}{}", object.name, object.flag())
+    format!("{}/{}{}", short(object.kind), object.name, object.flag())
+}
+
+/// The word for a kind that is quickest to type.
+fn short(kind: Kind) -> &'static str {
+    kind.short_names().first().copied().unwrap_or(kind.plural())
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{Known, resolve};
-    use crate::kubefleet::{Kind, ObjectRef};
-
-    fn object(kind: Kind, namespace: &str, name: &str) -> ObjectRef {
-        ObjectRef {
-            kind,
-            namespace: namespace.to_owned(),
-            name: name.to_owned(),
-        }
-    }
-
-    fn outcome(word: &str, namespace: Option<&str>) -> String {
-        let objects = [
-            object(Kind::ClusterStagedUpdateRun, "", "example-run"),
-            object(Kind::ClusterStagedUpdateRun, "", "both"),
-            object(Kind::ClusterResourcePlacement, "", "both"),
-            object(Kind::ClusterResourcePlacement, "", "web"),
-            object(Kind::StagedUpdateRun, "a", "twice"),
-            object(Kind::StagedUpdateRun, "b", "twice"),
-            object(Kind::StagedUpdateRun, "a", "once"),
-        ];
-        match resolve(
-            word,
-            namespace,
-            &Known {
-                objects: &objects,
-                place: "the bundle",
-            },
-        ) {
-            Ok(found) => found.to_string(),
-            Err(error) => {
-                format!(
-                    "{}: {} | {}",
-                    error.exit.code(),
-                    error.message,
-                    error.hint.unwrap_or_default()
-                )
-            }
-        }
-    }
-
-    #[test]
-    fn names_are_found_where_they_are_meant() {
-        assert_eq!(
-            outcome("example-run", None),
-            "ClusterStagedUpdateRun example-run"
-        );
-        assert_eq!(outcome("web", None), "ClusterResourcePlacement web");
-        assert_eq!(outcome("crp/both", None), "ClusterResourcePlacement both");
-        assert_eq!(
-            outcome("clusterstagedupdateruns/both", None),
-            "ClusterStagedUpdateRun both"
-        );
-        assert_eq!(outcome("once", Some("a")), "StagedUpdateRun a/once");
-        assert_eq!(outcome("sur/once", None), "StagedUpdateRun a/once");
-    }
-
-    #[test]
-    fn what_is_not_clear_is_said() {
-        assert_eq!(
-            outcome("both", None),
-            "2: \"both\" is the name of an update run and of a placement | say which: csur/both or crp/both"
-        );
-        assert_eq!(
-            outcome("sur/twice", None),
-            "2: StagedUpdateRun twice exists in 2 namespaces | say which: sur/twice -n a or sur/twice -n b"
-        );
-        assert!(
-            outcome("csur/x", Some("a"))
-                .starts_with("2: a ClusterStagedUpdateRun has no namespace")
-        );
-        assert!(outcome("pod/x", None).starts_with("2: \"pod\" is not a type"));
-        assert!(
-            outcome("careq/x", None).starts_with("2: a ClusterApprovalRequest cannot be diagnosed")
-        );
-        assert!(outcome("once", None).ends_with("it exists elsewhere: use sur/once -n a"));
-        assert!(outcome("exmaple-run", None).ends_with("did you mean example-run?"));
-        assert!(
-            outcome("zzz", Some("a"))
-                .starts_with("6: there is no StagedUpdateRun or ResourcePlacement")
-        );
-    }
-}
+mod tests;

@@ -9,10 +9,10 @@ use crate::kubefleet::object::OWN_API_VERSION;
 use crate::render;
 use crate::ui::Ui;
 
-/// Arguments of `version`.
+/// Print the version
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  kubectl-fleet-stage version\n  kubectl-fleet-stage version -o json"
+    after_help = "Examples:\n  kubectl fleet-stage version\n  kubectl fleet-stage version -o json"
 )]
 pub struct VersionArgs {
     /// The format
@@ -30,8 +30,7 @@ enum Format {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-#[allow(clippy::struct_field_names)] // the names are those of the output
-struct Version {
+struct About {
     api_version: &'static str,
     kind: &'static str,
     version: &'static str,
@@ -39,7 +38,7 @@ struct Version {
 
 /// Prints the version.
 pub fn run(args: &VersionArgs, ui: &mut Ui) -> Result<Exit, Error> {
-    let version = Version {
+    let version = About {
         api_version: OWN_API_VERSION,
         kind: "Version",
         version: env!("CARGO_PKG_VERSION"),

@@ -16,14 +16,14 @@ pub fn line(text: &str) -> String {
     out
 }
 
-/// Makes text harmless and keeps its lines.
+/// Makes text harmless and keeps its lines and its spaces.
 pub fn lines(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        if c == '\n' {
-            out.push(c);
-        } else {
-            push(&mut out, c);
+        match c {
+            '\n' => out.push('\n'),
+            '\t' => out.push_str("    "),
+            c => push(&mut out, c),
         }
     }
     out
@@ -37,31 +37,56 @@ fn push(out: &mut String, c: char) {
     }
 }
 
-/// Control characters, and those that reorder or hide text.
-fn is_harmful(c: char) -> bool {
-    c.is_control()
-        || matches!(
-            c,
-            '\u{200b}'..='\u{200f}'
-                | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}'
-                | '\u{061c}'
-                | '\u{feff}'
-                | '\u{fff9}'..='\u{fffb}'
-                | '\u{e0000}'..='\u{e007f}'
-        )
+/// Control characters, and those that reorder, hide or join text.
+const fn is_harmful(c: char) -> bool {
+    matches!(
+        c,
+        // C0, DEL, C1: escape sequences begin here.
+        '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}'
+        // Without a width of their own: they make two texts look like one.
+        | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{206f}'
+        | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+        // Line and paragraph separators, embeddings and overrides of the direction.
+        | '\u{2028}'..='\u{202e}'
+        // Musical format characters, and tags.
+        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'
+    )
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::{line, lines};
 
     #[test]
     fn nothing_reaches_the_terminal_that_it_would_act_on() {
-        assert_eq!(line("a\u{1b}[31mb"), "a\\u{1b}[31mb");
-        assert_eq!(line("a\u{202e}b\u{200b}"), "a\\u{202e}b\\u{200b}");
-        assert_eq!(line("  one\n\ttwo \r\n"), "one two");
-        assert_eq!(lines("one\ntwo\u{7}"), "one\ntwo\\u{7}");
-        assert_eq!(line("日本語 🚀 é"), "日本語 🚀 é");
+        let cases = [
+            ("a\u{1b}[31mb", "a\\u{1b}[31mb"),
+            ("a\u{9b}31mb", "a\\u{9b}31mb"),
+            ("a\u{202e}b\u{200b}", "a\\u{202e}b\\u{200b}"),
+            ("\u{2066}x\u{2069}", "\\u{2066}x\\u{2069}"),
+            ("pay\u{ad}load\u{3164}", "pay\\u{ad}load\\u{3164}"),
+            ("x\u{e0041}", "x\\u{e0041}"),
+            ("a\rb\u{85}c\u{2028}d", "a b c d"),
+            ("  one\n\ttwo \r\n", "one two"),
+            ("日本語 🚀 é ❤\u{fe0f}", "日本語 🚀 é ❤\u{fe0f}"),
+            ("", ""),
+        ];
+        for (given, wanted) in cases {
+            assert_eq!(line(given), wanted, "{given:?}");
+        }
+        assert_eq!(lines("one\n  two\t.\u{7}"), "one\n  two    .\\u{7}");
+    }
+
+    proptest! {
+        #[test]
+        fn a_line_is_one_line_without_control_characters(text in "\\PC*|[\\x00-\\u{ff}]*|.*") {
+            let escaped = line(&text);
+            prop_assert!(!escaped.chars().any(char::is_control));
+            prop_assert_eq!(line(&escaped), escaped.clone());
+            prop_assert!(!lines(&text).chars().any(|c| c != '\n' && c.is_control()));
+        }
     }
 }

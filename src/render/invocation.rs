@@ -1,23 +1,35 @@
 //! Commands as the user would type them: in the form by which the plugin was called, with the
 //! flags that lead to the same hub.
 
+/// How commands begin in reports, and in our own texts.
+pub const CANONICAL: &str = "kubectl fleet-stage";
+
 /// How the plugin was called.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Invocation {
     program: String,
     flags: String,
 }
 
-/// How commands begin in reports.
-pub const CANONICAL: &str = "kubectl fleet-stage";
+impl Default for Invocation {
+    fn default() -> Self {
+        Self {
+            program: CANONICAL.to_owned(),
+            flags: String::new(),
+        }
+    }
+}
 
 impl Invocation {
-    /// From the program's name and the flags to repeat, each with its value.
-    pub fn new(called_as: &str, flags: &[(&str, Option<&str>)]) -> Self {
-        let file = called_as.rsplit(['/', '\\']).next().unwrap_or_default();
-        let program = match file.trim_end_matches(".exe") {
-            // kubectl finds this file for `kubectl fleet-stage`, and the other for `fleet stage`;
-            // a shell has no way to tell, so the form that krew installs is shown.
+    /// From the program's name, the command that the shell ran (`_` in its environment) and the
+    /// flags to repeat, each with its value.
+    ///
+    /// kubectl starts the file `kubectl-fleet_stage` for `kubectl fleet-stage` and the file
+    /// `kubectl-fleet-stage` for `kubectl fleet stage`. The second may have been called directly:
+    /// only when the shell ran kubectl, it was not.
+    pub fn new(called_as: &str, shell_ran: &str, flags: &[(&str, Option<&str>)]) -> Self {
+        let program = match file_name(called_as) {
+            "kubectl-fleet-stage" if file_name(shell_ran) == "kubectl" => "kubectl fleet stage",
             "kubectl-fleet-stage" => "kubectl-fleet-stage",
             _ => CANONICAL,
         };
@@ -31,23 +43,56 @@ impl Invocation {
         }
     }
 
+    /// The words that call the program.
+    pub fn program(&self) -> &str {
+        &self.program
+    }
+
     /// A report's command, as the user would type it.
     pub fn command(&self, command: &str) -> String {
-        match command.strip_prefix(CANONICAL) {
-            Some(rest) => {
-                let program = if self.program.is_empty() {
-                    CANONICAL
-                } else {
-                    &self.program
-                };
-                format!("{program}{rest}{}", self.flags)
-            }
-            None => command.to_owned(),
-        }
+        let Some(rest) = ours(command) else {
+            return command.to_owned();
+        };
+        // What follows belongs to the shell, not to the program.
+        let end = [" | ", " > ", " && ", " ; "]
+            .iter()
+            .filter_map(|shell| rest.find(shell))
+            .min()
+            .unwrap_or(rest.len());
+        let (arguments, shell) = rest.split_at(end);
+        format!("{}{arguments}{}{shell}", self.program, self.flags)
+    }
+
+    /// A command that needs no hub: without the flags that lead to it.
+    pub fn offline(&self, command: &str) -> String {
+        ours(command).map_or_else(
+            || command.to_owned(),
+            |rest| format!("{}{rest}", self.program),
+        )
+    }
+
+    /// Our own text, in which commands stand as `kubectl fleet-stage …`.
+    pub fn prose(&self, text: &str) -> String {
+        text.replace(CANONICAL, &self.program)
     }
 }
 
-fn quote(value: &str) -> String {
+/// The arguments with the space before them, when the command is one of ours.
+fn ours(command: &str) -> Option<&str> {
+    command
+        .strip_prefix(CANONICAL)
+        .filter(|rest| rest.is_empty() || rest.starts_with(' '))
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit(['/', '\\'])
+        .next()
+        .unwrap_or_default()
+        .trim_end_matches(".exe")
+}
+
+/// A word that a shell reads as it is.
+pub fn quote(value: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@=,+".contains(c);
     if !value.is_empty() && value.chars().all(plain) {
         value.to_owned()
@@ -58,23 +103,75 @@ fn quote(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Invocation;
+    use super::{Invocation, quote};
+
+    #[test]
+    fn the_form_is_the_one_it_was_called_by() {
+        let cases = [
+            (
+                "/usr/local/bin/kubectl-fleet_stage",
+                "/usr/bin/kubectl",
+                "kubectl fleet-stage",
+            ),
+            ("kubectl-fleet_stage", "", "kubectl fleet-stage"),
+            (
+                "/usr/local/bin/kubectl-fleet-stage",
+                "/usr/bin/kubectl",
+                "kubectl fleet stage",
+            ),
+            (
+                "/usr/local/bin/kubectl-fleet-stage",
+                "/usr/local/bin/kubectl-fleet-stage",
+                "kubectl-fleet-stage",
+            ),
+            (
+                "target/release/kubectl-fleet-stage",
+                "",
+                "kubectl-fleet-stage",
+            ),
+            (r"C:\bin\kubectl-fleet_stage.exe", "", "kubectl fleet-stage"),
+            ("", "", "kubectl fleet-stage"),
+        ];
+        for (called_as, shell_ran, wanted) in cases {
+            let invocation = Invocation::new(called_as, shell_ran, &[]);
+            assert_eq!(invocation.program(), wanted, "{called_as} {shell_ran}");
+            assert_eq!(
+                invocation.command("kubectl fleet-stage stop x"),
+                format!("{wanted} stop x")
+            );
+        }
+    }
 
     #[test]
     fn commands_lead_to_the_same_hub() {
         let called = Invocation::new(
-            "/usr/local/bin/kubectl-fleet_stage",
+            "kubectl-fleet_stage",
+            "",
             &[("--context", Some("the hub")), ("--as", None)],
         );
         assert_eq!(
             called.command("kubectl fleet-stage approve x -n y"),
             "kubectl fleet-stage approve x -n y --context 'the hub'"
         );
-        let direct = Invocation::new("target/release/kubectl-fleet-stage", &[]);
         assert_eq!(
-            direct.command("kubectl fleet-stage stop x"),
-            "kubectl-fleet-stage stop x"
+            called.command("kubectl fleet-stage status x -o json | jq .verdict"),
+            "kubectl fleet-stage status x -o json --context 'the hub' | jq .verdict"
         );
-        assert_eq!(direct.command("kubectl get x"), "kubectl get x");
+        assert_eq!(
+            called.offline("kubectl fleet-stage explain FS401"),
+            "kubectl fleet-stage explain FS401"
+        );
+        // Of a member cluster, or of another plugin: not ours to change.
+        for other in ["kubectl get pods", "kubectl fleet-stages x"] {
+            assert_eq!(called.command(other), other);
+        }
+    }
+
+    #[test]
+    fn words_stay_words() {
+        assert_eq!(quote("a-b_c/d.yaml"), "a-b_c/d.yaml");
+        assert_eq!(quote("it's"), r"'it'\''s'");
+        assert_eq!(quote(""), "''");
+        assert_eq!(quote("$HOME"), "'$HOME'");
     }
 }

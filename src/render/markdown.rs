@@ -1,99 +1,140 @@
-//! A report for an issue or a chat.
+//! A report for an issue or a chat, as GitHub and most others read markdown.
 
 use std::fmt::Write as _;
 
 use super::escape;
-use super::invocation::Invocation;
-use crate::diagnose::report::{Effect, Finding, Report};
-use crate::rollout::ClusterState;
+use super::invocation::{CANONICAL, Invocation};
+use super::tree;
+use super::wrap::list;
+use crate::diagnose::finding::count;
+use crate::diagnose::report::{Effect, Finding, NotChecked, Report};
+use crate::rollout::{ClusterState, Progress, StageProgress, TaskState};
+
+/// Clusters in a list, before the rest is only counted: an issue is for reading.
+const CLUSTERS: usize = 40;
 
 /// Writes a report.
 pub fn report(report: &Report, invocation: &Invocation) -> String {
     let mut out = String::new();
-    let _ = writeln!(
-        out,
-        "## {}: {}\n",
-        report.verdict.as_str(),
-        text(&report.target.to_string())
-    );
-    let _ = writeln!(out, "{}\n", text(&report.summary));
+    let target = text(&report.target.to_string());
+    let _ = writeln!(out, "## {}: {target}\n", report.verdict.as_str());
+    let _ = writeln!(out, "{}", prose(&report.summary));
     if let Some(progress) = &report.progress {
-        let _ = writeln!(
-            out,
-            "| stage | state | done | clusters |\n|---|---|---|---|"
-        );
-        for stage in &progress.stages {
-            let done = stage
-                .clusters
-                .iter()
-                .filter(|c| c.state == ClusterState::Done)
-                .count();
-            let open: Vec<_> = stage
-                .clusters
-                .iter()
-                .filter(|cluster| cluster.state != ClusterState::Done)
-                .map(|cluster| format!("{} ({})", cluster.name, cluster.state.describe()))
-                .collect();
-            let _ = writeln!(
-                out,
-                "| {} | {} | {done}/{} | {} |",
-                text(&stage.name),
-                stage.state.describe(),
-                stage.clusters.len(),
-                text(&open.join(", "))
-            );
-        }
-        out.push('\n');
+        table(&mut out, progress);
     }
     for finding in &report.findings {
         self::finding(&mut out, finding, invocation);
     }
     if !report.not_checked.is_empty() {
-        let _ = writeln!(out, "### Not checked\n");
+        out.push_str("\n### Not checked\n\n");
         for gap in &report.not_checked {
-            let what = gap
-                .subject
-                .as_ref()
-                .map_or_else(|| gap.what.clone(), ToString::to_string);
-            let clusters = if gap.clusters.is_empty() {
-                String::new()
-            } else {
-                format!(" ({})", gap.clusters.join(", "))
-            };
-            let _ = writeln!(out, "- {}", text(&format!("{what}: {}{clusters}", gap.why)));
+            let _ = writeln!(out, "- {}", self::gap(gap));
         }
-        out.push('\n');
+    }
+    let mut notes = Vec::new();
+    if let Some(left_out) = report.left_out {
+        notes.push(format!("{} left out, as asked", count(left_out, "finding")));
     }
     if let Some(as_of) = report.as_of {
-        let _ = writeln!(out, "As of {as_of}.");
+        notes.push(format!("as of {as_of}"));
+    }
+    if !notes.is_empty() {
+        let _ = writeln!(out, "\n{}", notes.join("; "));
     }
     out
 }
 
+/// The stages of a run.
+fn table(out: &mut String, progress: &Progress) {
+    let snapshot = match &progress.snapshot {
+        Some(index) => format!("snapshot {index}"),
+        None => "no snapshot yet".to_owned(),
+    };
+    let mut head = format!("Placement {}, {snapshot}", progress.placement);
+    if !progress.strategy.is_empty() {
+        head = format!("{head}, strategy {}", progress.strategy);
+    }
+    let (done, total) = (progress.done, progress.total);
+    let _ = writeln!(out, "\n{}: {done}/{total} clusters done", text(&head));
+    if progress.stages.is_empty() {
+        return;
+    }
+    out.push_str("\n| stage | state | done | gates | not done |\n|---|---|---|---|---|\n");
+    for stage in &progress.stages {
+        let name = if stage.deletes {
+            "removal"
+        } else {
+            stage.name.as_str()
+        };
+        let _ = writeln!(
+            out,
+            "| {} | {} | {}/{} | {} | {} |",
+            text(name),
+            stage.state.describe(),
+            tree::done(stage),
+            stage.clusters.len(),
+            text(&gates(stage)),
+            text(&unfinished(stage))
+        );
+    }
+}
+
+/// The gates that are open.
+fn gates(stage: &StageProgress) -> String {
+    let open = stage.tasks.iter().filter(|t| t.state == TaskState::Open);
+    let gates: Vec<_> = open
+        .map(|task| match (&task.approval_request, task.until) {
+            (_, Some(until)) => format!("{} {until}", task.kind),
+            (Some(name), None) => format!("{} {name}", task.kind),
+            (None, None) => task.kind.clone(),
+        })
+        .collect();
+    gates.join(", ")
+}
+
+/// The clusters that are not done, by state.
+fn unfinished(stage: &StageProgress) -> String {
+    let groups = tree::groups(stage).into_iter();
+    let groups = groups.filter_map(|(state, members)| {
+        let names: Vec<_> = members.iter().map(|one| one.name.as_str()).collect();
+        let group = format!("{} {}", names.len(), state.describe());
+        match state {
+            ClusterState::Done => None,
+            ClusterState::Pending => Some(group),
+            _ => Some(format!("{group}: {}", list(&names, CLUSTERS))),
+        }
+    });
+    groups.collect::<Vec<_>>().join("; ")
+}
+
 fn finding(out: &mut String, finding: &Finding, invocation: &Invocation) {
-    let role = if finding.root_cause {
-        ", root cause".to_owned()
-    } else if finding.caused_by.is_empty() {
-        String::new()
-    } else {
-        let causes: Vec<_> = finding
-            .caused_by
-            .iter()
-            .map(|cause| cause.code.as_str())
-            .collect();
-        format!(", because of {}", causes.join(", "))
+    let mut codes: Vec<_> = finding.caused_by.iter().map(|c| c.code.as_str()).collect();
+    codes.dedup();
+    let role = match (finding.root_cause, codes.is_empty()) {
+        (true, _) => ", root cause".to_owned(),
+        (false, true) => String::new(),
+        (false, false) => format!(", because of {}", codes.join(", ")),
     };
     let _ = writeln!(
         out,
-        "### [{}]({}) {} ({}{role})\n",
-        finding.code,
+        "\n### [{}]({}) {} ({}{})\n",
+        text(&finding.code),
         finding.docs,
-        finding.name,
-        finding.severity.as_str()
+        text(&finding.name),
+        finding.severity.as_str(),
+        text(&role)
     );
-    let _ = writeln!(out, "{}\n", text(&finding.message));
+    let _ = writeln!(out, "{}", prose(&finding.message));
     if finding.clusters.len() > 1 {
-        let _ = writeln!(out, "Clusters: {}\n", text(&finding.clusters.join(", ")));
+        let stage = match &finding.stage {
+            Some(stage) => format!(" (stage {stage})"),
+            None => String::new(),
+        };
+        let clusters = list(&finding.clusters, CLUSTERS);
+        let _ = writeln!(out, "\nClusters{}: {}", text(&stage), text(&clusters));
+    }
+    if !finding.evidence.is_empty() {
+        out.push('\n');
     }
     for evidence in &finding.evidence {
         let _ = writeln!(
@@ -104,50 +145,155 @@ fn finding(out: &mut String, finding: &Finding, invocation: &Invocation) {
             code(&evidence.value)
         );
     }
-    out.push('\n');
     for (at, remedy) in finding.remedies.iter().enumerate() {
-        let effect = if remedy.effect == Effect::Disruptive {
-            " (disruptive)"
-        } else {
-            ""
+        let effect = match remedy.effect {
+            Effect::ReadOnly => String::new(),
+            effect => format!(" (*{}*)", effect.as_str()),
         };
-        // Our own words, with code in backquotes; names from the cluster are DNS names.
-        let _ = writeln!(out, "{}. {}{effect}", at + 1, escape::line(&remedy.action));
+        let action = prose(&invocation.prose(&remedy.action));
+        let gap = if at == 0 { "\n" } else { "" };
+        let _ = writeln!(out, "{gap}{}. {action}{effect}", at + 1);
         if let Some(command) = &remedy.command {
             let command = invocation.command(&escape::line(command));
-            let _ = writeln!(out, "\n   ```sh\n   {command}\n   ```\n");
+            let fence = fence(&command, 3);
+            let _ = writeln!(out, "\n   {fence}sh\n   {command}\n   {fence}\n");
         }
     }
-    out.push('\n');
+    let explain = format!("{CANONICAL} explain {}", escape::line(&finding.code));
+    let gap = if out.ends_with("\n\n") { "" } else { "\n" };
+    let _ = writeln!(out, "{gap}See {}", code(&invocation.offline(&explain)));
 }
 
-/// Text that markdown must not read.
+fn gap(gap: &NotChecked) -> String {
+    let what = match &gap.subject {
+        Some(subject) => subject.to_string(),
+        None => gap.what.clone(),
+    };
+    let mut line = format!("{what}: {}", gap.why);
+    if !gap.clusters.is_empty() {
+        line = format!("{line} ({})", list(&gap.clusters, CLUSTERS));
+    }
+    text(&line)
+}
+
+/// Text with code between backquotes, of which the rest must not be read as markdown.
+fn prose(value: &str) -> String {
+    let value = escape::line(value);
+    let parts: Vec<&str> = value.split('`').collect();
+    // An odd number of backquotes does not pair: then none of them means code.
+    if parts.len().is_multiple_of(2) {
+        return text(&value);
+    }
+    let mut out = String::with_capacity(value.len());
+    for (at, part) in parts.iter().enumerate() {
+        if at % 2 == 0 {
+            write_text(&mut out, part);
+        } else if part.is_empty() {
+            out.push_str("\\`\\`");
+        } else {
+            out.push_str(&code(part));
+        }
+    }
+    guard_start(out)
+}
+
+/// Text that must not be read as markdown.
 fn text(value: &str) -> String {
     let mut out = String::with_capacity(value.len());
-    for c in escape::line(value).chars() {
-        if matches!(
-            c,
-            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '~' | '@'
-        ) {
-            out.push('\\');
-        }
-        out.push(c);
+    write_text(&mut out, &keep_ends(value));
+    guard_start(out)
+}
+
+/// One harmless line, with the space that it begins with: it stands behind another text.
+fn keep_ends(value: &str) -> String {
+    let line = escape::line(value);
+    if value.starts_with(' ') {
+        format!(" {line}")
+    } else {
+        line
     }
-    out
+}
+
+fn write_text(out: &mut String, text: &str) {
+    for c in text.chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            // A name behind it would be called here; a backslash does not hinder that.
+            '@' => out.push_str("`@`"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '$' => {
+                out.push('\\');
+                out.push(c);
+            }
+            c => out.push(c),
+        }
+    }
+}
+
+/// Keeps the beginning from being read as a list or a line.
+fn guard_start(text: String) -> String {
+    let digits = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_number = digits.len() < text.len() && digits.starts_with(['.', ')']);
+    if is_number {
+        let at = text.len() - digits.len();
+        format!("{}\\{digits}", &text[..at])
+    } else if text.starts_with(['-', '+', '=']) {
+        format!("\\{text}")
+    } else {
+        text
+    }
 }
 
 /// A code span around any text.
 fn code(value: &str) -> String {
     let value = escape::line(value);
     if value.is_empty() {
-        return "``` \"\" ```".to_owned();
+        return "`\"\"`".to_owned();
     }
-    let longest = value.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat(longest + 1);
-    let pad = if value.starts_with('`') || value.ends_with('`') {
-        " "
-    } else {
-        ""
-    };
+    let fence = fence(&value, 1);
+    let at_edge = |c: char| value.starts_with(c) || value.ends_with(c);
+    let pad = if at_edge('`') { " " } else { "" };
     format!("{fence}{pad}{value}{pad}{fence}")
+}
+
+/// More backquotes than the text has in a row.
+fn fence(text: &str, least: usize) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    "`".repeat(least.max(longest + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{code, prose, text};
+
+    #[test]
+    fn text_means_itself() {
+        for (given, wanted) in [
+            ("a*b_c", "a\\*b\\_c"),
+            ("<img src=x> & co", "&lt;img src=x&gt; &amp; co"),
+            ("to @someone #1", "to `@`someone \\#1"),
+            ("a|b", "a\\|b"),
+            ("1. one", "1\\. one"),
+            ("2.5 s", "2\\.5 s"),
+            ("- x", "\\- x"),
+            ("member-1", "member-1"),
+            ("x\u{1b}\ny", "x\\\\u{1b} y"),
+        ] {
+            assert_eq!(text(given), wanted);
+        }
+    }
+
+    #[test]
+    fn code_stays_code() {
+        assert_eq!(
+            prose("run `kubectl get <x>` now"),
+            "run `kubectl get <x>` now"
+        );
+        assert_eq!(prose("odd ` one <x>"), "odd \\` one &lt;x&gt;");
+        assert_eq!(prose("none ``"), "none \\`\\`");
+        assert_eq!(code("a`b"), "``a`b``");
+        assert_eq!(code("`a"), "`` `a ``");
+        assert_eq!(code(""), "`\"\"`");
+    }
 }

@@ -6,6 +6,8 @@ pub mod markdown;
 pub mod plain;
 pub mod style;
 pub mod text;
+mod tree;
+pub mod wrap;
 
 use serde::Serialize;
 

@@ -1,70 +1,161 @@
 //! Markdown of our own, shown on a terminal.
 
-use std::fmt::Write as _;
-
+use super::invocation::Invocation;
 use super::style::Paint;
+use super::wrap::hanging;
 
-/// Shows an explanation: headings stand out, code is indented, text is wrapped.
-pub fn markdown(source: &str, width: usize, paint: Paint) -> String {
-    let mut out = String::new();
-    let mut paragraph = String::new();
+/// Lines of running text are not longer, however wide the terminal is.
+const WIDEST: usize = 100;
+
+/// Shows an explanation: headings stand out, code is indented, text is wrapped, and links of the
+/// repository are the names that they stand for.
+pub fn markdown(source: &str, width: usize, paint: Paint, invocation: &Invocation) -> String {
+    let mut page = Page {
+        out: String::new(),
+        block: String::new(),
+        width: width.min(WIDEST),
+        paint,
+    };
     let mut in_code = false;
-    for line in source.lines() {
-        if line.starts_with("```") {
-            flush(&mut out, &mut paragraph, width);
+    for line in invocation.prose(source).lines() {
+        let trimmed = line.trim();
+        if trimmed.starts_with("```") {
+            page.flush();
             in_code = !in_code;
-            continue;
-        }
-        if in_code {
-            let _ = writeln!(out, "    {}", paint.command(line));
+        } else if in_code {
+            let line = page.paint.command(line);
+            page.line(&format!("    {line}"));
         } else if let Some(heading) = line.strip_prefix('#') {
-            flush(&mut out, &mut paragraph, width);
-            let _ = writeln!(
-                out,
-                "{}",
-                paint.bold(heading.trim_start_matches('#').trim())
-            );
-        } else if line.trim().is_empty() {
-            flush(&mut out, &mut paragraph, width);
-            if !out.ends_with("\n\n") {
-                out.push('\n');
-            }
+            page.flush();
+            let heading = inline(heading.trim_start_matches('#').trim());
+            let heading = page.paint.bold(&heading);
+            page.line(&heading);
+        } else if trimmed.is_empty() {
+            page.flush();
+            page.gap();
         } else {
-            let starts_item = line.trim_start().starts_with("- ")
-                || line
-                    .split_once(". ")
-                    .is_some_and(|(n, _)| n.parse::<u8>().is_ok());
-            if starts_item {
-                flush(&mut out, &mut paragraph, width);
+            if marker(trimmed).is_some() {
+                page.flush();
+                // An item in an item keeps its indent.
+                let indent = line.len() - line.trim_start().len();
+                page.block.push_str(&line[..indent]);
+            } else if !page.block.is_empty() {
+                page.block.push(' ');
             }
-            if !paragraph.is_empty() {
-                paragraph.push(' ');
-            }
-            paragraph.push_str(line.trim());
+            page.block.push_str(trimmed);
         }
     }
-    flush(&mut out, &mut paragraph, width);
-    out
+    page.flush();
+    page.out
 }
 
-fn flush(out: &mut String, paragraph: &mut String, width: usize) {
-    if paragraph.is_empty() {
-        return;
+struct Page {
+    out: String,
+    /// A paragraph or an item of a list, on one line.
+    block: String,
+    width: usize,
+    paint: Paint,
+}
+
+impl Page {
+    fn line(&mut self, text: &str) {
+        self.out.push_str(text.trim_end());
+        self.out.push('\n');
     }
-    let text = paragraph.replace("**", "");
-    let indent = if text.starts_with("- ") {
-        "  "
-    } else if text.starts_with(|c: char| c.is_ascii_digit()) {
-        "   "
-    } else {
-        ""
-    };
-    let options = textwrap::Options::new(width.min(100))
-        .subsequent_indent(indent)
-        .break_words(false)
-        .word_splitter(textwrap::WordSplitter::NoHyphenation);
-    for line in textwrap::wrap(&text, options) {
-        let _ = writeln!(out, "{}", line.trim_end());
+
+    fn gap(&mut self) {
+        if !self.out.is_empty() && !self.out.ends_with("\n\n") {
+            self.out.push('\n');
+        }
     }
-    paragraph.clear();
+
+    fn flush(&mut self) {
+        if self.block.is_empty() {
+            return;
+        }
+        let text = self.block.trim_start();
+        let indent = " ".repeat(self.block.len() - text.len());
+        let (marker, text) = match marker(text) {
+            Some(at) => text.split_at(at),
+            None => ("", text),
+        };
+        let first = format!("{indent}{marker}");
+        let rest = " ".repeat(first.len());
+        hanging(&mut self.out, &first, &rest, &inline(text), self.width);
+        self.block.clear();
+    }
+}
+
+/// The length of the mark with which an item of a list begins.
+fn marker(text: &str) -> Option<usize> {
+    if text.starts_with("- ") || text.starts_with("* ") {
+        return Some(2);
+    }
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let is_item = (1..=2).contains(&digits) && text[digits..].starts_with(". ");
+    is_item.then_some(digits + 2)
+}
+
+/// Without what stands for bold and for links.
+fn inline(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find('[') {
+        let (before, link) = rest.split_at(start);
+        let parts = link[1..].split_once("](").and_then(|(words, target)| {
+            let (target, after) = target.split_once(')')?;
+            // A `[` of another kind does not reach over the next one, nor into code.
+            let is_link = !words.contains(['[', '`', '\n']);
+            is_link.then_some((words, target, after))
+        });
+        out.push_str(before);
+        if let Some((words, target, after)) = parts {
+            out.push_str(words);
+            if target.contains("://") {
+                out.push_str(" (");
+                out.push_str(target);
+                out.push(')');
+            }
+            rest = after;
+        } else {
+            out.push('[');
+            rest = &link[1..];
+        }
+    }
+    out.push_str(rest);
+    out.replace("**", "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{inline, markdown};
+    use crate::render::invocation::Invocation;
+    use crate::render::style::Paint;
+
+    #[test]
+    fn an_explanation_reads_well() {
+        let source = "# FS1: x\n\n**One sentence that is long enough to be wrapped.**\n\n## How\n\n\
+            - first, with a\n  second line of some length\n  - inner one\n- `a[0]` of it\n\n\
+            1. run\n   ```sh\n   kubectl fleet-stage x\n   ```\n2. see [FS2](FS2.md)\n   and [docs](https://x.test/y)\n";
+        let invocation = Invocation::new("kubectl-fleet-stage", "", &[]);
+        assert_eq!(
+            markdown(source, 40, Paint::new(false), &invocation),
+            "FS1: x\n\nOne sentence that is long enough to be\nwrapped.\n\nHow\n\n\
+             - first, with a second line of some\n  length\n  - inner one\n- `a[0]` of it\n\n\
+             1. run\n       kubectl-fleet-stage x\n2. see FS2 and docs (https://x.test/y)\n"
+        );
+    }
+
+    #[test]
+    fn brackets_that_are_no_links_stay() {
+        for text in [
+            "conditions[type=Available] (see above)",
+            "a [b",
+            "[x] (y)",
+            "`a[0]` and [b",
+        ] {
+            assert_eq!(inline(text), text);
+        }
+        assert_eq!(inline("stages[0] of [FS2](FS2.md)."), "stages[0] of FS2.");
+    }
 }

@@ -40,6 +40,26 @@ impl Paint {
         self.text(Style::new().dimmed(), text)
     }
 
+    /// The word before an error.
+    pub fn error(self, text: &str) -> String {
+        self.text(AnsiColor::Red.on_default().bold(), text)
+    }
+
+    /// The word before a warning.
+    pub fn warning(self, text: &str) -> String {
+        self.text(AnsiColor::Yellow.on_default().bold(), text)
+    }
+
+    /// The word before a hint.
+    pub fn hint(self, text: &str) -> String {
+        self.text(AnsiColor::Cyan.on_default().bold(), text)
+    }
+
+    /// What went well.
+    pub fn good(self, text: &str) -> String {
+        self.text(AnsiColor::Green.on_default(), text)
+    }
+
     /// A command.
     pub fn command(self, text: &str) -> String {
         self.text(AnsiColor::Cyan.on_default(), text)

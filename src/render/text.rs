@@ -1,14 +1,21 @@
 //! A report for people: readable at 80 columns, with and without colour.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::escape;
-use super::invocation::Invocation;
+use super::invocation::{CANONICAL, Invocation};
 use super::style::Paint;
+use super::tree;
+use super::wrap::{hanging, list, shorten};
 use crate::diagnose::finding::count;
-use crate::diagnose::report::{Effect, Finding, Report};
-use crate::rollout::{ClusterState, Progress, StageProgress, TaskState};
+use crate::diagnose::report::{Cause, Effect, Evidence, Finding, NotChecked, Remedy, Report};
+
+/// Clusters of a finding, before the rest is only counted.
+const CLUSTERS: usize = 12;
+/// Values of a finding, before the rest is only counted.
+const EVIDENCE: usize = 6;
+/// Characters of a value.
+const VALUE: usize = 160;
 
 /// How to draw.
 #[derive(Debug, Clone)]
@@ -19,280 +26,240 @@ pub struct Look {
     pub paint: Paint,
     /// How commands are written.
     pub invocation: Invocation,
-    /// Whether long lists are shown whole.
+    /// Whether everything is shown, however long.
     pub verbose: bool,
 }
 
 /// Writes a report.
 pub fn report(report: &Report, look: &Look) -> String {
-    let mut out = String::new();
-    let target = escape::line(&report.target.to_string());
-    let _ = writeln!(
-        out,
-        "{}  {}",
-        look.paint.verdict(report.verdict),
-        look.paint.bold(&target)
-    );
-    paragraph(&mut out, &report.summary, "", look);
+    let mut page = Page {
+        out: String::new(),
+        look,
+        cut: false,
+    };
+    page.head(report);
     if let Some(progress) = &report.progress {
-        out.push('\n');
-        tree(&mut out, progress, look);
+        page.out.push('\n');
+        page.cut |= tree::draw(&mut page.out, progress, look);
     }
-    for finding in report
-        .findings
-        .iter()
-        .filter(|finding| finding.caused_by.is_empty())
-    {
-        out.push('\n');
-        self::finding(&mut out, finding, look);
-        for echo in report.findings.iter().filter(|echo| {
-            echo.caused_by
-                .first()
-                .is_some_and(|cause| cause.code == finding.code && cause.subject == finding.subject)
-        }) {
-            out.push('\n');
-            self::finding(&mut out, echo, look);
-        }
+    page.findings(&report.findings);
+    page.not_checked(&report.not_checked);
+    page.foot(report);
+    page.out
+}
+
+/// What is written so far.
+struct Page<'l> {
+    out: String,
+    look: &'l Look,
+    /// Whether something was left out that `-v` shows.
+    cut: bool,
+}
+
+impl Page<'_> {
+    fn head(&mut self, report: &Report) {
+        let verdict = self.look.paint.verdict(report.verdict);
+        let target = escape::line(&report.target.to_string());
+        let target = self.look.paint.bold(&target);
+        let _ = writeln!(self.out, "{verdict}  {target}");
+        hanging(&mut self.out, "", "", &report.summary, self.look.width);
     }
-    if !report.not_checked.is_empty() {
-        let _ = writeln!(out, "\n{}", look.paint.bold("not checked"));
-        for gap in &report.not_checked {
-            let what = gap
-                .subject
-                .as_ref()
-                .map_or_else(|| gap.what.clone(), ToString::to_string);
-            let mut text = format!("{what}: {}", gap.why);
-            if !gap.clusters.is_empty() {
-                let _ = write!(text, " ({})", clusters(&gap.clusters, look));
+
+    /// Findings, and below each those that it explains.
+    fn findings(&mut self, findings: &[Finding]) {
+        let mut written = vec![false; findings.len()];
+        for (at, finding) in findings.iter().enumerate() {
+            let explained = |cause: &Cause| findings.iter().any(|other| is(other, cause));
+            if !finding.caused_by.iter().any(explained) {
+                self.with_consequences(findings, at, &mut written);
             }
-            item(&mut out, "- ", &text, look);
+        }
+        // Findings that explain each other have no beginning; none of them may get lost.
+        for at in 0..findings.len() {
+            if !written[at] {
+                self.with_consequences(findings, at, &mut written);
+            }
         }
     }
-    if let Some(left_out) = report.left_out {
-        let _ = writeln!(out, "\n{} not shown, as asked.", count(left_out, "finding"));
-    }
-    if let Some(as_of) = report.as_of {
-        let _ = writeln!(out, "\n{}", look.paint.dim(&format!("as of {as_of}")));
-    }
-    out
-}
 
-/// Evidence shown of a finding, unless asked for all.
-const EVIDENCE: usize = 5;
-
-fn finding(out: &mut String, finding: &Finding, look: &Look) {
-    let role = if finding.root_cause {
-        "  (root cause)".to_owned()
-    } else if let Some(cause) = finding.caused_by.first() {
-        format!("  (because of {})", cause.code)
-    } else {
-        String::new()
-    };
-    let _ = writeln!(
-        out,
-        "{} {} {}{}",
-        look.paint.severity(finding.severity),
-        look.paint.bold(&finding.code),
-        look.paint.bold(&finding.name),
-        look.paint.dim(&role)
-    );
-    paragraph(out, &finding.message, "  ", look);
-    if finding.clusters.len() > 1 {
-        let label = match &finding.stage {
-            Some(stage) => format!("clusters (stage {stage}): "),
-            None => "clusters: ".to_owned(),
+    fn with_consequences(&mut self, findings: &[Finding], at: usize, written: &mut [bool]) {
+        let (Some(finding), Some(done)) = (findings.get(at), written.get_mut(at)) else {
+            return;
         };
-        hanging(
-            out,
-            "  ",
-            "    ",
-            &format!("{label}{}", clusters(&finding.clusters, look)),
-            look,
+        if std::mem::replace(done, true) {
+            return;
+        }
+        self.out.push('\n');
+        self.finding(finding, findings);
+        for (next, consequence) in findings.iter().enumerate() {
+            let is_explained = |cause: &Cause| is(finding, cause);
+            if consequence.caused_by.iter().any(is_explained) {
+                self.with_consequences(findings, next, written);
+            }
+        }
+    }
+
+    fn finding(&mut self, finding: &Finding, all: &[Finding]) {
+        let paint = self.look.paint;
+        let mut codes: Vec<_> = finding.caused_by.iter().map(|c| c.code.as_str()).collect();
+        codes.dedup();
+        let role = match (finding.root_cause, codes.is_empty()) {
+            (true, _) => "  (root cause)".to_owned(),
+            (false, true) => String::new(),
+            (false, false) => format!("  (because of {})", escape::line(&codes.join(", "))),
+        };
+        let _ = writeln!(
+            self.out,
+            "{} {} {}{}",
+            paint.severity(finding.severity),
+            paint.bold(&escape::line(&finding.code)),
+            paint.bold(&escape::line(&finding.name)),
+            paint.dim(&role)
         );
+        let width = self.look.width;
+        hanging(&mut self.out, "  ", "  ", &finding.message, width);
+        self.clusters(finding);
+        // Whoever mends the cause mends this too: its own details can wait.
+        let cause_is_shown = |cause: &Cause| all.iter().any(|other| is(other, cause));
+        let folded = !finding.root_cause && finding.caused_by.iter().any(cause_is_shown);
+        if folded && !self.look.verbose {
+            self.cut |= !finding.evidence.is_empty() || !finding.remedies.is_empty();
+            return;
+        }
+        self.evidence(&finding.evidence);
+        self.remedies(&finding.remedies);
+        let see = format!("{CANONICAL} explain {}", escape::line(&finding.code));
+        let see = paint.command(&self.look.invocation.offline(&see));
+        let _ = writeln!(self.out, "  {} {see}", paint.bold("see:"));
     }
-    let shown = if look.verbose {
-        finding.evidence.len()
-    } else {
-        EVIDENCE
-    };
-    for evidence in finding.evidence.iter().take(shown) {
-        let value = if evidence.value.is_empty() {
-            "\"\""
-        } else {
-            evidence.value.as_str()
-        };
-        let value = if look.verbose {
-            value.to_owned()
-        } else {
-            shorten(value, 160)
-        };
-        let text = format!("{} {} = {value}", evidence.object, evidence.path);
-        hanging(out, "  | ", "  |   ", &text, look);
+
+    /// The clusters of a finding, unless it has one that its message names.
+    fn clusters(&mut self, finding: &Finding) {
+        if let [] | [_] = finding.clusters.as_slice() {
+            let named = |name: &String| finding.message.contains(name.as_str());
+            if finding.clusters.iter().all(named) {
+                return;
+            }
+        }
+        let most = self.most(CLUSTERS);
+        self.cut |= finding.clusters.len() > most;
+        let mut text = list(&finding.clusters, most);
+        if finding.clusters.len() > CLUSTERS {
+            text = format!("{}: {text}", finding.clusters.len());
+        }
+        if let Some(stage) = &finding.stage {
+            text = format!("{text} (stage {stage})");
+        }
+        let label = format!("  {} ", self.look.paint.bold("clusters:"));
+        hanging(&mut self.out, &label, "    ", &text, self.look.width);
     }
-    if finding.evidence.len() > shown {
-        let _ = writeln!(out, "  | and {} more (-v)", finding.evidence.len() - shown);
-    }
-    for (at, remedy) in finding.remedies.iter().enumerate() {
-        let effect = match remedy.effect {
-            Effect::Disruptive => " (disruptive)",
-            Effect::Changes | Effect::ReadOnly => "",
-        };
-        let label = format!("  {}. ", at + 1);
-        hanging(
-            out,
-            &label,
-            "     ",
-            &format!("{}{effect}", remedy.action),
-            look,
-        );
-        if let Some(command) = &remedy.command {
-            let command = look.invocation.command(&escape::line(command));
-            let _ = writeln!(out, "       {}", look.paint.command(&command));
+
+    /// Values, below the object in which they stand.
+    fn evidence(&mut self, evidence: &[Evidence]) {
+        if evidence.is_empty() {
+            return;
+        }
+        let (paint, width) = (self.look.paint, self.look.width);
+        let _ = writeln!(self.out, "  {}", paint.bold("evidence:"));
+        let most = self.most(EVIDENCE);
+        let mut object = None;
+        for one in evidence.iter().take(most) {
+            if object != Some(&one.object) {
+                let text = one.object.to_string();
+                hanging(&mut self.out, "    ", "      ", &text, width);
+                object = Some(&one.object);
+            }
+            let value = shorten(&one.value, self.most(VALUE));
+            self.cut |= value != one.value;
+            let value = if value.is_empty() { "\"\"" } else { &value };
+            let text = format!("{} = {value}", one.path);
+            hanging(&mut self.out, "      ", "        ", &text, width);
+        }
+        if evidence.len() > most {
+            self.cut = true;
+            let _ = writeln!(self.out, "    and {} more", evidence.len() - most);
         }
     }
-    let more = look
-        .invocation
-        .command(&format!("kubectl fleet-stage explain {}", finding.code));
-    let more = more.split(" --").next().unwrap_or_default();
-    let _ = writeln!(out, "  {}", look.paint.dim(&format!("more: {more}")));
-}
 
-/// The chain that was walked: placement, snapshot, stages, clusters.
-fn tree(out: &mut String, progress: &Progress, look: &Look) {
-    let snapshot = match &progress.snapshot {
-        Some(index) => format!("snapshot {index}"),
-        None => "no snapshot yet".to_owned(),
-    };
-    let head = format!(
-        "placement {}, {snapshot}, strategy {}, {}/{} clusters done",
-        progress.placement, progress.strategy, progress.done, progress.total
-    );
-    hanging(out, "", "  ", &head, look);
-    for (at, stage) in progress.stages.iter().enumerate() {
-        let last = at + 1 == progress.stages.len();
-        let (branch, trunk) = if last { ("`- ", "   ") } else { ("|- ", "|  ") };
-        hanging(out, branch, trunk, &stage_line(stage), look);
-        for task in &stage.tasks {
-            let state = match (task.state, task.until) {
-                (TaskState::Open, Some(until)) => format!("until {until}"),
-                (TaskState::Open, None) => "open".to_owned(),
-                (TaskState::Done, _) => "done".to_owned(),
-                (TaskState::Pending, _) => continue,
+    fn remedies(&mut self, remedies: &[Remedy]) {
+        if remedies.is_empty() {
+            return;
+        }
+        let paint = self.look.paint;
+        let _ = writeln!(self.out, "  {}", paint.bold("next:"));
+        for (at, remedy) in remedies.iter().enumerate() {
+            let effect = match remedy.effect {
+                Effect::ReadOnly => String::new(),
+                effect => format!(" [{}]", effect.as_str()),
             };
-            let name = task
-                .approval_request
-                .as_deref()
-                .map_or_else(String::new, |name| format!(" {name}"));
-            let text = format!("{} {}{name}: {state}", task.when.as_str(), task.kind);
-            hanging(
-                out,
-                &format!("{trunk}  "),
-                &format!("{trunk}    "),
-                &text,
-                look,
-            );
-        }
-        let mut states: BTreeMap<u8, (ClusterState, Vec<String>)> = BTreeMap::new();
-        for cluster in &stage.clusters {
-            let name = match &cluster.snapshot {
-                Some(index) if progress.snapshot.as_ref() != Some(index) => {
-                    format!("{} (has snapshot {index})", cluster.name)
-                }
-                _ => cluster.name.clone(),
-            };
-            states
-                .entry(rank(cluster.state))
-                .or_insert_with(|| (cluster.state, Vec::new()))
-                .1
-                .push(name);
-        }
-        for (state, names) in states.values() {
-            let number = if names.len() > SHOWN {
-                format!(" ({})", names.len())
-            } else {
-                String::new()
-            };
-            let text = format!("{}{number}: {}", state.describe(), clusters(names, look));
-            hanging(
-                out,
-                &format!("{trunk}  "),
-                &format!("{trunk}    "),
-                &text,
-                look,
-            );
+            let first = format!("    {}. ", at + 1);
+            let text = format!("{}{effect}", self.look.invocation.prose(&remedy.action));
+            hanging(&mut self.out, &first, "       ", &text, self.look.width);
+            if let Some(command) = &remedy.command {
+                let command = self.look.invocation.command(&escape::line(command));
+                let _ = writeln!(self.out, "         {}", paint.command(&command));
+            }
         }
     }
-}
 
-fn stage_line(stage: &StageProgress) -> String {
-    let done = stage
-        .clusters
-        .iter()
-        .filter(|c| c.state == ClusterState::Done)
-        .count();
-    let what = if stage.deletes {
-        "removal".to_owned()
-    } else {
-        format!("stage {}", stage.name)
-    };
-    let slots = if stage.deletes || stage.clusters.len() < 2 {
-        String::new()
-    } else {
-        format!(", {} at a time", stage.max_concurrency)
-    };
-    format!(
-        "{what}: {}, {done}/{} done{slots}",
-        stage.state.describe(),
-        stage.clusters.len()
-    )
-}
+    /// Gaps; those with the same reason stand together.
+    fn not_checked(&mut self, gaps: &[NotChecked]) {
+        if gaps.is_empty() {
+            return;
+        }
+        let _ = writeln!(self.out, "\n{}", self.look.paint.bold("not checked:"));
+        let mut written: Vec<(&str, &[String])> = Vec::new();
+        for gap in gaps {
+            let key = (gap.why.as_str(), gap.clusters.as_slice());
+            if written.contains(&key) {
+                continue;
+            }
+            written.push(key);
+            let same = |other: &&NotChecked| other.why == key.0 && other.clusters == key.1;
+            let mut what: Vec<_> = gaps.iter().filter(same).map(name_of).collect();
+            what.dedup();
+            let most = self.most(CLUSTERS);
+            self.cut |= what.len() > most || gap.clusters.len() > most;
+            let mut text = format!("{}: {}", list(&what, most), gap.why);
+            if !gap.clusters.is_empty() {
+                text = format!("{text} ({})", list(&gap.clusters, most));
+            }
+            hanging(&mut self.out, "  - ", "    ", &text, self.look.width);
+        }
+    }
 
-const fn rank(state: ClusterState) -> u8 {
-    match state {
-        ClusterState::Failed => 0,
-        ClusterState::Stuck | ClusterState::Left => 1,
-        ClusterState::Updating => 2,
-        ClusterState::Pending => 3,
-        ClusterState::Done => 4,
+    fn foot(&mut self, report: &Report) {
+        let mut notes = Vec::new();
+        if let Some(left_out) = report.left_out {
+            notes.push(format!("{} left out, as asked", count(left_out, "finding")));
+        }
+        if self.cut {
+            notes.push("-v shows everything".to_owned());
+        }
+        if let Some(as_of) = report.as_of {
+            notes.push(format!("as of {as_of}"));
+        }
+        if !notes.is_empty() {
+            let _ = writeln!(self.out, "\n{}", self.look.paint.dim(&notes.join("; ")));
+        }
+    }
+
+    /// How many of something are shown.
+    const fn most(&self, most: usize) -> usize {
+        if self.look.verbose { usize::MAX } else { most }
     }
 }
 
-/// Names shown of a list, unless asked for all.
-const SHOWN: usize = 12;
-
-fn clusters(names: &[String], look: &Look) -> String {
-    if look.verbose || names.len() <= SHOWN {
-        names.join(", ")
-    } else {
-        let shown: Vec<_> = names.iter().take(SHOWN).map(String::as_str).collect();
-        format!("{} and {} more (-v)", shown.join(", "), names.len() - SHOWN)
-    }
+/// Whether this is the finding that explains.
+fn is(finding: &Finding, cause: &Cause) -> bool {
+    finding.code == cause.code && finding.subject == cause.subject
 }
 
-fn shorten(text: &str, limit: usize) -> String {
-    match text.char_indices().nth(limit) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_owned(),
-    }
-}
-
-fn paragraph(out: &mut String, text: &str, indent: &str, look: &Look) {
-    hanging(out, indent, indent, text, look);
-}
-
-fn item(out: &mut String, bullet: &str, text: &str, look: &Look) {
-    hanging(out, &format!("  {bullet}"), "    ", text, look);
-}
-
-/// Wraps text from the cluster: harmless, and never wider than the terminal where it can break.
-fn hanging(out: &mut String, first: &str, rest: &str, text: &str, look: &Look) {
-    let options = textwrap::Options::new(look.width)
-        .initial_indent(first)
-        .subsequent_indent(rest)
-        .break_words(false)
-        .word_separator(textwrap::WordSeparator::AsciiSpace)
-        .word_splitter(textwrap::WordSplitter::NoHyphenation);
-    for line in textwrap::wrap(&escape::line(text), options) {
-        let _ = writeln!(out, "{}", line.trim_end());
+/// What was not checked: the object, when it is one.
+fn name_of(gap: &NotChecked) -> String {
+    match &gap.subject {
+        Some(subject) if gap.what == subject.kind => subject.to_string(),
+        Some(subject) => format!("{} ({subject})", gap.what),
+        None => gap.what.clone(),
     }
 }

@@ -9,6 +9,7 @@ use kubectl_fleet_stage::cli::Cli;
 use kubectl_fleet_stage::commands::schema::{Described, schema};
 use kubectl_fleet_stage::diagnose::{explanations, rules};
 use kubectl_fleet_stage::exit::Exit;
+use kubectl_fleet_stage::render::invocation::Invocation;
 
 /// Writes all generated files, or says which differ.
 pub fn run(root: &Path, check: bool) -> Result<(), String> {
@@ -78,31 +79,69 @@ fn files(root: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, String> {
     Ok(files)
 }
 
+/// The command line as it is installed by krew, in the width of a page.
 fn command() -> clap::Command {
-    let mut command = Cli::command().term_width(80);
+    let mut command = kubectl_fleet_stage::cli::command(&Invocation::default()).term_width(80);
     command.build();
     command
 }
 
 fn manual() -> Result<Vec<(String, Vec<u8>)>, String> {
+    let mut root = Cli::command().disable_help_subcommand(true);
+    // Before that the commands do not know their full names nor the global flags.
+    root.build();
+    let version = root.get_version().unwrap_or_default().to_owned();
+    let subs: Vec<_> = root.get_subcommands().cloned().collect();
     let mut pages = Vec::new();
-    let mut add = |command: clap::Command, name: String| {
-        let mut page = Vec::new();
-        let command = command.name(name.clone()).disable_help_subcommand(true);
-        clap_mangen::Man::new(command)
-            .render(&mut page)
-            .map_err(|error| error.to_string())
-            .map(|()| pages.push((format!("{name}.1"), page)))
-    };
-    let root = Cli::command().disable_help_subcommand(true);
-    add(root.clone(), "kubectl-fleet-stage".to_owned())?;
-    for sub in root.get_subcommands() {
-        add(
-            sub.clone().version(env!("CARGO_PKG_VERSION")),
-            format!("kubectl-fleet-stage-{}", sub.get_name()),
-        )?;
+    for command in std::iter::once(root).chain(subs) {
+        let name = command
+            .get_bin_name()
+            .unwrap_or(command.get_name())
+            .replace(' ', "-");
+        let usage = command.clone().render_usage().to_string();
+        let page = page(command.display_name(&name).version(version.clone()), &usage)
+            .map_err(|error| error.to_string())?;
+        pages.push((format!("{name}.1"), page));
     }
     Ok(pages)
+}
+
+/// One page. Its synopsis is the usage line: a list of all flags would hide the arguments.
+fn page(command: clap::Command, usage: &str) -> std::io::Result<Vec<u8>> {
+    let name = command.get_display_name().unwrap_or_default().to_owned();
+    let version = command.get_version().unwrap_or_default().to_owned();
+    let has_commands = command.has_subcommands();
+    let examples = command.get_after_help().map(ToString::to_string);
+    let page = clap_mangen::Man::new(command)
+        .title(&name)
+        .source(format!("kubectl-fleet-stage {version}"))
+        .manual("kubectl-fleet-stage");
+    let mut out = Vec::new();
+    page.render_title(&mut out)?;
+    page.render_name_section(&mut out)?;
+    let usage = roff(usage.trim_start_matches("Usage: "));
+    out.extend_from_slice(format!(".SH SYNOPSIS\n{usage}\n").as_bytes());
+    page.render_description_section(&mut out)?;
+    page.render_options_section(&mut out)?;
+    if has_commands {
+        page.render_subcommands_section(&mut out)?;
+    }
+    if let Some(examples) = examples {
+        // As it is written: examples and tables have their own lines.
+        let text = format!(".SH NOTES\n.nf\n{}\n.fi\n", roff(&examples));
+        out.extend_from_slice(text.as_bytes());
+    }
+    Ok(out)
+}
+
+/// Text in which roff reads no command.
+fn roff(text: &str) -> String {
+    let escaped = text.replace('\\', "\\\\").replace('-', "\\-");
+    let lines = escaped.lines().map(|line| match line.chars().next() {
+        Some('.' | '\'') => format!("\\&{line}"),
+        _ => line.to_owned(),
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 fn cli() -> String {
@@ -110,7 +149,7 @@ fn cli() -> String {
     let mut root = command();
     let _ = write!(
         out,
-        "\n## kubectl-fleet-stage\n\n```text\n{}\n```\n",
+        "\n## kubectl fleet-stage\n\n```text\n{}\n```\n",
         root.render_long_help().to_string().trim_end()
     );
     for sub in root
@@ -121,7 +160,7 @@ fn cli() -> String {
         let help = sub.render_long_help().to_string();
         let _ = write!(
             out,
-            "\n## kubectl-fleet-stage {name}\n\n```text\n{}\n```\n",
+            "\n## kubectl fleet-stage {name}\n\n```text\n{}\n```\n",
             help.trim_end()
         );
     }
@@ -157,7 +196,8 @@ fn environment() -> String {
      | `NO_COLOR` | set and not empty: no colour, unless `--color=always` |\n\
      | `CLICOLOR_FORCE` | set, not empty and not `0`: colour also where there is no terminal |\n\
      | `TERM` | `dumb`: no colour |\n\
-     | `COLUMNS` | the width of the text, instead of the terminal's |\n"
+     | `COLUMNS` | the width of the text instead of the terminal's, from 40 to 160 |\n\
+     | `_` | the command that the shell ran: when it was kubectl, commands are shown as `kubectl fleet stage …` |\n"
         .to_owned()
 }
 

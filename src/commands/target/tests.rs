@@ -1,0 +1,166 @@
+use super::{Known, resolve};
+use crate::kubefleet::{Kind, ObjectRef};
+
+fn object(kind: Kind, namespace: &str, name: &str) -> ObjectRef {
+    ObjectRef {
+        kind,
+        namespace: namespace.to_owned(),
+        name: name.to_owned(),
+    }
+}
+
+/// What a word means: the object, or exit code, message and hint.
+fn outcome(word: &str, namespace: Option<&str>) -> String {
+    let objects = [
+        object(Kind::ClusterStagedUpdateRun, "", "example-run"),
+        object(Kind::ClusterStagedUpdateRun, "", "both"),
+        object(Kind::ClusterResourcePlacement, "", "both"),
+        object(Kind::ClusterResourcePlacement, "", "web"),
+        object(Kind::StagedUpdateRun, "a", "twice"),
+        object(Kind::StagedUpdateRun, "b", "twice"),
+        object(Kind::StagedUpdateRun, "a", "once"),
+        object(Kind::ResourcePlacement, "a", "shop"),
+    ];
+    let known = Known {
+        objects: &objects,
+        place: "the input",
+        again: " -f x.yaml",
+    };
+    match resolve(word, namespace, &known) {
+        Ok(found) => found.to_string(),
+        Err(error) => {
+            let hint = error.hint.unwrap_or_default();
+            let hint = hint.replace("\n  kubectl fleet-stage diagnose", " >");
+            format!("{}: {} | {hint}", error.exit.code(), error.message)
+        }
+    }
+}
+
+#[test]
+fn names_are_found_where_they_are_meant() {
+    for (word, namespace, wanted) in [
+        ("example-run", None, "ClusterStagedUpdateRun example-run"),
+        ("web", None, "ClusterResourcePlacement web"),
+        ("crp/both", None, "ClusterResourcePlacement both"),
+        ("CSUR/both", None, "ClusterStagedUpdateRun both"),
+        (
+            "clusterstagedupdateruns/both",
+            None,
+            "ClusterStagedUpdateRun both",
+        ),
+        (
+            "clusterstagedupdaterun.placement.kubernetes-fleet.io/both",
+            None,
+            "ClusterStagedUpdateRun both",
+        ),
+        ("once", Some("a"), "StagedUpdateRun a/once"),
+        ("twice", Some("b"), "StagedUpdateRun b/twice"),
+        ("sur/twice", Some("b"), "StagedUpdateRun b/twice"),
+        ("sur/once", None, "StagedUpdateRun a/once"),
+        ("shop", Some("a"), "ResourcePlacement a/shop"),
+        ("rp/shop", None, "ResourcePlacement a/shop"),
+    ] {
+        assert_eq!(outcome(word, namespace), wanted, "{word} {namespace:?}");
+    }
+}
+
+#[test]
+fn what_is_not_clear_is_a_usage_error() {
+    for (word, namespace, wanted) in [
+        (
+            "both",
+            None,
+            "2: \"both\" is the name of an update run and of a placement | \
+             say which: > csur/both -f x.yaml > crp/both -f x.yaml",
+        ),
+        (
+            "sur/twice",
+            None,
+            "2: StagedUpdateRun \"twice\" exists in 2 namespaces of the input | \
+             say which: > sur/twice -n a -f x.yaml > sur/twice -n b -f x.yaml",
+        ),
+        (
+            "csur/both",
+            Some("a"),
+            "2: a ClusterStagedUpdateRun has no namespace, but -n a was given | \
+             leave out -n, or use sur/both",
+        ),
+        (
+            "crp/both",
+            Some("a"),
+            "2: a ClusterResourcePlacement has no namespace, but -n a was given | \
+             leave out -n, or use rp/both",
+        ),
+        (
+            "pod/x",
+            None,
+            "2: \"pod\" is not a type that can be diagnosed | \
+             use csur/NAME or crp/NAME, or with -n sur/NAME or rp/NAME",
+        ),
+        (
+            "careq/x",
+            None,
+            "2: a ClusterApprovalRequest cannot be diagnosed, only update runs and placements | \
+             use csur/NAME or crp/NAME, or with -n sur/NAME or rp/NAME",
+        ),
+        ("csur/", None, "2: the name behind the / is missing | "),
+    ] {
+        assert_eq!(outcome(word, namespace), wanted, "{word} {namespace:?}");
+    }
+}
+
+#[test]
+fn what_is_missing_is_offered_where_it_is() {
+    for (word, namespace, wanted) in [
+        (
+            "once",
+            None,
+            "6: there is no ClusterStagedUpdateRun or ClusterResourcePlacement \"once\" in the input | \
+             of that name there is: > sur/once -n a -f x.yaml",
+        ),
+        (
+            "example-run",
+            Some("a"),
+            "6: there is no StagedUpdateRun or ResourcePlacement \"example-run\" in namespace a of \
+             the input | of that name there is: > csur/example-run -f x.yaml",
+        ),
+        (
+            "twice",
+            None,
+            "6: there is no ClusterStagedUpdateRun or ClusterResourcePlacement \"twice\" in the input | \
+             of that name there is: > sur/twice -n a -f x.yaml > sur/twice -n b -f x.yaml",
+        ),
+        (
+            "sur/once",
+            Some("b"),
+            "6: there is no StagedUpdateRun \"once\" in namespace b of the input | \
+             of that name there is: > sur/once -n a -f x.yaml",
+        ),
+        (
+            "exmaple-run",
+            None,
+            "6: there is no ClusterStagedUpdateRun or ClusterResourcePlacement \"exmaple-run\" in the \
+             input | did you mean: > csur/example-run -f x.yaml",
+        ),
+        (
+            "csur/web",
+            None,
+            "6: there is no ClusterStagedUpdateRun \"web\" in the input | \
+             of that name there is: > crp/web -f x.yaml",
+        ),
+        (
+            "csur/zzz",
+            None,
+            "6: there is no ClusterStagedUpdateRun \"zzz\" in the input | \
+             the input holds csur/example-run, csur/both, sur/twice -n a, sur/twice -n b, sur/once -n a",
+        ),
+        (
+            "rp/zzz",
+            None,
+            "6: there is no ResourcePlacement \"zzz\" in any namespace of the input | \
+             the input holds crp/both, crp/web, rp/shop -n a",
+        ),
+    ] {
+        assert_eq!(outcome(word, namespace), wanted, "{word} {namespace:?}");
+    }
+}

@@ -1,0 +1,165 @@
+//! Lines that fit: text from anywhere is made harmless and broken where it may be.
+
+use textwrap::core::Word;
+use textwrap::{Options, WordSeparator, WordSplitter};
+use unicode_width::UnicodeWidthChar;
+
+use super::escape;
+
+/// Appends a paragraph. The beginnings of its lines are ours and may be painted; the text is from
+/// anywhere. A word that is wider than the line stays whole, so that it can be copied.
+pub fn hanging(out: &mut String, first: &str, rest: &str, text: &str, width: usize) {
+    let options = Options::new(width)
+        .initial_indent(first)
+        .subsequent_indent(rest)
+        .break_words(false)
+        .word_separator(WordSeparator::Custom(words))
+        .word_splitter(WordSplitter::NoHyphenation);
+    let text = escape::line(text);
+    if text.is_empty() {
+        out.push_str(first.trim_end());
+        out.push('\n');
+        return;
+    }
+    for line in textwrap::wrap(&text, options) {
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+}
+
+/// Breaks at spaces, and between characters of scripts that are written without them. Names, paths
+/// and commands stay whole, unlike with the rules of Unicode.
+fn words(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
+    let mut start = 0;
+    let mut previous = None;
+    let mut breaks = Vec::new();
+    for (at, c) in line.char_indices() {
+        if previous.is_some_and(|previous| may_break(previous, c)) {
+            breaks.push(at);
+        }
+        previous = Some(c);
+    }
+    breaks.push(line.len());
+    Box::new(breaks.into_iter().filter_map(move |end| {
+        let word = line.get(start..end).filter(|word| !word.is_empty());
+        start = end;
+        word.map(Word::from)
+    }))
+}
+
+fn may_break(before: char, after: char) -> bool {
+    if before == ' ' || after == ' ' {
+        return before == ' ' && after != ' ';
+    }
+    let is_wide = |c: char| c.width() == Some(2);
+    (is_wide(before) || is_wide(after)) && !opens(before) && !continues(after)
+}
+
+/// What must not stand at the end of a line.
+const fn opens(c: char) -> bool {
+    matches!(
+        c,
+        '(' | '[' | '{' | '"' | '\'' | '`' | '（' | '［' | '｛' | '「' | '『' | '【' | '〈' | '《'
+    )
+}
+
+/// What must not stand at the beginning of a line.
+fn continues(c: char) -> bool {
+    c.width() == Some(0)
+        || matches!(
+            c,
+            ')' | ']' | '}' | '"' | '\'' | '`' | ',' | '.' | ':' | ';' | '!' | '?' | '…'
+                | '）' | '］' | '｝' | '」' | '』' | '】' | '〉' | '》' | '、' | '。' | '，' | '．'
+                | '：' | '；' | '！' | '？' | 'ー' | '々'
+                // Skin tones and the halves of flags belong to the emoji before them.
+                | '\u{1f3fb}'..='\u{1f3ff}' | '\u{1f1e6}'..='\u{1f1ff}'
+        )
+}
+
+/// `a, b, c`, and how many more there are when not all are wanted.
+pub fn list(names: &[impl AsRef<str>], most: usize) -> String {
+    let shown: Vec<_> = names.iter().take(most).map(AsRef::as_ref).collect();
+    let mut text = shown.join(", ");
+    if names.len() > most {
+        text = format!("{text} and {} more", names.len() - most);
+    }
+    text
+}
+
+/// The first characters of a text, with an ellipsis when there are more.
+pub fn shorten(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use unicode_width::UnicodeWidthStr;
+
+    use super::{hanging, list, shorten};
+
+    fn wrapped(text: &str, width: usize) -> Vec<String> {
+        let mut out = String::new();
+        hanging(&mut out, "- ", "  ", text, width);
+        out.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn names_and_paths_stay_whole() {
+        assert_eq!(
+            wrapped("see status.conditions[type=Available] of member-1/web", 24),
+            [
+                "- see",
+                "  status.conditions[type=Available]",
+                "  of member-1/web"
+            ]
+        );
+    }
+
+    #[test]
+    fn scripts_without_spaces_are_broken_by_width() {
+        assert_eq!(
+            wrapped("映像を取得できません。再試行します", 14),
+            ["- 映像を取得で", "  きません。再", "  試行します"]
+        );
+        assert_eq!(wrapped("ok 🚀🚀🚀🚀", 10), ["- ok 🚀🚀", "  🚀🚀"]);
+        assert_eq!(
+            wrapped("👍\u{1f3fd}👍\u{1f3fd}", 7),
+            ["- 👍\u{1f3fd}", "  👍\u{1f3fd}"]
+        );
+    }
+
+    #[test]
+    fn painted_beginnings_have_no_width() {
+        let mut out = String::new();
+        hanging(&mut out, "\u{1b}[1mx\u{1b}[0m ", "", "aaa bbb", 5);
+        assert_eq!(out, "\u{1b}[1mx\u{1b}[0m aaa\nbbb\n");
+    }
+
+    #[test]
+    fn long_lists_and_texts_say_that_they_are_cut() {
+        assert_eq!(list(&["a", "b"], 2), "a, b");
+        assert_eq!(list(&["a", "b", "c", "d"], 2), "a, b and 2 more");
+        assert_eq!(shorten("日本語", 3), "日本語");
+        assert_eq!(shorten("日本語", 2), "日本…");
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_is_too_wide_unless_it_is_one_word(text in "[a-z日本🚀 \\-/.。]{0,120}", width in 20usize..60) {
+            for line in wrapped(&text, width) {
+                prop_assert!(line.width() <= width || !line[2..].trim_end().contains(' '), "{line:?}");
+            }
+        }
+
+        #[test]
+        fn nothing_is_lost(text in "[a-z日本🚀 \\-/.。]{0,120}") {
+            let all: String = wrapped(&text, 30).iter().flat_map(|l| l.chars()).filter(|c| *c != ' ').collect();
+            let wanted: String = text.chars().filter(|c| *c != ' ').collect();
+            prop_assert_eq!(all.strip_prefix('-').unwrap_or_default(), wanted);
+        }
+    }
+}

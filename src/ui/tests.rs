@@ -1,0 +1,169 @@
+use std::cell::RefCell;
+use std::io::{self, Write};
+use std::rc::Rc;
+
+use super::{Color, Environment, Ui};
+use crate::error::Error;
+
+/// A stream whose bytes can be read afterwards.
+#[derive(Clone, Default)]
+struct Shared(Rc<RefCell<Vec<u8>>>);
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Shared {
+    fn text(&self) -> String {
+        String::from_utf8(self.0.borrow().clone()).unwrap()
+    }
+}
+
+/// A stream that fails in a certain way.
+struct Broken(io::ErrorKind);
+
+impl Write for Broken {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(self.0.into())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Err(self.0.into())
+    }
+}
+
+#[test]
+fn colour_is_decided_by_flag_then_environment_then_terminal() {
+    let mut rows = Vec::new();
+    for flag in [Color::Auto, Color::Always, Color::Never] {
+        for terminal in [true, false] {
+            for (variables, name) in [
+                (&[][..], "-"),
+                (&["NO_COLOR"], "NO_COLOR"),
+                (&["CLICOLOR_FORCE"], "CLICOLOR_FORCE"),
+                (&["TERM"], "TERM=dumb"),
+                (&["NO_COLOR", "CLICOLOR_FORCE"], "NO_COLOR CLICOLOR_FORCE"),
+                (&["CLICOLOR_FORCE", "TERM"], "CLICOLOR_FORCE TERM=dumb"),
+            ] {
+                let environment = Environment::of_variables(|variable| {
+                    variables.contains(&variable).then(|| {
+                        let value = if variable == "TERM" { "dumb" } else { "1" };
+                        value.into()
+                    })
+                });
+                let coloured = environment.colours(flag, terminal);
+                rows.push(format!("{flag:?} terminal={terminal} {name}: {coloured}"));
+            }
+        }
+    }
+    let coloured: Vec<_> = rows.iter().filter(|row| row.ends_with("true")).collect();
+    assert_eq!(rows.len(), 36);
+    for row in &rows {
+        let expected = row.starts_with("Always")
+            || row.starts_with("Auto")
+                && (row.contains("e CLICOLOR_FORCE") || row.contains("terminal=true -:"));
+        assert_eq!(coloured.contains(&row), expected, "{row}");
+    }
+}
+
+#[test]
+fn empty_variables_count_as_unset() {
+    let environment = Environment::of_variables(|_| Some("".into()));
+    assert!(!environment.no_color && !environment.force_color && !environment.dumb);
+    let zero = Environment::of_variables(|_| Some("0".into()));
+    assert!(zero.no_color && !zero.force_color);
+    assert_eq!(zero.columns, None);
+}
+
+#[test]
+fn width_is_that_of_columns_then_of_the_terminal_then_80() {
+    let width = |columns, terminal_width| {
+        let environment = Environment {
+            columns,
+            terminal_width,
+            ..Environment::default()
+        };
+        environment.width()
+    };
+    assert_eq!(width(None, None), 80);
+    assert_eq!(width(None, Some(120)), 120);
+    assert_eq!(width(Some(60), Some(120)), 60);
+    assert_eq!(width(Some(5), None), 40);
+    assert_eq!(width(Some(100_000), None), 160);
+}
+
+#[test]
+fn streams_have_their_purpose() {
+    let (out, err) = (Shared::default(), Shared::default());
+    let environment = Environment {
+        called_as: "kubectl-fleet-stage".to_owned(),
+        ..Environment::default()
+    };
+    let mut ui = Ui::new(
+        Box::new(out.clone()),
+        Box::new(err.clone()),
+        None,
+        environment,
+    );
+    ui.answer("the answer\n");
+    ui.status("busy");
+    ui.warning("odd\u{1b}[2J");
+    ui.hint("try `kubectl fleet-stage explain --list`");
+    ui.configure(Color::Auto, true, &[]);
+    ui.status("not said");
+    ui.hint("not said");
+    ui.error(&Error::failed("no\nluck").hint("again:\n  kubectl fleet-stage version"));
+    assert_eq!(out.text(), "the answer\n");
+    assert_eq!(
+        err.text(),
+        "busy\nwarning: odd\\u{1b}[2J\nhint: try `kubectl-fleet-stage explain --list`\n\
+         error: no\nluck\nhint: again:\n  kubectl-fleet-stage version\n"
+    );
+}
+
+#[test]
+fn a_closed_pipe_is_quiet_and_a_full_disk_is_not() {
+    for (kind, failed, said) in [
+        (io::ErrorKind::BrokenPipe, false, ""),
+        (
+            io::ErrorKind::StorageFull,
+            true,
+            "error: the output could not be written",
+        ),
+    ] {
+        let err = Shared::default();
+        let mut ui = Ui::new(
+            Box::new(Broken(kind)),
+            Box::new(err.clone()),
+            None,
+            Environment::default(),
+        );
+        ui.answer("text");
+        ui.answer("more");
+        assert_eq!(ui.has_failed(), failed);
+        assert!(ui.is_closed());
+        assert!(err.text().starts_with(said));
+        assert_eq!(err.text().is_empty(), said.is_empty());
+    }
+}
+
+#[test]
+fn a_closed_standard_error_ends_nothing() {
+    let out = Shared::default();
+    let mut ui = Ui::new(
+        Box::new(out.clone()),
+        Box::new(Broken(io::ErrorKind::BrokenPipe)),
+        None,
+        Environment::default(),
+    );
+    ui.warning("nobody reads this");
+    ui.answer("but this");
+    assert_eq!(out.text(), "but this");
+}

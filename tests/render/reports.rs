@@ -1,0 +1,328 @@
+//! Reports made by hand, so that their look does not change with the words of a rule.
+
+use kubectl_fleet_stage::diagnose::report::{
+    Cause, Effect, Evidence, Finding, NotChecked, Remedy, Report, Severity, Subject, Verdict,
+};
+use kubectl_fleet_stage::rollout::{
+    ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
+    TaskTime,
+};
+
+pub fn run() -> Subject {
+    Subject::new("ClusterStagedUpdateRun", "", "example-run")
+}
+
+pub fn finding(code: &str, name: &str, severity: Severity, message: &str) -> Finding {
+    Finding {
+        code: code.to_owned(),
+        name: name.to_owned(),
+        severity,
+        root_cause: false,
+        caused_by: Vec::new(),
+        subject: run(),
+        stage: None,
+        clusters: Vec::new(),
+        message: message.to_owned(),
+        evidence: Vec::new(),
+        remedies: Vec::new(),
+        docs: format!("https://example.test/{code}.html"),
+    }
+}
+
+fn evidence(object: &Subject, path: &str, value: &str) -> Evidence {
+    Evidence {
+        object: object.clone(),
+        path: path.to_owned(),
+        value: value.to_owned(),
+    }
+}
+
+fn remedy(action: &str, command: Option<&str>, effect: Effect) -> Remedy {
+    Remedy {
+        action: action.to_owned(),
+        command: command.map(str::to_owned),
+        effect,
+    }
+}
+
+pub fn names(prefix: &str, range: std::ops::Range<usize>) -> Vec<String> {
+    range.map(|at| format!("{prefix}-{at:02}")).collect()
+}
+
+fn clusters(prefix: &str, states: &[(ClusterState, usize)]) -> Vec<ClusterProgress> {
+    let states = states
+        .iter()
+        .flat_map(|(state, count)| std::iter::repeat_n(*state, *count));
+    states
+        .enumerate()
+        .map(|(at, state)| ClusterProgress {
+            name: format!("{prefix}-{at:02}"),
+            state,
+            snapshot: Some(
+                if at == 13 || state == ClusterState::Pending {
+                    "6"
+                } else {
+                    "7"
+                }
+                .to_owned(),
+            ),
+            started: None,
+            ended: None,
+        })
+        .collect()
+}
+
+fn task(when: TaskTime, kind: &str, state: TaskState, name: Option<&str>) -> TaskProgress {
+    TaskProgress {
+        when,
+        kind: kind.to_owned(),
+        state,
+        approval_request: name.map(str::to_owned),
+        until: (kind == "TimedWait" && state == TaskState::Open)
+            .then(|| "2026-01-09T02:30:00Z".parse().unwrap()),
+    }
+}
+
+fn stage(name: &str, state: StageState, clusters: Vec<ClusterProgress>) -> StageProgress {
+    StageProgress {
+        name: name.to_owned(),
+        deletes: false,
+        state,
+        max_concurrency: 5,
+        clusters,
+        tasks: Vec::new(),
+        started: None,
+        ended: None,
+    }
+}
+
+/// A run over 30 clusters that is stuck, with a consequence, notes and gaps.
+pub fn stuck() -> Report {
+    use ClusterState::{Done, Pending, Stuck, Updating};
+    let summary = "ClusterStagedUpdateRun example-run is stuck (14 of 30 clusters done): Deployment \
+                   shop/web was applied but has not become available on 2 clusters for 12m.";
+    let mut report = Report::new(run(), Verdict::Stuck, summary.to_owned());
+    let mut staging = stage(
+        "staging",
+        StageState::Done,
+        clusters("staging", &[(Done, 2)]),
+    );
+    staging.tasks = vec![
+        task(
+            TaskTime::After,
+            "Approval",
+            TaskState::Done,
+            Some("example-run-after-staging"),
+        ),
+        task(TaskTime::After, "TimedWait", TaskState::Done, None),
+    ];
+    let states = [(Done, 12), (Stuck, 2), (Updating, 3), (Pending, 9)];
+    let mut production = stage(
+        "production",
+        StageState::Updating,
+        clusters("prod", &states),
+    );
+    production.tasks = vec![
+        task(
+            TaskTime::Before,
+            "Approval",
+            TaskState::Done,
+            Some("example-run-before-production"),
+        ),
+        task(TaskTime::After, "TimedWait", TaskState::Pending, None),
+    ];
+    let mut removal = stage(
+        "kubernetes-fleet.io/deleteStage",
+        StageState::Pending,
+        clusters("old", &[(Pending, 2)]),
+    );
+    removal.deletes = true;
+    report.progress = Some(Progress {
+        placement: "example-placement".to_owned(),
+        strategy: "example-strategy".to_owned(),
+        snapshot: Some("7".to_owned()),
+        done: 14,
+        total: 30,
+        stages: vec![staging, production, removal],
+    });
+
+    let binding = Subject::new(
+        "ClusterResourceBinding",
+        "",
+        "example-placement-prod-12-0f448a5f",
+    );
+    let work = Subject::new("Work", "fleet-member-prod-12", "example-placement-work");
+    let mut root = finding(
+        "FS501",
+        "workload-not-available",
+        Severity::Error,
+        "Deployment shop/web was applied but has not become available on 2 clusters for 12m.",
+    );
+    root.root_cause = true;
+    root.stage = Some("production".to_owned());
+    root.clusters = names("prod", 12..14);
+    root.evidence = vec![
+        evidence(
+            &binding,
+            "status.conditions[type=Available].status",
+            "False",
+        ),
+        evidence(
+            &binding,
+            "status.conditions[type=Available].message",
+            "Work object example-placement-work is not yet available",
+        ),
+        evidence(
+            &work,
+            "status.manifestConditions[0].conditions[type=Available].message",
+            "",
+        ),
+    ];
+    root.remedies = vec![
+        remedy(
+            "Look at the pods of prod-12.",
+            Some("kubectl --context prod-12 -n shop get pods"),
+            Effect::ReadOnly,
+        ),
+        remedy(
+            "Mend shop/web on the hub and roll it out with a new run.",
+            Some("kubectl fleet-stage run NEW --from example-run"),
+            Effect::Changes,
+        ),
+        remedy(
+            "Go back to the content before.",
+            Some("kubectl fleet-stage rollback example-run"),
+            Effect::Disruptive,
+        ),
+    ];
+    let mut echo = finding(
+        "FS516",
+        "slots-taken",
+        Severity::Warning,
+        "All 5 slots of stage production are taken, so 9 clusters wait.",
+    );
+    echo.caused_by = vec![Cause {
+        code: "FS501".to_owned(),
+        subject: run(),
+    }];
+    echo.clusters = names("prod", 17..26);
+    echo.remedies = vec![remedy(
+        "Nothing: it ends with its cause.",
+        None,
+        Effect::ReadOnly,
+    )];
+    let mut note = finding(
+        "FS704",
+        "snapshot-about-to-be-pruned",
+        Severity::Info,
+        "Snapshot 6 is the next to be pruned.",
+    );
+    note.subject = Subject::new(
+        "ClusterResourceSnapshot",
+        "",
+        "example-placement-6-snapshot",
+    );
+    report.findings = vec![root, echo, note];
+    let gap = |what: &str, why: &str| NotChecked {
+        what: what.to_owned(),
+        why: why.to_owned(),
+        subject: None,
+        clusters: Vec::new(),
+    };
+    report.not_checked = vec![
+        gap("ClusterApprovalRequest", "not collected"),
+        gap("MemberCluster", "not collected"),
+        NotChecked {
+            clusters: names("prod", 12..14),
+            ..gap(
+                "Work",
+                "forbidden: cannot list works in fleet-member-prod-12",
+            )
+        },
+    ];
+    report.as_of = Some("2026-01-09T02:00:00Z".parse().unwrap());
+    report
+}
+
+/// A run that waits for an approval and a timer, without any finding but the expected one.
+pub fn waiting() -> Report {
+    let summary =
+        "ClusterStagedUpdateRun example-run waits for an approval (1 of 2 clusters done).";
+    let mut report = Report::new(run(), Verdict::WaitingForApproval, summary.to_owned());
+    let mut staging = stage(
+        "staging",
+        StageState::WaitingAfter,
+        clusters("staging", &[(ClusterState::Done, 1)]),
+    );
+    staging.tasks = vec![
+        task(
+            TaskTime::After,
+            "Approval",
+            TaskState::Open,
+            Some("example-run-after-staging"),
+        ),
+        task(TaskTime::After, "TimedWait", TaskState::Open, None),
+    ];
+    let canary = stage(
+        "canary",
+        StageState::Pending,
+        clusters("canary", &[(ClusterState::Pending, 1)]),
+    );
+    report.progress = Some(Progress {
+        placement: "example-placement".to_owned(),
+        strategy: "example-strategy".to_owned(),
+        snapshot: Some("7".to_owned()),
+        done: 1,
+        total: 2,
+        stages: vec![staging, canary],
+    });
+    let mut pending = finding(
+        "FS402",
+        "approval-pending",
+        Severity::Info,
+        "example-run-after-staging waits for a person to approve it.",
+    );
+    pending.root_cause = true;
+    pending.subject = Subject::new("ClusterApprovalRequest", "", "example-run-after-staging");
+    pending.remedies = vec![remedy(
+        "Approve.",
+        Some("kubectl fleet-stage approve example-run-after-staging"),
+        Effect::Changes,
+    )];
+    report.findings = vec![pending];
+    report
+}
+
+/// Text from the cluster at its worst.
+pub fn hostile() -> Report {
+    let mut report = stuck();
+    report.target = Subject::new("StagedUpdateRun", "ns", "x\u{1b}[2J\u{202e}y");
+    report.summary = String::from("a\u{1b}]0;title\u{7}b\u{9b}31m\r\nzero\u{200b}width");
+    report.progress = None;
+    let mut cjk = finding(
+        "FS501",
+        "workload-not-available",
+        Severity::Error,
+        "映像を取得できません。レジストリの資格情報を確認してから、もう一度お試しください。🚀🚀🚀 🏳\u{fe0f} 이미지를 가져올 수 없습니다 end",
+    );
+    cjk.clusters = vec!["クラスタ-東京".to_owned(), "cluster|pipe".to_owned()];
+    cjk.evidence = vec![Evidence {
+        object: Subject::new("Pod", "a`b", "<img src=x>"),
+        path: "status.`x`".to_owned(),
+        value: "back``quote | pipe\nnext <b>line</b> @someone #1 \u{2066}iso\u{2069} ".to_owned()
+            + &"long ".repeat(60),
+    }];
+    cjk.remedies = vec![remedy(
+        "Look at `kubectl get <pods>` and <script>, or `open",
+        Some("kubectl fleet-stage status x\u{1b}[0m\nrm -rf"),
+        Effect::ReadOnly,
+    )];
+    report.findings = vec![cjk];
+    report.not_checked = vec![NotChecked {
+        what: "Work".to_owned(),
+        why: "forbidden\u{1b}[1m: User \"a|b\"".to_owned(),
+        subject: Some(Subject::new("Work", "fleet-member-x", "w")),
+        clusters: Vec::new(),
+    }];
+    report
+}
