@@ -5,6 +5,6 @@ pub mod diagnose;
 pub mod explain;
 mod findings;
 pub mod global;
+mod names;
 pub mod schema;
-mod target;
 pub mod version;

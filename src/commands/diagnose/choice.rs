@@ -1,7 +1,7 @@
 //! Which runs and placements of a bundle are diagnosed.
 
 use crate::bundle::Bundle;
-use crate::commands::target::{Known, form, resolve};
+use crate::commands::names::{Known, form, resolve};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::choose;

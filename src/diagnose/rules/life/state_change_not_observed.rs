@@ -6,7 +6,6 @@ use crate::diagnose::case::Case;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
 use crate::kubefleet::{Concept, duration};
-use crate::rollout::Phase;
 
 /// After this long without any change the controller counts as silent.
 const QUIET: SignedDuration = SignedDuration::from_secs(120);
@@ -23,11 +22,7 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
 };
 
 fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = case
-        .rollout
-        .as_ref()
-        .filter(|rollout| !rollout.is_finished() && rollout.phase != Phase::Deleting)
-    else {
+    let Some(rollout) = case.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
         return Vec::new();
     };
     let run = rollout.run;

@@ -7,7 +7,6 @@ use crate::diagnose::rules::Rule;
 use crate::inventory::Sight;
 use crate::kubefleet::strategy::{Stage, StrategySpec, Task};
 use crate::kubefleet::{Concept, duration};
-use crate::rollout::Phase;
 
 /// A run works from its own copy of the strategy; later edits reach new runs only.
 /// Source: updaterun/initialization.go:generateStagesByStrategy.
@@ -21,11 +20,7 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
 };
 
 fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = case
-        .rollout
-        .as_ref()
-        .filter(|rollout| !rollout.is_finished() && rollout.phase != Phase::Deleting)
-    else {
+    let Some(rollout) = case.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
         return Vec::new();
     };
     let run = rollout.run;
