@@ -9,6 +9,7 @@ pub mod commands;
 pub mod diagnose;
 pub mod error;
 pub mod exit;
+pub mod hub;
 pub mod inventory;
 pub mod kubefleet;
 pub mod render;

@@ -70,6 +70,11 @@ impl Walk {
         }
     }
 
+    /// What a question was answered.
+    pub fn answer(&self, query: &Query) -> Option<&Answer> {
+        self.known.get(query)
+    }
+
     pub(super) fn scope(&self) -> Scope {
         self.target.scope()
     }
@@ -140,12 +145,13 @@ impl Walk {
         needs
     }
 
-    pub(super) fn target_query(&self) -> Query {
+    /// The question for the target itself.
+    pub fn target_query(&self) -> Query {
         Query::named(self.target.kind, &self.target.namespace, &self.target.name)
     }
 
     /// The run that the verdict is about, as far as it is known yet.
-    pub(super) fn run(&self) -> Option<&UpdateRun> {
+    pub fn run(&self) -> Option<&UpdateRun> {
         if self.target.kind.concept() == Concept::UpdateRun {
             return self
                 .known

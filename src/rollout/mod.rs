@@ -257,6 +257,37 @@ fn phase(run: &UpdateRun, state_ignored: bool) -> Phase {
     }
 }
 
+/// Whether what a run's conditions mean depends on what the hub's schema says of `spec.state`: the
+/// run moves, or moved, without having been asked to, or an old controller initialized it.
+pub fn depends_on_schema(run: &UpdateRun) -> bool {
+    let begun = || {
+        run.all_stages()
+            .flat_map(|stage| &stage.clusters)
+            .any(|cluster| !cluster.conditions.is_empty())
+    };
+    run.spec.wants() != RunState::Run
+        && (old_controller(run)
+            || run
+                .status
+                .conditions
+                .condition(reasons::PROGRESSING)
+                .is_some_and(|progressing| !STOPS.contains(&progressing.reason.as_str()))
+            || (run.spec.wants() != RunState::Stop && begun()))
+}
+
+/// The reasons that only a controller gives that honours `spec.state`.
+const STOPS: [&str; 2] = [reasons::RUN_STOPPING, reasons::RUN_STOPPED];
+
+/// Whether KubeFleet 0.1 initialized the run.
+fn old_controller(run: &UpdateRun) -> bool {
+    run.status
+        .conditions
+        .condition(reasons::INITIALIZED)
+        .is_some_and(|initialized| {
+            initialized.is_true() && initialized.message.contains("StagedUpdateRun initialized")
+        })
+}
+
 /// Whether the hub ignores `spec.state`: its schema says so, or the run's state is a word that
 /// only KubeFleet 0.1 knew while its controller, not a later one, initialized the run, or the run
 /// has no state at all and moves.
@@ -264,19 +295,12 @@ fn ignores_state(inventory: &Inventory, run: &UpdateRun) -> bool {
     if inventory.hub.run_states.is_some() {
         return inventory.hub.ignores_state();
     }
-    let old_controller = run
-        .status
-        .conditions
-        .condition(reasons::INITIALIZED)
-        .is_some_and(|initialized| {
-            initialized.is_true() && initialized.message.contains("StagedUpdateRun initialized")
-        });
     let moves = run
         .status
         .conditions
         .condition(reasons::PROGRESSING)
         .is_some();
-    (old_controller && run.spec.wants() != RunState::Run)
+    (old_controller(run) && run.spec.wants() != RunState::Run)
         || (moves && matches!(run.spec.wants(), RunState::Other))
         || (moves && run.spec.state.is_none())
 }

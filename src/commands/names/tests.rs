@@ -1,5 +1,5 @@
 use super::{Known, resolve};
-use crate::kubefleet::{Kind, ObjectRef};
+use crate::kubefleet::{Concept, Kind, ObjectRef};
 
 fn object(kind: Kind, namespace: &str, name: &str) -> ObjectRef {
     ObjectRef {
@@ -24,6 +24,8 @@ fn outcome(word: &str, namespace: Option<&str>) -> String {
     let known = Known {
         objects: &objects,
         place: "the input",
+        command: "diagnose",
+        concepts: &[Concept::UpdateRun, Concept::Placement],
         again: " -f x.yaml",
     };
     match resolve(word, namespace, &known) {
