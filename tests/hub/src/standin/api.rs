@@ -68,7 +68,7 @@ impl Api {
         let path = kind.path(object.namespace());
         let what = describe("create", kind, object);
         let request = Request::new(path).create(&manager(), bytes(object, &what)?);
-        self.keep(kind, self.send(request, &what).await?)
+        Ok(self.keep(kind, self.send(request, &what).await?))
     }
 
     pub(crate) async fn update(&self, kind: Kind, object: &Value) -> Answer<Value> {
@@ -78,7 +78,7 @@ impl Api {
             &manager(),
             bytes(object, &what)?,
         );
-        self.keep(kind, self.send(request, &what).await?)
+        Ok(self.keep(kind, self.send(request, &what).await?))
     }
 
     pub(crate) async fn update_status(&self, kind: Kind, object: &Value) -> Answer<Value> {
@@ -89,7 +89,7 @@ impl Api {
             &manager(),
             bytes(object, &what)?,
         );
-        self.keep(kind, self.send(request, &what).await?)
+        Ok(self.keep(kind, self.send(request, &what).await?))
     }
 
     /// Deletes an object; one that is gone already is fine.
@@ -138,11 +138,11 @@ impl Api {
     }
 
     // Own writes are known at once: the next look must not decide on what it has just changed.
-    fn keep(&self, kind: Kind, object: Value) -> Answer<Value> {
+    fn keep(&self, kind: Kind, object: Value) -> Value {
         if self.with_world(|world| world.upsert(kind, object.clone())) {
             self.changed.notify_one();
         }
-        Ok(object)
+        object
     }
 
     /// Reads all objects of a kind once; a kind that is not installed has none.

@@ -257,7 +257,7 @@ mod tests {
             "apiVersion": "v1", "kind": "ConfigMap",
             "metadata": {"name": "settings", "namespace": "shop"},
         })];
-        snapshots::build(scope, &placement, 3, content)
+        snapshots::build(scope, &placement, 3, &content)
     }
 
     fn binding() -> Value {

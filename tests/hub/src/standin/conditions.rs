@@ -80,19 +80,16 @@ impl Conditions for [Condition] {
 /// Adds or changes a condition. The time of the last transition changes with the status only.
 pub(crate) fn set(list: &mut Vec<Condition>, mut condition: Condition, now: Timestamp) {
     let stamp = stamp(now);
-    match list.iter_mut().find(|own| own.kind == condition.kind) {
-        Some(own) => {
-            condition.last_transition_time = if own.status == condition.status {
-                own.last_transition_time.clone()
-            } else {
-                stamp
-            };
-            *own = condition;
-        }
-        None => {
-            condition.last_transition_time = stamp;
-            list.push(condition);
-        }
+    if let Some(own) = list.iter_mut().find(|own| own.kind == condition.kind) {
+        condition.last_transition_time = if own.status == condition.status {
+            own.last_transition_time.clone()
+        } else {
+            stamp
+        };
+        *own = condition;
+    } else {
+        condition.last_transition_time = stamp;
+        list.push(condition);
     }
 }
 

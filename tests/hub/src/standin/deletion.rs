@@ -14,7 +14,7 @@ use super::status::StageStatus;
 /// Deletes the bindings, and waits until they are gone. Says whether everything is.
 pub(crate) fn execute(look: &mut Look<'_>) -> Result<bool, Halt> {
     let bindings = look.bindings_to_delete();
-    let Some(mut stage) = begin(look, Mode::Delete)? else {
+    let Some(mut stage) = begin(look, Mode::Delete) else {
         return Ok(true);
     };
     let left = follow(look, &mut stage, &bindings, Mode::Delete)?;
@@ -28,7 +28,7 @@ pub(crate) fn execute(look: &mut Look<'_>) -> Result<bool, Halt> {
 /// Lets deletions that have begun finish. Says whether nothing is left to delete.
 pub(crate) fn stop(look: &mut Look<'_>) -> Result<bool, Halt> {
     let bindings = look.bindings_to_delete();
-    let Some(mut stage) = begin(look, Mode::Stop)? else {
+    let Some(mut stage) = begin(look, Mode::Stop) else {
         return Ok(true);
     };
     let left = follow(look, &mut stage, &bindings, Mode::Stop)?;
@@ -52,21 +52,19 @@ enum Mode {
 
 fn marks<'s>(look: &Look<'_>, stage: &'s mut StageStatus) -> Stage<'s> {
     Stage {
-        stage,
+        status: stage,
         generation: look.run.generation,
         now: look.now,
     }
 }
 
-fn begin(look: &Look<'_>, mode: Mode) -> Result<Option<StageStatus>, Halt> {
-    let Some(mut stage) = look.run.status.deletion_stage_status.clone() else {
-        return Ok(None);
-    };
+fn begin(look: &Look<'_>, mode: Mode) -> Option<StageStatus> {
+    let mut stage = look.run.status.deletion_stage_status.clone()?;
     match mode {
         Mode::Delete => marks(look, &mut stage).started(),
         Mode::Stop => marks(look, &mut stage).stopping(),
     }
-    Ok(Some(stage))
+    Some(stage)
 }
 
 /// Compares the stage with the bindings that are left, and says how many those are.

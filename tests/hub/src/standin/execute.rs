@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::clusters;
-use super::conditions::Conditions;
+use super::conditions::{Condition, Conditions};
 use super::deletion;
 use super::gates;
 use super::halt::{self, Halt, abort, unexpected, user};
@@ -33,7 +33,7 @@ pub(crate) fn mark_aborted(look: &mut Look<'_>, index: usize, outcome: &Result<N
         .or(status.deletion_stage_status.as_mut());
     if let Some(stage) = stage {
         Stage {
-            stage,
+            status: stage,
             generation,
             now,
         }
@@ -54,7 +54,7 @@ fn advance(look: &mut Look<'_>, index: usize) -> Result<Next, Halt> {
     };
     if stage.clusters.is_empty() {
         Stage {
-            stage,
+            status: stage,
             generation,
             now,
         }
@@ -198,7 +198,7 @@ pub(crate) fn finish_cluster(
     let since = cluster
         .conditions
         .find("Started")
-        .and_then(|started| started.since());
+        .and_then(Condition::since);
     let outcome = clusters::updated(&look.run, binding, &stage);
     if outcome == Ok(true) {
         look.cluster(index, position).succeeded();
@@ -257,7 +257,7 @@ impl Look<'_> {
 
     pub(crate) fn stage(&mut self, index: usize) -> Stage<'_> {
         Stage {
-            stage: &mut self.run.status.stages_status[index],
+            status: &mut self.run.status.stages_status[index],
             generation: self.run.generation,
             now: self.now,
         }

@@ -110,7 +110,7 @@ pub(crate) fn run_failed(target: &mut Run, message: &str, now: Timestamp) {
 
 /// Marks one stage of a run whose generation is `generation`.
 pub(crate) struct Stage<'s> {
-    pub(crate) stage: &'s mut StageStatus,
+    pub(crate) status: &'s mut StageStatus,
     pub(crate) generation: i64,
     pub(crate) now: Timestamp,
 }
@@ -118,7 +118,7 @@ pub(crate) struct Stage<'s> {
 impl Stage<'_> {
     fn set(&mut self, kind: &str, says: Says<'_>) {
         conditions::set(
-            &mut self.stage.conditions,
+            &mut self.status.conditions,
             Condition::new(kind, says, self.generation),
             self.now,
         );
@@ -126,12 +126,12 @@ impl Stage<'_> {
 
     fn start(&mut self) {
         let now = stamp(self.now);
-        self.stage.start_time.get_or_insert(now);
+        self.status.start_time.get_or_insert(now);
     }
 
     fn end(&mut self) {
         let now = stamp(self.now);
-        self.stage.end_time.get_or_insert(now);
+        self.status.end_time.get_or_insert(now);
     }
 
     pub(crate) fn started(&mut self) {

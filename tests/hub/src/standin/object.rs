@@ -104,13 +104,18 @@ fn entry<'a>(object: &'a Value, pointer: &str, key: &str) -> &'a str {
 /// has a SHA-256 over its own serialization, which nobody can compute from outside either.
 pub(crate) fn digest(text: &str) -> String {
     use std::hash::{DefaultHasher, Hash, Hasher};
-    let mut digits = String::new();
-    for round in 0..4_u8 {
+    let part = |round: u8| {
         let mut hasher = DefaultHasher::new();
         (round, text).hash(&mut hasher);
-        digits.push_str(&format!("{:016x}", hasher.finish()));
-    }
-    digits
+        hasher.finish()
+    };
+    format!(
+        "{:016x}{:016x}{:016x}{:016x}",
+        part(0),
+        part(1),
+        part(2),
+        part(3)
+    )
 }
 
 #[cfg(test)]

@@ -376,7 +376,7 @@ async fn current_snapshot(
             for old in prune.iter().filter_map(|name| get(name)) {
                 api.delete(kind, &old).await?;
             }
-            let new = snapshots::build(&run.scope, placement, number, content);
+            let new = snapshots::build(&run.scope, placement, number, &content);
             api.create(kind, &new).await?;
             Ok(Ok(number.to_string()))
         }

@@ -367,7 +367,7 @@ mod tests {
         })
     }
 
-    fn placement(policy: Value) -> Value {
+    fn placement(policy: &Value) -> Value {
         json!({
             "metadata": {"name": "shop", "uid": "u", "generation": 1},
             "spec": {"policy": policy},
@@ -387,13 +387,13 @@ mod tests {
         let members = [member("a", "dev"), member("b", "prod"), member("c", "prod")];
         let members: Vec<&Value> = members.iter().collect();
         let all = decide(
-            &placement(json!({"placementType": "PickAll"})),
+            &placement(&json!({"placementType": "PickAll"})),
             &members,
             &[],
         );
         assert_eq!(names(&all), ["a", "b", "c"]);
         let prod = decide(
-            &placement(json!({
+            &placement(&json!({
                 "placementType": "PickAll",
                 "affinity": {"clusterAffinity": {
                     "requiredDuringSchedulingIgnoredDuringExecution": {"clusterSelectorTerms": [
@@ -406,14 +406,14 @@ mod tests {
         );
         assert_eq!(names(&prod), ["b", "c"]);
         let fixed = decide(
-            &placement(json!({"placementType": "PickFixed", "clusterNames": ["a", "z"]})),
+            &placement(&json!({"placementType": "PickFixed", "clusterNames": ["a", "z"]})),
             &members,
             &[],
         );
         assert_eq!(names(&fixed), ["a"]);
         assert!(fixed.short);
         // Equal scores: the greater name wins, unless another is there already.
-        let two = placement(json!({"placementType": "PickN", "numberOfClusters": 2}));
+        let two = placement(&json!({"placementType": "PickN", "numberOfClusters": 2}));
         assert_eq!(names(&decide(&two, &members, &[])), ["b", "c"]);
         assert_eq!(names(&decide(&two, &members, &["a"])), ["a", "c"]);
     }
@@ -422,7 +422,7 @@ mod tests {
     fn a_cluster_that_is_no_longer_picked_is_unscheduled_and_comes_back() {
         let members = [member("a", "dev")];
         let members: Vec<&Value> = members.iter().collect();
-        let placement = placement(json!({"placementType": "PickAll"}));
+        let placement = placement(&json!({"placementType": "PickAll"}));
         let picked = decide(&placement, &members, &[]);
         let created = reconcile(&Scope::Cluster, &placement, "shop-0", &picked, &[]).create;
         assert_eq!(created.len(), 1);
@@ -447,7 +447,7 @@ mod tests {
     #[test]
     fn the_number_of_clusters_makes_no_new_policy() {
         let with =
-            |number: i64| placement(json!({"placementType": "PickN", "numberOfClusters": number}));
+            |number: i64| placement(&json!({"placementType": "PickN", "numberOfClusters": number}));
         let Snapshot::New(first) = snapshot(&Scope::Cluster, &with(1), None) else {
             panic!("no snapshot");
         };
@@ -460,7 +460,7 @@ mod tests {
             panic!("a new policy");
         };
         assert_eq!(second.annotation(names::NUMBER_OF_CLUSTERS), "2");
-        let other = placement(json!({"placementType": "PickAll"}));
+        let other = placement(&json!({"placementType": "PickAll"}));
         assert!(matches!(
             snapshot(&Scope::Cluster, &other, Some(&first)),
             Snapshot::New(_)

@@ -121,7 +121,7 @@ fn hash(content: &[Value]) -> String {
 }
 
 /// A snapshot of this content as one object.
-pub(crate) fn build(scope: &Scope, placement: &Value, index: i64, content: Vec<Value>) -> Value {
+pub(crate) fn build(scope: &Scope, placement: &Value, index: i64, content: &[Value]) -> Value {
     let kind = scope.kinds().resource_snapshot;
     let mut snapshot = json!({
         "apiVersion": kind.api_version(),
@@ -134,9 +134,9 @@ pub(crate) fn build(scope: &Scope, placement: &Value, index: i64, content: Vec<V
                 names::RESOURCE_INDEX: index.to_string(),
             },
             "annotations": {
-                names::RESOURCE_HASH: hash(&content),
+                names::RESOURCE_HASH: hash(content),
                 names::NUMBER_OF_SNAPSHOTS: "1",
-                names::NUMBER_OF_ENVELOPES: envelopes(&content).to_string(),
+                names::NUMBER_OF_ENVELOPES: envelopes(content).to_string(),
             },
             "ownerReferences": [owner(scope, placement)],
         },
@@ -205,7 +205,7 @@ mod tests {
     }
 
     fn snapshot(index: i64, version: &str, latest: bool) -> Value {
-        let mut snapshot = build(&Scope::Cluster, &placement(None), index, content(version));
+        let mut snapshot = build(&Scope::Cluster, &placement(None), index, &content(version));
         snapshot.put(
             &["metadata", "labels", names::IS_LATEST],
             json!(latest.to_string()),
