@@ -9,6 +9,7 @@ mod duplicates;
 mod error;
 mod header;
 mod input;
+pub mod mask;
 mod text;
 mod yaml;
 
