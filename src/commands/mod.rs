@@ -8,6 +8,7 @@ pub mod explain;
 mod findings;
 pub mod global;
 mod names;
+pub mod output;
 pub mod permissions;
 pub mod reading;
 pub mod schema;

@@ -5,6 +5,7 @@ pub mod invocation;
 pub mod markdown;
 pub mod plain;
 pub mod style;
+pub mod table;
 pub mod text;
 mod tree;
 pub mod wrap;
