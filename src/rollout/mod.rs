@@ -4,6 +4,7 @@
 
 mod build;
 mod cluster;
+pub mod content;
 mod progress;
 mod trouble;
 
@@ -290,9 +291,10 @@ fn old_controller(run: &UpdateRun) -> bool {
 
 /// Whether the hub ignores `spec.state`: its schema says so, or the run's state is a word that
 /// only KubeFleet 0.1 knew while its controller, not a later one, initialized the run, or the run
-/// has no state at all and moves.
+/// has no state at all and moves. The schema is asked where it matters and nowhere else, so that a
+/// run means the same alone and among others.
 fn ignores_state(inventory: &Inventory, run: &UpdateRun) -> bool {
-    if inventory.hub.run_states.is_some() {
+    if inventory.hub.run_states.is_some() && depends_on_schema(run) {
         return inventory.hub.ignores_state();
     }
     let moves = run
