@@ -3,7 +3,7 @@
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::global::Global;
-use crate::commands::{collect, completion, diagnose, doctor, explain, schema, version};
+use crate::commands::{collect, completion, diagnose, doctor, explain, list, schema, version};
 use crate::render::invocation::Invocation;
 use crate::ui::Color;
 
@@ -41,6 +41,7 @@ pub enum Command {
     Diagnose(diagnose::DiagnoseArgs),
     Collect(collect::CollectArgs),
     Doctor(doctor::DoctorArgs),
+    List(list::ListArgs),
     Explain(explain::ExplainArgs),
     Schema(schema::SchemaArgs),
     Version(version::VersionArgs),

@@ -7,10 +7,12 @@ pub mod doctor;
 pub mod explain;
 mod findings;
 pub mod global;
+pub mod list;
 mod names;
 pub mod output;
 pub mod permissions;
 pub mod reading;
+mod runs;
 pub mod schema;
 pub mod version;
 

@@ -1,10 +1,11 @@
 //! The formats of commands that list: a table for people, documents and names for programs.
 
 use clap::{Args, ValueEnum};
+use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::error::Error;
-use crate::kubefleet::ObjectRef;
+use crate::kubefleet::{ObjectRef, duration};
 use crate::render;
 use crate::render::table::{Sheet, Table};
 use crate::ui::Ui;
@@ -71,6 +72,11 @@ impl Output {
     pub fn draw(&self, table: &Table, ui: &Ui) -> String {
         table.draw(&self.sheet(ui))
     }
+}
+
+/// How long ago something was.
+pub fn age(then: Option<Timestamp>, now: Timestamp) -> Option<String> {
+    then.map(|then| duration::describe(now.duration_since(then)))
 }
 
 /// A document for programs.

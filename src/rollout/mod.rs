@@ -199,6 +199,27 @@ impl<'i> Rollout<'i> {
         matches!(cluster.health, Health::Fine(_)) && self.holds(cluster)
     }
 
+    /// When the run began with its first cluster.
+    pub fn started(&self) -> Option<Timestamp> {
+        let stages = self.stages.iter().filter_map(|stage| stage.status.started);
+        let clusters = self.clusters().filter_map(|cluster| cluster.started);
+        stages.chain(clusters).min()
+    }
+
+    /// When the run was over.
+    pub fn ended(&self) -> Option<Timestamp> {
+        let conditions = &self.run.status.conditions;
+        let end = match self.phase {
+            Phase::InitializationFailed => reasons::INITIALIZED,
+            _ => reasons::SUCCEEDED,
+        };
+        conditions
+            .condition(end)
+            .filter(|condition| condition.status != ConditionStatus::Unknown)
+            .filter(|_| self.is_finished())?
+            .since
+    }
+
     /// Whether the run is over.
     pub const fn is_finished(&self) -> bool {
         matches!(
