@@ -3,7 +3,7 @@
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::global::Global;
-use crate::commands::{collect, completion, diagnose, doctor, explain, list, schema, version};
+use crate::commands::{approvals, collect, completion, diagnose, doctor, explain, list, schema, version};
 use crate::render::invocation::Invocation;
 use crate::ui::Color;
 
@@ -42,6 +42,7 @@ pub enum Command {
     Collect(collect::CollectArgs),
     Doctor(doctor::DoctorArgs),
     List(list::ListArgs),
+    Approvals(approvals::ApprovalsArgs),
     Explain(explain::ExplainArgs),
     Schema(schema::SchemaArgs),
     Version(version::VersionArgs),

@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub mod approvals;
 pub mod collect;
 pub mod completion;
 pub mod diagnose;
