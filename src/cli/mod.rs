@@ -3,7 +3,9 @@
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::global::Global;
-use crate::commands::{approvals, collect, completion, diagnose, doctor, explain, list, schema, version};
+use crate::commands::{
+    approvals, collect, completion, diagnose, doctor, explain, list, schema, strategies, version,
+};
 use crate::render::invocation::Invocation;
 use crate::ui::Color;
 
@@ -43,6 +45,7 @@ pub enum Command {
     Doctor(doctor::DoctorArgs),
     List(list::ListArgs),
     Approvals(approvals::ApprovalsArgs),
+    Strategies(strategies::StrategiesArgs),
     Explain(explain::ExplainArgs),
     Schema(schema::SchemaArgs),
     Version(version::VersionArgs),

@@ -15,6 +15,7 @@ pub mod permissions;
 pub mod reading;
 mod runs;
 pub mod schema;
+pub mod strategies;
 pub mod version;
 
 use std::time::Duration;

@@ -34,6 +34,18 @@ pub struct Input {
     pub now: Option<Timestamp>,
 }
 
+impl Input {
+    /// The same where files were given, else what the outer command was given.
+    #[must_use]
+    pub fn or(&self, outer: &Self) -> Self {
+        if self.files.is_empty() {
+            outer.clone()
+        } else {
+            self.clone()
+        }
+    }
+}
+
 /// The objects that a command looks at, wherever they are.
 pub struct Reading {
     place: Place,
@@ -224,9 +236,14 @@ impl Reading {
                 return Err(crate::hub::HubError::NotServed(*kind).into());
             }
         }
+        // Runs and placements are taken for each other.
+        let is_near = |concept| matches!(concept, Concept::UpdateRun | Concept::Placement);
+        let near = concepts.iter().copied().any(is_near);
         let everything: Vec<_> = Kind::ALL
             .iter()
-            .filter(|kind| matches!(kind.concept(), Concept::UpdateRun | Concept::Placement))
+            .filter(|kind| {
+                concepts.contains(&kind.concept()) || (near && is_near(kind.concept()))
+            })
             .map(|kind| Query::all(*kind, ""))
             .collect();
         let objects: Vec<_> = self
