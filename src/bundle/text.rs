@@ -1,7 +1,9 @@
 //! One text into objects: which of YAML and JSON it is, where its documents start, and what it is
 //! when it is neither.
 
-use serde::de::DeserializeSeed;
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer};
+use serde_json::value::RawValue;
 
 use super::error::{Place, ReadError};
 use super::yaml;
@@ -135,14 +137,33 @@ fn is_json(text: &str) -> bool {
             })
 }
 
+/// One value of a JSON stream.
+struct Document(Parsed);
+
+impl<'de> Deserialize<'de> for Document {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut parsed = Parsed::default();
+        DocumentSeed::new(&mut parsed).deserialize(deserializer)?;
+        Ok(Self(parsed))
+    }
+}
+
 /// One JSON value, or any number of them one after the other.
 fn json(text: &str, keep: &'static [Concept]) -> Result<Parsed, serde_json::Error> {
-    let mut parsed = Parsed::keeping(keep);
-    let mut reader = serde_json::Deserializer::from_str(text);
-    while reader.end().is_err() {
-        DocumentSeed::new(&mut parsed).deserialize(&mut reader)?;
+    let mut all = Parsed::keeping(keep);
+    let reader = serde_json::Deserializer::from_str(text);
+    if keep.is_empty() {
+        for document in reader.into_iter::<Document>() {
+            all.absorb(document?.0);
+        }
+        return Ok(all);
     }
-    Ok(parsed)
+    // A stream's values cannot be told what to keep: they are cut out first.
+    for document in reader.into_iter::<&RawValue>() {
+        let mut reader = serde_json::Deserializer::from_str(document?.get());
+        DocumentSeed::new(&mut all).deserialize(&mut reader)?;
+    }
+    Ok(all)
 }
 
 fn json_error(place: &Place, text: &str, error: &serde_json::Error) -> ReadError {
