@@ -6,6 +6,7 @@
 pub mod bundle;
 pub mod cli;
 pub mod commands;
+pub mod contents;
 pub mod diagnose;
 pub mod error;
 pub mod exit;

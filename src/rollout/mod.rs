@@ -8,6 +8,7 @@ mod cluster;
 pub mod content;
 mod progress;
 mod trouble;
+pub mod versions;
 
 use jiff::{SignedDuration, Timestamp};
 
