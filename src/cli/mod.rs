@@ -4,7 +4,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::global::Global;
 use crate::commands::{
-    approvals, collect, completion, diagnose, doctor, explain, list, schema, strategies, version,
+    approvals, collect, completion, diagnose, doctor, explain, list, schema, snapshots, strategies,
+    version,
 };
 use crate::render::invocation::Invocation;
 use crate::ui::Color;
@@ -46,6 +47,7 @@ pub enum Command {
     List(list::ListArgs),
     Approvals(approvals::ApprovalsArgs),
     Strategies(strategies::StrategiesArgs),
+    Snapshots(snapshots::SnapshotsArgs),
     Explain(explain::ExplainArgs),
     Schema(schema::SchemaArgs),
     Version(version::VersionArgs),

@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub mod approvals;
+mod around;
 pub mod collect;
 pub mod completion;
 pub mod diagnose;
@@ -15,6 +16,7 @@ pub mod permissions;
 pub mod reading;
 mod runs;
 pub mod schema;
+pub mod snapshots;
 pub mod strategies;
 pub mod version;
 
