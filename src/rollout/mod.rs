@@ -6,6 +6,7 @@ pub mod approvals;
 mod build;
 mod cluster;
 pub mod content;
+pub mod history;
 mod progress;
 mod trouble;
 pub mod versions;

@@ -13,7 +13,6 @@ use crate::commands::global::Global;
 use crate::commands::output::{Format, Output, document, name};
 use crate::commands::reading::Input;
 use crate::contents::{self, Change, ChangeKind, SecretChange, Secrets};
-use crate::diagnose::finding::count;
 use crate::diagnose::report::Subject;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -177,11 +176,7 @@ fn summary(changes: &[Change], (from, to): (&str, &str)) -> String {
         .filter(|(number, _)| *number > 0)
         .map(|(number, kind)| format!("{number} {}", kind.as_str()))
         .collect();
-    format!(
-        "snapshot {from} to {to}: {} ({})",
-        count(changes.len(), "resource"),
-        parts.join(", ")
-    )
+    format!("snapshot {from} to {to}: {}", parts.join(", "))
 }
 
 /// The differences as `diff -u` prints them.
