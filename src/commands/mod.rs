@@ -9,6 +9,7 @@ pub mod doctor;
 pub mod explain;
 mod findings;
 pub mod global;
+pub mod history;
 pub mod list;
 mod names;
 pub mod output;
