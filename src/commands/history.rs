@@ -19,7 +19,7 @@ use crate::render::table::{Cell, Column, Table};
 use crate::render::wrap::{hanging, list};
 use crate::rollout::approvals::{Approval, ApprovalState, of_run};
 use crate::rollout::history::{Episode, History, history};
-use crate::rollout::{ClusterState, Gate, StageView, TaskState};
+use crate::rollout::{ClusterState, Gate, StageState, StageView, TaskState};
 use crate::ui::Ui;
 pub use document::HistoryView;
 use notes::{Note, notes};
@@ -181,7 +181,10 @@ fn episodes(history: &History<'_>, wide: bool, ui: &Ui) -> Table {
         table.row(cells);
         let approvals = of_run(rollout);
         for stage in &rollout.stages {
-            if !stage.deletes || !stage.clusters.is_empty() {
+            // What a run has not reached is worth a row while it may come there.
+            let comes = rollout.is_live() && started.is_some();
+            let reached = wide || comes || stage.state != StageState::Pending;
+            if reached && (!stage.deletes || !stage.clusters.is_empty()) {
                 stage_rows(&mut table, episode, stage, &approvals);
             }
         }
@@ -215,7 +218,7 @@ fn stage_rows(
     let live = !stage.state.is_settled() && rollout.is_live();
     table.row([
         Cell::from(stage.name()).indented(2),
-        Cell::from(" "),
+        Cell::blank(),
         Cell::from(stage.state.describe()),
         Cell::from(format!("{done}/{}", stage.clusters.len())),
         Cell::from(started.map(moment)),
@@ -302,7 +305,7 @@ fn clusters(history: &History<'_>, inventory: &crate::inventory::Inventory, all:
         Column::shrinking("WRITTEN BY", 12),
         Column::new("SINCE (UTC)"),
         Column::number("CLUSTERS"),
-        Column::shrinking("NAMES", 10),
+        Column::ending("NAMES", 10),
     ]);
     for holding in &history.now {
         let writer = holding.writer.as_deref().map(|writer| {
