@@ -21,9 +21,9 @@ fn approval() -> Value {
 #[test]
 fn a_rollout_that_goes_well() {
     for scene in both("success") {
-        scene.set(&three_stages(), &ALL).run("success", "Run");
-        scene.until_run("success", "Succeeded", "True", "");
-        scene.check("success", "Succeeded", 0, &[]);
+        scene.set(&three_stages(), &ALL).run(&scene.name, "Run");
+        scene.until_run(&scene.name, "Succeeded", "True", "");
+        scene.check(&scene.name, "Succeeded", 0, &[]);
     }
 }
 

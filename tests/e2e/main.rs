@@ -10,4 +10,5 @@
 
 mod harness;
 mod life;
+mod rights;
 mod scene;
