@@ -30,6 +30,8 @@ mod names;
 mod object;
 mod placements;
 mod placing;
+#[cfg(test)]
+mod recorded;
 mod runs;
 mod scheduler;
 mod selector;
