@@ -13,8 +13,8 @@ mod agent;
 mod api;
 mod bindings;
 mod clusters;
-mod conditions;
-mod content;
+pub(crate) mod conditions;
+pub(crate) mod content;
 mod deletion;
 mod delivery;
 mod execute;
@@ -56,7 +56,11 @@ pub use kinds::{Kind, Scope};
 pub use timing::{SnapshotDelay, Timing};
 pub use trouble::{TROUBLE, Trouble};
 
-use api::Api;
+// What the fleet's objects are made with, too.
+pub(crate) use api::{Api, Failure};
+pub(crate) use conditions::{Condition, Conditions};
+pub(crate) use object::Object;
+
 use members::{Members, Troubles};
 use runs::Runs;
 

@@ -1,0 +1,1 @@
+//! Large fleets, written straight to the hub.
