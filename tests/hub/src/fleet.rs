@@ -10,6 +10,7 @@ use kube::Client;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
+pub use big::Big;
 pub use objects::{
     Placement, Run, Stage, annotated, config_map, deployment, member, namespace, strategy,
 };
@@ -53,7 +54,7 @@ impl Fleet {
     /// Works on the hub behind this client.
     pub fn new(client: Client) -> Self {
         Self {
-            api: Api::new(client),
+            api: Api::new(client, "kubectl"),
         }
     }
 

@@ -15,7 +15,7 @@ use super::object::Object;
 use super::world::World;
 
 /// The name under which KubeFleet's hub agent writes.
-const MANAGER: &str = "hubagent";
+pub(crate) const HUB_AGENT: &str = "hubagent";
 
 /// Why a request came to nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,12 +34,15 @@ pub(crate) struct Api {
     pub(crate) client: Client,
     world: Arc<Mutex<World>>,
     changed: Arc<Notify>,
+    manager: &'static str,
 }
 
 impl Api {
-    pub(crate) fn new(client: Client) -> Self {
+    /// Writes as this field manager.
+    pub(crate) fn new(client: Client, manager: &'static str) -> Self {
         Self {
             client,
+            manager,
             world: Arc::default(),
             changed: Arc::default(),
         }
@@ -72,7 +75,7 @@ impl Api {
     /// Creates an object in a collection that need not be a watched one.
     pub(crate) async fn create_at(&self, path: &str, object: &Value) -> Answer<Value> {
         let what = describe("create", object);
-        let request = Request::new(path).create(&manager(), bytes(object, &what)?);
+        let request = Request::new(path).create(&self.post(), bytes(object, &what)?);
         self.send(request, &what).await
     }
 
@@ -84,7 +87,7 @@ impl Api {
     pub(crate) async fn update_at(&self, path: &str, object: &Value) -> Answer<Value> {
         let what = describe("update", object);
         let bytes = bytes(object, &what)?;
-        let request = Request::new(path).replace(object.name(), &manager(), bytes);
+        let request = Request::new(path).replace(object.name(), &self.post(), bytes);
         self.send(request, &what).await
     }
 
@@ -98,7 +101,7 @@ impl Api {
         let request = Request::new(path).replace_subresource(
             "status",
             object.name(),
-            &manager(),
+            &self.post(),
             bytes(object, &what)?,
         );
         self.send(request, &what).await
@@ -147,6 +150,13 @@ impl Api {
             .request::<Value>(request)
             .await
             .map_err(|error| failure(error, what))
+    }
+
+    fn post(&self) -> PostParams {
+        PostParams {
+            field_manager: Some(self.manager.to_owned()),
+            ..PostParams::default()
+        }
     }
 
     // Own writes are known at once: the next look must not decide on what it has just changed.
@@ -217,13 +227,6 @@ impl Api {
             }
         }
         Some(version)
-    }
-}
-
-fn manager() -> PostParams {
-    PostParams {
-        field_manager: Some(MANAGER.to_owned()),
-        ..PostParams::default()
     }
 }
 
