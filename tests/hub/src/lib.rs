@@ -5,6 +5,7 @@ mod components;
 mod crds;
 mod objects;
 mod servers;
+pub mod fleet;
 pub mod standin;
 
 pub use components::{CACHE, Components, REQUIRE};
