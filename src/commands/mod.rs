@@ -8,6 +8,7 @@ pub mod global;
 mod names;
 pub mod reading;
 pub mod schema;
+pub mod status;
 pub mod version;
 
 use std::time::Duration;

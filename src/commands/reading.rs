@@ -340,6 +340,19 @@ impl Reading {
             }
             walk = self.walk(target);
         }
+        self.freeze(walk, target)
+    }
+
+    /// What the state of a target needs, and nothing that would only explain it: fewer requests.
+    /// It is not read twice: approvals and bindings that are newer than the run correct the
+    /// verdict, they never contradict it.
+    pub fn overview(&mut self, target: &ObjectRef) -> Result<Inventory, Error> {
+        let mut walk = Walk::shallow(target.clone());
+        walk.drive(self);
+        self.freeze(walk, target)
+    }
+
+    fn freeze(&mut self, walk: Walk, target: &ObjectRef) -> Result<Inventory, Error> {
         self.no_hub()?;
         if let Some(answer) = walk.answer(&walk.target_query()) {
             self.readable(target, answer)?;
