@@ -52,6 +52,7 @@ fn command(cli: &Cli, ui: &mut Ui, clock: fn() -> Timestamp) -> Exit {
     let result = match &cli.command {
         Command::Diagnose(args) => commands::diagnose::run(args, global, ui, clock),
         Command::Status(args) => commands::status::run(args, global, ui, clock),
+        Command::Wait(args) => commands::wait::run(args, global, ui, clock),
         Command::Explain(args) => commands::explain::run(args, ui),
         Command::Schema(args) => commands::schema::run(args, ui),
         Command::Version(args) => commands::version::run(args, ui),

@@ -3,7 +3,7 @@
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::global::Global;
-use crate::commands::{completion, diagnose, explain, schema, status, version};
+use crate::commands::{completion, diagnose, explain, schema, status, version, wait};
 use crate::render::invocation::Invocation;
 use crate::ui::Color;
 
@@ -40,6 +40,7 @@ pub struct Cli {
 pub enum Command {
     Diagnose(diagnose::DiagnoseArgs),
     Status(status::StatusArgs),
+    Wait(wait::WaitArgs),
     Explain(explain::ExplainArgs),
     Schema(schema::SchemaArgs),
     Version(version::VersionArgs),

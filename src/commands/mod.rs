@@ -4,12 +4,14 @@ pub mod completion;
 pub mod diagnose;
 pub mod explain;
 mod findings;
+mod following;
 pub mod global;
 mod names;
 pub mod reading;
 pub mod schema;
 pub mod status;
 pub mod version;
+pub mod wait;
 
 use std::time::Duration;
 

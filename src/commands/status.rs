@@ -1,5 +1,7 @@
 //! `status`: what state a rollout is in, once or as it goes on.
 
+mod watch;
+
 use clap::Args;
 use jiff::Timestamp;
 
@@ -62,6 +64,9 @@ pub fn run(
     let mut reading = reading::open(&args.input, "status", global, ui, clock)?;
     let namespace = global.namespace.as_deref();
     let target = reading.target(args.target.as_deref(), namespace, ui)?;
+    if args.watch {
+        return watch::run(args, global, &mut reading, target, ui, clock);
+    }
     let inventory = reading.overview(&target)?;
     let status = Status::new(&inventory);
     let text = write(&status, args.output, &look(ui, global))?;

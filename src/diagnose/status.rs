@@ -191,6 +191,16 @@ impl Status {
         }
     }
 
+    /// Whether nothing but the time differs: the clock, and the words that count it.
+    pub fn is_same_state(&self, other: &Self) -> bool {
+        let timeless = |status: &Self| Self {
+            summary: String::new(),
+            as_of: Timestamp::UNIX_EPOCH,
+            ..status.clone()
+        };
+        timeless(self) == timeless(other)
+    }
+
     /// Whether the run is over.
     pub const fn is_over(&self) -> bool {
         matches!(

@@ -11,6 +11,7 @@ use super::tree::{self, Live};
 use super::wrap::{hanging, list};
 use crate::diagnose::finding::count;
 use crate::diagnose::status::{PlacedCluster, RunStatus, Status, Truth};
+use crate::kubefleet::duration;
 use crate::rollout::{Progress, StageState};
 
 pub use changes::{changes, verdict};
@@ -67,6 +68,16 @@ pub fn status(status: &Status, look: &Look) -> String {
 
 /// The run that a placement's verdict is about, on one line.
 fn run_line(status: &Status, run: &RunStatus) -> String {
+    let snapshot = status
+        .progress
+        .as_ref()
+        .and_then(|progress| progress.snapshot.as_ref())
+        .map_or_else(String::new, |index| format!(", snapshot {index}"));
+    format!("update run {}: {}{snapshot}", run.name, line(status))
+}
+
+/// How far a run has come, in few words: `Progressing, stage canary updating, 1/3 clusters done`.
+pub fn line(status: &Status) -> String {
     let mut parts = vec![status.verdict.as_str().to_owned()];
     if let Some(progress) = &status.progress {
         parts.extend(stage_words(progress));
@@ -76,15 +87,18 @@ fn run_line(status: &Status, run: &RunStatus) -> String {
                 progress.done, progress.total
             ));
         }
-        if let Some(index) = &progress.snapshot {
-            parts.push(format!("snapshot {index}"));
-        }
     }
-    format!("update run {}: {}", run.name, parts.join(", "))
+    let until = status.gates.iter().filter_map(|gate| gate.until).max();
+    if let Some(left) = until.map(|until| until.duration_since(status.as_of))
+        && left.is_positive()
+    {
+        parts.push(format!("{} left", duration::describe(left)));
+    }
+    parts.join(", ")
 }
 
 /// The stage that is neither done nor untouched, in words.
-pub(super) fn stage_words(progress: &Progress) -> Option<String> {
+fn stage_words(progress: &Progress) -> Option<String> {
     let stage = progress.stages.iter().find(|stage| {
         !matches!(
             stage.state,
