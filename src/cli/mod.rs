@@ -3,7 +3,9 @@
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::global::Global;
-use crate::commands::{completion, diagnose, explain, schema, status, version, wait};
+use crate::commands::{
+    collect, completion, diagnose, doctor, explain, schema, status, version, wait,
+};
 use crate::render::invocation::Invocation;
 use crate::ui::Color;
 
@@ -41,6 +43,8 @@ pub enum Command {
     Diagnose(diagnose::DiagnoseArgs),
     Status(status::StatusArgs),
     Wait(wait::WaitArgs),
+    Collect(collect::CollectArgs),
+    Doctor(doctor::DoctorArgs),
     Explain(explain::ExplainArgs),
     Schema(schema::SchemaArgs),
     Version(version::VersionArgs),

@@ -1,12 +1,15 @@
 //! One file per command.
 
+pub mod collect;
 pub mod completion;
 pub mod diagnose;
+pub mod doctor;
 pub mod explain;
 mod findings;
 mod following;
 pub mod global;
 mod names;
+pub mod permissions;
 pub mod reading;
 pub mod schema;
 pub mod status;

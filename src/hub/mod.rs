@@ -3,6 +3,7 @@
 //! Everything here is asked for in rounds: the walk says what it wants to know next, and the hub
 //! asks for all of it at once, on a bounded number of connections.
 
+mod access;
 mod config;
 mod error;
 mod read;
@@ -21,6 +22,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
+pub use access::{Access, Clocks};
 pub use config::{Flags, contexts};
 pub use error::HubError;
 pub use served::Served;
