@@ -358,7 +358,7 @@ impl Reading {
         let mut walk = Walk::shallow(target.clone());
         walk.drive(self);
         let walk = self.checked(walk, target)?;
-        let facts = self.facts(&walk);
+        let facts = self.hub_facts(walk.run().into_iter());
         Ok(Inventory::new(walk, self.now, facts))
     }
 
