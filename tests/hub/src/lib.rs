@@ -3,13 +3,13 @@
 
 mod components;
 mod crds;
+pub mod fleet;
 mod objects;
 mod servers;
-pub mod fleet;
 pub mod standin;
 
 pub use components::{CACHE, Components, REQUIRE};
-pub use crds::Crds;
+pub use crds::{Crds, FOLDER, VERSION, install, published_folder};
 pub use objects::path_of;
 pub use servers::{ADMIN, Options, TestHub, USERS, client};
 
