@@ -295,10 +295,7 @@ async fn delivered(corner: &Corner, run: &str) -> Done<()> {
 async fn stop(fleet: Fleet, standin: &StandIn) -> Done<()> {
     let corner = Corner::new(&fleet, Scope::Cluster, "stop").await?;
     corner.strategy(two_stages()).await?;
-    standin.trouble(
-        &corner.cluster("dev"),
-        Trouble::Slow(Duration::from_secs(2)),
-    );
+    standin.trouble(&corner.cluster("dev"), Trouble::NotAvailable);
     corner.create(corner.run("stop-run")).await?;
     corner
         .reaches("stop-run", ("Progressing", "True", "UpdateRunProgressing"))
@@ -307,6 +304,7 @@ async fn stop(fleet: Fleet, standin: &StandIn) -> Done<()> {
     let stopping = corner.reaches("stop-run", STOPPING).await?;
     let stage = &stopping["status"]["stagesStatus"][0]["conditions"][0];
     assert_eq!(stage["reason"], "StageUpdatingStopping");
+    standin.recover(&corner.cluster("dev"));
     let stopped = corner.reaches("stop-run", STOPPED).await?;
     let stages = &stopped["status"]["stagesStatus"];
     assert_eq!(stages[0]["conditions"][0]["reason"], "StageUpdatingStopped");
@@ -416,7 +414,8 @@ async fn preempted(fleet: Fleet, standin: &StandIn) -> Done<()> {
         .nth(5)
         .and_then(|name| name.split('/').nth(1))
         .unwrap();
-    let binding = corner.fleet.get(bindings, &scope, name).await?;
+    let reported = |binding: &Value| binding["status"]["failedPlacements"].is_array();
+    let binding = fleet.wait(bindings, &scope, name, LIMIT, reported).await?;
     let failed = &binding["status"]["failedPlacements"][0]["condition"];
     assert_eq!(
         failed["message"],
@@ -495,7 +494,7 @@ async fn refused(fleet: Fleet) -> Done<()> {
     let user = "failed to process the request due to a client error: ";
     let cases: [(&str, &str, &str, String); 9] = [
         (
-            "gone",
+            "no-such",
             "no",
             "",
             format!("{user}parent placement not found"),
@@ -519,9 +518,9 @@ async fn refused(fleet: Fleet) -> Done<()> {
         ),
         (
             "no",
-            "gone",
+            "no-such",
             "",
-            format!("{user}referenced updateStrategy not found: `/gone`"),
+            format!("{user}referenced updateStrategy not found: `/no-such`"),
         ),
         (
             "no",
