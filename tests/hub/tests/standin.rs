@@ -19,7 +19,6 @@ const MOMENT: Duration = Duration::from_millis(1500);
 const INITIALIZED: (&str, &str, &str) = ("Initialized", "True", "UpdateRunInitializedSuccessfully");
 const WAITING: (&str, &str, &str) = ("Progressing", "False", "UpdateRunWaiting");
 const STUCK: (&str, &str, &str) = ("Progressing", "False", "UpdateRunStuck");
-const STOPPING: (&str, &str, &str) = ("Progressing", "Unknown", "UpdateRunStopping");
 const STOPPED: (&str, &str, &str) = ("Progressing", "False", "UpdateRunStopped");
 const SUCCEEDED: (&str, &str, &str) = ("Succeeded", "True", "UpdateRunSucceeded");
 const FAILED: (&str, &str, &str) = ("Succeeded", "False", "UpdateRunFailed");
@@ -301,9 +300,15 @@ async fn stop(fleet: Fleet, standin: &StandIn) -> Done<()> {
         .reaches("stop-run", ("Progressing", "True", "UpdateRunProgressing"))
         .await?;
     corner.set_state("stop-run", "Stop").await?;
-    let stopping = corner.reaches("stop-run", STOPPING).await?;
-    let stage = &stopping["status"]["stagesStatus"][0]["conditions"][0];
-    assert_eq!(stage["reason"], "StageUpdatingStopping");
+    // The run itself says so, too, until it has been stuck for too long.
+    let kind = Kind::ClusterStagedUpdateRun;
+    let stopping = |run: &Value| {
+        let stage = &run["status"]["stagesStatus"][0]["conditions"][0];
+        stage["reason"] == "StageUpdatingStopping"
+    };
+    fleet
+        .wait(kind, &corner.scope, "stop-run", LIMIT, stopping)
+        .await?;
     standin.recover(&corner.cluster("dev"));
     let stopped = corner.reaches("stop-run", STOPPED).await?;
     let stages = &stopped["status"]["stagesStatus"];
