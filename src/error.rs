@@ -2,6 +2,7 @@
 
 use crate::bundle::ReadError;
 use crate::exit::Exit;
+use crate::hub::HubError;
 
 /// What failed, what to do about it, and the exit code.
 #[derive(Debug, thiserror::Error)]
@@ -57,6 +58,20 @@ impl From<ReadError> for Error {
             hint: error.hint.clone(),
             message: error.to_string(),
             exit: Exit::Error,
+        }
+    }
+}
+
+impl From<HubError> for Error {
+    fn from(error: HubError) -> Self {
+        Self {
+            hint: error.hint(),
+            message: error.to_string(),
+            exit: match error {
+                HubError::Forbidden(_) => Exit::Incomplete,
+                HubError::NotFound(_) => Exit::NotFound,
+                _ => Exit::Error,
+            },
         }
     }
 }

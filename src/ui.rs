@@ -1,7 +1,9 @@
 //! The terminal: answers on one stream, everything else on the other, and nobody else prints.
 
+use std::cell::RefCell;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read, Write};
+use std::rc::Rc;
 
 use crate::error::Error;
 use crate::render::escape;
@@ -40,6 +42,8 @@ pub struct Environment {
     pub out_is_terminal: bool,
     /// Standard error is a terminal.
     pub err_is_terminal: bool,
+    /// Standard input is a terminal.
+    pub in_is_terminal: bool,
     /// The name under which the program was called.
     pub called_as: String,
     /// The command that the shell ran, which may be kubectl: `_`.
@@ -69,6 +73,7 @@ impl Environment {
         Self {
             out_is_terminal,
             err_is_terminal: io::stderr().is_terminal(),
+            in_is_terminal: io::stdin().is_terminal(),
             terminal_width: size.map(|(width, _)| usize::from(width.0)),
             called_as: std::env::args_os()
                 .next()
@@ -100,7 +105,7 @@ impl Environment {
 /// The streams of a command.
 pub struct Ui {
     out: Box<dyn Write>,
-    err: Box<dyn Write>,
+    err: Rc<RefCell<Box<dyn Write>>>,
     input: Option<Box<dyn Read>>,
     environment: Environment,
     invocation: Invocation,
@@ -120,7 +125,7 @@ impl Ui {
     ) -> Self {
         Self {
             out,
-            err,
+            err: Rc::new(RefCell::new(err)),
             input,
             invocation: Invocation::new(&environment.called_as, &environment.shell_ran, &[]),
             environment,
@@ -166,6 +171,14 @@ impl Ui {
         self.environment.width()
     }
 
+    /// The columns that a row may fill; `None` where whoever reads is no person: nothing is cut.
+    pub fn row_width(&self) -> Option<usize> {
+        self.environment
+            .columns
+            .or(self.environment.terminal_width)
+            .map(|columns| columns.max(*WIDTHS.start()))
+    }
+
     /// How commands are written.
     pub const fn invocation(&self) -> &Invocation {
         &self.invocation
@@ -174,6 +187,40 @@ impl Ui {
     /// Standard input, once.
     pub fn take_input(&mut self) -> Option<Box<dyn Read>> {
         self.input.take()
+    }
+
+    /// Whether someone can be asked: standard input is a terminal.
+    pub const fn has_terminal_input(&self) -> bool {
+        self.environment.in_is_terminal
+    }
+
+    /// Whether the answer goes to a terminal.
+    pub const fn answers_a_terminal(&self) -> bool {
+        self.environment.out_is_terminal && !self.environment.dumb
+    }
+
+    /// The columns and rows of the terminal that the answer goes to, as they are now; `None` where
+    /// the answer cannot be drawn over.
+    pub fn screen(&self) -> Option<(usize, usize)> {
+        if !self.answers_a_terminal() {
+            return None;
+        }
+        let size = terminal_size::terminal_size();
+        let size = size.map(|(columns, rows)| (usize::from(columns.0), usize::from(rows.0)));
+        Some(
+            size.filter(|(columns, rows)| *columns > 0 && *rows > 0)
+                .unwrap_or((self.width(), 24)),
+        )
+    }
+
+    /// A line that says what is waited for. It is seen on a terminal only.
+    pub fn progress(&self) -> Progress {
+        Progress {
+            err: Rc::clone(&self.err),
+            width: self.width(),
+            visible: self.environment.err_is_terminal && !self.environment.dumb && !self.quiet,
+            shown: String::new(),
+        }
     }
 
     /// Writes the answer. A closed pipe is no error: whoever reads has read enough.
@@ -243,10 +290,48 @@ impl Ui {
     /// Writes to standard error as it is.
     pub fn note(&mut self, text: &str) {
         // Nobody is left to tell when standard error is gone too.
-        let _ = self
-            .err
-            .write_all(text.as_bytes())
-            .and_then(|()| self.err.flush());
+        let _ = write(&self.err, text);
+    }
+}
+
+/// Writes to standard error.
+fn write(err: &RefCell<Box<dyn Write>>, text: &str) -> io::Result<()> {
+    let mut err = err.borrow_mut();
+    err.write_all(text.as_bytes())?;
+    err.flush()
+}
+
+/// A line on standard error that says what is waited for, and goes away.
+pub struct Progress {
+    err: Rc<RefCell<Box<dyn Write>>>,
+    width: usize,
+    /// Whether the line can be taken back: a terminal, and not `--quiet`.
+    visible: bool,
+    shown: String,
+}
+
+impl Progress {
+    /// Whether anyone sees it.
+    pub const fn is_visible(&self) -> bool {
+        self.visible
+    }
+
+    /// Shows what is waited for, in place of what was shown before.
+    pub fn show(&mut self, text: &str) {
+        let text: String = escape::line(text).chars().take(self.width - 1).collect();
+        if !self.visible || text == self.shown {
+            return;
+        }
+        let _ = write(&self.err, &format!("\r\u{1b}[K{text}"));
+        self.shown = text;
+    }
+
+    /// Takes the line away.
+    pub fn clear(&mut self) {
+        if self.visible && !self.shown.is_empty() {
+            let _ = write(&self.err, "\r\u{1b}[K");
+            self.shown.clear();
+        }
     }
 }
 

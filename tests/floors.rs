@@ -10,7 +10,7 @@ const FLOORS: &[&[&str]] = &[
     &["commands"],
     &["ui"],
     &["render", "error"],
-    &["exit", "bundle"],
+    &["exit", "bundle", "hub"],
     &["diagnose"],
     &["rollout"],
     &["inventory"],

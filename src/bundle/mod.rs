@@ -9,7 +9,9 @@ mod duplicates;
 mod error;
 mod header;
 mod input;
+pub mod mask;
 mod text;
+pub mod write;
 mod yaml;
 
 use std::collections::{BTreeMap, HashMap};

@@ -1,25 +1,19 @@
 //! `diagnose`: what state a rollout is in, why, and what to do next.
 
-mod choice;
 mod filter;
 mod list;
-
-use std::path::PathBuf;
 
 use clap::Args;
 use jiff::Timestamp;
 use serde::Serialize;
 
 use super::global::Global;
-use crate::bundle::{self, Bundle, Input};
-use crate::diagnose::diagnose;
+use super::reading::{self, Input, Reading};
+use crate::diagnose::explain;
 use crate::diagnose::report::{NotChecked, Report, Severity, Subject};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::inventory::source::{Answer, Query, Source};
-use crate::kubefleet::object::Object;
-use crate::kubefleet::{Kind, ObjectRef};
-use crate::render::invocation::quote;
+use crate::kubefleet::ObjectRef;
 use crate::render::{self, text::Look};
 use crate::ui::Ui;
 use filter::Suppression;
@@ -28,15 +22,14 @@ pub use list::DiagnosisList;
 /// Say what state a rollout is in, why, and what to do next
 ///
 /// Walks from the update run to its placement, bindings, Works and member clusters, tells cause from
-/// consequence, and says what could not be checked. The objects are read from files: what `kubectl
-/// get -o yaml` or `-o json` prints, in any order and any number.
+/// consequence, and says what could not be checked. The objects are read from the hub, or with -f
+/// from files: what `collect` wrote or `kubectl get -o yaml` printed.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    kubectl get csur,csus,careq,crp,crb,memberclusters -o yaml |\n    \
-      kubectl fleet-stage diagnose example-run -f -\n  \
-    kubectl fleet-stage diagnose web-app-rollout -n my-app-namespace -f hub.yaml\n  \
-    kubectl fleet-stage diagnose crp/example-placement -f hub.yaml -o json\n  \
-    kubectl fleet-stage diagnose --all -A --active -f hub.yaml --fail-on error\n\n\
+    kubectl fleet-stage diagnose example-run\n  \
+    kubectl fleet-stage diagnose web-app-rollout -n my-app-namespace\n  \
+    kubectl fleet-stage diagnose crp/example-placement -f bundle.yaml -o json\n  \
+    kubectl fleet-stage diagnose --all -A --active --fail-on error\n\n\
     Exit codes, the same in every format:\n  \
     0  succeeded, or goes on without anyone\n  \
     1  the command failed\n  \
@@ -52,18 +45,8 @@ pub struct DiagnoseArgs {
     /// rp/x
     #[arg(value_name = "RUN|PLACEMENT", conflicts_with = "all")]
     target: Option<String>,
-    /// Read objects from a file, a directory, or standard input (-); may be repeated
-    #[arg(
-        short = 'f',
-        long = "filename",
-        value_name = "PATH",
-        help_heading = "Input"
-    )]
-    files: Vec<PathBuf>,
-    /// The moment to judge for, as RFC 3339 [default: when the objects were collected, else the
-    /// newest time in them]
-    #[arg(long, value_name = "TIME", help_heading = "Input")]
-    now: Option<Timestamp>,
+    #[command(flatten)]
+    input: Input,
     /// Diagnose every update run of the scope
     #[arg(long)]
     all: bool,
@@ -127,38 +110,26 @@ pub fn run(
     clock: fn() -> Timestamp,
 ) -> Result<Exit, Error> {
     check(args, global)?;
-    let mut bundle = bundle::read(inputs(args, ui)?)?;
-    for warning in &bundle.warnings {
-        ui.warning(warning);
-    }
-    let now = args
-        .now
-        .or(bundle.collected_at)
-        .or_else(|| bundle.newest_timestamp())
-        .unwrap_or_else(clock);
+    let mut reading = reading::open(&args.input, "diagnose", global, ui, clock)?;
     let namespace = global.namespace.as_deref();
     let targets = if args.all {
-        let everywhere = args.all_namespaces;
-        choice::every_run(&bundle, namespace, everywhere, args.active)
+        reading.every_run(namespace, args.all_namespaces, args.active)?
     } else {
-        let word = args.target.as_deref();
-        vec![choice::target(word, namespace, &bundle, &again(args))?]
+        vec![reading.target(args.target.as_deref(), namespace, ui)?]
     };
-    let reports: Vec<_> = targets
-        .iter()
-        .map(|target| {
-            let mut report = examine(&mut bundle, target, now);
-            filter::apply(&mut report, args.min_severity, &args.suppress);
-            report
-        })
-        .collect();
+    let mut reports = Vec::new();
+    for target in &targets {
+        let mut report = examine(&mut reading, target)?;
+        filter::apply(&mut report, args.min_severity, &args.suppress);
+        reports.push(report);
+    }
     let exit = filter::worst(
         reports
             .iter()
             .map(|report| filter::exit(report, args.exit_zero, args.fail_on)),
     );
     if reports.is_empty() {
-        ui.status(&choice::none(&bundle, args.active));
+        ui.status(&none(&mut reading, args.active)?);
     }
     let look = Look {
         width: ui.width(),
@@ -177,6 +148,21 @@ pub fn run(
     };
     ui.answer(&text);
     Ok(exit)
+}
+
+/// Says that no run was diagnosed, and where there are some.
+fn none(reading: &mut Reading, active: bool) -> Result<String, Error> {
+    let which = if active {
+        "unfinished update run"
+    } else {
+        "update run"
+    };
+    let place = reading.place();
+    Ok(match reading.every_run(None, true, active)?.len() {
+        0 => format!("{place} holds no {which}"),
+        1 => format!("{place} holds no {which} in this scope, and one in another: use -A"),
+        more => format!("{place} holds no {which} in this scope, and {more} in others: use -A"),
+    })
 }
 
 /// Refuses flags that do not go together where clap cannot see it: `-n` is a global flag, and a flag
@@ -228,80 +214,11 @@ fn machine<T: Serialize>(data: &T, format: Format) -> Result<String, Error> {
     }
 }
 
-/// The flags that make the same objects be read again, with their leading space.
-fn again(args: &DiagnoseArgs) -> String {
-    args.files.iter().fold(String::new(), |flags, path| {
-        flags + " -f " + &quote(&path.to_string_lossy())
-    })
-}
-
-fn inputs(args: &DiagnoseArgs, ui: &mut Ui) -> Result<Vec<Input>, Error> {
-    if args.files.is_empty() {
-        return Err(no_input(args));
-    }
-    args.files
-        .iter()
-        .map(|path| {
-            if path.as_os_str() != "-" {
-                return Ok(Input::Path(path.clone()));
-            }
-            ui.take_input()
-                .map(Input::Stdin)
-                .ok_or_else(|| Error::usage("standard input (-) can be read once only"))
-        })
-        .collect()
-}
-
-/// Reading a live hub is not part of this version: says how to get its objects.
-fn no_input(args: &DiagnoseArgs) -> Error {
-    let kinds: Vec<_> = Kind::ALL.iter().map(|kind| kind.for_kubectl()).collect();
-    let asked = match &args.target {
-        Some(target) => quote(target),
-        None if args.all => "--all".to_owned(),
-        None => "RUN".to_owned(),
-    };
-    Error::failed("-f is missing: this version reads objects from files, not from a hub").hint(
-        format!(
-            "save the hub's objects, leaving out kinds that it does not serve, then diagnose them:\n  \
-             kubectl get -A -o yaml {} > hub.yaml\n  \
-             kubectl fleet-stage diagnose {asked} -f hub.yaml",
-            kinds.join(",")
-        ),
-    )
-}
-
-/// A bundle that remembers which of the objects it was asked for stood in it more than once.
-struct Watched<'b> {
-    bundle: &'b mut Bundle,
-    doubtful: Vec<(ObjectRef, usize)>,
-}
-
-impl Source for Watched<'_> {
-    fn answer(&mut self, queries: &[Query]) -> Vec<Answer> {
-        let answers = self.bundle.answer(queries);
-        if !self.bundle.duplicates.is_empty() {
-            let objects = answers.iter().flat_map(|answer| &answer.objects);
-            let names: Vec<_> = objects.map(Object::reference).collect();
-            let seen = |(object, _): &&(ObjectRef, usize)| names.contains(object);
-            let doubtful = self.bundle.duplicates.iter().filter(seen).cloned();
-            self.doubtful.extend(doubtful);
-        }
-        answers
-    }
-}
-
 /// Diagnoses one run or placement; says which of its objects the input has in several versions.
-fn examine(bundle: &mut Bundle, target: &ObjectRef, now: Timestamp) -> Report {
-    let hub = bundle.hub.clone();
-    let mut watched = Watched {
-        bundle,
-        doubtful: Vec::new(),
-    };
-    let mut report = diagnose(&mut watched, &hub, target, now);
-    let mut doubtful = watched.doubtful;
-    doubtful.sort();
-    doubtful.dedup();
-    for (object, versions) in doubtful {
+fn examine(reading: &mut Reading, target: &ObjectRef) -> Result<Report, Error> {
+    let inventory = reading.inventory(target)?;
+    let mut report = explain(&inventory);
+    for (object, versions) in reading.take_doubtful() {
         report.not_checked.push(NotChecked {
             what: object.kind.name().to_owned(),
             why: format!("the input holds {versions} versions of it; the newest was used"),
@@ -310,5 +227,5 @@ fn examine(bundle: &mut Bundle, target: &ObjectRef, now: Timestamp) -> Report {
         });
     }
     report.not_checked.sort();
-    report
+    Ok(report)
 }

@@ -1,7 +1,11 @@
 //! Flags that every command understands.
 
+use std::path::PathBuf;
+use std::time::Duration;
+
 use clap::Args;
 
+use crate::hub::Flags;
 use crate::ui::Color;
 
 /// Flags that every command understands.
@@ -12,7 +16,7 @@ pub struct Global {
     /// it, at the cluster-scoped kinds
     #[arg(short, long, global = true, value_name = "NAMESPACE")]
     pub namespace: Option<String>,
-    /// The kubeconfig context of the hub, repeated in the commands that a report suggests
+    /// The kubeconfig context of the hub
     #[arg(
         long,
         alias = "hub-cluster-context",
@@ -20,12 +24,62 @@ pub struct Global {
         value_name = "NAME"
     )]
     pub context: Option<String>,
-    /// The kubeconfig file, repeated in the commands that a report suggests
+    /// The kubeconfig file [default: those of KUBECONFIG, else ~/.kube/config]
     #[arg(long, global = true, value_name = "FILE")]
     pub kubeconfig: Option<String>,
-    /// The user to impersonate, repeated in the commands that a report suggests
+    /// The cluster of the kubeconfig to use, instead of the context's
+    #[arg(long, global = true, value_name = "NAME", hide_short_help = true)]
+    pub cluster: Option<String>,
+    /// The user of the kubeconfig to use, instead of the context's
+    #[arg(long, global = true, value_name = "NAME", hide_short_help = true)]
+    pub user: Option<String>,
+    /// The address of the hub's API server
+    #[arg(
+        short = 's',
+        long,
+        global = true,
+        value_name = "URL",
+        hide_short_help = true
+    )]
+    pub server: Option<String>,
+    /// The bearer token to authenticate with
+    #[arg(long, global = true, value_name = "TOKEN", hide_short_help = true)]
+    pub token: Option<String>,
+    /// The name that the server's certificate must have
+    #[arg(long, global = true, value_name = "NAME", hide_short_help = true)]
+    pub tls_server_name: Option<String>,
+    /// Do not check the server's certificate: anyone may listen and answer
+    #[arg(long, global = true, hide_short_help = true)]
+    pub insecure_skip_tls_verify: bool,
+    /// The user to impersonate
     #[arg(long = "as", global = true, value_name = "USER")]
     pub impersonate: Option<String>,
+    /// A group to impersonate; may be repeated
+    #[arg(
+        long = "as-group",
+        global = true,
+        value_name = "GROUP",
+        hide_short_help = true
+    )]
+    pub impersonate_groups: Vec<String>,
+    /// The uid to impersonate
+    #[arg(
+        long = "as-uid",
+        global = true,
+        value_name = "UID",
+        hide_short_help = true
+    )]
+    pub impersonate_uid: Option<String>,
+    /// How long one request to the hub may take, such as 10s or 1m; 0 means for ever
+    #[arg(
+        long,
+        global = true,
+        value_name = "DURATION",
+        default_value = "30s",
+        value_parser = super::duration,
+        hide_short_help = true
+    )]
+    pub request_timeout: Duration,
     /// When to use colour
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub color: Color,
@@ -45,5 +99,28 @@ impl Global {
             ("--kubeconfig", self.kubeconfig.as_deref()),
             ("--as", self.impersonate.as_deref()),
         ]
+    }
+
+    /// What the flags say about the connection.
+    pub fn connection(&self, interactive: bool) -> Flags {
+        Flags {
+            kubeconfig: self.kubeconfig.as_ref().map(PathBuf::from),
+            context: self.context.clone(),
+            cluster: self.cluster.clone(),
+            user: self.user.clone(),
+            server: self.server.clone(),
+            token: self.token.clone(),
+            tls_server_name: self.tls_server_name.clone(),
+            insecure: self.insecure_skip_tls_verify,
+            impersonate: self.impersonate.clone(),
+            impersonate_groups: self.impersonate_groups.clone(),
+            impersonate_uid: self.impersonate_uid.clone(),
+            interactive,
+        }
+    }
+
+    /// The time limit of one request; `None` for none.
+    pub fn limit(&self) -> Option<Duration> {
+        (!self.request_timeout.is_zero()).then_some(self.request_timeout)
     }
 }

@@ -9,8 +9,31 @@ pub(super) struct Known<'k> {
     pub objects: &'k [ObjectRef],
     /// What errors call the place where they were looked for: `the input`.
     pub place: &'k str,
+    /// The command that hints name.
+    pub command: &'k str,
+    /// What a bare name may mean.
+    pub concepts: &'k [Concept],
     /// The flags by which a command looks in the same place, with their leading space.
     pub again: &'k str,
+}
+
+impl Known<'_> {
+    /// How an object can be named.
+    fn types(&self) -> String {
+        let name = |scope: &Scope| {
+            let forms: Vec<_> = self
+                .concepts
+                .iter()
+                .map(|concept| format!("{}/NAME", short(scope.kind(*concept))))
+                .collect();
+            forms.join(" or ")
+        };
+        format!(
+            "use {}, or with -n {}",
+            name(&Scope::Cluster),
+            name(&Scope::Namespace(String::new()))
+        )
+    }
 }
 
 /// Finds the run or placement that `word` means.
@@ -23,24 +46,23 @@ pub(super) fn resolve(
     if let Some((kind, name)) = word.split_once('/') {
         return typed(kind, name, namespace, known);
     }
-    let run = scope.object(Concept::UpdateRun, word);
-    let placement = scope.object(Concept::Placement, word);
-    match (
-        known.objects.contains(&run),
-        known.objects.contains(&placement),
-    ) {
-        (true, true) => Err(Error::usage(format!(
+    let meant: Vec<_> = known
+        .concepts
+        .iter()
+        .map(|concept| scope.object(*concept, word))
+        .filter(|object| known.objects.contains(object))
+        .collect();
+    match meant.as_slice() {
+        [one] => Ok(one.clone()),
+        [] => Err(missing(word, &scope, known, known.concepts)),
+        several => Err(Error::usage(format!(
             "{word:?} is the name of an update run and of a placement"
         ))
-        .hint(commands("say which:", &[&run, &placement], known))),
-        (true, false) => Ok(run),
-        (false, true) => Ok(placement),
-        (false, false) => Err(missing(
-            word,
-            &scope,
+        .hint(commands(
+            "say which:",
+            &several.iter().collect::<Vec<_>>(),
             known,
-            &[Concept::UpdateRun, Concept::Placement],
-        )),
+        ))),
     }
 }
 
@@ -51,16 +73,12 @@ fn typed(
     known: &Known<'_>,
 ) -> Result<ObjectRef, Error> {
     let Some(kind) = Kind::from_word(kind) else {
-        return Err(
-            Error::usage(format!("{kind:?} is not a type that can be diagnosed"))
-                .hint("use csur/NAME or crp/NAME, or with -n sur/NAME or rp/NAME"),
-        );
+        return Err(Error::usage(format!("{kind:?} is not the name of a type")).hint(known.types()));
     };
-    if !matches!(kind.concept(), Concept::UpdateRun | Concept::Placement) {
-        return Err(Error::usage(format!(
-            "a {kind} cannot be diagnosed, only update runs and placements"
-        ))
-        .hint("use csur/NAME or crp/NAME, or with -n sur/NAME or rp/NAME"));
+    if !known.concepts.contains(&kind.concept()) {
+        return Err(
+            Error::usage(format!("{} does not take a {kind}", known.command)).hint(known.types()),
+        );
     }
     if name.is_empty() {
         return Err(Error::usage("the name behind the / is missing"));
@@ -186,7 +204,10 @@ fn missing(name: &str, scope: &Scope, known: &Known<'_>, concepts: &[Concept]) -
 fn commands(lead: &str, objects: &[&ObjectRef], known: &Known<'_>) -> String {
     objects.iter().fold(lead.to_owned(), |text, object| {
         let (form, again) = (form(object), known.again);
-        format!("{text}\n  kubectl fleet-stage diagnose {form}{again}")
+        format!(
+            "{text}\n  kubectl fleet-stage {} {form}{again}",
+            known.command
+        )
     })
 }
 

@@ -1,5 +1,5 @@
 use super::{Known, resolve};
-use crate::kubefleet::{Kind, ObjectRef};
+use crate::kubefleet::{Concept, Kind, ObjectRef};
 
 fn object(kind: Kind, namespace: &str, name: &str) -> ObjectRef {
     ObjectRef {
@@ -24,6 +24,8 @@ fn outcome(word: &str, namespace: Option<&str>) -> String {
     let known = Known {
         objects: &objects,
         place: "the input",
+        command: "diagnose",
+        concepts: &[Concept::UpdateRun, Concept::Placement],
         again: " -f x.yaml",
     };
     match resolve(word, namespace, &known) {
@@ -94,13 +96,13 @@ fn what_is_not_clear_is_a_usage_error() {
         (
             "pod/x",
             None,
-            "2: \"pod\" is not a type that can be diagnosed | \
+            "2: \"pod\" is not the name of a type | \
              use csur/NAME or crp/NAME, or with -n sur/NAME or rp/NAME",
         ),
         (
             "careq/x",
             None,
-            "2: a ClusterApprovalRequest cannot be diagnosed, only update runs and placements | \
+            "2: diagnose does not take a ClusterApprovalRequest | \
              use csur/NAME or crp/NAME, or with -n sur/NAME or rp/NAME",
         ),
         ("csur/", None, "2: the name behind the / is missing | "),

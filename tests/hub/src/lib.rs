@@ -1,5 +1,38 @@
 //! A hub for tests: a real etcd and kube-apiserver on loopback, the CRDs, a fault proxy, and a
-//! stand-in for KubeFleet's controllers.
+//! stand-in for KubeFleet's controllers. See `README.md`.
 
+mod components;
+mod crds;
+mod objects;
+mod servers;
 pub mod fleet;
 pub mod standin;
+
+pub use components::{CACHE, Components, REQUIRE};
+pub use crds::Crds;
+pub use objects::path_of;
+pub use servers::{ADMIN, Options, TestHub, USERS, client};
+
+/// Why there is no hub.
+#[derive(Debug, Clone)]
+pub enum Error {
+    /// Something that it needs is not installed: a test is skipped.
+    Missing(String),
+    /// It should work, and does not: a test fails.
+    Failed(String),
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Missing(why) | Self::Failed(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Says what was being done when something failed.
+pub(crate) fn context<E: std::fmt::Display>(doing: String) -> impl FnOnce(E) -> Error {
+    move |error| Error::Failed(format!("{doing}: {error}"))
+}

@@ -1,0 +1,530 @@
+//! Where a command reads: the files that were given with `-f`, or the hub.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use jiff::Timestamp;
+
+use super::global::Global;
+use super::names::{Known, form, resolve};
+use crate::bundle::{self, Bundle};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::hub::Hub;
+use crate::inventory::source::{Answer, HubFacts, Outcome, Query, Source};
+use crate::inventory::{Inventory, Walk, choose};
+use crate::kubefleet::object::{Body, Object};
+use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
+use crate::render::invocation::quote;
+use crate::rollout;
+use crate::ui::Ui;
+
+/// What a command reads instead of the hub.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Input")]
+pub struct Input {
+    /// Read objects from a file, a directory, or standard input (-) instead of the hub; may be
+    /// repeated
+    #[arg(short = 'f', long = "filename", value_name = "PATH")]
+    pub files: Vec<PathBuf>,
+    /// The moment to judge for, as RFC 3339 [default: now; with -f when the objects were collected,
+    /// else the newest time in them]
+    #[arg(long, value_name = "TIME")]
+    pub now: Option<Timestamp>,
+}
+
+/// The objects that a command looks at, wherever they are.
+pub struct Reading {
+    place: Place,
+    /// The moment for which everything is judged.
+    pub now: Timestamp,
+    /// The flags by which the same objects are read again, with their leading space.
+    again: String,
+    /// The command that hints name.
+    command: &'static str,
+    /// The objects that were asked for and stood in the files more than once, and how often.
+    doubtful: Vec<(ObjectRef, usize)>,
+}
+
+enum Place {
+    Files(Box<Bundle>),
+    Hub(Box<Hub>),
+}
+
+/// Reads the files, or connects to the hub. `command` is the one that hints name.
+pub fn open(
+    input: &Input,
+    command: &'static str,
+    global: &Global,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Result<Reading, Error> {
+    if input.files.is_empty() {
+        let hub = connect(global, ui)?;
+        return Ok(Reading {
+            place: Place::Hub(Box::new(hub)),
+            now: input.now.unwrap_or_else(clock),
+            again: String::new(),
+            command,
+            doubtful: Vec::new(),
+        });
+    }
+    let bundle = bundle::read(inputs(input, ui)?)?;
+    for warning in &bundle.warnings {
+        ui.warning(warning);
+    }
+    let now = input
+        .now
+        .or(bundle.collected_at)
+        .or_else(|| bundle.newest_timestamp())
+        .unwrap_or_else(clock);
+    let again = input.files.iter().fold(String::new(), |flags, path| {
+        flags + " -f " + &quote(&path.to_string_lossy())
+    });
+    Ok(Reading {
+        place: Place::Files(Box::new(bundle)),
+        now,
+        again,
+        command,
+        doubtful: Vec::new(),
+    })
+}
+
+/// Connects to the hub that the flags and the kubeconfig name.
+pub fn connect(global: &Global, ui: &mut Ui) -> Result<Hub, Error> {
+    let flags = global.connection(ui.has_terminal_input());
+    let mut progress = ui.progress();
+    let on_wait = Box::new(move |what: Option<&str>| match what {
+        Some(what) => progress.show(&format!("reading {what} from the hub …")),
+        None => progress.clear(),
+    });
+    let variable = |name: &str| std::env::var_os(name);
+    Ok(Hub::connect(&flags, global.limit(), &variable, on_wait)?)
+}
+
+fn inputs(input: &Input, ui: &mut Ui) -> Result<Vec<bundle::Input>, Error> {
+    input
+        .files
+        .iter()
+        .map(|path| {
+            if path.as_os_str() != "-" {
+                return Ok(bundle::Input::Path(path.clone()));
+            }
+            ui.take_input()
+                .map(bundle::Input::Stdin)
+                .ok_or_else(|| Error::usage("standard input (-) can be read once only"))
+        })
+        .collect()
+}
+
+impl Reading {
+    /// What errors call the place.
+    pub const fn place(&self) -> &'static str {
+        match self.place {
+            Place::Files(_) => "the input",
+            Place::Hub(_) => "the hub",
+        }
+    }
+
+    /// The hub, when it is not files.
+    pub fn hub(&mut self) -> Option<&mut Hub> {
+        match &mut self.place {
+            Place::Hub(hub) => Some(hub),
+            Place::Files(_) => None,
+        }
+    }
+
+    /// One answer to one question.
+    pub fn ask(&mut self, query: &Query) -> Answer {
+        self.answer(std::slice::from_ref(query))
+            .pop()
+            .unwrap_or(Answer {
+                objects: Vec::new(),
+                outcome: Outcome::NotCollected,
+            })
+    }
+
+    /// The run or placement that a user means: a name, or TYPE/NAME; without a word, what the
+    /// files were collected for.
+    pub fn target(
+        &mut self,
+        word: Option<&str>,
+        namespace: Option<&str>,
+        ui: &mut Ui,
+    ) -> Result<ObjectRef, Error> {
+        self.target_of(
+            word,
+            namespace,
+            &[Concept::UpdateRun, Concept::Placement],
+            ui,
+        )
+    }
+
+    /// The same for a command that takes only some concepts.
+    pub fn target_of(
+        &mut self,
+        word: Option<&str>,
+        namespace: Option<&str>,
+        concepts: &[Concept],
+        ui: &mut Ui,
+    ) -> Result<ObjectRef, Error> {
+        let Some(word) = word else {
+            return match &self.place {
+                Place::Files(bundle) if bundle.target.is_some() => {
+                    let target = bundle.target.clone();
+                    target
+                        .map(|target| ObjectRef {
+                            kind: target.kind,
+                            namespace: target.namespace,
+                            name: target.name,
+                        })
+                        .ok_or_else(|| self.unnamed(namespace))
+                }
+                _ => Err(self.unnamed(namespace)),
+            };
+        };
+        let namespace = self.namespace_of(word, namespace, ui);
+        let namespace = namespace.as_deref();
+        let candidates = candidates(word, namespace, concepts);
+        let queries: Vec<_> = candidates
+            .iter()
+            .map(|object| Query::named(object.kind, &object.namespace, &object.name))
+            .collect();
+        let answers = self.answer(&queries);
+        let found: Vec<_> = candidates
+            .iter()
+            .zip(&answers)
+            .filter(|(_, answer)| !answer.objects.is_empty())
+            .collect();
+        if let ([(one, _)], true) = (found.as_slice(), well_formed(word, namespace)) {
+            return Ok((*one).clone());
+        }
+        if found.is_empty() {
+            self.no_hub()?;
+            // What may not be read is not missing: the walk says what is known of it.
+            let unread = candidates.iter().zip(&answers).find(|(_, answer)| {
+                matches!(answer.outcome, Outcome::Denied(_) | Outcome::Failed(_))
+            });
+            if let Some((target, answer)) = unread
+                && well_formed(word, namespace)
+            {
+                self.readable(target, answer)?;
+                return Ok(target.clone());
+            }
+            let unserved = candidates
+                .iter()
+                .zip(&answers)
+                .filter(|(_, answer)| answer.outcome == Outcome::NotInstalled)
+                .map(|(object, _)| object.kind);
+            let unserved: Vec<_> = unserved.collect();
+            if let (Place::Hub(_), Some(kind)) = (&self.place, unserved.first())
+                && unserved.len() == candidates.len()
+            {
+                return Err(crate::hub::HubError::NotServed(*kind).into());
+            }
+        }
+        let everything: Vec<_> = Kind::ALL
+            .iter()
+            .filter(|kind| matches!(kind.concept(), Concept::UpdateRun | Concept::Placement))
+            .map(|kind| Query::all(*kind, ""))
+            .collect();
+        let objects: Vec<_> = self
+            .answer(&everything)
+            .iter()
+            .flat_map(|answer| &answer.objects)
+            .map(Object::reference)
+            .collect();
+        let known = Known {
+            objects: &objects,
+            place: self.place(),
+            command: self.command,
+            again: &self.again,
+            concepts,
+        };
+        resolve(word, namespace, &known)
+    }
+
+    /// The namespace to look in: that of the flag, or for a namespaced type without one the
+    /// context's own, which is said. Files have no context: all their namespaces are looked at.
+    fn namespace_of(&self, word: &str, namespace: Option<&str>, ui: &mut Ui) -> Option<String> {
+        if let Some(namespace) = namespace {
+            return Some(namespace.to_owned());
+        }
+        let kind = Kind::from_word(word.split_once('/')?.0)?;
+        let Place::Hub(hub) = &self.place else {
+            return None;
+        };
+        kind.is_namespaced().then(|| {
+            let namespace = hub.default_namespace.clone();
+            ui.status(&format!(
+                "looking in namespace {namespace}, the context's own; -n names another"
+            ));
+            namespace
+        })
+    }
+
+    /// Every run of a scope or of all, by scope, namespace and name.
+    pub fn every_run(
+        &mut self,
+        namespace: Option<&str>,
+        everywhere: bool,
+        active: bool,
+    ) -> Result<Vec<ObjectRef>, Error> {
+        let scope = Scope::of_namespace(namespace.unwrap_or_default());
+        let queries = if everywhere {
+            vec![
+                Query::all(Kind::ClusterStagedUpdateRun, ""),
+                Query::all(Kind::StagedUpdateRun, ""),
+            ]
+        } else {
+            vec![Query::all(
+                scope.kind(Concept::UpdateRun),
+                scope.namespace(),
+            )]
+        };
+        let answers = self.answer(&queries);
+        self.listed(&queries, &answers)?;
+        let mut runs: Vec<_> = answers
+            .iter()
+            .flat_map(|answer| &answer.objects)
+            .filter(|object| match &object.body {
+                Body::Run(run) => !active || !choose::is_finished(run),
+                _ => false,
+            })
+            .map(Object::reference)
+            .collect();
+        runs.sort();
+        Ok(runs)
+    }
+
+    /// Fails when nothing of what a command lists could be read. Files that do not mention a kind
+    /// hold none of it.
+    pub fn listed(&self, queries: &[Query], answers: &[Answer]) -> Result<(), Error> {
+        self.no_hub()?;
+        let unread: Vec<_> = queries
+            .iter()
+            .zip(answers)
+            .filter(|(_, answer)| {
+                answer.objects.is_empty()
+                    && !matches!(answer.outcome, Outcome::Listed | Outcome::NotCollected)
+            })
+            .collect();
+        let Some((query, answer)) = unread.first() else {
+            return Ok(());
+        };
+        if unread.len() < queries.len() {
+            return Ok(());
+        }
+        let kind = query.kind;
+        let gap = answer.outcome.gap().unwrap_or_default();
+        let error = Error::failed(format!("{} cannot be listed: {gap}", kind.plural()));
+        Err(match &answer.outcome {
+            Outcome::Denied(_) => Error {
+                exit: Exit::Incomplete,
+                ..error
+            }
+            .hint(may_i("list", query)),
+            Outcome::NotInstalled => crate::hub::HubError::NotServed(kind).into(),
+            _ => error,
+        })
+    }
+
+    /// Walks around a target and freezes what is known.
+    pub fn inventory(&mut self, target: &ObjectRef) -> Result<Inventory, Error> {
+        let walk = self.walk_whole(target)?;
+        let facts = self.hub_facts(walk.run().into_iter());
+        Ok(Inventory::new(walk, self.now, facts))
+    }
+
+    /// Walks around a target until what was read of its run goes together with the rest.
+    pub fn walk_whole(&mut self, target: &ObjectRef) -> Result<Walk, Error> {
+        let mut walk = self.walk(target);
+        if self.is_torn(&walk) {
+            // The run went on while it was looked at: what was read of it does not go together
+            // with what was read after it. Once more is enough: it goes on every 15 s at most.
+            if let Some(hub) = self.hub() {
+                hub.forget();
+            }
+            walk = self.walk(target);
+        }
+        self.checked(walk, target)
+    }
+
+    /// What the state of a target needs, and nothing that would only explain it: fewer requests.
+    /// It is not read twice: approvals and bindings that are newer than the run correct the
+    /// verdict, they never contradict it.
+    pub fn overview(&mut self, target: &ObjectRef) -> Result<Inventory, Error> {
+        let mut walk = Walk::shallow(target.clone());
+        walk.drive(self);
+        let walk = self.checked(walk, target)?;
+        let facts = self.hub_facts(walk.run().into_iter());
+        Ok(Inventory::new(walk, self.now, facts))
+    }
+
+    /// Fails when the hub or the target itself could not be read.
+    fn checked(&self, walk: Walk, target: &ObjectRef) -> Result<Walk, Error> {
+        self.no_hub()?;
+        if let Some(answer) = walk.answer(&walk.target_query()) {
+            self.readable(target, answer)?;
+        }
+        Ok(walk)
+    }
+
+    fn walk(&mut self, target: &ObjectRef) -> Walk {
+        let mut walk = Walk::new(target.clone());
+        walk.drive(self);
+        walk
+    }
+
+    /// Whether the run changed while a live hub was read.
+    fn is_torn(&mut self, walk: &Walk) -> bool {
+        let (Some(hub), Some(run)) = (self.hub(), walk.run()) else {
+            return false;
+        };
+        let query = Query::named(run.object().kind, &run.meta.namespace, &run.meta.name);
+        let now = hub.ask_again(&query);
+        now.objects
+            .first()
+            .is_some_and(|object| object.body.meta().resource_version != run.meta.resource_version)
+    }
+
+    /// What the hub's schema says, where the verdict about one of the runs depends on it.
+    pub fn hub_facts<'r>(&mut self, mut runs: impl Iterator<Item = &'r UpdateRun>) -> HubFacts {
+        match &mut self.place {
+            Place::Files(bundle) => bundle.hub.clone(),
+            Place::Hub(hub) => HubFacts {
+                run_states: runs
+                    .find(|run| rollout::depends_on_schema(run))
+                    .and_then(|run| hub.run_states(run.object().kind).ok()),
+            },
+        }
+    }
+
+    /// Fails when the target itself could not be read, unless that was forbidden: then what else
+    /// was read still says something.
+    fn readable(&self, target: &ObjectRef, answer: &Answer) -> Result<(), Error> {
+        match (&self.place, &answer.outcome) {
+            (Place::Hub(_), Outcome::Failed(why)) if answer.objects.is_empty() => {
+                Err(Error::failed(format!("{target} cannot be read: {why}"))
+                    .hint("try again; give it longer with --request-timeout"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Fails when the connection itself is gone.
+    fn no_hub(&self) -> Result<(), Error> {
+        match &self.place {
+            Place::Hub(hub) => match hub.lost() {
+                Some(error) => Err(error.clone().into()),
+                None => Ok(()),
+            },
+            Place::Files(_) => Ok(()),
+        }
+    }
+
+    /// The objects that were asked for and that the files hold in several versions.
+    pub fn take_doubtful(&mut self) -> Vec<(ObjectRef, usize)> {
+        let mut doubtful = std::mem::take(&mut self.doubtful);
+        doubtful.sort();
+        doubtful.dedup();
+        doubtful
+    }
+
+    /// Asks for a name, and offers what there is.
+    fn unnamed(&mut self, namespace: Option<&str>) -> Error {
+        let (place, command) = (self.place(), self.command);
+        let error = Error::usage(format!("say which update run or placement to {command}"));
+        let runs = self
+            .every_run(namespace, namespace.is_none(), false)
+            .unwrap_or_default();
+        match runs.as_slice() {
+            [] => error.hint(format!("{place} holds no update run; name a placement")),
+            [one] => error.hint(format!(
+                "{place} holds one update run:\n  kubectl fleet-stage {command} {}{}",
+                form(one),
+                self.again
+            )),
+            several if command == "diagnose" => {
+                let flag = match namespace {
+                    Some(namespace) => format!(" -n {namespace}"),
+                    None if several.iter().all(|run| run.namespace.is_empty()) => String::new(),
+                    None => " -A".to_owned(),
+                };
+                error.hint(format!(
+                    "{place} holds {} update runs; all of them:\n  \
+                     kubectl fleet-stage diagnose --all{flag}{}",
+                    several.len(),
+                    self.again
+                ))
+            }
+            several => error.hint(format!(
+                "{place} holds {} update runs; see them:\n  kubectl fleet-stage list -A{}",
+                several.len(),
+                self.again
+            )),
+        }
+    }
+}
+
+impl Source for Reading {
+    fn answer(&mut self, queries: &[Query]) -> Vec<Answer> {
+        match &mut self.place {
+            Place::Hub(hub) => hub.answer(queries),
+            Place::Files(bundle) => {
+                let answers = bundle.answer(queries);
+                if !bundle.duplicates.is_empty() {
+                    let objects = answers.iter().flat_map(|answer| &answer.objects);
+                    let names: Vec<_> = objects.map(Object::reference).collect();
+                    let seen = |(object, _): &&(ObjectRef, usize)| names.contains(object);
+                    let doubtful = bundle.duplicates.iter().filter(seen).cloned();
+                    self.doubtful.extend(doubtful);
+                }
+                answers
+            }
+        }
+    }
+}
+
+/// The objects that a word may mean.
+fn candidates(word: &str, namespace: Option<&str>, concepts: &[Concept]) -> Vec<ObjectRef> {
+    let scope = Scope::of_namespace(namespace.unwrap_or_default());
+    match word.split_once('/') {
+        None => concepts
+            .iter()
+            .map(|concept| scope.object(*concept, word))
+            .collect(),
+        Some((kind, name)) => Kind::from_word(kind)
+            .filter(|kind| concepts.contains(&kind.concept()))
+            .filter(|kind| kind.is_namespaced() == namespace.is_some())
+            .map(|kind| ObjectRef {
+                kind,
+                namespace: namespace.unwrap_or_default().to_owned(),
+                name: name.to_owned(),
+            })
+            .into_iter()
+            .collect(),
+    }
+}
+
+/// Whether a word says what it means without a look at what there is.
+fn well_formed(word: &str, namespace: Option<&str>) -> bool {
+    match word.split_once('/') {
+        None => !word.is_empty(),
+        Some((kind, name)) => {
+            !name.is_empty()
+                && Kind::from_word(kind)
+                    .is_some_and(|kind| kind.is_namespaced() == namespace.is_some())
+        }
+    }
+}
+
+/// The line that asks the hub for a permission.
+fn may_i(verb: &str, query: &Query) -> String {
+    format!(
+        "ask with: kubectl auth can-i {verb} {}.{}",
+        query.kind.plural(),
+        query.kind.group()
+    )
+}

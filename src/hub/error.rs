@@ -1,0 +1,152 @@
+//! What can go wrong between us and a hub.
+
+use crate::kubefleet::Kind;
+
+/// What went wrong between us and a hub.
+#[derive(Debug, Clone, thiserror::Error, PartialEq, Eq)]
+pub enum HubError {
+    /// Neither a kubeconfig nor a cluster around us.
+    #[error("there is no kubeconfig, and this is no pod in a cluster")]
+    NoConfig,
+    /// The kubeconfig cannot be used, and why.
+    #[error("{0}")]
+    Config(String),
+    /// The context is in none of the files.
+    #[error("the kubeconfig has no context {name:?}")]
+    NoContext {
+        /// The name that was asked for.
+        name: String,
+        /// The names that there are.
+        known: Vec<String>,
+    },
+    /// No connection.
+    #[error("cannot reach the hub at {url}: {why}")]
+    Unreachable {
+        /// The server's address.
+        url: String,
+        /// What the connection says.
+        why: String,
+    },
+    /// A connection without trust.
+    #[error("no secure connection to the hub at {url}: {why}")]
+    Tls {
+        /// The server's address.
+        url: String,
+        /// What the handshake says.
+        why: String,
+    },
+    /// The credentials could not be had: a plugin failed, say.
+    #[error("no credentials for the hub: {0}")]
+    Credentials(String),
+    /// 401: the server does not know who we are.
+    #[error("the hub does not accept the credentials: {0}")]
+    Unauthorized(String),
+    /// 403, in the server's words.
+    #[error("forbidden: {0}")]
+    Forbidden(String),
+    /// 404 for an object.
+    #[error("not found: {0}")]
+    NotFound(String),
+    /// 404 for a path: the kind, or this version of it, is not served.
+    #[error("the hub does not serve what was asked for: {0}")]
+    NotRouted(String),
+    /// 410: a continued list or a watch that is too old.
+    #[error("the hub no longer has the list that was being read")]
+    Gone,
+    /// Nothing came within the time limit.
+    #[error("no answer within {0}")]
+    TimedOut(String),
+    /// The answer broke off, or is no JSON.
+    #[error("the hub's answer is broken: {0}")]
+    Broken(String),
+    /// Any other answer that is no success.
+    #[error("the hub answered {code}: {message}")]
+    Refused {
+        /// The HTTP status.
+        code: u16,
+        /// The server's words.
+        message: String,
+        /// The reason, as Kubernetes names it; empty where the answer is not Kubernetes'.
+        reason: String,
+    },
+    /// The API server is no hub of a fleet.
+    #[error("the API server at {0} is not a KubeFleet hub: it serves no {group}", group = crate::kubefleet::kind::PLACEMENT_GROUP)]
+    NotAHub(String),
+    /// A hub without staged update runs of this kind.
+    #[error("the hub does not serve {0}")]
+    NotServed(Kind),
+}
+
+impl HubError {
+    /// Whether another try may help.
+    pub(super) const fn may_pass(&self) -> bool {
+        match self {
+            Self::Refused { code, .. } => matches!(code, 429 | 500 | 502 | 503 | 504),
+            Self::Broken(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether nothing else can be asked either.
+    pub const fn is_fatal(&self) -> bool {
+        matches!(
+            self,
+            Self::NoConfig
+                | Self::Config(_)
+                | Self::NoContext { .. }
+                | Self::Unreachable { .. }
+                | Self::Tls { .. }
+                | Self::Credentials(_)
+                | Self::Unauthorized(_)
+                | Self::NotAHub(_)
+        )
+    }
+
+    /// What to do about it, where that can be said.
+    pub fn hint(&self) -> Option<String> {
+        let text = match self {
+            Self::NoConfig | Self::Config(_) => {
+                "name one with --kubeconfig or KUBECONFIG and a context with --context; \
+                 -f reads files instead of a hub"
+                    .to_owned()
+            }
+            Self::NoContext { known, .. } if known.is_empty() => {
+                "the kubeconfig has no contexts at all".to_owned()
+            }
+            Self::NoContext { known, .. } => format!("it has {}", known.join(", ")),
+            Self::Unreachable { .. } => {
+                "check the network, VPN and proxy, and that the context is the hub's: \
+                 kubectl config current-context"
+                    .to_owned()
+            }
+            Self::Tls { .. } => "check certificate-authority, tls-server-name and the server's \
+                 address in the kubeconfig"
+                .to_owned(),
+            Self::Credentials(_) | Self::Unauthorized(_) => {
+                "log in again, or renew the token or certificate; then check with: \
+                 kubectl auth whoami"
+                    .to_owned()
+            }
+            Self::TimedOut(_) => "give it longer with --request-timeout".to_owned(),
+            Self::NotAHub(_) => {
+                "name the hub's context with --context; members do not have these kinds".to_owned()
+            }
+            Self::Refused {
+                code: 429 | 500..=599,
+                ..
+            }
+            | Self::Broken(_) => "try again; if it stays, look at the hub's API server".to_owned(),
+            Self::NotServed(_) => {
+                "see which kinds it serves: kubectl fleet-stage doctor".to_owned()
+            }
+            Self::Forbidden(_)
+            | Self::NotFound(_)
+            | Self::NotRouted(_)
+            | Self::Gone
+            | Self::Refused { .. } => {
+                return None;
+            }
+        };
+        Some(text)
+    }
+}

@@ -1,0 +1,282 @@
+//! The live hub: connect, served versions, reads, watches.
+//!
+//! Everything here is asked for in rounds: the walk says what it wants to know next, and the hub
+//! asks for all of it at once, on a bounded number of connections.
+
+mod access;
+mod config;
+mod error;
+mod read;
+mod request;
+mod served;
+mod watch;
+
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::time::Duration;
+
+use kube::Client;
+use serde_json::value::RawValue;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+pub use access::{Access, Clocks};
+pub use config::{Flags, contexts};
+pub use error::HubError;
+pub use served::Served;
+pub use watch::{Event, Mirror, News, Next, Watch, What};
+
+use crate::inventory::source::{Answer, Outcome, Query, Source, Which};
+use crate::kubefleet::{Kind, ObjectRef};
+use request::Connection;
+
+/// How many requests are under way at once.
+const AT_ONCE: usize = 8;
+/// After how long waiting is worth a word.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// How often that word is renewed.
+const BEAT: Duration = Duration::from_millis(250);
+
+/// Is told what is waited for, or `None` when the waiting is over.
+pub type OnWait = Box<dyn FnMut(Option<&str>)>;
+
+/// A live hub.
+pub struct Hub {
+    runtime: Runtime,
+    connection: Connection,
+    served: Arc<Served>,
+    /// The context's name; empty in a cluster and with `--server` alone.
+    pub context: String,
+    /// The namespace that the context names; `default` where it names none.
+    pub default_namespace: String,
+    known: HashMap<Query, Answer>,
+    lost: Option<HubError>,
+    texts: Option<BTreeMap<ObjectRef, Box<RawValue>>>,
+    on_wait: OnWait,
+}
+
+impl Hub {
+    /// Connects, and asks what is served. `limit` is the time for one request.
+    pub fn connect(
+        flags: &Flags,
+        limit: Option<Duration>,
+        variable: &(dyn Fn(&str) -> Option<OsString> + Sync),
+        mut on_wait: OnWait,
+    ) -> Result<Self, HubError> {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .map_err(|error| HubError::Config(format!("no thread can be started: {error}")))?;
+        let resolved = runtime.block_on(config::resolve(flags, variable))?;
+        let default_namespace = resolved.config.default_namespace.clone();
+        let url = resolved.config.cluster_url.to_string();
+        let url = url.trim_end_matches('/').to_owned();
+        let _inside = runtime.enter();
+        let client = Client::try_from(resolved.config)
+            .map_err(|error| HubError::Config(config::chain(&error)))?;
+        drop(_inside);
+        let connection = Connection::new(client, url, limit);
+        let served = wait(
+            &runtime,
+            &mut on_wait,
+            "what the hub serves",
+            served::discover(&connection),
+        )?;
+        if !served.is_hub() {
+            return Err(HubError::NotAHub(connection.url));
+        }
+        Ok(Self {
+            runtime,
+            connection,
+            served: Arc::new(served),
+            context: resolved.context,
+            default_namespace,
+            known: HashMap::new(),
+            lost: None,
+            texts: None,
+            on_wait,
+        })
+    }
+
+    /// The API server's address.
+    pub fn url(&self) -> &str {
+        &self.connection.url
+    }
+
+    /// What it serves.
+    pub fn served(&self) -> &Served {
+        &self.served
+    }
+
+    /// Keeps the text of every object that is read from now on.
+    pub fn keep_texts(&mut self) {
+        self.texts.get_or_insert_default();
+    }
+
+    /// The texts that were kept, by kind, namespace and name.
+    pub fn take_texts(&mut self) -> BTreeMap<ObjectRef, Box<RawValue>> {
+        self.texts.take().unwrap_or_default()
+    }
+
+    /// Why the connection is of no use any more.
+    pub const fn lost(&self) -> Option<&HubError> {
+        self.lost.as_ref()
+    }
+
+    /// Forgets what was read, so that it is read again.
+    pub fn forget(&mut self) {
+        self.known.clear();
+    }
+
+    /// Asks again, whatever is known already.
+    pub fn ask_again(&mut self, query: &Query) -> Answer {
+        self.known.remove(query);
+        let mut answers = self.answer(std::slice::from_ref(query));
+        answers.pop().unwrap_or_else(|| {
+            read::unanswered(&HubError::Broken("there was no answer".to_owned()))
+        })
+    }
+
+    /// The values that the hub's schema allows for `spec.state` of a run.
+    pub fn run_states(&mut self, kind: Kind) -> Result<Vec<String>, HubError> {
+        let version = self.served.version(kind).ok_or(HubError::NotServed(kind))?;
+        let connection = self.connection.clone();
+        wait(
+            &self.runtime,
+            &mut self.on_wait,
+            "the schema of update runs",
+            async move { served::run_states(&connection, kind, version).await },
+        )
+    }
+
+    /// What is known already: asked for itself, or part of a list that was read in full.
+    fn remembered(&self, query: &Query) -> Option<Answer> {
+        if let Some(answer) = self.known.get(query) {
+            return Some(answer.clone());
+        }
+        let Which::Named { namespace, .. } = &query.which else {
+            return None;
+        };
+        [namespace.as_str(), ""].iter().find_map(|namespace| {
+            let answer = self.known.get(&Query::all(query.kind, namespace))?;
+            let objects = answer.objects.iter();
+            (answer.outcome == Outcome::Listed).then(|| Answer {
+                objects: objects
+                    .filter(|object| query.matches(object))
+                    .cloned()
+                    .collect(),
+                outcome: Outcome::Listed,
+            })
+        })
+    }
+
+    fn fetch(&mut self, queries: Vec<Query>) {
+        let keep = self.texts.is_some();
+        let what = describe(&queries);
+        let connection = self.connection.clone();
+        let served = Arc::clone(&self.served);
+        let read = wait(&self.runtime, &mut self.on_wait, &what, async move {
+            let slots = Arc::new(Semaphore::new(AT_ONCE));
+            let mut tasks = JoinSet::new();
+            for query in queries {
+                let (connection, served, slots) =
+                    (connection.clone(), Arc::clone(&served), Arc::clone(&slots));
+                tasks.spawn(async move {
+                    let _slot = slots.acquire_owned().await;
+                    let found = read::read(&connection, &served, &query, keep).await;
+                    (query, found)
+                });
+            }
+            tasks.join_all().await
+        });
+        for (query, found) in read {
+            let answer = match found {
+                Ok(found) => {
+                    if let Some(texts) = &mut self.texts {
+                        let names = found.objects.iter().map(|object| object.reference());
+                        texts.extend(names.zip(found.texts));
+                    }
+                    Answer {
+                        objects: found.objects,
+                        outcome: Outcome::Listed,
+                    }
+                }
+                Err(error) => {
+                    let answer = read::unanswered(&error);
+                    if error.is_fatal() {
+                        self.lost.get_or_insert(error);
+                    }
+                    answer
+                }
+            };
+            self.known.insert(query, answer);
+        }
+    }
+}
+
+impl Source for Hub {
+    fn answer(&mut self, queries: &[Query]) -> Vec<Answer> {
+        let mut unknown: Vec<_> = queries
+            .iter()
+            .filter(|query| self.remembered(query).is_none())
+            .cloned()
+            .collect();
+        unknown.sort();
+        unknown.dedup();
+        if !unknown.is_empty() {
+            self.fetch(unknown);
+        }
+        queries
+            .iter()
+            .map(|query| {
+                self.remembered(query).unwrap_or_else(|| {
+                    read::unanswered(&HubError::Broken("there was no answer".to_owned()))
+                })
+            })
+            .collect()
+    }
+}
+
+/// Runs a future to its end, and says so when that takes a while.
+fn wait<T>(
+    runtime: &Runtime,
+    on_wait: &mut OnWait,
+    what: &str,
+    future: impl Future<Output = T>,
+) -> T {
+    runtime.block_on(async {
+        let mut future = std::pin::pin!(future);
+        let mut next = PATIENCE;
+        let mut told = false;
+        loop {
+            match tokio::time::timeout(next, future.as_mut()).await {
+                Ok(done) => {
+                    if told {
+                        on_wait(None);
+                    }
+                    return done;
+                }
+                Err(_) => {
+                    on_wait(Some(what));
+                    told = true;
+                    next = BEAT;
+                }
+            }
+        }
+    })
+}
+
+/// What a round asks for, in words.
+fn describe(queries: &[Query]) -> String {
+    let mut kinds: Vec<_> = queries.iter().map(|query| query.kind).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    match kinds.as_slice() {
+        [one] => one.plural().to_owned(),
+        [first, .., last] => format!("{} … {}", first.plural(), last.plural()),
+        [] => String::new(),
+    }
+}

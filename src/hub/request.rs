@@ -1,0 +1,303 @@
+//! One request: its time limit, its retries, and what its answer means.
+
+use std::time::Duration;
+
+use http::{Method, Request, StatusCode, header};
+use http_body_util::BodyExt;
+use kube::Client;
+use kube::client::Body;
+use serde::Deserialize;
+use tokio::time::{Instant, sleep_until, timeout_at};
+
+use super::config::chain;
+use super::error::HubError;
+
+/// How often a read is sent at most.
+const ATTEMPTS: u32 = 5;
+/// The pause before the second try where the server names none; it doubles each time.
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
+/// The longest pause that a server may ask for and get.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// A connection to an API server.
+#[derive(Clone)]
+pub(super) struct Connection {
+    client: Client,
+    /// The server's address, for errors.
+    pub(super) url: String,
+    /// How long one request may take, its retries included; `None` for ever.
+    pub(super) limit: Option<Duration>,
+}
+
+/// A successful answer.
+pub(super) struct Answer {
+    pub body: Vec<u8>,
+    /// The server's clock, as the answer's header has it.
+    pub date: Option<String>,
+}
+
+/// Far enough away to mean never.
+const NEVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+
+impl Connection {
+    pub(super) fn new(client: Client, url: String, limit: Option<Duration>) -> Self {
+        Self { client, url, limit }
+    }
+
+    /// Reads a path.
+    pub(super) async fn get(&self, path: &str, accept: &str) -> Result<Vec<u8>, HubError> {
+        let answer = self.patiently(Method::GET, path, accept, &[]).await?;
+        Ok(answer.body)
+    }
+
+    /// Sends what may be sent again while the server asks for patience, all tries within one time
+    /// limit.
+    pub(super) async fn patiently(
+        &self,
+        method: Method,
+        path: &str,
+        accept: &str,
+        body: &[u8],
+    ) -> Result<Answer, HubError> {
+        let deadline = Instant::now() + self.limit.unwrap_or(NEVER);
+        let mut pause = FIRST_PAUSE;
+        for attempt in 1.. {
+            let once = self.once(method.clone(), path, accept, body);
+            let Ok(tried) = timeout_at(deadline, once).await else {
+                break;
+            };
+            let (error, asked) = match tried {
+                Ok(answer) => return Ok(answer),
+                Err(failure) => failure,
+            };
+            let wait = asked.unwrap_or(pause).min(LONGEST_PAUSE);
+            let again = Instant::now() + wait;
+            if !error.may_pass() || attempt >= ATTEMPTS || again >= deadline {
+                return Err(error);
+            }
+            sleep_until(again).await;
+            pause *= 2;
+        }
+        Err(self.timed_out())
+    }
+
+    pub(super) fn timed_out(&self) -> HubError {
+        let limit = self.limit.unwrap_or(NEVER);
+        HubError::TimedOut(format!("{}s", limit.as_secs_f64()))
+    }
+
+    /// Sends a read once. A failure comes with the pause that the server asks for.
+    async fn once(
+        &self,
+        method: Method,
+        path: &str,
+        accept: &str,
+        body: &[u8],
+    ) -> Result<Answer, (HubError, Option<Duration>)> {
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header(header::ACCEPT, accept)
+            .header(header::CONTENT_TYPE, JSON)
+            .header(header::USER_AGENT, USER_AGENT)
+            .body(Body::from(body.to_vec()))
+            .map_err(|error| (HubError::Broken(error.to_string()), None))?;
+        let response = self
+            .client
+            .send(request)
+            .await
+            .map_err(|error| (self.classify(&error), None))?;
+        let status = response.status();
+        let pause = asked_pause(&response);
+        let date = response
+            .headers()
+            .get(header::DATE)
+            .and_then(|value| Some(value.to_str().ok()?.to_owned()));
+        let body = response
+            .into_body()
+            .collect()
+            .await
+            .map_err(|error| {
+                (
+                    HubError::Broken(format!("it was cut off: {}", chain(&error))),
+                    None,
+                )
+            })?
+            .to_bytes();
+        if status.is_success() {
+            return Ok(Answer {
+                body: body.into(),
+                date,
+            });
+        }
+        Err((refusal(status, &body), pause))
+    }
+
+    /// Opens a stream of lines: a watch. The time limit holds for the answer's beginning. A failure
+    /// comes with the pause that the server asks for.
+    pub(super) async fn open(&self, path: &str) -> Result<Body, (HubError, Option<Duration>)> {
+        let deadline = Instant::now() + self.limit.unwrap_or(NEVER);
+        let plain = |error| (error, None);
+        let request = Request::builder()
+            .method(Method::GET)
+            .uri(path)
+            .header(header::ACCEPT, JSON)
+            .header(header::USER_AGENT, USER_AGENT)
+            .body(Body::empty())
+            .map_err(|error| plain(HubError::Broken(error.to_string())))?;
+        let response = timeout_at(deadline, self.client.send(request))
+            .await
+            .map_err(|_| plain(self.timed_out()))?
+            .map_err(|error| plain(self.classify(&error)))?;
+        let status = response.status();
+        if status.is_success() {
+            return Ok(response.into_body());
+        }
+        let pause = asked_pause(&response);
+        let body = timeout_at(deadline, response.into_body().collect())
+            .await
+            .map_err(|_| plain(self.timed_out()))?
+            .map_err(|error| plain(HubError::Broken(chain(&error))))?;
+        Err((refusal(status, &body.to_bytes()), pause))
+    }
+
+    /// Says what a failed exchange means.
+    fn classify(&self, error: &kube::Error) -> HubError {
+        let why = chain(error);
+        let url = self.url.clone();
+        if let kube::Error::Auth(_) = error {
+            return HubError::Credentials(why);
+        }
+        let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
+        let mut io = None;
+        while let Some(error) = cause {
+            if error.is::<rustls::Error>() {
+                return HubError::Tls {
+                    url,
+                    why: error.to_string(),
+                };
+            }
+            if let Some(error) = error.downcast_ref::<std::io::Error>() {
+                // What io wraps is not among its sources.
+                if let Some(inner) = error.get_ref()
+                    && inner.is::<rustls::Error>()
+                {
+                    return HubError::Tls {
+                        url,
+                        why: inner.to_string(),
+                    };
+                }
+                io = Some((error.kind(), error.to_string()));
+            }
+            if let Some(error) = error.downcast_ref::<hyper::Error>()
+                && (error.is_incomplete_message() || error.is_parse())
+            {
+                return HubError::Broken(chain(error));
+            }
+            cause = error.source();
+        }
+        match io {
+            Some((std::io::ErrorKind::ConnectionReset | std::io::ErrorKind::BrokenPipe, why)) => {
+                HubError::Broken(format!("the connection was cut: {why}"))
+            }
+            Some((_, why)) => HubError::Unreachable { url, why },
+            None => HubError::Unreachable { url, why },
+        }
+    }
+}
+
+/// The pause that the server asks for.
+fn asked_pause(response: &http::Response<Body>) -> Option<Duration> {
+    let value = response.headers().get(header::RETRY_AFTER)?;
+    value.to_str().ok()?.parse().ok().map(Duration::from_secs)
+}
+
+/// Who we are, for the hub's audit log.
+const USER_AGENT: &str = concat!("kubectl-fleet-stage/", env!("CARGO_PKG_VERSION"));
+/// The answer's form, where there is no choice.
+pub(super) const JSON: &str = "application/json";
+
+/// The part of a `Status` that we read.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Status {
+    kind: String,
+    message: String,
+    reason: String,
+    details: Details,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Details {
+    name: String,
+}
+
+/// What an answer that is no success means.
+fn refusal(status: StatusCode, body: &[u8]) -> HubError {
+    let said: Status = serde_json::from_slice(body).unwrap_or_default();
+    let message = if said.kind == "Status" && !said.message.is_empty() {
+        said.message
+    } else {
+        // A proxy's page: its first line is enough.
+        let text = String::from_utf8_lossy(body);
+        let line = text.lines().map(str::trim).find(|line| !line.is_empty());
+        let line = line.filter(|line| !line.starts_with('<'));
+        line.map_or_else(
+            || status.canonical_reason().unwrap_or("no reason").to_owned(),
+            |line| line.chars().take(200).collect(),
+        )
+    };
+    match status {
+        StatusCode::UNAUTHORIZED => HubError::Unauthorized(message),
+        StatusCode::FORBIDDEN => HubError::Forbidden(message),
+        StatusCode::NOT_FOUND if said.details.name.is_empty() => HubError::NotRouted(message),
+        StatusCode::NOT_FOUND => HubError::NotFound(message),
+        StatusCode::GONE => HubError::Gone,
+        _ => HubError::Refused {
+            code: status.as_u16(),
+            message,
+            reason: said.reason,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HubError, refusal};
+    use http::StatusCode;
+
+    #[test]
+    fn the_servers_words_are_kept() {
+        let body = br#"{"kind":"Status","message":"runs is forbidden: no","reason":"Forbidden"}"#;
+        assert_eq!(
+            refusal(StatusCode::FORBIDDEN, body),
+            HubError::Forbidden("runs is forbidden: no".into())
+        );
+        assert_eq!(
+            refusal(StatusCode::BAD_GATEWAY, b"<html>\n<p>x</p>"),
+            HubError::Refused {
+                code: 502,
+                message: "Bad Gateway".into(),
+                reason: String::new()
+            }
+        );
+    }
+
+    #[test]
+    fn only_what_may_pass_is_tried_again() {
+        for (code, again) in [
+            (429, true),
+            (500, true),
+            (503, true),
+            (400, false),
+            (409, false),
+            (422, false),
+        ] {
+            let status = StatusCode::from_u16(code).unwrap();
+            assert_eq!(refusal(status, b"").may_pass(), again, "{code}");
+        }
+        assert!(!refusal(StatusCode::UNAUTHORIZED, b"").may_pass());
+        assert!(!refusal(StatusCode::GONE, b"").may_pass());
+    }
+}

@@ -1,0 +1,331 @@
+//! etcd and API servers on loopback, which end with the test.
+
+use std::fs::{self, File};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Client, Config};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, KeyUsagePurpose};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::{Components, Error, context};
+
+/// The user who may do everything.
+pub const ADMIN: &str = "admin";
+/// How many users there are beside the admin, `user-000` and so on, who may do nothing yet.
+pub const USERS: usize = 128;
+
+/// How long the servers may take to start on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// What a test hub consists of.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// The names of the member clusters that have an API server of their own.
+    pub members: Vec<String>,
+}
+
+/// A running hub. Everything ends when it is dropped, and when the process is killed.
+pub struct TestHub {
+    folder: TempDir,
+    servers: Vec<Server>,
+    // Declared after what it serves: it is dropped last.
+    _etcd: Program,
+}
+
+struct Server {
+    name: String,
+    port: u16,
+    program: Program,
+}
+
+impl TestHub {
+    /// Starts the servers and waits until they answer.
+    pub async fn start(options: &Options) -> Result<Self, Error> {
+        let components = Components::find()?;
+        let folder = TempDir::new().map_err(context("creating a folder".to_owned()))?;
+        write_keys(folder.path())?;
+        let etcd_port = free_port()?;
+        let etcd = etcd(&components, folder.path(), etcd_port)?;
+        let names = std::iter::once("hub").chain(options.members.iter().map(String::as_str));
+        let mut servers = Vec::new();
+        for name in names {
+            let port = free_port()?;
+            let program = apiserver(&components, folder.path(), name, port, etcd_port)?;
+            servers.push(Server {
+                name: name.to_owned(),
+                port,
+                program,
+            });
+        }
+        let mut this = Self {
+            folder,
+            servers,
+            _etcd: etcd,
+        };
+        this.write_kubeconfigs()?;
+        for number in 0..this.servers.len() {
+            this.wait_for(number).await?;
+        }
+        Ok(this)
+    }
+
+    /// The address of the hub's API server.
+    pub fn url(&self) -> String {
+        format!("https://127.0.0.1:{}", self.servers[0].port)
+    }
+
+    /// A kubeconfig for the admin, with a context for each server: `hub`, and the members' names.
+    pub fn kubeconfig(&self) -> PathBuf {
+        self.kubeconfig_of(ADMIN)
+    }
+
+    /// The same for another user: `user-000` to `user-127`.
+    pub fn kubeconfig_of(&self, user: &str) -> PathBuf {
+        self.folder.path().join(format!("kubeconfig-{user}"))
+    }
+
+    /// A user's bearer token.
+    pub fn token_of(user: &str) -> String {
+        format!("token-of-{user}")
+    }
+
+    /// The certificate of the servers' authority, as PEM.
+    pub fn authority(&self) -> PathBuf {
+        self.folder.path().join("ca.crt")
+    }
+
+    /// A client of the hub for the admin.
+    pub async fn client(&self) -> Result<Client, Error> {
+        self.client_of("hub", ADMIN).await
+    }
+
+    /// A client of a server for a user.
+    pub async fn client_of(&self, server: &str, user: &str) -> Result<Client, Error> {
+        client(&self.kubeconfig_of(user), server).await
+    }
+
+    /// A folder that goes away with the hub.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn write_kubeconfigs(&self) -> Result<(), Error> {
+        let users = (0..USERS).map(|number| format!("user-{number:03}"));
+        for user in users.chain([ADMIN.to_owned()]) {
+            let servers: Vec<_> = self.servers.iter().collect();
+            let config = kubeconfig(&servers, &user, &self.authority());
+            let path = self.kubeconfig_of(&user);
+            fs::write(&path, config.to_string())
+                .map_err(context(format!("writing {}", path.display())))?;
+        }
+        Ok(())
+    }
+
+    async fn wait_for(&mut self, number: usize) -> Result<(), Error> {
+        let name = self.servers[number].name.clone();
+        let client = self.client_of(&name, ADMIN).await?;
+        let begun = Instant::now();
+        loop {
+            let request = http::Request::get("/readyz").body(Vec::new());
+            let request = request.map_err(context("asking for readiness".to_owned()))?;
+            let answer = client.request_text(request).await;
+            match answer {
+                Ok(_) => return Ok(()),
+                Err(error)
+                    if begun.elapsed() > PATIENCE || self.servers[number].program.has_ended() =>
+                {
+                    let log = self.folder.path().join(format!("{name}.log"));
+                    let log = fs::read_to_string(log).unwrap_or_default();
+                    let lines: Vec<_> = log.lines().rev().take(20).collect();
+                    let lines: Vec<_> = lines.into_iter().rev().collect();
+                    return Err(Error::Failed(format!(
+                        "the API server {name} does not get ready: {error}\n{}",
+                        lines.join("\n")
+                    )));
+                }
+                Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+            }
+        }
+    }
+}
+
+/// A client for a context of a kubeconfig.
+pub async fn client(kubeconfig: &Path, context_name: &str) -> Result<Client, Error> {
+    let doing = || format!("connecting to {context_name} of {}", kubeconfig.display());
+    let options = KubeConfigOptions {
+        context: Some(context_name.to_owned()),
+        ..KubeConfigOptions::default()
+    };
+    let read = Kubeconfig::read_from(kubeconfig).map_err(context(doing()))?;
+    let config = Config::from_custom_kubeconfig(read, &options)
+        .await
+        .map_err(context(doing()))?;
+    Client::try_from(config).map_err(context(doing()))
+}
+
+fn kubeconfig(servers: &[&Server], user: &str, authority: &Path) -> Value {
+    let named = |key: &str, make: &dyn Fn(&Server) -> Value| -> Vec<Value> {
+        servers
+            .iter()
+            .map(|server| json!({"name": server.name, key: make(server)}))
+            .collect()
+    };
+    json!({
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": "hub",
+        "clusters": named("cluster", &|server| json!({
+            "server": format!("https://127.0.0.1:{}", server.port),
+            "certificate-authority": authority,
+        })),
+        "contexts": named("context", &|server| json!({"cluster": server.name, "user": user})),
+        "users": [{"name": user, "user": {"token": TestHub::token_of(user)}}],
+    })
+}
+
+/// Writes the servers' certificates, the key of their service accounts, and the users' tokens.
+fn write_keys(folder: &Path) -> Result<(), Error> {
+    let failed = |error: rcgen::Error| Error::Failed(format!("making certificates: {error}"));
+    let mut params = CertificateParams::new(Vec::<String>::new()).map_err(failed)?;
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.key_usages = vec![
+        KeyUsagePurpose::KeyCertSign,
+        KeyUsagePurpose::DigitalSignature,
+    ];
+    let key = KeyPair::generate().map_err(failed)?;
+    let issuer = CertifiedIssuer::self_signed(params, key).map_err(failed)?;
+    let own = KeyPair::generate().map_err(failed)?;
+    let names = ["127.0.0.1".to_owned(), "localhost".to_owned()];
+    let server = CertificateParams::new(names)
+        .and_then(|params| params.signed_by(&own, &issuer))
+        .map_err(failed)?;
+    let accounts = KeyPair::generate().map_err(failed)?;
+    let users = (0..USERS)
+        .map(|number| format!("user-{number:03}"))
+        .map(|user| format!("{},{user},{user},\n", TestHub::token_of(&user)));
+    let tokens: String = users.collect();
+    let tokens = format!(
+        "{},{ADMIN},{ADMIN},system:masters\n{tokens}",
+        TestHub::token_of(ADMIN)
+    );
+    for (name, text) in [
+        ("ca.crt", issuer.pem()),
+        ("server.crt", server.pem()),
+        ("server.key", own.serialize_pem()),
+        ("accounts.key", accounts.serialize_pem()),
+        ("accounts.pub", accounts.public_key_pem()),
+        ("tokens.csv", tokens),
+    ] {
+        fs::write(folder.join(name), text).map_err(context(format!("writing {name}")))?;
+    }
+    Ok(())
+}
+
+/// Ends a program when our end of a pipe closes, which it does however we end. Ends itself when the
+/// program does.
+const WATCH: &str = r#"exec 3<&0
+"$@" 3<&- &
+child=$!
+{ read -r _ <&3; kill -9 $child 2>/dev/null; } &
+wait $child"#;
+
+/// A program that ends with us.
+struct Program {
+    watcher: Child,
+}
+
+impl Program {
+    /// Starts a program and its watcher.
+    fn start(program: &Path, arguments: &[String], log: &Path) -> Result<Self, Error> {
+        let doing = || format!("starting {}", program.display());
+        let log = File::create(log).map_err(context(doing()))?;
+        let also = log.try_clone().map_err(context(doing()))?;
+        let watcher = Command::new("sh")
+            .args(["-c", WATCH, "sh"])
+            .arg(program)
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(log)
+            .stderr(also)
+            .spawn()
+            .map_err(context(doing()))?;
+        Ok(Self { watcher })
+    }
+}
+
+impl Program {
+    fn has_ended(&mut self) -> bool {
+        matches!(self.watcher.try_wait(), Ok(Some(_)))
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        drop(self.watcher.stdin.take());
+        // Nothing can be done about a watcher that does not end.
+        let _ = self.watcher.wait();
+    }
+}
+
+fn etcd(components: &Components, folder: &Path, port: u16) -> Result<Program, Error> {
+    let client = format!("http://127.0.0.1:{port}");
+    let peer = format!("http://127.0.0.1:{}", free_port()?);
+    let data = folder.join("etcd");
+    let arguments = [
+        format!("--data-dir={}", data.display()),
+        format!("--listen-client-urls={client}"),
+        format!("--advertise-client-urls={client}"),
+        format!("--listen-peer-urls={peer}"),
+        format!("--initial-advertise-peer-urls={peer}"),
+        format!("--initial-cluster=default={peer}"),
+        "--unsafe-no-fsync".to_owned(),
+        "--log-level=error".to_owned(),
+    ];
+    Program::start(&components.etcd, &arguments, &folder.join("etcd.log"))
+}
+
+fn apiserver(
+    components: &Components,
+    folder: &Path,
+    name: &str,
+    port: u16,
+    etcd: u16,
+) -> Result<Program, Error> {
+    let file = |name: &str| folder.join(name).display().to_string();
+    let arguments = [
+        format!("--etcd-servers=http://127.0.0.1:{etcd}"),
+        format!("--etcd-prefix=/{name}"),
+        "--bind-address=127.0.0.1".to_owned(),
+        format!("--secure-port={port}"),
+        format!("--tls-cert-file={}", file("server.crt")),
+        format!("--tls-private-key-file={}", file("server.key")),
+        format!("--cert-dir={}", file(&format!("{name}-certificates"))),
+        format!("--token-auth-file={}", file("tokens.csv")),
+        "--authorization-mode=RBAC".to_owned(),
+        "--service-account-issuer=https://test-hub.invalid".to_owned(),
+        format!("--service-account-key-file={}", file("accounts.pub")),
+        format!(
+            "--service-account-signing-key-file={}",
+            file("accounts.key")
+        ),
+        "--service-cluster-ip-range=10.0.0.0/24".to_owned(),
+        // There is no controller that makes the service accounts that Pods would want.
+        "--disable-admission-plugins=ServiceAccount".to_owned(),
+    ];
+    let log = folder.join(format!("{name}.log"));
+    Program::start(&components.apiserver, &arguments, &log)
+}
+
+/// A port that nobody listens on. Someone may take it before we do: then the server does not start,
+/// and the test says so.
+fn free_port() -> Result<u16, Error> {
+    TcpListener::bind(("127.0.0.1", 0))
+        .and_then(|listener| listener.local_addr())
+        .map(|address| address.port())
+        .map_err(context("looking for a free port".to_owned()))
+}
