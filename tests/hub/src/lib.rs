@@ -2,10 +2,12 @@
 //! stand-in for KubeFleet's controllers. See `README.md`.
 
 mod components;
+pub mod proxy;
 mod servers;
 pub mod standin;
 
 pub use components::{CACHE, Components, REQUIRE};
+pub use proxy::{Fault, FaultProxy, Rule, Seen};
 pub use servers::{ADMIN, Options, TestHub, USERS};
 
 /// Why there is no hub.
