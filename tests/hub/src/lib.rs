@@ -2,13 +2,18 @@
 //! stand-in for KubeFleet's controllers. See `README.md`.
 
 mod components;
+mod crds;
+mod objects;
 pub mod proxy;
 mod servers;
+pub mod fleet;
 pub mod standin;
 
 pub use components::{CACHE, Components, REQUIRE};
+pub use crds::Crds;
+pub use objects::path_of;
 pub use proxy::{Fault, FaultProxy, Rule, Seen};
-pub use servers::{ADMIN, Options, TestHub, USERS};
+pub use servers::{ADMIN, Options, TestHub, USERS, client};
 
 /// Why there is no hub.
 #[derive(Debug, Clone)]

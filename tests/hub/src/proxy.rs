@@ -78,7 +78,8 @@ impl FaultProxy {
         format!("https://{}", self.address)
     }
 
-    /// A kubeconfig for the admin with one context, `proxy`.
+    /// A kubeconfig for the admin with the context `proxy`, which is also called `hub`: it stands in
+    /// for the hub's own.
     pub fn kubeconfig(&self) -> PathBuf {
         self.path_of(ADMIN)
     }
@@ -146,7 +147,10 @@ impl FaultProxy {
                 "server": self.url(),
                 "certificate-authority": self.authority,
             }}],
-            "contexts": [{"name": "proxy", "context": {"cluster": "proxy", "user": user}}],
+            "contexts": [
+                {"name": "proxy", "context": {"cluster": "proxy", "user": user}},
+                {"name": "hub", "context": {"cluster": "proxy", "user": user}},
+            ],
             "users": [{"name": user, "user": {"token": TestHub::token_of(user)}}],
         });
         let path = self.path_of(user);

@@ -85,10 +85,9 @@ pub(super) struct Front {
 
 impl Front {
     pub(super) async fn accept(self, listener: TcpListener) {
-        let mut open = self.open.subscribe();
         loop {
             tokio::select! {
-                _ = open.wait_for(|open| !open) => return,
+                () = self.left() => return,
                 accepted = listener.accept() => match accepted {
                     Ok((stream, _)) => {
                         tokio::spawn(self.clone().serve(stream));
@@ -100,17 +99,22 @@ impl Front {
         }
     }
 
+    /// Ends when the server goes away.
+    async fn left(&self) {
+        // Without a sender there is no proxy any more.
+        let _ = self.open.subscribe().wait_for(|open| !open).await;
+    }
+
     /// Serves one connection to its end.
     async fn serve(self, stream: TcpStream) {
         // A second handle: the first goes into the layers above.
         let Ok((stream, handle)) = twice(stream) else {
             return;
         };
-        let mut open = self.open.subscribe();
         let reset = Notify::new();
         tokio::select! {
             () = self.talk(stream, &reset) => return,
-            _ = open.wait_for(|open| !open) => {}
+            () = self.left() => {}
             () = reset.notified() => {}
         }
         // Closed with this set, a connection ends with RST. It only makes a test weaker where it
