@@ -6,12 +6,15 @@ pub mod diagnose;
 pub mod doctor;
 pub mod explain;
 mod findings;
+mod following;
 pub mod global;
 mod names;
 pub mod permissions;
 pub mod reading;
 pub mod schema;
+pub mod status;
 pub mod version;
+pub mod wait;
 
 use std::time::Duration;
 

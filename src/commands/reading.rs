@@ -347,6 +347,22 @@ impl Reading {
             }
             walk = self.walk(target);
         }
+        self.checked(walk, target)
+    }
+
+    /// What the state of a target needs, and nothing that would only explain it: fewer requests.
+    /// It is not read twice: approvals and bindings that are newer than the run correct the
+    /// verdict, they never contradict it.
+    pub fn overview(&mut self, target: &ObjectRef) -> Result<Inventory, Error> {
+        let mut walk = Walk::shallow(target.clone());
+        walk.drive(self);
+        let walk = self.checked(walk, target)?;
+        let facts = self.facts(&walk);
+        Ok(Inventory::new(walk, self.now, facts))
+    }
+
+    /// Fails when the hub or the target itself could not be read.
+    fn checked(&self, walk: Walk, target: &ObjectRef) -> Result<Walk, Error> {
         self.no_hub()?;
         if let Some(answer) = walk.answer(&walk.target_query()) {
             self.readable(target, answer)?;

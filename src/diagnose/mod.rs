@@ -16,6 +16,7 @@ mod placing;
 pub mod report;
 pub mod rules;
 mod scheduling;
+pub mod status;
 mod summary;
 mod taken;
 mod verdict;

@@ -9,6 +9,7 @@ mod error;
 mod read;
 mod request;
 mod served;
+mod watch;
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
@@ -25,6 +26,7 @@ pub use access::{Access, Clocks};
 pub use config::{Flags, contexts};
 pub use error::HubError;
 pub use served::Served;
+pub use watch::{Event, Mirror, News, Next, Watch, What};
 
 use crate::inventory::source::{Answer, Outcome, Query, Source, Which};
 use crate::kubefleet::{Kind, ObjectRef};
