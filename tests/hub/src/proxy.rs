@@ -154,8 +154,7 @@ impl FaultProxy {
             "users": [{"name": user, "user": {"token": TestHub::token_of(user)}}],
         });
         let path = self.path_of(user);
-        fs::write(&path, config.to_string())
-            .map_err(context(format!("writing {}", path.display())))
+        fs::write(&path, config.to_string()).map_err(context(format!("writing {}", path.display())))
     }
 }
 

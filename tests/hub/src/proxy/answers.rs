@@ -39,7 +39,11 @@ pub(super) fn refusal(
         ),
         Fault::Unavailable(wait) => text(503, "apiserver is shutting down\n", *wait),
         Fault::Page(code) => {
-            let mut page = text(*code, "<html>\n<head><title>Proxy</title></head></html>\n", None);
+            let mut page = text(
+                *code,
+                "<html>\n<head><title>Proxy</title></head></html>\n",
+                None,
+            );
             let kind = header::HeaderValue::from_static("text/html");
             page.headers_mut().insert(header::CONTENT_TYPE, kind);
             page
@@ -74,10 +78,7 @@ fn answer(code: u16, kind: &'static str, body: String, wait: Option<u64>) -> Res
     let mut response = Response::new(Full::new(Bytes::from(body)));
     *response.status_mut() = StatusCode::from_u16(code).unwrap_or(StatusCode::BAD_GATEWAY);
     let headers = response.headers_mut();
-    headers.insert(
-        header::CONTENT_TYPE,
-        header::HeaderValue::from_static(kind),
-    );
+    headers.insert(header::CONTENT_TYPE, header::HeaderValue::from_static(kind));
     if let Some(wait) = wait {
         headers.insert(header::RETRY_AFTER, wait.into());
     }

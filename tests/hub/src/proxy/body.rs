@@ -63,14 +63,16 @@ impl Passing {
                 *left -= data.len();
             }
             Some((Until::Lines(left), _)) => {
-                let mut ends = data.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
-                match left.checked_sub(1).and_then(|last| ends.nth(last)) {
-                    Some((place, _)) => {
-                        data.truncate(place + 1);
-                        *left = 0;
+                let ends = data.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+                let mut end = data.len();
+                for (place, _) in ends {
+                    *left -= 1;
+                    if *left == 0 {
+                        end = place + 1;
+                        break;
                     }
-                    None => *left -= data.iter().filter(|byte| **byte == b'\n').count(),
                 }
+                data.truncate(end);
             }
         }
         data

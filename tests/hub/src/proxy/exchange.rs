@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use http::{HeaderMap, Request, Response, StatusCode, Uri, header};
 use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::{BodyExt, Full};
+use http_body_util::{BodyExt, Collected, Full};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -133,9 +133,8 @@ impl Front {
         let Ok(stream) = self.acceptor.accept(stream).await else {
             return;
         };
-        let service = service_fn(|request| async {
-            Ok::<_, Infallible>(self.answer(request, reset).await)
-        });
+        let service =
+            service_fn(|request| async { Ok::<_, Infallible>(self.answer(request, reset).await) });
         // Whatever ends a connection is the client's to notice.
         let _ = http1::Builder::new()
             .serve_connection(TokioIo::new(stream), service)
@@ -147,7 +146,7 @@ impl Front {
         let target = head.uri.path_and_query().map_or("/", |path| path.as_str());
         let target = target.to_owned();
         let body = body.collect().await;
-        let body = body.map_or_else(|_| Bytes::new(), |body| body.to_bytes());
+        let body = body.map_or_else(|_| Bytes::new(), Collected::to_bytes);
         let word = |name: header::HeaderName| {
             let value = head.headers.get(name);
             let value = value.and_then(|value| value.to_str().ok());
