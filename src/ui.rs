@@ -171,6 +171,14 @@ impl Ui {
         self.environment.width()
     }
 
+    /// The columns that a row may fill; `None` where whoever reads is no person: nothing is cut.
+    pub fn row_width(&self) -> Option<usize> {
+        self.environment
+            .columns
+            .or(self.environment.terminal_width)
+            .map(|columns| columns.max(*WIDTHS.start()))
+    }
+
     /// How commands are written.
     pub const fn invocation(&self) -> &Invocation {
         &self.invocation

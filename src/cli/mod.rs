@@ -4,7 +4,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::global::Global;
 use crate::commands::{
-    collect, completion, diagnose, doctor, explain, schema, status, version, wait,
+    collect, completion, diagnose, doctor, explain, list, schema, status, version, wait,
 };
 use crate::render::invocation::Invocation;
 use crate::ui::Color;
@@ -45,6 +45,7 @@ pub enum Command {
     Wait(wait::WaitArgs),
     Collect(collect::CollectArgs),
     Doctor(doctor::DoctorArgs),
+    List(list::ListArgs),
     Explain(explain::ExplainArgs),
     Schema(schema::SchemaArgs),
     Version(version::VersionArgs),

@@ -26,8 +26,9 @@ use jiff::Timestamp;
 use crate::inventory::source::{HubFacts, Source};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::ObjectRef;
+use crate::rollout::Rollout;
 use case::Case;
-use report::{Report, Subject};
+use report::{Report, Subject, Verdict};
 
 /// Where the long explanation of a code is published.
 pub fn docs_url(code: &str) -> String {
@@ -44,6 +45,11 @@ pub fn diagnose(
     let mut walk = Walk::new(target.clone());
     walk.drive(source);
     explain(&Inventory::new(walk, now, hub.clone()))
+}
+
+/// The verdict about a run, as its report gives it.
+pub fn verdict(rollout: &Rollout<'_>) -> Verdict {
+    verdict::of_run(rollout)
 }
 
 /// Explains what was collected.
@@ -63,6 +69,6 @@ pub fn explain(inventory: &Inventory) -> Report {
     report.findings = findings;
     report.not_checked = gaps::not_checked(&case);
     report.as_of = Some(inventory.now);
-    report.progress = case.rollout.as_ref().map(crate::rollout::Rollout::progress);
+    report.progress = case.rollout.as_ref().map(Rollout::progress);
     report
 }

@@ -6,6 +6,7 @@ pub mod markdown;
 pub mod plain;
 pub mod status;
 pub mod style;
+pub mod table;
 pub mod text;
 mod tree;
 pub mod wrap;
