@@ -1,7 +1,10 @@
 //! Where objects come from: the walk asks, a source answers.
 
+use std::collections::BTreeMap;
+
 use crate::kubefleet::Kind;
 use crate::kubefleet::object::Object;
+use crate::member::{Look, Wanted};
 
 /// One question of the walk.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -129,10 +132,17 @@ impl Outcome {
     }
 }
 
+/// What is worth a look in each member cluster: the objects that a rollout waits for there.
+pub type WantedByCluster = BTreeMap<String, Vec<Wanted>>;
+
 /// Something that answers queries: a live hub or a bundle.
 pub trait Source {
     /// Answers one round: as many answers as queries, in their order.
     fn answer(&mut self, queries: &[Query]) -> Vec<Answer>;
+
+    /// Looks into the member clusters themselves. Clusters that nobody asked to look into are
+    /// left out; those that were to be looked into in vain say why.
+    fn look(&mut self, wanted: &WantedByCluster) -> BTreeMap<String, Look>;
 }
 
 /// What is known about the hub itself.
