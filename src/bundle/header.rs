@@ -192,17 +192,6 @@ fn strings(value: &Value) -> Option<Vec<String>> {
 /// Keeps the outcome that promises less; of two that promise as little, the same one whatever the
 /// order.
 fn merge_outcome(kinds: &mut BTreeMap<Kind, Outcome>, kind: Kind, outcome: Outcome) {
-    const fn promise(outcome: &Outcome) -> u8 {
-        match outcome {
-            Outcome::Listed => 4,
-            Outcome::NotInstalled => 3,
-            Outcome::NotCollected => 2,
-            Outcome::Denied(_) => 1,
-            Outcome::Failed(_) => 0,
-        }
-    }
-    let slot = kinds.entry(kind).or_insert_with(|| outcome.clone());
-    if (promise(&outcome), &outcome) < (promise(slot), slot) {
-        *slot = outcome;
-    }
+    let known = kinds.entry(kind).or_insert_with(|| outcome.clone());
+    *known = known.clone().lesser(outcome);
 }

@@ -9,7 +9,9 @@ mod duplicates;
 mod error;
 mod header;
 mod input;
+pub mod mask;
 mod text;
+pub mod write;
 mod yaml;
 
 use std::collections::{BTreeMap, HashMap};
@@ -280,6 +282,14 @@ impl Source for Bundle {
                 objects: self.matching(query),
                 outcome: self.outcome(query.kind).clone(),
             })
+            .collect()
+    }
+
+    fn look(&mut self, wanted: &WantedByCluster) -> BTreeMap<String, Look> {
+        let known = |cluster: &&String| self.looks.contains_key(*cluster);
+        let clusters = wanted.keys().filter(known);
+        clusters
+            .filter_map(|cluster| Some((cluster.clone(), self.looks.get(cluster)?.clone())))
             .collect()
     }
 }

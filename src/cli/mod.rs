@@ -3,7 +3,7 @@
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::global::Global;
-use crate::commands::{completion, diagnose, explain, schema, version};
+use crate::commands::{collect, completion, diagnose, doctor, explain, schema, version};
 use crate::render::invocation::Invocation;
 use crate::ui::Color;
 
@@ -39,6 +39,8 @@ pub struct Cli {
 #[allow(missing_docs)] // a comment here would take the place of the command's own help
 pub enum Command {
     Diagnose(diagnose::DiagnoseArgs),
+    Collect(collect::CollectArgs),
+    Doctor(doctor::DoctorArgs),
     Explain(explain::ExplainArgs),
     Schema(schema::SchemaArgs),
     Version(version::VersionArgs),

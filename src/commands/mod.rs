@@ -1,11 +1,14 @@
 //! One file per command.
 
+pub mod collect;
 pub mod completion;
 pub mod diagnose;
+pub mod doctor;
 pub mod explain;
 mod findings;
 pub mod global;
 mod names;
+pub mod permissions;
 pub mod reading;
 pub mod schema;
 pub mod version;

@@ -27,9 +27,9 @@ pub struct Input {
     /// repeated
     #[arg(short = 'f', long = "filename", value_name = "PATH")]
     pub files: Vec<PathBuf>,
-    /// With -f: the moment to judge for, as RFC 3339 [default: when the objects were collected,
+    /// The moment to judge for, as RFC 3339 [default: now; with -f when the objects were collected,
     /// else the newest time in them]
-    #[arg(long, value_name = "TIME", requires = "files")]
+    #[arg(long, value_name = "TIME")]
     pub now: Option<Timestamp>,
 }
 
@@ -63,7 +63,7 @@ pub fn open(
         let hub = connect(global, ui)?;
         return Ok(Reading {
             place: Place::Hub(Box::new(hub)),
-            now: clock(),
+            now: input.now.unwrap_or_else(clock),
             again: String::new(),
             command,
             doubtful: Vec::new(),
@@ -95,7 +95,7 @@ pub fn connect(global: &Global, ui: &mut Ui) -> Result<Hub, Error> {
     let flags = global.connection(ui.has_terminal_input());
     let mut progress = ui.progress();
     let on_wait = Box::new(move |what: Option<&str>| match what {
-        Some(what) => progress.show(&format!("reading {what} from the hub …")),
+        Some(what) => progress.show(&format!("reading {what} …")),
         None => progress.clear(),
     });
     let variable = |name: &str| std::env::var_os(name);
@@ -331,6 +331,13 @@ impl Reading {
 
     /// Walks around a target and freezes what is known.
     pub fn inventory(&mut self, target: &ObjectRef) -> Result<Inventory, Error> {
+        let walk = self.walk_whole(target)?;
+        let facts = self.facts(&walk);
+        Ok(Inventory::new(walk, self.now, facts))
+    }
+
+    /// Walks around a target until what was read of its run goes together with the rest.
+    pub fn walk_whole(&mut self, target: &ObjectRef) -> Result<Walk, Error> {
         let mut walk = self.walk(target);
         if self.is_torn(&walk) {
             // The run went on while it was looked at: what was read of it does not go together
@@ -344,8 +351,7 @@ impl Reading {
         if let Some(answer) = walk.answer(&walk.target_query()) {
             self.readable(target, answer)?;
         }
-        let facts = self.facts(&walk);
-        Ok(Inventory::new(walk, self.now, facts))
+        Ok(walk)
     }
 
     fn walk(&mut self, target: &ObjectRef) -> Walk {
@@ -461,6 +467,13 @@ impl Source for Reading {
                 }
                 answers
             }
+        }
+    }
+
+    fn look(&mut self, wanted: &WantedByCluster) -> BTreeMap<String, Look> {
+        match &mut self.place {
+            Place::Hub(hub) => hub.look(wanted),
+            Place::Files(bundle) => bundle.look(wanted),
         }
     }
 }

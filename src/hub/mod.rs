@@ -3,8 +3,10 @@
 //! Everything here is asked for in rounds: the walk says what it wants to know next, and the hub
 //! asks for all of it at once, on a bounded number of connections.
 
+mod access;
 mod config;
 mod error;
+mod members;
 mod read;
 mod request;
 mod served;
@@ -20,12 +22,15 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
+pub use access::{Access, Clocks};
 pub use config::{Flags, contexts};
 pub use error::HubError;
+pub use members::{Members, Texts, Variables, Ways};
 pub use served::Served;
 
-use crate::inventory::source::{Answer, Outcome, Query, Source, Which};
+use crate::inventory::source::{Answer, Outcome, Query, Source, WantedByCluster, Which};
 use crate::kubefleet::{Kind, ObjectRef};
+use crate::member::Look;
 use request::Connection;
 
 /// How many requests are under way at once.
@@ -50,6 +55,8 @@ pub struct Hub {
     known: HashMap<Query, Answer>,
     lost: Option<HubError>,
     texts: Option<BTreeMap<ObjectRef, Box<RawValue>>>,
+    members: Option<Members>,
+    member_texts: BTreeMap<String, Texts>,
     on_wait: OnWait,
 }
 
@@ -93,6 +100,8 @@ impl Hub {
             known: HashMap::new(),
             lost: None,
             texts: None,
+            members: None,
+            member_texts: BTreeMap::new(),
             on_wait,
         })
     }
@@ -107,9 +116,19 @@ impl Hub {
         &self.served
     }
 
+    /// Looks into member clusters too, from now on.
+    pub fn enter(&mut self, members: Members) {
+        self.members = Some(members);
+    }
+
     /// Keeps the text of every object that is read from now on.
     pub fn keep_texts(&mut self) {
         self.texts.get_or_insert_default();
+    }
+
+    /// The texts of what was seen in member clusters, where they were kept.
+    pub fn take_member_texts(&mut self) -> BTreeMap<String, Texts> {
+        std::mem::take(&mut self.member_texts)
     }
 
     /// The texts that were kept, by kind, namespace and name.
@@ -233,6 +252,30 @@ impl Source for Hub {
                 })
             })
             .collect()
+    }
+
+    fn look(&mut self, wanted: &WantedByCluster) -> BTreeMap<String, Look> {
+        let keep_texts = self.texts.is_some();
+        let Some(members) = self.members.as_mut().filter(|_| !wanted.is_empty()) else {
+            return BTreeMap::new();
+        };
+        if keep_texts {
+            members.keep_texts();
+        }
+        let seen = wait(
+            &self.runtime,
+            &mut self.on_wait,
+            "what the member clusters show",
+            members.look(wanted),
+        );
+        let mut looks = BTreeMap::new();
+        for (cluster, seen) in seen {
+            if !seen.texts.is_empty() {
+                self.member_texts.insert(cluster.clone(), seen.texts);
+            }
+            looks.insert(cluster, seen.look);
+        }
+        looks
     }
 }
 

@@ -29,6 +29,13 @@ pub(super) struct Connection {
     pub(super) limit: Option<Duration>,
 }
 
+/// A successful answer.
+pub(super) struct Answer {
+    pub body: Vec<u8>,
+    /// The server's clock, as the answer's header has it.
+    pub date: Option<String>,
+}
+
 /// Far enough away to mean never.
 const NEVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
@@ -37,16 +44,30 @@ impl Connection {
         Self { client, url, limit }
     }
 
-    /// Reads a path. Reads are tried again while the server asks for patience, all tries within
-    /// one time limit.
+    /// Reads a path.
     pub(super) async fn get(&self, path: &str, accept: &str) -> Result<Vec<u8>, HubError> {
+        let answer = self.patiently(Method::GET, path, accept, &[]).await?;
+        Ok(answer.body)
+    }
+
+    /// Sends what may be sent again while the server asks for patience, all tries within one time
+    /// limit.
+    pub(super) async fn patiently(
+        &self,
+        method: Method,
+        path: &str,
+        accept: &str,
+        body: &[u8],
+    ) -> Result<Answer, HubError> {
         let deadline = Instant::now() + self.limit.unwrap_or(NEVER);
         let mut pause = FIRST_PAUSE;
         for attempt in 1.. {
-            let tried = timeout_at(deadline, self.once(path, accept)).await;
-            let Ok(tried) = tried else { break };
+            let once = self.once(method.clone(), path, accept, body);
+            let Ok(tried) = timeout_at(deadline, once).await else {
+                break;
+            };
             let (error, asked) = match tried {
-                Ok(body) => return Ok(body),
+                Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
             };
             let wait = asked.unwrap_or(pause).min(LONGEST_PAUSE);
@@ -68,15 +89,18 @@ impl Connection {
     /// Sends a read once. A failure comes with the pause that the server asks for.
     async fn once(
         &self,
+        method: Method,
         path: &str,
         accept: &str,
-    ) -> Result<Vec<u8>, (HubError, Option<Duration>)> {
+        body: &[u8],
+    ) -> Result<Answer, (HubError, Option<Duration>)> {
         let request = Request::builder()
-            .method(Method::GET)
+            .method(method)
             .uri(path)
             .header(header::ACCEPT, accept)
+            .header(header::CONTENT_TYPE, JSON)
             .header(header::USER_AGENT, USER_AGENT)
-            .body(Body::empty())
+            .body(Body::from(body.to_vec()))
             .map_err(|error| (HubError::Broken(error.to_string()), None))?;
         let response = self
             .client
@@ -89,6 +113,10 @@ impl Connection {
             .get(header::RETRY_AFTER)
             .and_then(|value| value.to_str().ok()?.parse().ok())
             .map(Duration::from_secs);
+        let date = response
+            .headers()
+            .get(header::DATE)
+            .and_then(|value| Some(value.to_str().ok()?.to_owned()));
         let body = response
             .into_body()
             .collect()
@@ -101,7 +129,10 @@ impl Connection {
             })?
             .to_bytes();
         if status.is_success() {
-            return Ok(body.into());
+            return Ok(Answer {
+                body: body.into(),
+                date,
+            });
         }
         Err((refusal(status, &body), pause))
     }

@@ -42,6 +42,15 @@ impl Served {
             .map(|(kind, versions)| (*kind, versions))
     }
 
+    /// Every kind and version, as `clusterstagedupdateruns.placement.kubernetes-fleet.io/v1beta1`.
+    pub fn names(&self) -> Vec<String> {
+        let name =
+            |kind: Kind, version: &String| format!("{}.{}/{version}", kind.plural(), kind.group());
+        self.kinds()
+            .flat_map(|(kind, versions)| versions.iter().map(move |version| name(kind, version)))
+            .collect()
+    }
+
     /// Whether the server has KubeFleet's placements or update runs at all.
     pub fn is_hub(&self) -> bool {
         self.unknown

@@ -132,6 +132,28 @@ impl Outcome {
     }
 }
 
+impl Outcome {
+    /// Of two outcomes the one that promises less; of two that promise as little, the same one
+    /// whatever their order.
+    #[must_use]
+    pub fn lesser(self, other: Self) -> Self {
+        const fn promise(outcome: &Outcome) -> u8 {
+            match outcome {
+                Outcome::Listed => 4,
+                Outcome::NotInstalled => 3,
+                Outcome::NotCollected => 2,
+                Outcome::Denied(_) => 1,
+                Outcome::Failed(_) => 0,
+            }
+        }
+        if (promise(&other), &other) < (promise(&self), &self) {
+            other
+        } else {
+            self
+        }
+    }
+}
+
 /// What is worth a look in each member cluster: the objects that a rollout waits for there.
 pub type WantedByCluster = BTreeMap<String, Vec<Wanted>>;
 

@@ -1,7 +1,7 @@
 //! The walk: given what is known, which questions come next. Pure, and the same for a hub and a
 //! bundle; its queries are also the request budget and the permissions that a diagnosis needs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::choose::run_for_placement;
 use super::source::{Answer, Outcome, Query, Source};
@@ -73,6 +73,29 @@ impl Walk {
     /// What a question was answered.
     pub fn answer(&self, query: &Query) -> Option<&Answer> {
         self.known.get(query)
+    }
+
+    /// How reading each kind went; of several questions, the one that promises least.
+    pub fn outcomes(&self) -> BTreeMap<Kind, Outcome> {
+        let mut outcomes: BTreeMap<Kind, Outcome> = BTreeMap::new();
+        for (query, answer) in &self.known {
+            let outcome = answer.outcome.clone();
+            let least = match outcomes.remove(&query.kind) {
+                Some(other) => other.lesser(outcome),
+                None => outcome,
+            };
+            outcomes.insert(query.kind, least);
+        }
+        outcomes
+    }
+
+    /// The objects that were seen.
+    pub fn references(&self) -> BTreeSet<ObjectRef> {
+        self.known
+            .values()
+            .flat_map(|answer| &answer.objects)
+            .map(Object::reference)
+            .collect()
     }
 
     pub(super) fn scope(&self) -> Scope {
@@ -235,7 +258,7 @@ impl Walk {
         let Some(answer) = self.known.get(&query) else {
             return Vec::new();
         };
-        let in_flight: std::collections::BTreeSet<&str> = run
+        let in_flight: BTreeSet<&str> = run
             .into_iter()
             .flat_map(UpdateRun::all_stages)
             .flat_map(|stage| &stage.clusters)

@@ -96,13 +96,13 @@ fn what_is_not_clear_is_a_usage_error() {
         (
             "pod/x",
             None,
-            "2: \"pod\" is not a type that can be diagnosed | \
+            "2: \"pod\" is not the name of a type | \
              use csur/NAME or crp/NAME, or with -n sur/NAME or rp/NAME",
         ),
         (
             "careq/x",
             None,
-            "2: a ClusterApprovalRequest cannot be diagnosed, only update runs and placements | \
+            "2: diagnose does not take a ClusterApprovalRequest | \
              use csur/NAME or crp/NAME, or with -n sur/NAME or rp/NAME",
         ),
         ("csur/", None, "2: the name behind the / is missing | "),

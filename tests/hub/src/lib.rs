@@ -3,6 +3,7 @@
 
 mod components;
 mod servers;
+pub mod standin;
 
 pub use components::{CACHE, Components, REQUIRE};
 pub use servers::{ADMIN, Options, TestHub, USERS};

@@ -1,0 +1,296 @@
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::{MASK, mask, mask_with};
+
+/// The value of a key after masking, where the key stands in an object of any kind.
+fn masked(mut value: Value) -> (Value, Vec<String>) {
+    let found = mask(&mut value);
+    (value, found.into_iter().map(|one| one.path).collect())
+}
+
+/// A text after masking.
+fn text(text: &str) -> String {
+    let (value, _) = masked(json!({ "x": text }));
+    value["x"].as_str().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn a_secret_keeps_its_keys_only() {
+    let secret = json!({
+        "apiVersion": "v1", "kind": "Secret", "type": "Opaque",
+        "metadata": {"name": "db", "namespace": "shop"},
+        "data": {"password": "aHVudGVyMg==", "tls.key": "eA==", "empty": ""},
+        "stringData": {"user": "admin", "port": 5432}
+    });
+    let (value, paths) = masked(secret);
+    assert_eq!(
+        value,
+        json!({
+            "apiVersion": "v1", "kind": "Secret", "type": "Opaque",
+            "metadata": {"name": "db", "namespace": "shop"},
+            "data": {"password": MASK, "tls.key": MASK, "empty": ""},
+            "stringData": {"user": MASK, "port": MASK}
+        })
+    );
+    assert_eq!(
+        paths,
+        [
+            ".data.password",
+            ".data[\"tls.key\"]",
+            ".stringData.port",
+            ".stringData.user"
+        ]
+        .map(|path| path.trim_start_matches('.'))
+    );
+}
+
+#[test]
+fn secrets_are_found_wherever_they_are_nested() {
+    let secret = json!({"apiVersion": "v1", "kind": "Secret", "data": {"a": "c2VjcmV0"}});
+    let yaml = "apiVersion: v1\nkind: Secret\nmetadata:\n  name: x\ndata:\n  a: c2VjcmV0\n";
+    let list = format!("# two\nkind: ConfigMap\napiVersion: v1\n---\n{yaml}");
+    let odd = "{{ if .x }}\nkind: Secret\ndata:\n  a: c2VjcmV0\n{{ end }}\n";
+    for (place, path) in [
+        (
+            json!({"spec": {"selectedResources": [{}, secret]}}),
+            "spec.selectedResources[1].data.a",
+        ),
+        (
+            json!({"spec": {"workload": {"manifests": [secret]}}}),
+            "spec.workload.manifests[0].data.a",
+        ),
+        (
+            json!({"kind": "ResourceEnvelope", "data": {"s.yaml": secret}}),
+            "data[\"s.yaml\"].data.a",
+        ),
+        (
+            json!({"kind": "ConfigMap", "data": {"s": yaml}}),
+            "data.s.data.a",
+        ),
+        (
+            json!({"kind": "ConfigMap", "data": {"s": list}}),
+            "data.s.data.a",
+        ),
+        (json!({"kind": "ConfigMap", "data": {"s": odd}}), "data.s"),
+        (
+            json!({"metadata": {"annotations": {super::LAST_APPLIED: secret.to_string()}}}),
+            "metadata.annotations[\"kubectl.kubernetes.io/last-applied-configuration\"].data.a",
+        ),
+        (
+            json!({"kind": "Secret", "metadata": {"annotations": {super::LAST_APPLIED: "{c2VjcmV0"}}}),
+            "metadata.annotations[\"kubectl.kubernetes.io/last-applied-configuration\"]",
+        ),
+        (
+            json!({"spec": {"overrideSpec": {
+                "resourceSelectors": [{"group": "", "version": "v1", "kind": "Secret", "name": "x"}],
+                "policy": {"overrideRules": [{"jsonPatchOverrides": [
+                    {"op": "add", "path": "/data/a", "value": "c2VjcmV0"}]}]}}}}),
+            "spec.overrideSpec.policy.overrideRules[0].jsonPatchOverrides[0].value",
+        ),
+        (
+            json!({"status": {"driftedPlacements": [{"kind": "Secret", "observedDrifts": [
+                {"path": "/data/a", "valueInHub": "c2VjcmV0"}]}]}}),
+            "status.driftedPlacements[0].observedDrifts[0].valueInHub",
+        ),
+        (
+            json!({"status": {"manifestConditions": [{"identifier": {"kind": "Secret"},
+                "diffDetails": {"observedDiffs": [{"path": "/x", "valueInMember": "c2VjcmV0"}]}}]}}),
+            "status.manifestConditions[0].diffDetails.observedDiffs[0].valueInMember",
+        ),
+    ] {
+        let (value, paths) = masked(place.clone());
+        assert_eq!(paths, [path], "{place}");
+        assert!(!value.to_string().contains("c2VjcmV0"), "{value}");
+        assert!(value.to_string().contains(MASK), "{value}");
+    }
+}
+
+#[test]
+fn names_say_what_is_a_credential() {
+    let (value, _) = masked(json!({
+        "env": [
+            {"name": "DB_PASSWORD", "value": "hunter2"},
+            {"name": "API_TOKEN_1", "value": "hunter2"},
+            {"name": "AWS_SECRET_ACCESS_KEY", "value": "hunter2"},
+            {"name": "TOKEN_FILE", "value": "/run/token"},
+            {"name": "PWD", "value": "/app"},
+            {"name": "COPY_OF_PASSWORD", "value": "$(DB_PASSWORD)"},
+            {"name": "NEED_TOKEN", "value": "true"},
+            {"name": "DB_PASSWORD", "valueFrom": {"secretKeyRef": {"name": "db", "key": "password"}}},
+        ],
+        "data": {"spring.datasource.password": "hunter2", "user": "admin"},
+        "args": ["serve", "--token", "hunter2", "--api-key=hunter2", "--token-file", "/run/token"],
+        "secretName": "web-tls",
+        "automountServiceAccountToken": true,
+        "metadata": {"labels": {"token": "blue"}, "annotations": {"checksum/secret": "hunter2"}},
+        "patch": {"op": "add", "path": "/spec/password", "value": "hunter2"},
+    }));
+    let left = value.to_string();
+    assert!(!left.contains("hunter2"), "{left}");
+    for kept in [
+        "/run/token\"",
+        "/app",
+        "$(DB_PASSWORD)",
+        "\"true\"",
+        "\"password\"",
+        "admin",
+        "serve",
+        "web-tls",
+        "blue",
+        ":true",
+    ] {
+        assert!(left.contains(kept), "{kept} is gone: {left}");
+    }
+}
+
+#[test]
+fn texts_are_told_by_their_looks() {
+    let jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N";
+    let pem = "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc=\n-----END RSA PRIVATE KEY-----";
+    let cut = "-----BEGIN PRIVATE KEY-----\nMIIE";
+    for (given, wanted) in [
+        (
+            format!("token is {jwt}, use it"),
+            format!("token is {MASK}, use it"),
+        ),
+        (format!("a\n{pem}\nb"), format!("a\n{MASK}\nb")),
+        (cut.to_owned(), MASK.to_owned()),
+        (
+            "Authorization: Bearer abcdefgh12345678ijkl".into(),
+            format!("Authorization: Bearer {MASK}"),
+        ),
+        (
+            "postgres://app:hunter2@db:5432/x".into(),
+            format!("postgres://app:{MASK}@db:5432/x"),
+        ),
+        (
+            "https://ghtoken@github.com/a/b".into(),
+            format!("https://{MASK}@github.com/a/b"),
+        ),
+        (
+            "Server=db;Password=hunter2;Port=1".into(),
+            format!("Server=db;Password={MASK};Port=1"),
+        ),
+        (
+            "curl --token hunter2 -v".into(),
+            format!("curl --token {MASK} -v"),
+        ),
+        (
+            "run --password='a b' now".into(),
+            format!("run --password='{MASK}' now"),
+        ),
+        (
+            "https://x/y?a=1&sig=abc%2B&b=2".into(),
+            format!("https://x/y?a=1&sig={MASK}&b=2"),
+        ),
+        (
+            "x ghp_0123456789abcdefghijABCDEFGHIJ012345 y".into(),
+            format!("x {MASK} y"),
+        ),
+        ("AKIAIOSFODNN7EXAMPLE".into(), MASK.to_owned()),
+        (
+            "user: a\npassword: hunter2\n".into(),
+            format!("user: a\npassword: {MASK}\n"),
+        ),
+        (
+            "a = 1\ndb.password = x y\n".into(),
+            format!("a = 1\ndb.password = {MASK}\n"),
+        ),
+        (
+            "k:\n  secret: |\n    one\n    two\n  b: c\n".into(),
+            format!("k:\n  secret: |\n    {MASK}\n    {MASK}\n  b: c\n"),
+        ),
+        (
+            "{\"a\":{\"password\":\"hunter2\"}}".into(),
+            format!("{{\"a\":{{\"password\":\"{MASK}\"}}}}"),
+        ),
+    ] {
+        assert_eq!(text(&given), wanted);
+    }
+    for harmless in [
+        "the bearer authentication failed for registration-of-the-cluster",
+        "ssh://git@github.com/a/b",
+        "https://github.com/a@b",
+        "git@github.com:a/b",
+        "-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----",
+        "Deployment web: secret \"db\" not found",
+        "a=b&c=d",
+        "--token-file=/run/token",
+        "tokens: 5\nsecretName: db\n",
+        "kind: Deployment\nsecretRef:\n  name: Secret\n",
+        "eyJ.a.b",
+        "{not json",
+    ] {
+        assert_eq!(text(harmless), harmless);
+    }
+}
+
+#[test]
+fn sentences_of_controllers_stay() {
+    let message = "admission denied:\nspec.token: Invalid value: it is too long";
+    let (value, paths) = masked(json!({"conditions": [{"message": message}]}));
+    assert_eq!(value["conditions"][0]["message"], message);
+    assert!(paths.is_empty());
+}
+
+#[test]
+fn a_replacement_sees_path_and_secret() {
+    let mut value = json!({"kind": "Secret", "data": {"a": "one", "b": "two"}});
+    let mut seen = Vec::new();
+    let found = mask_with(&mut value, &mut |path, secret| {
+        seen.push(format!("{path}={secret}"));
+        format!("{MASK}!")
+    });
+    assert_eq!(seen, ["data.a=one", "data.b=two"]);
+    assert_eq!(found.len(), 2);
+    assert_eq!(value["data"]["a"], format!("{MASK}!"));
+}
+
+fn any_value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        any::<bool>().prop_map(Value::from),
+        any::<i32>().prop_map(Value::from),
+        "[a-z:=/@ \"'\n-]{0,20}".prop_map(Value::from),
+        "(password|token|--secret)[=: ][a-z\"' ]{0,9}(\n [a-z: ]{0,9}){0,2}".prop_map(Value::from),
+        "(kind: Secret\n|data:\n|  a: b\n|---\n){0,6}".prop_map(Value::from),
+        "\\PC{0,20}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 40, 6, |inner| {
+        let key = prop_oneof![
+            Just("data".to_owned()),
+            Just("kind".to_owned()),
+            Just("value".to_owned()),
+            Just("name".to_owned()),
+            Just("password".to_owned()),
+            "\\PC{0,6}",
+        ];
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+            prop::collection::vec((key, inner), 0..6)
+                .prop_map(|entries| Value::Object(entries.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn masking_twice_masks_nothing_more(value in any_value()) {
+        let mut once = value;
+        mask(&mut once);
+        let mut twice = once.clone();
+        let found = mask(&mut twice);
+        prop_assert_eq!(&twice, &once);
+        prop_assert!(found.is_empty(), "{:?}", found);
+    }
+
+    #[test]
+    fn data_of_a_secret_never_stays(value in "[a-z]{12,20}", key in "[a-z.]{1,8}", depth in 0usize..5) {
+        let mut object = json!({"apiVersion": "v1", "kind": "Secret", "data": {key: value.clone()}});
+        for level in 0..depth {
+            object = if level % 2 == 0 { json!({"items": [object]}) } else { json!({"data": {"x": object.to_string()}}) };
+        }
+        mask(&mut object);
+        prop_assert!(!object.to_string().contains(&value), "{}", object);
+    }
+}

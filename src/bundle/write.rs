@@ -1,0 +1,196 @@
+//! Writing a bundle: the header, then every object as a YAML document of its own.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::mask;
+use crate::inventory::source::Outcome;
+use crate::kubefleet::object::OWN_API_VERSION;
+use crate::kubefleet::{Kind, ObjectRef};
+
+/// What a collector could see.
+#[derive(Debug, Clone)]
+pub struct Header {
+    collected_at: Timestamp,
+    target: ObjectRef,
+    outcomes: BTreeMap<Kind, Outcome>,
+    /// The values that the hub's schema allows for `spec.state`; `None` when nobody could look.
+    pub run_states: Option<Vec<String>>,
+    /// The kinds and versions that the hub serves.
+    pub served: Vec<String>,
+}
+
+impl Header {
+    /// A header for what was collected around a target.
+    pub const fn new(
+        collected_at: Timestamp,
+        target: ObjectRef,
+        outcomes: BTreeMap<Kind, Outcome>,
+    ) -> Self {
+        Self {
+            collected_at,
+            target,
+            outcomes,
+            run_states: None,
+            served: Vec::new(),
+        }
+    }
+}
+
+/// The header as it is written.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Document<'h> {
+    api_version: &'static str,
+    kind: &'static str,
+    collected_at: String,
+    target: Name<'h>,
+    objects: usize,
+    hub: Hub<'h>,
+    kinds: Vec<KindEntry>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    masked: Vec<MaskEntry>,
+}
+
+#[derive(Serialize)]
+struct Name<'h> {
+    kind: &'static str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    namespace: &'h str,
+    name: &'h str,
+}
+
+impl<'h> From<&'h ObjectRef> for Name<'h> {
+    fn from(object: &'h ObjectRef) -> Self {
+        Self {
+            kind: object.kind.name(),
+            namespace: &object.namespace,
+            name: &object.name,
+        }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Hub<'h> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run_states: Option<&'h [String]>,
+    served: &'h [String],
+}
+
+#[derive(Serialize)]
+struct KindEntry {
+    kind: &'static str,
+    outcome: &'static str,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    why: String,
+}
+
+#[derive(Serialize)]
+struct MaskEntry {
+    kind: &'static str,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    namespace: String,
+    name: String,
+    path: String,
+}
+
+/// A bundle, ready to be written.
+pub struct Contents {
+    text: String,
+    objects: usize,
+    masked: usize,
+}
+
+impl Contents {
+    /// Masks and writes objects, in the order of their kinds, namespaces and names. Fails only on a
+    /// text that is no JSON.
+    pub fn new(
+        header: Header,
+        texts: BTreeMap<ObjectRef, Box<RawValue>>,
+        show_secrets: bool,
+    ) -> Result<Self, String> {
+        let objects = texts.len();
+        let mut masked = Vec::new();
+        let mut documents = String::new();
+        for (object, text) in texts {
+            let mut value: Value = serde_json::from_str(text.get())
+                .map_err(|error| format!("{object} is no JSON: {error}"))?;
+            if !show_secrets {
+                for found in mask::mask(&mut value) {
+                    masked.push(MaskEntry {
+                        kind: object.kind.name(),
+                        namespace: object.namespace.clone(),
+                        name: object.name.clone(),
+                        path: found.path,
+                    });
+                }
+            }
+            documents.push_str("---\n");
+            documents.push_str(&yaml(&value)?);
+        }
+        let count = masked.len();
+        let document = Document {
+            api_version: OWN_API_VERSION,
+            kind: "Bundle",
+            collected_at: header.collected_at.to_string(),
+            target: Name::from(&header.target),
+            objects,
+            hub: Hub {
+                run_states: header.run_states.as_deref(),
+                served: &header.served,
+            },
+            kinds: header.outcomes.iter().map(entry).collect(),
+            masked,
+        };
+        let mut text = yaml(&document)?;
+        text.push_str(&documents);
+        Ok(Self {
+            text,
+            objects,
+            masked: count,
+        })
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// How many objects are in it.
+    pub const fn objects(&self) -> usize {
+        self.objects
+    }
+
+    /// How many values were masked.
+    pub const fn masked(&self) -> usize {
+        self.masked
+    }
+}
+
+fn yaml<T: Serialize>(data: &T) -> Result<String, String> {
+    let mut text = serde_saphyr::to_string(data).map_err(|error| error.to_string())?;
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    Ok(text)
+}
+
+fn entry((kind, outcome): (&Kind, &Outcome)) -> KindEntry {
+    let (outcome, why) = match outcome {
+        Outcome::Listed => ("listed", ""),
+        Outcome::Denied(why) => ("denied", why.as_str()),
+        Outcome::NotInstalled => ("notInstalled", ""),
+        Outcome::NotCollected => ("notCollected", ""),
+        Outcome::Failed(why) => ("failed", why.as_str()),
+    };
+    KindEntry {
+        kind: kind.name(),
+        outcome,
+        why: why.to_owned(),
+    }
+}

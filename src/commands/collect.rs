@@ -1,0 +1,132 @@
+//! `collect`: everything that a diagnosis reads, in one file.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use jiff::Timestamp;
+
+use super::global::Global;
+use super::reading::{self, Input};
+use crate::bundle::write::{Contents, Header};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::inventory::source::Outcome;
+use crate::kubefleet::Kind;
+use crate::ui::Ui;
+
+/// Save everything that a diagnosis reads in one file
+///
+/// Walks from the update run or placement to its bindings, Works and member clusters, and writes
+/// what it sees as YAML, with a record of what was denied. Secrets and values that look like
+/// credentials are masked. `diagnose -f` reads the file, and so does everything that reads YAML.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    kubectl fleet-stage collect example-run -o example-run.yaml.gz\n  \
+    kubectl fleet-stage collect rp/web-app -n my-app-namespace > bundle.yaml\n  \
+    kubectl fleet-stage collect crp/example-placement | kubectl fleet-stage diagnose -f -\n\n\
+    Exit codes:\n  \
+    0  collected, all of it\n  \
+    6  no such run or placement\n  \
+    7  collected, without what was denied or could not be read")]
+pub struct CollectArgs {
+    /// The update run or placement: a name, or TYPE/NAME such as csur/x or crp/x, with -n sur/x or
+    /// rp/x
+    #[arg(value_name = "RUN|PLACEMENT")]
+    target: String,
+    /// The file to write, compressed when its name ends in .gz [default: standard output]
+    #[arg(short, long = "output-file", value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Leave Secrets and credentials as they are
+    #[arg(long)]
+    show_secrets: bool,
+}
+
+/// Collects, and writes the file.
+pub fn run(
+    args: &CollectArgs,
+    global: &Global,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Result<Exit, Error> {
+    if args.output.is_none() && ui.answers_a_terminal() {
+        return Err(Error::usage("a bundle is too long for a terminal")
+            .hint("name a file with -o, or redirect the output"));
+    }
+    let mut reading = reading::open(&Input::default(), "collect", global, ui, clock)?;
+    if let Some(hub) = reading.hub() {
+        hub.keep_texts();
+    }
+    let target = reading.target(Some(&args.target), global.namespace.as_deref(), ui)?;
+    let walk = reading.walk_whole(&target)?;
+    let now = reading.now;
+    let Some(hub) = reading.hub() else {
+        return Err(Error::failed("a bundle is collected from a hub"));
+    };
+    let run_kind = target.scope().kind(crate::kubefleet::Concept::UpdateRun);
+    let outcomes = walk.outcomes();
+    let mut header = Header::new(now, target.clone(), outcomes.clone());
+    header.run_states = hub.run_states(run_kind).ok();
+    header.served = hub.served().names();
+    let seen = walk.references();
+    let mut texts = hub.take_texts();
+    // What was read to find the target, or before the run went on, belongs to no walk.
+    texts.retain(|object, _| seen.contains(object));
+    let contents = Contents::new(header, texts, args.show_secrets).map_err(Error::failed)?;
+    let masked = contents.masked();
+    let objects = contents.objects();
+    let text = contents.text();
+    match &args.output {
+        Some(path) => {
+            save(path, text.as_bytes())?;
+            ui.status(&format!(
+                "wrote {}: {} of {target}",
+                path.display(),
+                crate::diagnose::finding::count(objects, "object"),
+            ));
+        }
+        None => ui.answer(text),
+    }
+    if masked > 0 {
+        ui.status(&format!(
+            "masked {}; --show-secrets leaves them as they are",
+            crate::diagnose::finding::count(masked, "value")
+        ));
+    }
+    Ok(report_gaps(&outcomes, ui))
+}
+
+/// Says what is not in the file, and why.
+fn report_gaps(outcomes: &BTreeMap<Kind, Outcome>, ui: &mut Ui) -> Exit {
+    let mut exit = Exit::Done;
+    for (kind, outcome) in outcomes {
+        // A kind that the hub does not have is not missing from the file.
+        if let (Some(gap), false) = (outcome.gap(), *outcome == Outcome::NotInstalled) {
+            ui.warning(&format!("the bundle has no complete {kind}: {gap}"));
+            exit = Exit::Incomplete;
+        }
+    }
+    exit
+}
+
+/// Writes a file that only its owner may read, whole or not at all.
+fn save(path: &Path, text: &[u8]) -> Result<(), Error> {
+    let failed = |error: std::io::Error| {
+        Error::failed(format!("{} cannot be written: {error}", path.display()))
+    };
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    if path.extension().is_some_and(|ending| ending == "gz") {
+        let mut gzip = flate2::write::GzEncoder::new(&mut file, flate2::Compression::default());
+        gzip.write_all(text).map_err(failed)?;
+        gzip.finish().map_err(failed)?;
+    } else {
+        file.write_all(text).map_err(failed)?;
+    }
+    file.persist(path).map_err(|error| failed(error.error))?;
+    Ok(())
+}

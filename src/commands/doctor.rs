@@ -1,0 +1,291 @@
+//! `doctor`: whether the hub, the permissions and the agents are as the other commands need them.
+
+mod checks;
+
+use clap::{Args, ValueEnum};
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::global::Global;
+use super::permissions::{self, Need};
+use super::reading::{self, Input, Reading};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::hub::Access;
+use crate::kubefleet::object::OWN_API_VERSION;
+use crate::kubefleet::{Concept, Kind, Scope};
+use crate::render;
+use crate::render::style::Paint;
+use crate::render::wrap;
+use crate::ui::Ui;
+
+/// Check the hub, your permissions, the controller and the member agents
+///
+/// Says whether the API server is a KubeFleet hub, which kinds it serves in which versions, what of
+/// each command you may do, whether its clock agrees with yours, and whether the agents report.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    kubectl fleet-stage doctor\n  \
+    kubectl fleet-stage doctor -n my-app-namespace\n  \
+    kubectl fleet-stage doctor --rbac reader > role.yaml\n\n\
+    Exit codes:\n  \
+    0  all is well\n  \
+    1  a check failed\n  \
+    7  only permissions are missing")]
+pub struct DoctorArgs {
+    /// Print the manifest of a role instead: reader may do everything that only reads
+    #[arg(long, value_name = "ROLE", value_enum)]
+    rbac: Option<Role>,
+    /// The format
+    #[arg(short, long, value_enum, default_value_t, value_name = "FORMAT")]
+    output: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Role {
+    Reader,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum Format {
+    #[default]
+    Text,
+    Json,
+    Yaml,
+}
+
+/// How a check went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum CheckResult {
+    /// As it should be.
+    Ok,
+    /// Worth a look.
+    Warning,
+    /// Something does not work.
+    Failed,
+    /// Could not be checked.
+    Unknown,
+}
+
+impl CheckResult {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Warning => "warning",
+            Self::Failed => "failed",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    fn paint(self, paint: Paint) -> String {
+        let word = format!("{:<8}", self.word());
+        match self {
+            Self::Ok => paint.good(&word),
+            Self::Warning | Self::Unknown => paint.warning(&word),
+            Self::Failed => paint.error(&word),
+        }
+    }
+}
+
+/// One check.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Check {
+    /// What is checked.
+    pub name: String,
+    /// How it went.
+    pub result: CheckResult,
+    /// What was seen.
+    pub message: String,
+    /// What to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+impl Check {
+    fn new(name: &str, result: CheckResult, message: impl Into<String>) -> Self {
+        Self {
+            name: name.to_owned(),
+            result,
+            message: message.into(),
+            hint: None,
+        }
+    }
+
+    fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// What the user may do of a command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Allowed {
+    /// The command.
+    pub command: String,
+    /// Whether it works at all.
+    pub works: bool,
+    /// The permissions that are missing, as `list clusterstagedupdateruns.placement…`.
+    pub missing: Vec<String>,
+    /// Permissions that the hub could not say anything about.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<String>,
+}
+
+/// What `doctor` found.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Doctor {
+    /// Always `kubectl-fleet-stage/v1`.
+    api_version: String,
+    /// Always `Doctor`.
+    kind: String,
+    /// The checks, in the order in which one builds on the other.
+    checks: Vec<Check>,
+    /// What of each command the user may do.
+    permissions: Vec<Allowed>,
+}
+
+/// Checks, and says how it went.
+pub fn run(
+    args: &DoctorArgs,
+    global: &Global,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Result<Exit, Error> {
+    if let Some(Role::Reader) = args.rbac {
+        ui.answer(&permissions::reader(global.namespace.as_deref()));
+        return Ok(Exit::Done);
+    }
+    let mut reading = reading::open(&Input::default(), "doctor", global, ui, clock)?;
+    let scope = Scope::of_namespace(global.namespace.as_deref().unwrap_or_default());
+    let permissions = allowed(&mut reading, &scope)?;
+    let doctor = Doctor {
+        api_version: OWN_API_VERSION.to_owned(),
+        kind: "Doctor".to_owned(),
+        checks: checks::all(&mut reading, &scope, clock),
+        permissions,
+    };
+    let text = match args.output {
+        Format::Text => text(&doctor, ui.paint(), ui.width()),
+        Format::Json => render::json(&doctor).map_err(|error| Error::failed(error.to_string()))?,
+        Format::Yaml => render::yaml(&doctor).map_err(Error::failed)?,
+    };
+    ui.answer(&text);
+    Ok(doctor.exit())
+}
+
+impl Doctor {
+    fn exit(&self) -> Exit {
+        let failed = |check: &Check| check.result == CheckResult::Failed;
+        let denied = |command: &Allowed| !command.missing.is_empty();
+        if self.checks.iter().any(failed) {
+            Exit::Error
+        } else if self.permissions.iter().any(denied) {
+            Exit::Incomplete
+        } else {
+            Exit::Done
+        }
+    }
+}
+
+/// Asks the hub for every permission that a command needs.
+fn allowed(reading: &mut Reading, scope: &Scope) -> Result<Vec<Allowed>, Error> {
+    let every: Vec<_> = permissions::every().into_iter().collect();
+    let wanted: Vec<_> = every
+        .iter()
+        .map(|(verb, concept)| {
+            let kind = permissions::kind(*concept, scope);
+            Access {
+                verb: verb.as_str(),
+                group: kind.group(),
+                resource: kind.plural(),
+                namespace: namespace_of(kind, scope),
+            }
+        })
+        .collect();
+    let Some(hub) = reading.hub() else {
+        return Ok(Vec::new());
+    };
+    let answers = hub.may(&wanted);
+    if let Some(Err(error)) = answers
+        .iter()
+        .find(|answer| answer.as_ref().is_err_and(crate::hub::HubError::is_fatal))
+    {
+        return Err(error.clone().into());
+    }
+    let commands = permissions::ALL.iter().map(|needs| {
+        let mut allowed = Allowed {
+            command: needs.command.to_owned(),
+            works: true,
+            missing: Vec::new(),
+            unknown: Vec::new(),
+        };
+        for permission in needs.permissions {
+            let asked = (permission.verb, permission.concept);
+            let place = every.iter().position(|one| *one == asked);
+            let kind = permissions::kind(permission.concept, scope);
+            let name = format!(
+                "{} {}.{}",
+                permission.verb.as_str(),
+                kind.plural(),
+                kind.group()
+            );
+            match place.and_then(|place| answers.get(place)) {
+                Some(Ok(true)) => {}
+                Some(Ok(false)) => {
+                    allowed.works &= permission.need == Need::Useful;
+                    allowed.missing.push(name);
+                }
+                Some(Err(_)) | None => allowed.unknown.push(name),
+            }
+        }
+        allowed
+    });
+    Ok(commands.collect())
+}
+
+/// Where a kind is read: Works in the namespaces of all members, the rest in the scope's own.
+fn namespace_of(kind: Kind, scope: &Scope) -> String {
+    if kind.is_namespaced() && kind.concept() != Concept::Work {
+        scope.namespace().to_owned()
+    } else {
+        String::new()
+    }
+}
+
+fn text(doctor: &Doctor, paint: Paint, width: usize) -> String {
+    let mut text = String::new();
+    for check in &doctor.checks {
+        let lead = format!("{:<12}{}  ", check.name, check.result.paint(paint));
+        let body = match &check.hint {
+            Some(hint) => format!("{}; {hint}", check.message),
+            None => check.message.clone(),
+        };
+        wrap::hanging(&mut text, &lead, &" ".repeat(22), &body, width);
+    }
+    text.push_str("\nPermissions\n");
+    for command in &doctor.permissions {
+        let (result, body) = match (command.works, command.missing.is_empty()) {
+            (_, true) if command.unknown.is_empty() => (CheckResult::Ok, String::new()),
+            (_, true) => (
+                CheckResult::Unknown,
+                format!("could not be asked: {}", command.unknown.join(", ")),
+            ),
+            (true, false) => (
+                CheckResult::Warning,
+                format!("sees less without: {}", command.missing.join(", ")),
+            ),
+            (false, false) => (
+                CheckResult::Failed,
+                format!("needs: {}", command.missing.join(", ")),
+            ),
+        };
+        let lead = format!("  {:<16}{}  ", command.command, result.paint(paint));
+        wrap::hanging(&mut text, &lead, &" ".repeat(28), &body, width);
+    }
+    text
+}

@@ -1,0 +1,401 @@
+//! The checks of `doctor`, each a function of what the hub answers.
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use super::{Check, CheckResult};
+use crate::commands::reading::Reading;
+use crate::diagnose::finding::count;
+use crate::hub::{Clocks, Hub, HubError, Served};
+use crate::inventory::source::{Outcome, Query};
+use crate::kubefleet::duration::describe;
+use crate::kubefleet::member::MemberCluster;
+use crate::kubefleet::object::Body;
+use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::{Concept, Conditions, Kind, Scope, reasons};
+use crate::render::wrap;
+
+/// How far two clocks may differ: an HTTP date has whole seconds, and an answer takes its time.
+const SKEW: SignedDuration = SignedDuration::from_secs(5);
+/// How old a lease may be whose holder renews it every few seconds.
+const LEASE: SignedDuration = SignedDuration::from_secs(60);
+/// After how long a run without any condition was not noticed.
+const NOTICED: SignedDuration = SignedDuration::from_secs(60);
+
+/// Where the hub agent runs, and the lease that it holds when it is elected.
+const AGENT_NAMESPACE: &str = "fleet-system";
+const AGENT_LEASE: &str = "136224848560.hub.fleet.azure.com";
+
+/// Every check, in the order in which one builds on the other.
+pub(super) fn all(reading: &mut Reading, scope: &Scope, clock: fn() -> Timestamp) -> Vec<Check> {
+    let mut checks = Vec::new();
+    if let Some(hub) = reading.hub() {
+        checks.push(reached(hub));
+        checks.push(identity(hub));
+        checks.push(kinds(hub.served(), scope));
+        checks.push(state(hub, scope));
+        checks.push(match hub.clocks() {
+            Ok(clocks) => skew(clocks, clock()),
+            Err(error) => unknown("clock", &error),
+        });
+    }
+    checks.push(controller(reading, scope));
+    checks.push(members(reading));
+    checks
+}
+
+fn unknown(name: &str, error: &HubError) -> Check {
+    Check::new(name, CheckResult::Unknown, error.to_string())
+}
+
+fn reached(hub: &mut Hub) -> Check {
+    let place = match hub.context.as_str() {
+        "" => hub.url().to_owned(),
+        context => format!("{} (context {context})", hub.url()),
+    };
+    match hub.read_path("/version") {
+        Ok(version) => {
+            let version = version["gitVersion"].as_str().unwrap_or("of no version");
+            Check::new(
+                "hub",
+                CheckResult::Ok,
+                format!("{place} answers, Kubernetes {version}"),
+            )
+        }
+        // The API groups were read, so that it does answer.
+        Err(error) => Check::new(
+            "hub",
+            CheckResult::Ok,
+            format!("{place} answers; its version is not known: {error}"),
+        ),
+    }
+}
+
+fn identity(hub: &mut Hub) -> Check {
+    match hub.whoami() {
+        Ok(Some(name)) if name == "system:anonymous" => Check::new(
+            "identity",
+            CheckResult::Failed,
+            "the hub does not know you: you are system:anonymous",
+        )
+        .hint("log in, or name a user with --user or --token"),
+        Ok(Some(name)) => Check::new("identity", CheckResult::Ok, format!("you are {name}")),
+        Ok(None) => Check::new(
+            "identity",
+            CheckResult::Unknown,
+            "the API server is older than 1.28 and does not say who you are",
+        ),
+        Err(error) => unknown("identity", &error),
+    }
+}
+
+fn kinds(served: &Served, scope: &Scope) -> Check {
+    if served.unknown {
+        return Check::new(
+            "kinds",
+            CheckResult::Unknown,
+            "you may not read which kinds are served",
+        );
+    }
+    let missing: Vec<_> = Kind::ALL
+        .iter()
+        .filter(|kind| served.version(**kind).is_none())
+        .collect();
+    let needed = [
+        scope.kind(Concept::UpdateRun),
+        scope.kind(Concept::Strategy),
+        scope.kind(Concept::ApprovalRequest),
+        scope.kind(Concept::Placement),
+        scope.kind(Concept::Binding),
+        Kind::MemberCluster,
+    ];
+    let names: Vec<_> = missing.iter().map(|kind| kind.name()).collect();
+    if let Some(kind) = needed.iter().find(|kind| missing.contains(kind)) {
+        return Check::new(
+            "kinds",
+            CheckResult::Failed,
+            format!("the hub does not serve {kind}"),
+        )
+        .hint("install or upgrade KubeFleet's CRDs on the hub");
+    }
+    let run = scope.kind(Concept::UpdateRun);
+    let version = served.version(run).unwrap_or_default();
+    if missing.is_empty() {
+        return Check::new(
+            "kinds",
+            CheckResult::Ok,
+            format!(
+                "all {} are served; {run} is read at {version}",
+                Kind::ALL.len()
+            ),
+        );
+    }
+    Check::new(
+        "kinds",
+        CheckResult::Warning,
+        format!(
+            "{run} is read at {version}; not served: {}",
+            wrap::list(&names, 5)
+        ),
+    )
+}
+
+/// Whether the hub honours `spec.state`.
+fn state(hub: &mut Hub, scope: &Scope) -> Check {
+    match hub.run_states(scope.kind(Concept::UpdateRun)) {
+        Ok(states) if states.iter().any(|state| state == "Run") => Check::new(
+            "states",
+            CheckResult::Ok,
+            "runs can be initialized, started, stopped and resumed",
+        ),
+        Ok(_) => Check::new(
+            "states",
+            CheckResult::Warning,
+            "this KubeFleet ignores spec.state: every run starts at once and cannot be stopped",
+        )
+        .hint("upgrade the hub to KubeFleet 0.2 or later to initialize, stop and resume"),
+        Err(error) => unknown("states", &error),
+    }
+}
+
+pub(super) fn skew(clocks: Option<Clocks>, ours: Timestamp) -> Check {
+    let Some(clocks) = clocks else {
+        return Check::new(
+            "clock",
+            CheckResult::Unknown,
+            "the hub's answers carry no date",
+        );
+    };
+    let difference = ours.duration_since(clocks.hub);
+    let trip = SignedDuration::try_from(clocks.round_trip).unwrap_or(SignedDuration::ZERO);
+    if difference.abs() <= SKEW + trip {
+        return Check::new(
+            "clock",
+            CheckResult::Ok,
+            "the hub's clock and this machine's agree",
+        );
+    }
+    let (slow, fast) = if difference.is_positive() {
+        ("the hub's", "this machine's")
+    } else {
+        ("this machine's", "the hub's")
+    };
+    Check::new(
+        "clock",
+        CheckResult::Warning,
+        format!(
+            "{slow} clock is {} behind {fast}: ages and timers are wrong by as much",
+            describe(difference.abs())
+        ),
+    )
+    .hint("synchronise the clocks")
+}
+
+/// Whether the controller of update runs is alive, as far as its lease and its runs tell.
+fn controller(reading: &mut Reading, scope: &Scope) -> Check {
+    let now = reading.now;
+    let query = Query::all(scope.kind(Concept::UpdateRun), scope.namespace());
+    let answer = reading.ask(&query);
+    let runs = answer
+        .objects
+        .iter()
+        .filter_map(|object| match &object.body {
+            Body::Run(run) => Some(run.as_ref()),
+            _ => None,
+        });
+    if let Some(run) = runs.clone().find(|run| is_unnoticed(run, now)) {
+        return Check::new(
+            "controller",
+            CheckResult::Failed,
+            format!(
+                "{} is {} old and has no condition: no controller has looked at it",
+                run.object(),
+                describe(run.meta.created.map_or(SignedDuration::ZERO, |created| {
+                    now.duration_since(created)
+                }))
+            ),
+        )
+        .hint("see whether the hub agent runs, with update runs enabled");
+    }
+    let path =
+        format!("/apis/coordination.k8s.io/v1/namespaces/{AGENT_NAMESPACE}/leases/{AGENT_LEASE}");
+    let lease = reading.hub().map(|hub| hub.read_path(&path));
+    if let Some(Ok(lease)) = &lease
+        && let Some(check) = held(lease, now)
+    {
+        return check;
+    }
+    let busy = runs
+        .filter_map(|run| newest(run))
+        .max()
+        .filter(|newest| now.duration_since(*newest) < LEASE);
+    match busy {
+        Some(newest) => Check::new(
+            "controller",
+            CheckResult::Ok,
+            format!(
+                "it wrote a run's status {} ago",
+                describe(now.duration_since(newest))
+            ),
+        ),
+        None => Check::new(
+            "controller",
+            CheckResult::Unknown,
+            "the hub agent holds no lease that can be read, and no run changed within a minute",
+        ),
+    }
+}
+
+/// Whether a run has been there for a while without any condition.
+pub(super) fn is_unnoticed(run: &UpdateRun, now: Timestamp) -> bool {
+    run.status.conditions.is_empty()
+        && run.meta.deleted.is_none()
+        && run
+            .meta
+            .created
+            .is_some_and(|created| now.duration_since(created) > NOTICED)
+}
+
+fn newest(run: &UpdateRun) -> Option<Timestamp> {
+    [
+        reasons::INITIALIZED,
+        reasons::PROGRESSING,
+        reasons::SUCCEEDED,
+    ]
+    .iter()
+    .filter_map(|kind| run.status.conditions.condition(kind)?.since)
+    .max()
+}
+
+/// What the lease of the hub agent tells.
+pub(super) fn held(lease: &Value, now: Timestamp) -> Option<Check> {
+    let renewed: Timestamp = lease["spec"]["renewTime"].as_str()?.parse().ok()?;
+    let holder = lease["spec"]["holderIdentity"].as_str().unwrap_or("nobody");
+    let age = now.duration_since(renewed);
+    Some(if age <= LEASE {
+        Check::new(
+            "controller",
+            CheckResult::Ok,
+            format!("the hub agent {holder} holds its lease"),
+        )
+    } else {
+        Check::new(
+            "controller",
+            CheckResult::Failed,
+            format!(
+                "the hub agent {holder} has not renewed its lease for {}",
+                describe(age)
+            ),
+        )
+        .hint(format!(
+            "see why it does not run: kubectl get pods -n {AGENT_NAMESPACE}"
+        ))
+    })
+}
+
+fn members(reading: &mut Reading) -> Check {
+    let now = reading.now;
+    let answer = reading.ask(&Query::all(Kind::MemberCluster, ""));
+    let members: Vec<_> = answer
+        .objects
+        .iter()
+        .filter_map(|object| match &object.body {
+            Body::Member(member) => Some(member.as_ref()),
+            _ => None,
+        })
+        .collect();
+    if answer.outcome != Outcome::Listed {
+        let gap = answer.outcome.gap().unwrap_or_default();
+        return Check::new("members", CheckResult::Unknown, gap);
+    }
+    heartbeats(&members, now)
+}
+
+/// Whether the agents of the member clusters report.
+pub(super) fn heartbeats(members: &[&MemberCluster], now: Timestamp) -> Check {
+    if members.is_empty() {
+        return Check::new(
+            "members",
+            CheckResult::Warning,
+            "no cluster has joined the fleet",
+        );
+    }
+    let silent: Vec<_> = members
+        .iter()
+        .filter(|member| {
+            let heard = member.agent().and_then(|agent| agent.heartbeat);
+            heard.is_none() || member.silent_for(now).is_some()
+        })
+        .map(|member| member.meta.name.as_str())
+        .collect();
+    let all = count(members.len(), "member cluster");
+    if silent.is_empty() {
+        return Check::new(
+            "members",
+            CheckResult::Ok,
+            format!("the agents of {all} report"),
+        );
+    }
+    Check::new(
+        "members",
+        CheckResult::Warning,
+        format!(
+            "{} of {all} do not report: {}",
+            silent.len(),
+            wrap::list(&silent, 5)
+        ),
+    )
+    .hint("an update run waits for a member that does not report")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use jiff::Timestamp;
+    use serde_json::json;
+
+    use super::{CheckResult, Clocks, held, skew};
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn clocks_may_differ_by_a_little() {
+        let clocks = |hub: &str| {
+            Some(Clocks {
+                hub: at(hub),
+                round_trip: Duration::from_millis(200),
+            })
+        };
+        let ours = at("2026-01-09T02:00:00Z");
+        for (hub, result) in [
+            ("2026-01-09T02:00:00Z", CheckResult::Ok),
+            ("2026-01-09T01:59:56Z", CheckResult::Ok),
+            ("2026-01-09T02:00:04Z", CheckResult::Ok),
+            ("2026-01-09T01:59:30Z", CheckResult::Warning),
+            ("2026-01-09T02:00:30Z", CheckResult::Warning),
+        ] {
+            assert_eq!(skew(clocks(hub), ours).result, result, "{hub}");
+        }
+        assert_eq!(skew(None, ours).result, CheckResult::Unknown);
+        let behind = skew(clocks("2026-01-09T01:57:30Z"), ours).message;
+        assert!(
+            behind.starts_with("the hub's clock is 2m30s behind"),
+            "{behind}"
+        );
+    }
+
+    #[test]
+    fn a_lease_is_held_while_it_is_renewed() {
+        let lease = |renewed: &str| json!({"spec": {"holderIdentity": "hub-agent-0", "renewTime": renewed}});
+        let now = at("2026-01-09T02:00:00Z");
+        let fresh = held(&lease("2026-01-09T01:59:50.123456Z"), now).unwrap();
+        assert_eq!(fresh.result, CheckResult::Ok);
+        let old = held(&lease("2026-01-09T01:50:00.000000Z"), now).unwrap();
+        assert_eq!(old.result, CheckResult::Failed);
+        assert!(old.message.contains("10m"), "{}", old.message);
+        assert!(held(&json!({}), now).is_none());
+    }
+}

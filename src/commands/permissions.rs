@@ -1,0 +1,291 @@
+//! What each command may do on the hub: the verbs and resources that it needs, as data.
+//!
+//! `doctor` asks the hub for them, `doctor --rbac` writes roles from them, and a test runs every
+//! command as a user who has these and no others.
+
+use std::collections::BTreeSet;
+
+use crate::kubefleet::kind::PLACEMENT_GROUP;
+use crate::kubefleet::{Concept, Kind, Scope};
+
+/// What is done to a resource.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs)] // the words are the API's
+pub enum Verb {
+    Get,
+    List,
+    Watch,
+}
+
+impl Verb {
+    /// The word in a role.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "get",
+            Self::List => "list",
+            Self::Watch => "watch",
+        }
+    }
+}
+
+/// How much a command can do without a permission.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// Nothing: it fails.
+    Required,
+    /// Less: it says what it could not see.
+    Useful,
+}
+
+/// One permission of a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Permission {
+    /// What is done.
+    pub verb: Verb,
+    /// To which objects; their kind follows from the scope.
+    pub concept: Concept,
+    /// What the command does without it.
+    pub need: Need,
+}
+
+/// The permissions of a command.
+#[derive(Debug, Clone, Copy)]
+pub struct Needs {
+    /// The command.
+    pub command: &'static str,
+    /// What it needs.
+    pub permissions: &'static [Permission],
+}
+
+const fn required(verb: Verb, concept: Concept) -> Permission {
+    Permission {
+        verb,
+        concept,
+        need: Need::Required,
+    }
+}
+
+const fn useful(verb: Verb, concept: Concept) -> Permission {
+    Permission {
+        verb,
+        concept,
+        need: Need::Useful,
+    }
+}
+
+use Concept::{
+    ApprovalRequest, Binding, MemberCluster, Placement, PolicySnapshot, ResourceSnapshot, Strategy,
+    UpdateRun, Work,
+};
+use Verb::{Get, List, Watch};
+
+/// What the walk of a diagnosis asks for, whatever the target.
+const WALK: &[Permission] = &[
+    required(Get, UpdateRun),
+    required(Get, Placement),
+    useful(List, UpdateRun),
+    useful(List, Placement),
+    useful(Get, Strategy),
+    useful(List, Strategy),
+    useful(Get, ApprovalRequest),
+    useful(List, ApprovalRequest),
+    useful(List, Binding),
+    useful(List, ResourceSnapshot),
+    useful(List, PolicySnapshot),
+    useful(List, MemberCluster),
+    useful(List, Work),
+];
+
+/// Every command that reads a hub, by name.
+pub const ALL: &[Needs] = &[
+    Needs {
+        command: "approvals",
+        permissions: &[required(List, ApprovalRequest), useful(List, UpdateRun)],
+    },
+    Needs {
+        command: "collect",
+        permissions: WALK,
+    },
+    Needs {
+        command: "diagnose",
+        permissions: WALK,
+    },
+    Needs {
+        command: "history",
+        permissions: &[
+            required(Get, Placement),
+            required(List, UpdateRun),
+            useful(List, ApprovalRequest),
+            useful(List, Binding),
+            useful(List, ResourceSnapshot),
+        ],
+    },
+    Needs {
+        command: "list",
+        permissions: &[required(List, UpdateRun)],
+    },
+    Needs {
+        command: "snapshots",
+        permissions: &[
+            required(Get, Placement),
+            required(List, ResourceSnapshot),
+            useful(List, UpdateRun),
+            useful(List, Binding),
+        ],
+    },
+    Needs {
+        command: "status",
+        permissions: &[
+            required(Get, UpdateRun),
+            required(Get, Placement),
+            useful(List, Binding),
+            useful(List, ApprovalRequest),
+        ],
+    },
+    Needs {
+        command: "status --watch",
+        permissions: &[
+            required(Get, UpdateRun),
+            required(List, UpdateRun),
+            required(Watch, UpdateRun),
+            useful(List, Binding),
+            useful(Watch, Binding),
+            useful(List, ApprovalRequest),
+            useful(Watch, ApprovalRequest),
+        ],
+    },
+    Needs {
+        command: "strategies",
+        permissions: &[required(List, Strategy), useful(List, UpdateRun)],
+    },
+    Needs {
+        command: "wait",
+        permissions: &[
+            required(Get, UpdateRun),
+            required(List, UpdateRun),
+            required(Watch, UpdateRun),
+        ],
+    },
+];
+
+/// Everything that any of the commands needs.
+pub fn every() -> BTreeSet<(Verb, Concept)> {
+    ALL.iter()
+        .flat_map(|needs| needs.permissions)
+        .map(|permission| (permission.verb, permission.concept))
+        .collect()
+}
+
+/// The kind of a concept in a scope.
+pub fn kind(concept: Concept, scope: &Scope) -> Kind {
+    scope.kind(concept)
+}
+
+/// A role for everything that reads: a ClusterRole, and with a namespace a Role for it beside a
+/// ClusterRole for what has none.
+pub fn reader(namespace: Option<&str>) -> String {
+    let scope = Scope::of_namespace(namespace.unwrap_or_default());
+    let mut namespaced = BTreeSet::new();
+    let mut cluster = BTreeSet::new();
+    for (verb, concept) in every() {
+        let kind = scope.kind(concept);
+        // Works live in the members' namespaces, never in the placement's own.
+        if namespace.is_some() && kind.is_namespaced() && kind != Kind::Work {
+            namespaced.insert((kind.group(), kind.plural(), verb));
+        } else {
+            cluster.insert((kind.group(), kind.plural(), verb));
+        }
+    }
+    let name = "fleet-stage-reader";
+    let mut text = role("ClusterRole", name, None, &cluster);
+    if let Some(namespace) = namespace {
+        text.push_str("---\n");
+        text.push_str(&role("Role", name, Some(namespace), &namespaced));
+    }
+    text
+}
+
+fn role(
+    kind: &str,
+    name: &str,
+    namespace: Option<&str>,
+    rules: &BTreeSet<(&str, &str, Verb)>,
+) -> String {
+    let mut text = format!(
+        "apiVersion: rbac.authorization.k8s.io/v1\nkind: {kind}\nmetadata:\n  name: {name}\n"
+    );
+    if let Some(namespace) = namespace {
+        text.push_str(&format!("  namespace: {namespace}\n"));
+    }
+    text.push_str("rules:\n");
+    let mut groups: Vec<_> = rules.iter().map(|(group, ..)| *group).collect();
+    groups.sort_unstable_by_key(|group| (*group != PLACEMENT_GROUP, *group));
+    groups.dedup();
+    for group in groups {
+        // Resources with the same verbs share a rule.
+        let mut by_verbs: std::collections::BTreeMap<Vec<Verb>, Vec<&str>> = Default::default();
+        let resources: BTreeSet<_> = rules
+            .iter()
+            .filter(|(own, ..)| *own == group)
+            .map(|(_, resource, _)| *resource)
+            .collect();
+        for resource in resources {
+            let verbs = rules
+                .iter()
+                .filter(|(own, name, _)| *own == group && *name == resource)
+                .map(|(.., verb)| *verb)
+                .collect();
+            by_verbs.entry(verbs).or_default().push(resource);
+        }
+        for (verbs, resources) in by_verbs {
+            let verbs: Vec<_> = verbs.iter().map(|verb| verb.as_str()).collect();
+            text.push_str(&format!(
+                "- apiGroups: [{group}]\n  resources:\n{}  verbs: [{}]\n",
+                resources
+                    .iter()
+                    .map(|resource| format!("  - {resource}\n"))
+                    .collect::<String>(),
+                verbs.join(", ")
+            ));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ALL, reader};
+
+    #[test]
+    fn commands_are_sorted_and_ask_for_nothing_twice() {
+        assert!(ALL.is_sorted_by_key(|needs| needs.command));
+        for needs in ALL {
+            let asked = needs.permissions.iter().map(|one| (one.verb, one.concept));
+            let unique: std::collections::BTreeSet<_> = asked.clone().collect();
+            assert_eq!(asked.count(), unique.len(), "{}", needs.command);
+        }
+    }
+
+    #[test]
+    fn a_namespaced_reader_sees_the_works_of_the_members() {
+        let text = reader(Some("team-a"));
+        let (cluster, namespaced) = text.split_once("---\n").unwrap();
+        assert!(cluster.contains("  - works\n"), "{cluster}");
+        assert!(cluster.contains("  - memberclusters\n"), "{cluster}");
+        assert!(!cluster.contains("stagedupdateruns"), "{cluster}");
+        assert!(namespaced.contains("namespace: team-a\n"), "{namespaced}");
+        assert!(
+            namespaced.contains("  - stagedupdateruns\n"),
+            "{namespaced}"
+        );
+        assert!(!namespaced.contains("  - works\n"), "{namespaced}");
+    }
+
+    #[test]
+    fn a_reader_only_reads() {
+        let text = reader(None);
+        for word in ["create", "update", "patch", "delete", "*"] {
+            assert!(!text.contains(word), "{word}");
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! What a user may do, and what the hub tells about itself.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::Method;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use super::error::HubError;
+use super::request::{Connection, JSON};
+use super::{AT_ONCE, Hub, wait};
+
+/// One thing that a user may or may not do.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Access {
+    /// What is done: `list`, say.
+    pub verb: &'static str,
+    /// The API group.
+    pub group: &'static str,
+    /// The resource, with `/status` behind it for the subresource.
+    pub resource: &'static str,
+    /// The namespace; empty for all of them and for what has none.
+    pub namespace: String,
+}
+
+/// A hub's clock against ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Clocks {
+    /// What the hub's answer says that it is, to the second.
+    pub hub: Timestamp,
+    /// How long the answer took.
+    pub round_trip: Duration,
+}
+
+impl Hub {
+    /// Asks the hub whether the user may do each of these things, in their order.
+    pub fn may(&mut self, wanted: &[Access]) -> Vec<Result<bool, HubError>> {
+        let connection = self.connection.clone();
+        let wanted = wanted.to_vec();
+        wait(
+            &self.runtime,
+            &mut self.on_wait,
+            "permissions",
+            async move {
+                let slots = Arc::new(Semaphore::new(AT_ONCE));
+                let mut tasks = JoinSet::new();
+                for (place, access) in wanted.into_iter().enumerate() {
+                    let (connection, slots) = (connection.clone(), Arc::clone(&slots));
+                    tasks.spawn(async move {
+                        let _slot = slots.acquire_owned().await;
+                        (place, review(&connection, &access).await)
+                    });
+                }
+                let mut answers = tasks.join_all().await;
+                answers.sort_by_key(|(place, _)| *place);
+                answers.into_iter().map(|(_, answer)| answer).collect()
+            },
+        )
+    }
+
+    /// Who the hub takes us for; `None` where it does not say.
+    pub fn whoami(&mut self) -> Result<Option<String>, HubError> {
+        let connection = self.connection.clone();
+        let body = json!({
+            "apiVersion": "authentication.k8s.io/v1",
+            "kind": "SelfSubjectReview",
+        });
+        let answer = wait(&self.runtime, &mut self.on_wait, "the user", async move {
+            let path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+            connection.ask(path, &body).await
+        });
+        match answer {
+            Ok(answer) => Ok(answer["status"]["userInfo"]["username"]
+                .as_str()
+                .map(str::to_owned)),
+            Err(HubError::NotRouted(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Reads any path of the hub's API server as JSON.
+    pub fn read_path(&mut self, path: &str) -> Result<Value, HubError> {
+        let connection = self.connection.clone();
+        let path = path.to_owned();
+        let body = wait(&self.runtime, &mut self.on_wait, "the hub", async move {
+            connection.get(&path, JSON).await
+        })?;
+        serde_json::from_slice(&body)
+            .map_err(|error| HubError::Broken(format!("it is no JSON: {error}")))
+    }
+
+    /// Reads any path of the hub's API server as text.
+    pub fn read_text(&mut self, path: &str) -> Result<String, HubError> {
+        let connection = self.connection.clone();
+        let path = path.to_owned();
+        let body = wait(&self.runtime, &mut self.on_wait, "the hub", async move {
+            connection.get(&path, "*/*").await
+        })?;
+        Ok(String::from_utf8_lossy(&body).into_owned())
+    }
+
+    /// What the hub's clock says; `None` where its answers carry no date.
+    pub fn clocks(&mut self) -> Result<Option<Clocks>, HubError> {
+        let connection = self.connection.clone();
+        wait(&self.runtime, &mut self.on_wait, "the clock", async move {
+            connection.clocks().await
+        })
+    }
+}
+
+async fn review(connection: &Connection, access: &Access) -> Result<bool, HubError> {
+    let (resource, subresource) = access
+        .resource
+        .split_once('/')
+        .unwrap_or((access.resource, ""));
+    let body = json!({
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SelfSubjectAccessReview",
+        "spec": {"resourceAttributes": {
+            "verb": access.verb,
+            "group": access.group,
+            "resource": resource,
+            "subresource": subresource,
+            "namespace": access.namespace,
+        }},
+    });
+    let path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+    let answer = connection.ask(path, &body).await?;
+    answer["status"]["allowed"]
+        .as_bool()
+        .ok_or_else(|| HubError::Broken("a review without an answer".to_owned()))
+}
+
+impl Connection {
+    /// Posts a question that changes nothing: a review. It may be asked again like a read.
+    async fn ask(&self, path: &str, body: &Value) -> Result<Value, HubError> {
+        let body = serde_json::to_vec(body)
+            .map_err(|error| HubError::Broken(format!("the question: {error}")))?;
+        let answer = self.patiently(Method::POST, path, JSON, &body).await?;
+        serde_json::from_slice(&answer.body)
+            .map_err(|error| HubError::Broken(format!("it is no JSON: {error}")))
+    }
+
+    async fn clocks(&self) -> Result<Option<Clocks>, HubError> {
+        let begun = std::time::Instant::now();
+        let answer = self.patiently(Method::GET, "/version", JSON, &[]).await?;
+        let round_trip = begun.elapsed();
+        let hub = answer
+            .date
+            .and_then(|date| jiff::fmt::rfc2822::parse(&date).ok());
+        Ok(hub.map(|hub| Clocks {
+            hub: hub.timestamp(),
+            round_trip,
+        }))
+    }
+}

@@ -1,0 +1,243 @@
+//! Requests to the hub, and the watches that keep the copy of it up to date.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures::StreamExt;
+use kube::Client;
+use kube::api::{DeleteParams, GetParams, ListParams, PostParams, WatchParams};
+use kube::core::{Request, WatchEvent};
+use serde_json::Value;
+use tokio::sync::Notify;
+
+use super::kinds::Kind;
+use super::object::Object;
+use super::world::World;
+
+/// The name under which KubeFleet's hub agent writes.
+const MANAGER: &str = "hubagent";
+
+/// Why a request came to nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// Somebody else was faster; the next look sees what is there now.
+    Conflict,
+    NotFound,
+    Other(String),
+}
+
+pub(crate) type Answer<T> = Result<T, Failure>;
+
+/// The hub, as the controllers see it.
+#[derive(Clone)]
+pub(crate) struct Api {
+    pub(crate) client: Client,
+    world: Arc<Mutex<World>>,
+    changed: Arc<Notify>,
+}
+
+impl Api {
+    pub(crate) fn new(client: Client) -> Self {
+        Self {
+            client,
+            world: Arc::default(),
+            changed: Arc::default(),
+        }
+    }
+
+    /// All that is known at this moment.
+    pub(crate) fn world(&self) -> World {
+        self.with_world(|world| world.clone())
+    }
+
+    /// Waits until something has changed since the last time.
+    pub(crate) async fn change(&self) {
+        self.changed.notified().await;
+    }
+
+    /// Wakes whoever waits for a change.
+    pub(crate) fn wake(&self) {
+        self.changed.notify_one();
+    }
+
+    fn with_world<T>(&self, with: impl FnOnce(&mut World) -> T) -> T {
+        with(&mut self.world.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) async fn create(&self, kind: Kind, object: &Value) -> Answer<Value> {
+        let path = kind.path(object.namespace());
+        let what = describe("create", kind, object);
+        let request = Request::new(path).create(&manager(), bytes(object, &what)?);
+        Ok(self.keep(kind, self.send(request, &what).await?))
+    }
+
+    pub(crate) async fn update(&self, kind: Kind, object: &Value) -> Answer<Value> {
+        let what = describe("update", kind, object);
+        let request = Request::new(kind.path(object.namespace())).replace(
+            object.name(),
+            &manager(),
+            bytes(object, &what)?,
+        );
+        Ok(self.keep(kind, self.send(request, &what).await?))
+    }
+
+    pub(crate) async fn update_status(&self, kind: Kind, object: &Value) -> Answer<Value> {
+        let what = describe("update the status of", kind, object);
+        let request = Request::new(kind.path(object.namespace())).replace_subresource(
+            "status",
+            object.name(),
+            &manager(),
+            bytes(object, &what)?,
+        );
+        Ok(self.keep(kind, self.send(request, &what).await?))
+    }
+
+    /// Deletes an object; one that is gone already is fine.
+    pub(crate) async fn delete(&self, kind: Kind, object: &Value) -> Answer<()> {
+        let what = describe("delete", kind, object);
+        let request = Request::new(kind.path(object.namespace()))
+            .delete(object.name(), &DeleteParams::default());
+        match self.send(request, &what).await {
+            Ok(_) | Err(Failure::NotFound) => Ok(()),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    pub(crate) async fn get(&self, kind: Kind, namespace: &str, name: &str) -> Answer<Value> {
+        self.get_at(&kind.path(namespace), name).await
+    }
+
+    /// One object of a collection that need not be a watched one.
+    pub(crate) async fn get_at(&self, path: &str, name: &str) -> Answer<Value> {
+        let request = Request::new(path).get(name, &GetParams::default());
+        self.send(request, &format!("get {path}/{name}")).await
+    }
+
+    /// The objects of a collection that need not be a watched one.
+    pub(crate) async fn list_at(&self, path: &str) -> Answer<Vec<Value>> {
+        Ok(self.list(path).await?.0)
+    }
+
+    async fn list(&self, path: &str) -> Answer<(Vec<Value>, String)> {
+        let request = Request::new(path).list(&ListParams::default());
+        let list = self.send(request, &format!("list {path}")).await?;
+        let version = list.text("/metadata/resourceVersion").to_owned();
+        Ok((list.items("/items").to_vec(), version))
+    }
+
+    async fn send<E: std::fmt::Display>(
+        &self,
+        request: Result<http::Request<Vec<u8>>, E>,
+        what: &str,
+    ) -> Answer<Value> {
+        let request = request.map_err(|error| Failure::Other(format!("cannot {what}: {error}")))?;
+        self.client
+            .request::<Value>(request)
+            .await
+            .map_err(|error| failure(error, what))
+    }
+
+    // Own writes are known at once: the next look must not decide on what it has just changed.
+    fn keep(&self, kind: Kind, object: Value) -> Value {
+        if self.with_world(|world| world.upsert(kind, object.clone())) {
+            self.changed.notify_one();
+        }
+        object
+    }
+
+    /// Reads all objects of a kind once; a kind that is not installed has none.
+    pub(crate) async fn load(&self, kind: Kind) -> Answer<String> {
+        let (objects, version) = match self.list(&kind.path("")).await {
+            Err(Failure::NotFound) => (Vec::new(), String::new()),
+            listed => listed?,
+        };
+        self.with_world(|world| world.replace(kind, objects));
+        self.changed.notify_one();
+        Ok(version)
+    }
+
+    /// Keeps the copy of one kind up to date, for ever.
+    pub(crate) async fn follow(self, kind: Kind, mut version: String) {
+        const PAUSE: Duration = Duration::from_millis(500);
+        loop {
+            if version.is_empty() {
+                match self.load(kind).await {
+                    Ok(loaded) if !loaded.is_empty() => version = loaded,
+                    _ => {
+                        tokio::time::sleep(PAUSE).await;
+                        continue;
+                    }
+                }
+            }
+            version = self.watch(kind, version).await.unwrap_or_default();
+        }
+    }
+
+    // Gives back the version to go on from, or nothing when all has to be read again.
+    async fn watch(&self, kind: Kind, mut version: String) -> Option<String> {
+        let request = Request::new(kind.path(""))
+            .watch(&WatchParams::default(), &version)
+            .ok()?;
+        let events = self.client.request_events::<Value>(request).await.ok()?;
+        let mut events = std::pin::pin!(events);
+        while let Some(event) = events.next().await {
+            let changed = match event.ok()? {
+                WatchEvent::Added(object) | WatchEvent::Modified(object) => {
+                    object
+                        .text("/metadata/resourceVersion")
+                        .clone_into(&mut version);
+                    self.with_world(|world| world.upsert(kind, object))
+                }
+                WatchEvent::Deleted(object) => {
+                    object
+                        .text("/metadata/resourceVersion")
+                        .clone_into(&mut version);
+                    self.with_world(|world| world.remove(kind, &object))
+                }
+                WatchEvent::Bookmark(bookmark) => {
+                    version = bookmark.metadata.resource_version;
+                    false
+                }
+                WatchEvent::Error(_) => return None,
+            };
+            if changed {
+                self.changed.notify_one();
+            }
+        }
+        Some(version)
+    }
+}
+
+fn manager() -> PostParams {
+    PostParams {
+        field_manager: Some(MANAGER.to_owned()),
+        ..PostParams::default()
+    }
+}
+
+fn bytes(object: &Value, what: &str) -> Answer<Vec<u8>> {
+    serde_json::to_vec(object).map_err(|error| Failure::Other(format!("cannot {what}: {error}")))
+}
+
+fn describe(verb: &str, kind: Kind, object: &Value) -> String {
+    let separator = if object.namespace().is_empty() {
+        ""
+    } else {
+        "/"
+    };
+    format!(
+        "{verb} {} {}{separator}{}",
+        kind.name(),
+        object.namespace(),
+        object.name()
+    )
+}
+
+fn failure(error: kube::Error, what: &str) -> Failure {
+    match error {
+        kube::Error::Api(status) if status.code == 409 => Failure::Conflict,
+        kube::Error::Api(status) if status.code == 404 => Failure::NotFound,
+        kube::Error::Api(status) => Failure::Other(format!("cannot {what}: {}", status.message)),
+        other => Failure::Other(format!("cannot {what}: {other}")),
+    }
+}

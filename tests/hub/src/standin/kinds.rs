@@ -1,0 +1,191 @@
+//! The kinds that the controllers work with, and the one value that tells the two scopes apart.
+
+/// A kind of object, as the API server serves it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs)] // the names are KubeFleet's own
+pub enum Kind {
+    ClusterStagedUpdateRun,
+    ClusterStagedUpdateStrategy,
+    ClusterApprovalRequest,
+    ClusterResourcePlacement,
+    ClusterResourceBinding,
+    ClusterResourceSnapshot,
+    ClusterSchedulingPolicySnapshot,
+    StagedUpdateRun,
+    StagedUpdateStrategy,
+    ApprovalRequest,
+    ResourcePlacement,
+    ResourceBinding,
+    ResourceSnapshot,
+    SchedulingPolicySnapshot,
+    Work,
+    MemberCluster,
+    Namespace,
+}
+
+impl Kind {
+    /// Every kind that the controllers watch.
+    pub const ALL: [Self; 17] = [
+        Self::ClusterStagedUpdateRun,
+        Self::ClusterStagedUpdateStrategy,
+        Self::ClusterApprovalRequest,
+        Self::ClusterResourcePlacement,
+        Self::ClusterResourceBinding,
+        Self::ClusterResourceSnapshot,
+        Self::ClusterSchedulingPolicySnapshot,
+        Self::StagedUpdateRun,
+        Self::StagedUpdateStrategy,
+        Self::ApprovalRequest,
+        Self::ResourcePlacement,
+        Self::ResourceBinding,
+        Self::ResourceSnapshot,
+        Self::SchedulingPolicySnapshot,
+        Self::Work,
+        Self::MemberCluster,
+        Self::Namespace,
+    ];
+
+    /// Kind and plural.
+    pub(crate) fn names(self) -> (&'static str, &'static str) {
+        match self {
+            Self::ClusterStagedUpdateRun => ("ClusterStagedUpdateRun", "clusterstagedupdateruns"),
+            Self::ClusterStagedUpdateStrategy => (
+                "ClusterStagedUpdateStrategy",
+                "clusterstagedupdatestrategies",
+            ),
+            Self::ClusterApprovalRequest => ("ClusterApprovalRequest", "clusterapprovalrequests"),
+            Self::ClusterResourcePlacement => {
+                ("ClusterResourcePlacement", "clusterresourceplacements")
+            }
+            Self::ClusterResourceBinding => ("ClusterResourceBinding", "clusterresourcebindings"),
+            Self::ClusterResourceSnapshot => {
+                ("ClusterResourceSnapshot", "clusterresourcesnapshots")
+            }
+            Self::ClusterSchedulingPolicySnapshot => (
+                "ClusterSchedulingPolicySnapshot",
+                "clusterschedulingpolicysnapshots",
+            ),
+            Self::StagedUpdateRun => ("StagedUpdateRun", "stagedupdateruns"),
+            Self::StagedUpdateStrategy => ("StagedUpdateStrategy", "stagedupdatestrategies"),
+            Self::ApprovalRequest => ("ApprovalRequest", "approvalrequests"),
+            Self::ResourcePlacement => ("ResourcePlacement", "resourceplacements"),
+            Self::ResourceBinding => ("ResourceBinding", "resourcebindings"),
+            Self::ResourceSnapshot => ("ResourceSnapshot", "resourcesnapshots"),
+            Self::SchedulingPolicySnapshot => {
+                ("SchedulingPolicySnapshot", "schedulingpolicysnapshots")
+            }
+            Self::Work => ("Work", "works"),
+            Self::MemberCluster => ("MemberCluster", "memberclusters"),
+            Self::Namespace => ("Namespace", "namespaces"),
+        }
+    }
+
+    /// `group/version`, or `v1`.
+    pub fn api_version(self) -> &'static str {
+        match self {
+            Self::Namespace => "v1",
+            Self::MemberCluster => "cluster.kubernetes-fleet.io/v1beta1",
+            _ => "placement.kubernetes-fleet.io/v1beta1",
+        }
+    }
+
+    /// The kind's name.
+    pub fn name(self) -> &'static str {
+        self.names().0
+    }
+
+    /// Path of the collection; `namespace` is ignored by kinds without one, and empty means all.
+    pub(crate) fn path(self, namespace: &str) -> String {
+        let root = if self == Self::Namespace {
+            "/api/v1".to_owned()
+        } else {
+            format!("/apis/{}", self.api_version())
+        };
+        let plural = self.names().1;
+        if namespace.is_empty() {
+            format!("{root}/{plural}")
+        } else {
+            format!("{root}/namespaces/{namespace}/{plural}")
+        }
+    }
+}
+
+/// Cluster-wide, or in one namespace. Which kinds take part follows from it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Scope {
+    /// `ClusterStagedUpdateRun` and its relatives.
+    Cluster,
+    /// `StagedUpdateRun` and its relatives in this namespace.
+    Namespace(String),
+}
+
+/// The kinds of one scope.
+pub struct Kinds {
+    pub(crate) run: Kind,
+    pub(crate) strategy: Kind,
+    pub(crate) approval: Kind,
+    pub(crate) placement: Kind,
+    pub(crate) binding: Kind,
+    pub(crate) resource_snapshot: Kind,
+    pub(crate) policy_snapshot: Kind,
+}
+
+const CLUSTER: Kinds = Kinds {
+    run: Kind::ClusterStagedUpdateRun,
+    strategy: Kind::ClusterStagedUpdateStrategy,
+    approval: Kind::ClusterApprovalRequest,
+    placement: Kind::ClusterResourcePlacement,
+    binding: Kind::ClusterResourceBinding,
+    resource_snapshot: Kind::ClusterResourceSnapshot,
+    policy_snapshot: Kind::ClusterSchedulingPolicySnapshot,
+};
+
+const NAMESPACED: Kinds = Kinds {
+    run: Kind::StagedUpdateRun,
+    strategy: Kind::StagedUpdateStrategy,
+    approval: Kind::ApprovalRequest,
+    placement: Kind::ResourcePlacement,
+    binding: Kind::ResourceBinding,
+    resource_snapshot: Kind::ResourceSnapshot,
+    policy_snapshot: Kind::SchedulingPolicySnapshot,
+};
+
+impl Scope {
+    /// The scope of an object in `namespace`, which is empty for objects without one.
+    pub fn of(namespace: &str) -> Self {
+        if namespace.is_empty() {
+            Self::Cluster
+        } else {
+            Self::Namespace(namespace.to_owned())
+        }
+    }
+
+    /// The namespace, or nothing.
+    pub fn namespace(&self) -> &str {
+        match self {
+            Self::Cluster => "",
+            Self::Namespace(name) => name,
+        }
+    }
+
+    pub(crate) fn kinds(&self) -> &'static Kinds {
+        match self {
+            Self::Cluster => &CLUSTER,
+            Self::Namespace(_) => &NAMESPACED,
+        }
+    }
+
+    /// `namespace/name` with a leading slash for cluster scope: how the controllers print the key
+    /// of a placement or strategy.
+    pub(crate) fn key(&self, name: &str) -> String {
+        format!("{}/{name}", self.namespace())
+    }
+
+    /// `name`, or `namespace/name`: how the controllers print a reference to an object.
+    pub(crate) fn reference(&self, name: &str) -> String {
+        match self {
+            Self::Cluster => name.to_owned(),
+            Self::Namespace(namespace) => format!("{namespace}/{name}"),
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! Member clusters: joining the fleet, heartbeats, and applying Works.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::agent;
+use super::api::{Answer, Api, Failure};
+use super::conditions::{self, Condition, stamp};
+use super::kinds::Kind;
+use super::names;
+use super::object::Object;
+use super::timing::Timing;
+use super::trouble::{TROUBLE, Trouble};
+use super::world::World;
+
+/// What the member agents remember.
+#[derive(Default)]
+pub(crate) struct Members {
+    beats: BTreeMap<String, Instant>,
+    /// When a version of a Work was first seen.
+    works: BTreeMap<(String, i64), Instant>,
+}
+
+/// What is wrong with which cluster, as asked for through the handle.
+pub(crate) type Troubles = BTreeMap<String, Trouble>;
+
+impl Members {
+    /// Brings every member cluster and its Works one step further. Gives back when there is
+    /// something to do again, and what went wrong.
+    pub(crate) async fn pass(
+        &mut self,
+        api: &Api,
+        timing: &Timing,
+        asked: &Troubles,
+    ) -> (Option<Instant>, Vec<String>) {
+        let world = api.world();
+        let mut next: Option<Instant> = None;
+        let mut errors = Vec::new();
+        let mut after = |at: Option<Instant>| {
+            next = [next, at].into_iter().flatten().min();
+        };
+        let mut troubles = Troubles::new();
+        for member in world.all(Kind::MemberCluster) {
+            let name = member.name();
+            let trouble = asked
+                .get(name)
+                .cloned()
+                .or_else(|| Trouble::parse(member.annotation(TROUBLE)));
+            let gone = trouble == Some(Trouble::Gone);
+            if let Some(trouble) = trouble {
+                troubles.insert(name.to_owned(), trouble);
+            }
+            match self.member(api, timing, &world, member.clone(), gone).await {
+                Ok(at) => after(at),
+                Err(Failure::Other(error)) => errors.push(error),
+                Err(_) => {}
+            }
+        }
+        let mut works = BTreeMap::new();
+        for work in world.all(Kind::Work) {
+            let cluster = work
+                .namespace()
+                .strip_prefix("fleet-member-")
+                .unwrap_or_default();
+            let key = (work.uid().to_owned(), work.generation());
+            let seen = self.works.get(&key).copied().unwrap_or_else(Instant::now);
+            works.insert(key, seen);
+            match report(api, timing, work.clone(), troubles.get(cluster), seen).await {
+                Ok(at) => after(at),
+                Err(Failure::Other(error)) => errors.push(error),
+                Err(_) => {}
+            }
+        }
+        self.works = works;
+        (next, errors)
+    }
+
+    async fn member(
+        &mut self,
+        api: &Api,
+        timing: &Timing,
+        world: &World,
+        mut member: Value,
+        gone: bool,
+    ) -> Answer<Option<Instant>> {
+        let name = member.name().to_owned();
+        if member.deleting() {
+            self.beats.remove(&name);
+            return leave(api, world, member).await.map(|()| None);
+        }
+        let space = names::member_namespace(&name);
+        if world.get(Kind::Namespace, "", &space).is_none() {
+            let namespace = json!({
+                "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space},
+            });
+            match api.create(Kind::Namespace, &namespace).await {
+                Ok(_) | Err(Failure::Conflict) => {}
+                Err(failure) => return Err(failure),
+            }
+        }
+        if !member.has_finalizer(names::MEMBER_FINALIZER)
+            || member.label(names::MEMBER_NAME) != name
+        {
+            member.add_finalizer(names::MEMBER_FINALIZER);
+            member.put(&["metadata", "labels", names::MEMBER_NAME], json!(name));
+            member = api.update(Kind::MemberCluster, &member).await?;
+        }
+        if gone {
+            self.beats.remove(&name);
+            return Ok(None);
+        }
+        let period = member
+            .number("/spec/heartbeatPeriodSeconds")
+            .and_then(|seconds| u64::try_from(seconds).ok())
+            .map_or(Duration::from_mins(1), Duration::from_secs);
+        let period = period.min(timing.heartbeat);
+        let due = self.beats.get(&name).map(|last| *last + period);
+        if let Some(due) = due.filter(|due| *due > Instant::now()) {
+            return Ok(Some(due));
+        }
+        member["status"] = alive(&member, Timestamp::now());
+        api.update_status(Kind::MemberCluster, &member).await?;
+        let now = Instant::now();
+        self.beats.insert(name, now);
+        Ok(Some(now + period))
+    }
+}
+
+/// The status of a member cluster that has just reported.
+pub(crate) fn alive(member: &Value, now: Timestamp) -> Value {
+    let generation = member.generation();
+    let set = |mut list: Vec<Condition>, kinds: &[(&str, &str, &str)]| {
+        for (kind, reason, message) in kinds {
+            let condition = Condition::new(kind, ("True", reason, message), generation);
+            conditions::set(&mut list, condition, now);
+        }
+        list
+    };
+    let joined = set(
+        conditions::of_status(member),
+        &[
+            (
+                "ReadyToJoin",
+                "MemberClusterReadyToJoin",
+                "Member cluster is ready to join the fleet",
+            ),
+            (
+                "Joined",
+                "MemberClusterJoined",
+                "Member cluster has successfully joined the fleet",
+            ),
+        ],
+    );
+    let agent = set(
+        conditions::of(member, "/status/agentStatus/0/conditions"),
+        &[
+            ("Healthy", "InternalMemberClusterHealthy", ""),
+            ("Joined", "InternalMemberClusterJoined", ""),
+        ],
+    );
+    let seen = stamp(now);
+    let amounts = json!({"cpu": "8", "memory": "32Gi"});
+    json!({
+        "conditions": joined,
+        "agentStatus": [{
+            "type": "MemberAgent",
+            "conditions": agent,
+            "lastReceivedHeartbeat": seen,
+        }],
+        "properties": {
+            "kubernetes-fleet.io/node-count": {"value": "2", "observationTime": seen},
+        },
+        "resourceUsage": {
+            "allocatable": amounts,
+            "available": amounts,
+            "capacity": amounts,
+            "observationTime": seen,
+        },
+    })
+}
+
+/// Makes a member cluster look as if it had been silent for a while already.
+pub(crate) async fn silence(api: &Api, cluster: &str, since: Duration) -> Answer<()> {
+    let mut member = api.get(Kind::MemberCluster, "", cluster).await?;
+    let last = SignedDuration::try_from(since)
+        .ok()
+        .and_then(|since| Timestamp::now().checked_sub(since).ok())
+        .unwrap_or_else(Timestamp::now);
+    if let Some(agent) = member.pointer_mut("/status/agentStatus/0") {
+        agent["lastReceivedHeartbeat"] = json!(stamp(last));
+        api.update_status(Kind::MemberCluster, &member).await?;
+    }
+    Ok(())
+}
+
+// The Works go with the cluster. The namespace stays: on a hub without a controller manager
+// nobody would finish its deletion.
+async fn leave(api: &Api, world: &World, mut member: Value) -> Answer<()> {
+    let space = names::member_namespace(member.name());
+    for work in world
+        .all(Kind::Work)
+        .filter(|work| work.namespace() == space)
+    {
+        if !work.deleting() {
+            api.delete(Kind::Work, work).await?;
+        }
+    }
+    member.drop_finalizer(names::MEMBER_FINALIZER);
+    match api.update(Kind::MemberCluster, &member).await {
+        Ok(_) | Err(Failure::NotFound) => Ok(()),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// What a member agent does about one Work.
+async fn report(
+    api: &Api,
+    timing: &Timing,
+    mut work: Value,
+    trouble: Option<&Trouble>,
+    seen: Instant,
+) -> Answer<Option<Instant>> {
+    if trouble == Some(&Trouble::Gone) {
+        return Ok(None);
+    }
+    if work.deleting() {
+        work.drop_finalizer(names::WORK_FINALIZER);
+        return match api.update(Kind::Work, &work).await {
+            Ok(_) | Err(Failure::NotFound) => Ok(None),
+            Err(failure) => Err(failure),
+        };
+    }
+    let applied = seen + timing.apply;
+    if applied > Instant::now() {
+        return Ok(Some(applied));
+    }
+    let slow = match trouble {
+        Some(Trouble::Slow(time)) => Some(applied + *time),
+        _ => None,
+    };
+    let over = slow.is_some_and(|at| at <= Instant::now());
+    let trouble = trouble.filter(|_| !over);
+    let status = agent::report(&work, trouble, Timestamp::now());
+    if work.get("status") != Some(&status) {
+        work["status"] = status;
+        api.update_status(Kind::Work, &work).await?;
+    }
+    Ok(slow.filter(|_| !over))
+}
