@@ -10,6 +10,7 @@ mod error;
 mod header;
 mod input;
 pub mod mask;
+pub mod members;
 mod text;
 pub mod write;
 mod yaml;
@@ -27,6 +28,7 @@ use crate::inventory::source::{Answer, HubFacts, Outcome, Query, Source, Which};
 use crate::kubefleet::object::{Object, Parsed};
 use crate::kubefleet::scope::ObjectRef;
 use crate::kubefleet::{Concept, Kind};
+use crate::member::{Errand, Look};
 use header::Header;
 
 /// Objects that were read from files, and what their headers say of what is missing.
@@ -51,6 +53,8 @@ pub struct Bundle {
     pub ignored: BTreeMap<String, usize>,
     /// The objects that were there in different versions, and how many versions.
     pub duplicates: Vec<(ObjectRef, usize)>,
+    /// What was seen in member clusters, by cluster.
+    pub looks: BTreeMap<String, Look>,
     /// Which objects have a label, by its value; filled when a query first asks for the label.
     labels: HashMap<(Kind, &'static str), HashMap<String, Vec<usize>>>,
 }
@@ -61,6 +65,7 @@ pub fn read(inputs: Vec<Input>) -> Result<Bundle, ReadError> {
     let mut headers = Vec::new();
     let mut warnings = Vec::new();
     let mut places = Vec::new();
+    let mut member_documents = Vec::new();
     for input in inputs {
         input::read(input, &mut |place, bytes| {
             let mut read = text::read(place, bytes)?;
@@ -74,6 +79,8 @@ pub fn read(inputs: Vec<Input>) -> Result<Bundle, ReadError> {
                         *expected.get_or_insert(0) += objects;
                     }
                     headers.push(header);
+                } else if kind == members::KIND {
+                    member_documents.push((place.clone(), fields));
                 } else {
                     warnings.push(format!("{place}: passed over a document of kind `{kind}`"));
                 }
@@ -111,6 +118,7 @@ pub fn read(inputs: Vec<Input>) -> Result<Bundle, ReadError> {
     // Not by file, so that the order of the files changes nothing.
     headers.sort_by_cached_key(|header| format!("{header:?}"));
     let header = Header::merge(&headers, &mut warnings);
+    let looks = members::read(member_documents, &mut warnings);
     Ok(Bundle {
         objects,
         outcomes: header.kinds,
@@ -119,9 +127,10 @@ pub fn read(inputs: Vec<Input>) -> Result<Bundle, ReadError> {
         hub: header.hub,
         served: header.served,
         has_header: !headers.is_empty(),
-        warnings,
         ignored: all.ignored,
         duplicates,
+        looks,
+        warnings,
         labels: HashMap::new(),
     })
 }
@@ -204,7 +213,7 @@ impl Bundle {
 
     /// The newest point in time that the objects speak of: the clock of a bundle without a header.
     pub fn newest_timestamp(&self) -> Option<Timestamp> {
-        clock::newest(&self.objects)
+        clock::newest(&self.objects, self.looks.values())
     }
 
     /// The neighbours that compare equal.
@@ -285,10 +294,10 @@ impl Source for Bundle {
             .collect()
     }
 
-    fn look(&mut self, wanted: &WantedByCluster) -> BTreeMap<String, Look> {
-        let known = |cluster: &&String| self.looks.contains_key(*cluster);
-        let clusters = wanted.keys().filter(known);
-        clusters
+    fn look(&mut self, errands: &[Errand]) -> BTreeMap<String, Look> {
+        errands
+            .iter()
+            .map(|errand| &errand.cluster)
             .filter_map(|cluster| Some((cluster.clone(), self.looks.get(cluster)?.clone())))
             .collect()
     }

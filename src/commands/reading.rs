@@ -1,5 +1,6 @@
 //! Where a command reads: the files that were given with `-f`, or the hub.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -15,6 +16,7 @@ use crate::inventory::source::{Answer, HubFacts, Outcome, Query, Source};
 use crate::inventory::{Inventory, Walk, choose};
 use crate::kubefleet::object::{Body, Object};
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
+use crate::member::{Errand, Look};
 use crate::render::invocation::quote;
 use crate::rollout;
 use crate::ui::Ui;
@@ -470,10 +472,10 @@ impl Source for Reading {
         }
     }
 
-    fn look(&mut self, wanted: &WantedByCluster) -> BTreeMap<String, Look> {
+    fn look(&mut self, errands: &[Errand]) -> BTreeMap<String, Look> {
         match &mut self.place {
-            Place::Hub(hub) => hub.look(wanted),
-            Place::Files(bundle) => bundle.look(wanted),
+            Place::Hub(hub) => hub.look(errands),
+            Place::Files(bundle) => bundle.look(errands),
         }
     }
 }

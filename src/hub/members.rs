@@ -19,9 +19,8 @@ use super::config::{self, Flags};
 use super::error::HubError;
 use super::read::encode;
 use super::request::{Connection, JSON};
-use crate::inventory::source::WantedByCluster;
 use crate::kubefleet::names;
-use crate::member::{Closed, Kind, Look, Object, Outcome, Query, Wanted, Which};
+use crate::member::{Closed, Errand, Kind, Look, Object, Outcome, Query, Which};
 
 /// How many requests to members are under way at once.
 const AT_ONCE: usize = 8;
@@ -128,11 +127,12 @@ impl Members {
     }
 
     /// Looks into the clusters, all at once.
-    pub(super) async fn look(&self, wanted: &WantedByCluster) -> BTreeMap<String, Seen> {
+    pub(super) async fn look(&self, errands: &[Errand]) -> BTreeMap<String, Seen> {
         let slots = Arc::new(Semaphore::new(AT_ONCE));
         let mut tasks = JoinSet::new();
         let mut seen = BTreeMap::new();
-        for (cluster, wanted) in wanted {
+        for errand in errands {
+            let cluster = &errand.cluster;
             let Some(context) = self.context_of(cluster) else {
                 if self.ways.by_name {
                     let why = format!("the kubeconfig has no context named {cluster}");
@@ -148,8 +148,11 @@ impl Members {
                 keep_texts: self.keep_texts,
                 slots: Arc::clone(&slots),
             };
-            let (cluster, wanted) = (cluster.clone(), wanted.clone());
-            tasks.spawn(async move { (cluster, asker.look(&wanted).await) });
+            let errand = errand.clone();
+            tasks.spawn(async move {
+                let seen = asker.look(&errand).await;
+                (errand.cluster, seen)
+            });
         }
         seen.extend(tasks.join_all().await);
         seen
@@ -179,7 +182,7 @@ impl Seen {
 type Answer = Result<(Outcome, Vec<(Object, Box<RawValue>)>), HubError>;
 
 impl Asker {
-    async fn look(&self, wanted: &[Wanted]) -> Seen {
+    async fn look(&self, errand: &Errand) -> Seen {
         let connection = match self.connect().await {
             Ok(connection) => connection,
             Err(why) => return Seen::closed(why),
@@ -189,7 +192,7 @@ impl Asker {
             texts: Texts::new(),
         };
         loop {
-            let round = seen.look.next_round(wanted);
+            let round = seen.look.next_round(errand);
             if round.is_empty() {
                 return seen;
             }
@@ -349,9 +352,9 @@ fn closed(error: &HubError) -> Option<Closed> {
             message,
             ..
         } => Closed::Unreachable(format!("its API server answered {code}: {message}")),
-        HubError::Tls { url, why } => {
-            Closed::NoWay(format!("no secure connection to its API server at {url}: {why}"))
-        }
+        HubError::Tls { url, why } => Closed::NoWay(format!(
+            "no secure connection to its API server at {url}: {why}"
+        )),
         HubError::Credentials(why) => Closed::NoWay(format!("no credentials for it: {why}")),
         HubError::Unauthorized(why) => {
             Closed::NoWay(format!("it does not accept the credentials: {why}"))
@@ -363,6 +366,7 @@ fn closed(error: &HubError) -> Option<Closed> {
 fn outcome(error: &HubError) -> Outcome {
     match error {
         HubError::Forbidden(words) => Outcome::Denied(words.clone()),
+        HubError::NotRouted(_) => Outcome::NotServed,
         other => match closed(other) {
             Some(closed) => Outcome::Failed(closed.why().to_owned()),
             None => Outcome::Failed(other.to_string()),
@@ -388,7 +392,11 @@ mod tests {
             "/apis/apps/v1/namespaces/shop/deployments/web"
         );
         assert_eq!(
-            query(Kind::Pod, "shop", Which::Labelled("app=web,tier in (a,b)".into())),
+            query(
+                Kind::Pod,
+                "shop",
+                Which::Labelled("app=web,tier in (a,b)".into())
+            ),
             "/api/v1/namespaces/shop/pods?limit=500&labelSelector=app%3Dweb%2Ctier%20in%20%28a%2Cb%29"
         );
         assert_eq!(

@@ -28,9 +28,9 @@ pub use error::HubError;
 pub use members::{Members, Texts, Variables, Ways};
 pub use served::Served;
 
-use crate::inventory::source::{Answer, Outcome, Query, Source, WantedByCluster, Which};
+use crate::inventory::source::{Answer, Outcome, Query, Source, Which};
 use crate::kubefleet::{Kind, ObjectRef};
-use crate::member::Look;
+use crate::member::{Errand, Look};
 use request::Connection;
 
 /// How many requests are under way at once.
@@ -254,9 +254,9 @@ impl Source for Hub {
             .collect()
     }
 
-    fn look(&mut self, wanted: &WantedByCluster) -> BTreeMap<String, Look> {
+    fn look(&mut self, errands: &[Errand]) -> BTreeMap<String, Look> {
         let keep_texts = self.texts.is_some();
-        let Some(members) = self.members.as_mut().filter(|_| !wanted.is_empty()) else {
+        let Some(members) = self.members.as_mut().filter(|_| !errands.is_empty()) else {
             return BTreeMap::new();
         };
         if keep_texts {
@@ -266,7 +266,7 @@ impl Source for Hub {
             &self.runtime,
             &mut self.on_wait,
             "what the member clusters show",
-            members.look(wanted),
+            members.look(errands),
         );
         let mut looks = BTreeMap::new();
         for (cluster, seen) in seen {

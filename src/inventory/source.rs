@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::kubefleet::Kind;
 use crate::kubefleet::object::Object;
-use crate::member::{Look, Wanted};
+use crate::member::{Errand, Look};
 
 /// One question of the walk.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -154,9 +154,6 @@ impl Outcome {
     }
 }
 
-/// What is worth a look in each member cluster: the objects that a rollout waits for there.
-pub type WantedByCluster = BTreeMap<String, Vec<Wanted>>;
-
 /// Something that answers queries: a live hub or a bundle.
 pub trait Source {
     /// Answers one round: as many answers as queries, in their order.
@@ -164,7 +161,7 @@ pub trait Source {
 
     /// Looks into the member clusters themselves. Clusters that nobody asked to look into are
     /// left out; those that were to be looked into in vain say why.
-    fn look(&mut self, wanted: &WantedByCluster) -> BTreeMap<String, Look>;
+    fn look(&mut self, errands: &[Errand]) -> BTreeMap<String, Look>;
 }
 
 /// What is known about the hub itself.

@@ -19,7 +19,7 @@ pub fn is_available(object: &Object) -> Option<bool> {
             Some(conditions.is_true("Established") && conditions.is_true("NamesAccepted"))
         }
         Body::Budget(budget) => Some(budget_is_available(budget)),
-        Body::Pod(_) | Body::Claim(_) | Body::Quota(_) | Body::Event(_) => None,
+        Body::Pod(_) | Body::Claim(_) | Body::Quota(_) | Body::Event(_) | Body::Applied(_) => None,
     }
 }
 

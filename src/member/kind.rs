@@ -53,6 +53,7 @@ kinds! {
     PersistentVolumeClaim, "", "v1", "persistentvolumeclaims", true;
     ResourceQuota, "", "v1", "resourcequotas", true;
     Event, "", "v1", "events", true;
+    AppliedWork, "placement.kubernetes-fleet.io", "v1beta1", "appliedworks", false;
 }
 
 impl Kind {

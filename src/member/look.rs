@@ -6,10 +6,11 @@
 use std::collections::BTreeMap;
 
 use super::kind::Kind;
-use super::model::{Budget, Claim, Definition, Event, Quota, Service, Workload};
+use super::model::{Applied, Budget, Claim, Definition, Event, Quota, Service, Workload};
 use super::object::{Body, Object};
 use super::pods::Pod;
 use super::{availability, troubles};
+use crate::kubefleet::names;
 
 /// How many workloads of one cluster are looked at: the same cause holds up most of them.
 pub const WORKLOADS_EACH: usize = 5;
@@ -23,6 +24,29 @@ pub struct Wanted {
     pub namespace: String,
     /// Its name.
     pub name: String,
+}
+
+/// What is worth a look in one cluster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Errand {
+    /// The member cluster, as the hub names it.
+    pub cluster: String,
+    /// One of the Works for it: the member agent keeps a record under the same name, by which the
+    /// cluster is told from every other.
+    pub work: String,
+    /// The objects that a rollout waits for there.
+    pub wanted: Vec<Wanted>,
+}
+
+/// Whether a cluster is the one that it is taken for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Identity {
+    /// Its agent's record says so.
+    Sure,
+    /// Nobody can say.
+    Unknown,
+    /// It is another one, and how that shows.
+    Other(String),
 }
 
 /// One question to a member cluster.
@@ -56,6 +80,8 @@ pub enum Outcome {
     Cut(usize),
     /// Forbidden, and the server's words.
     Denied(String),
+    /// The cluster does not serve the kind.
+    NotServed,
     /// Not answered, and why.
     Failed(String),
 }
@@ -69,6 +95,7 @@ impl Outcome {
             Self::Denied(why) if why.is_empty() => Some("forbidden".to_owned()),
             Self::Denied(why) if why.starts_with("forbidden") => Some(why.clone()),
             Self::Denied(why) => Some(format!("forbidden: {why}")),
+            Self::NotServed => Some("the cluster does not serve this kind".to_owned()),
             Self::Failed(why) => Some(format!("could not be read: {why}")),
         }
     }
@@ -140,6 +167,8 @@ finders! {
     event, events: Event -> Event;
     /// The pods.
     pod, pods: Pod -> Pod;
+    /// The records of Works.
+    applied, applied_works: Applied -> Applied;
 }
 
 impl Look {
@@ -154,6 +183,11 @@ impl Look {
     /// Takes the answer to a question. What was seen before is replaced.
     pub fn absorb(&mut self, query: Query, outcome: Outcome, found: Vec<Object>) {
         self.reads.insert(query, outcome);
+        self.absorb_all(found);
+    }
+
+    /// Takes objects, of which somebody says that they are there.
+    pub fn absorb_all(&mut self, found: impl IntoIterator<Item = Object>) {
         for object in found {
             match self
                 .objects
@@ -185,15 +219,41 @@ impl Look {
         self.object(wanted).is_none() && self.reads.get(&wanted.query()) == Some(&Outcome::Listed)
     }
 
-    /// The next questions about these objects; empty when everything that matters was asked.
-    pub fn next_round(&self, wanted: &[Wanted]) -> Vec<Query> {
-        if self.closed.is_some() {
+    /// Whether the cluster is the one that it is taken for: a context may lead anywhere, and the
+    /// objects of another cluster are no evidence.
+    pub fn identity(&self, errand: &Errand) -> Identity {
+        let record = errand.record();
+        let found = self
+            .applied_works(Kind::AppliedWork)
+            .find(|applied| applied.meta.name == record.name);
+        let own = names::member_namespace(&errand.cluster);
+        match (found, self.reads.get(&record.query())) {
+            (Some(applied), _) if applied.spec.namespace == own => Identity::Sure,
+            (Some(applied), _) => Identity::Other(format!(
+                "its AppliedWork {} belongs to {}",
+                record.name, applied.spec.namespace
+            )),
+            (None, Some(Outcome::Listed)) => Identity::Other(format!(
+                "it has no AppliedWork {}, which the member agent keeps for each Work",
+                record.name
+            )),
+            (None, Some(Outcome::NotServed)) => Identity::Other(
+                "it does not serve AppliedWork, as every member of a fleet does".to_owned(),
+            ),
+            (None, _) => Identity::Unknown,
+        }
+    }
+
+    /// The next questions; empty when everything that matters was asked.
+    pub fn next_round(&self, errand: &Errand) -> Vec<Query> {
+        if self.closed.is_some() || matches!(self.identity(errand), Identity::Other(_)) {
             return Vec::new();
         }
-        let mut round: Vec<_> = wanted
+        let mut round: Vec<_> = errand
+            .looked_at()
             .iter()
-            .take(WORKLOADS_EACH)
             .flat_map(|wanted| self.needs(wanted))
+            .chain([errand.record().query()])
             .filter(|query| !self.reads.contains_key(query))
             .collect();
         round.sort();
@@ -243,12 +303,11 @@ impl Look {
         needs
     }
 
-    /// Why what was asked of this kind in a namespace may be incomplete.
-    pub fn gap(&self, kind: Kind, namespace: &str) -> Option<String> {
+    /// The kinds of which objects may be missing, and why.
+    pub fn gaps(&self) -> impl Iterator<Item = (Kind, String)> {
         self.reads
             .iter()
-            .filter(|(query, _)| query.kind == kind && query.namespace == namespace)
-            .find_map(|(_, outcome)| outcome.gap())
+            .filter_map(|(query, outcome)| Some((query.kind, outcome.gap()?)))
     }
 }
 
@@ -256,6 +315,28 @@ impl Look {
 fn key(object: &Object) -> (Kind, &str, &str) {
     let meta = object.meta();
     (object.kind, &meta.namespace, &meta.name)
+}
+
+impl Errand {
+    /// The objects that are looked at: not more than a few.
+    pub fn looked_at(&self) -> &[Wanted] {
+        let most = self.wanted.len().min(WORKLOADS_EACH);
+        &self.wanted[..most]
+    }
+
+    /// The objects that are not looked at any more.
+    pub fn left_out(&self) -> &[Wanted] {
+        &self.wanted[self.looked_at().len()..]
+    }
+
+    /// The member agent's record of the Work.
+    fn record(&self) -> Wanted {
+        Wanted {
+            kind: Kind::AppliedWork,
+            namespace: String::new(),
+            name: self.work.clone(),
+        }
+    }
 }
 
 impl Wanted {

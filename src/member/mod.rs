@@ -14,7 +14,7 @@ mod states;
 mod troubles;
 
 pub use kind::Kind;
-pub use look::{Closed, Look, Outcome, Query, WORKLOADS_EACH, Wanted, Which};
+pub use look::{Closed, Errand, Identity, Look, Outcome, Query, WORKLOADS_EACH, Wanted, Which};
 pub use object::{Body, Object};
 pub use states::{Place, PodTrouble, Probe, State};
 pub use troubles::{Held, Refusal, View};

@@ -179,6 +179,20 @@ model! {
         pub conditions: Vec<Condition> = "conditions",
     }
 
+    /// An AppliedWork: the member agent's own record of a Work of the hub.
+    pub struct Applied {
+        /// `metadata`.
+        pub meta: Meta = "metadata",
+        /// `spec`.
+        pub spec: AppliedSpec = "spec",
+    }
+
+    /// `spec` of an AppliedWork.
+    pub struct AppliedSpec {
+        /// `workNamespace`: the namespace of the Work on the hub, which is the member's own.
+        pub namespace: String = "workNamespace",
+    }
+
     /// A PersistentVolumeClaim.
     pub struct Claim {
         /// `metadata`.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::de::{DeserializeSeed, Deserializer};
 
 use super::kind::Kind;
-use super::model::{Budget, Claim, Definition, Event, Meta, Quota, Service, Workload};
+use super::model::{Applied, Budget, Claim, Definition, Event, Meta, Quota, Service, Workload};
 use super::pods::Pod;
 use crate::kubefleet::tolerant::Seed;
 
@@ -63,4 +63,6 @@ bodies! {
     Quota(Quota) = ResourceQuota;
     /// An Event.
     Event(Event) = Event;
+    /// An AppliedWork.
+    Applied(Applied) = AppliedWork;
 }
