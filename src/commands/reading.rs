@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use super::global::Global;
 use super::names::{Known, form, resolve};
 use crate::bundle::{self, Bundle};
+use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::Hub;
@@ -335,7 +336,11 @@ impl Reading {
     pub fn inventory(&mut self, target: &ObjectRef) -> Result<Inventory, Error> {
         let walk = self.walk_whole(target)?;
         let facts = self.facts(&walk);
-        Ok(Inventory::new(walk, self.now, facts))
+        let mut inventory = Inventory::new(walk, self.now, facts);
+        if self.sees_members() {
+            inventory.looks = self.look(&diagnose::errands(&inventory));
+        }
+        Ok(inventory)
     }
 
     /// Walks around a target until what was read of its run goes together with the rest.
@@ -354,6 +359,14 @@ impl Reading {
             self.readable(target, answer)?;
         }
         Ok(walk)
+    }
+
+    /// Whether there is anything to be seen of member clusters.
+    fn sees_members(&self) -> bool {
+        match &self.place {
+            Place::Hub(hub) => hub.sees_members(),
+            Place::Files(bundle) => !bundle.looks.is_empty(),
+        }
     }
 
     fn walk(&mut self, target: &ObjectRef) -> Walk {

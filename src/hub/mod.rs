@@ -121,6 +121,11 @@ impl Hub {
         self.members = Some(members);
     }
 
+    /// Whether it looks into member clusters.
+    pub const fn sees_members(&self) -> bool {
+        self.members.is_some()
+    }
+
     /// Keeps the text of every object that is read from now on.
     pub fn keep_texts(&mut self) {
         self.texts.get_or_insert_default();

@@ -11,10 +11,11 @@ pub mod model;
 pub mod object;
 pub mod pods;
 mod states;
+pub mod texts;
 mod troubles;
 
 pub use kind::Kind;
 pub use look::{Closed, Errand, Identity, Look, Outcome, Query, WORKLOADS_EACH, Wanted, Which};
 pub use object::{Body, Object};
 pub use states::{Place, PodTrouble, Probe, State};
-pub use troubles::{Held, Refusal, View};
+pub use troubles::{Held, Refusal, View, events_since};

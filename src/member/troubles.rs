@@ -71,23 +71,7 @@ pub enum Held {
 impl<'l> View<'l> {
     /// The events about an object that count, the newest first.
     pub fn events(&self, kind: &'static str, meta: &'l Meta) -> Vec<&'l Event> {
-        let since = self.since;
-        let mut events: Vec<_> = self
-            .look
-            .events(Kind::Event)
-            .filter(|event| event.kind == "Warning" && event.is_about(kind, meta))
-            .filter(|event| event.meta.namespace == meta.namespace)
-            .filter(|event| since.is_none_or(|since| event.seen() >= Some(since)))
-            .collect();
-        events.sort_by(|a, b| {
-            (b.seen(), &a.reason, &a.message, &a.meta.name).cmp(&(
-                a.seen(),
-                &b.reason,
-                &b.message,
-                &b.meta.name,
-            ))
-        });
-        events
+        events_since(self.look, kind, meta, self.since)
     }
 
     /// The ReplicaSet with a Deployment's newest template.
@@ -243,6 +227,30 @@ impl<'l> View<'l> {
     pub fn ago(&self, time: Option<Timestamp>) -> Option<SignedDuration> {
         time.map(|time| self.now.duration_since(time))
     }
+}
+
+/// The warnings about an object that were seen since a moment, the newest first.
+pub fn events_since<'l>(
+    look: &'l Look,
+    kind: &'static str,
+    meta: &'l Meta,
+    since: Option<Timestamp>,
+) -> Vec<&'l Event> {
+    let mut events: Vec<_> = look
+        .events(Kind::Event)
+        .filter(|event| event.kind == "Warning" && event.is_about(kind, meta))
+        .filter(|event| event.meta.namespace == meta.namespace)
+        .filter(|event| since.is_none_or(|since| event.seen() >= Some(since)))
+        .collect();
+    events.sort_by(|a, b| {
+        (b.seen(), &a.reason, &a.message, &a.meta.name).cmp(&(
+            a.seen(),
+            &b.reason,
+            &b.message,
+            &b.meta.name,
+        ))
+    });
+    events
 }
 
 /// A view that looks back without a limit: for what to ask next.
