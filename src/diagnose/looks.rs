@@ -8,10 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::case::{Case, Troubled};
 use super::claims;
 use super::finding::{count, enumerate};
+use super::members::needed;
 use super::objects::goes_on;
 use super::report::{Finding, NotChecked, Subject};
 use super::rules::Rule;
-use crate::kubefleet::{duration, names};
+use crate::kubefleet::binding::Binding;
+use crate::kubefleet::{Concept, duration, names};
 use crate::member::model::{Event, Meta};
 use crate::member::{
     Errand, Identity, Kind, Look, Object, PodTrouble, View, WORKLOADS_EACH, Wanted, events_since,
@@ -43,12 +45,26 @@ pub(super) fn errands(case: &Case<'_>) -> Vec<Errand> {
         }
         let errand = errands.entry(troubled.cluster).or_insert_with(|| Errand {
             cluster: troubled.cluster.to_owned(),
-            work: work(case, troubled),
+            work: work(case, troubled.binding),
             wanted: Vec::new(),
         });
         errand.wanted.extend(wanted);
         errand.wanted.sort();
         errand.wanted.dedup();
+    }
+    // Whether a cluster whose agent is silent answers at all.
+    for needed in needed(case) {
+        let silent = needed
+            .member
+            .is_some_and(|member| member.silent_for(case.now()).is_some());
+        let binding = case.inventory.binding(needed.name);
+        if let (true, true, Some(binding)) = (needed.waits, silent, binding) {
+            errands.entry(needed.name).or_insert_with(|| Errand {
+                cluster: needed.name.to_owned(),
+                work: work(case, binding),
+                wanted: Vec::new(),
+            });
+        }
     }
     errands.into_values().collect()
 }
@@ -65,8 +81,8 @@ fn wanted(manifest: &ManifestTrouble<'_>) -> Option<Wanted> {
 }
 
 /// The name of one of the cluster's Works.
-fn work(case: &Case<'_>, troubled: &Troubled<'_>) -> String {
-    let works = case.inventory.works_of(troubled.binding);
+fn work(case: &Case<'_>, binding: &Binding) -> String {
+    let works = case.inventory.works_of(binding);
     works.map(|work| work.meta.name.as_str()).min().map_or_else(
         || {
             names::work(
@@ -223,6 +239,27 @@ pub(super) fn per_pod<'a, 'i, T>(
         },
         describe,
     )
+}
+
+/// Adds how far the rollouts of an object have come in the clusters that were looked into.
+pub(super) fn statuses(
+    case: &Case<'_>,
+    subject: &Subject,
+    clusters: &[&str],
+    mut finding: Finding,
+) -> Finding {
+    let same = |seen: &&Seen<'_, '_>| {
+        let manifest = seen.manifest;
+        let names = (manifest.kind, manifest.namespace, manifest.name);
+        names == (&subject.kind, &subject.namespace, &subject.name)
+            && clusters.contains(&seen.troubled.cluster)
+    };
+    for seen in seen(case).iter().filter(same).take(SHOWN) {
+        if let Some(view) = seen.view(case) {
+            finding = status(&view, seen.troubled.cluster, finding);
+        }
+    }
+    finding
 }
 
 /// Adds how far a workload's own rollout has come.
@@ -428,6 +465,27 @@ pub(super) fn event(finding: Finding, cluster: &str, event: &Event) -> Finding {
     )
 }
 
+/// Says how to look into the clusters too, when nobody did.
+pub(super) fn invite(case: &Case<'_>, clusters: &[&str], finding: Finding) -> Finding {
+    let looks = &case.inventory.looks;
+    if clusters.iter().any(|cluster| looks.contains_key(*cluster)) {
+        return finding;
+    }
+    let target = case.target();
+    let name = match target.kind.concept() {
+        Concept::Placement => {
+            let word = target.kind.short_names().first().unwrap_or(&"placement");
+            format!("{word}/{}", target.name)
+        }
+        _ => target.name.clone(),
+    };
+    finding.look(
+        "Or let diagnose look there: it then says what holds the pods back. --member-context \
+         CLUSTER=CONTEXT names the way into a cluster whose context has another name.",
+        Some(case.command(&format!("diagnose {name} --member-contexts-from-kubeconfig"))),
+    )
+}
+
 /// What could not be seen in the clusters that were to be looked into, and why.
 pub(super) fn not_checked(case: &Case<'_>) -> Vec<NotChecked> {
     let mut gaps: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
@@ -447,6 +505,9 @@ pub(super) fn not_checked(case: &Case<'_>) -> Vec<NotChecked> {
         const INSIDE: &str = "objects in the member cluster";
         if let Some(closed) = &look.closed {
             gap(INSIDE, closed.why().to_owned());
+            continue;
+        }
+        if errand.wanted.is_empty() {
             continue;
         }
         if let Identity::Other(why) = look.identity(&errand) {
