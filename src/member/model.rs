@@ -284,10 +284,8 @@ impl Meta {
 impl Event {
     /// When it was last seen.
     pub fn seen(&self) -> Option<Timestamp> {
-        [self.series.last, self.last, self.time, self.meta.created]
-            .into_iter()
-            .flatten()
-            .max()
+        let told = [self.series.last, self.last, self.time];
+        told.into_iter().flatten().max().or(self.meta.created)
     }
 
     /// Whether it is about an object: the same one, not an earlier one of its name.
