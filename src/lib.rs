@@ -52,8 +52,11 @@ fn command(cli: &Cli, ui: &mut Ui, clock: fn() -> Timestamp) -> Exit {
     ui.configure(global.color, global.quiet, &global.repeated());
     let result = match &cli.command {
         Command::Diagnose(args) => commands::diagnose::run(args, global, ui, clock),
+        Command::Status(args) => commands::status::run(args, global, ui, clock),
+        Command::Wait(args) => commands::wait::run(args, global, ui, clock),
         Command::Collect(args) => commands::collect::run(args, global, ui, clock),
         Command::Doctor(args) => commands::doctor::run(args, global, ui, clock),
+        Command::List(args) => commands::list::run(args, global, ui, clock),
         Command::Explain(args) => commands::explain::run(args, ui),
         Command::Schema(args) => commands::schema::run(args, ui),
         Command::Version(args) => commands::version::run(args, ui),

@@ -17,7 +17,8 @@ pub const MASK: &str = "••••";
 /// A value that was masked.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Masked {
-    /// Where it stood: `spec.selectedResources[0].data.password`.
+    /// Where it stood: `spec.selectedResources[0].data.password`. Items of a list that have a name
+    /// go by it, so that the path stays when others are added: `env[name=DB_PASSWORD].value`.
     pub path: String,
 }
 
@@ -87,16 +88,20 @@ impl Walker<'_> {
         let mut after_flag = false;
         for (at, item) in items.iter_mut().enumerate() {
             let is_value = mem::take(&mut after_flag);
+            let step = match item.get("name").and_then(Value::as_str) {
+                Some(name) if is_plain(name) => format!("[name={name}]"),
+                _ => format!("[{at}]"),
+            };
             if let Value::String(text) = &*item {
                 if is_value && !text.starts_with('-') {
-                    self.below(&format!("[{at}]"), |this| this.whole(item));
+                    self.below(&step, |this| this.whole(item));
                     continue;
                 }
                 after_flag = text
                     .strip_prefix("--")
                     .is_some_and(|flag| !flag.contains('=') && text::names_a_secret(flag));
             }
-            self.below(&format!("[{at}]"), |this| this.value(item, place));
+            self.below(&step, |this| this.value(item, place));
         }
     }
 
@@ -117,7 +122,7 @@ impl Walker<'_> {
                 }
                 ("data" | "stringData", _) if secret => this.whole(value),
                 ("valueInHub" | "valueInMember", _) if place.of_secret || named => {
-                    this.whole(value)
+                    this.whole(value);
                 }
                 ("value", _) if named || (is_patch && place.of_secret) => this.credential(value),
                 (LAST_APPLIED, Value::String(text)) if place.of_secret && json(text).is_none() => {
@@ -295,12 +300,17 @@ fn contains_secret(value: &Value) -> bool {
 
 /// A key as a step of a path.
 fn step(key: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    if !key.is_empty() && key.chars().all(plain) {
+    if is_plain(key) && !key.contains('.') {
         format!(".{key}")
     } else {
         format!("[{key:?}]")
     }
+}
+
+/// Whether a name can stand in a path as it is.
+fn is_plain(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    !name.is_empty() && name.chars().all(plain)
 }
 
 #[cfg(test)]

@@ -3,7 +3,9 @@
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::global::Global;
-use crate::commands::{collect, completion, diagnose, doctor, explain, schema, version};
+use crate::commands::{
+    collect, completion, diagnose, doctor, explain, list, schema, status, version, wait,
+};
 use crate::render::invocation::Invocation;
 use crate::ui::Color;
 
@@ -39,8 +41,11 @@ pub struct Cli {
 #[allow(missing_docs)] // a comment here would take the place of the command's own help
 pub enum Command {
     Diagnose(diagnose::DiagnoseArgs),
+    Status(status::StatusArgs),
+    Wait(wait::WaitArgs),
     Collect(collect::CollectArgs),
     Doctor(doctor::DoctorArgs),
+    List(list::ListArgs),
     Explain(explain::ExplainArgs),
     Schema(schema::SchemaArgs),
     Version(version::VersionArgs),

@@ -6,12 +6,19 @@ pub mod diagnose;
 pub mod doctor;
 pub mod explain;
 mod findings;
+mod following;
 pub mod global;
+pub mod list;
+pub mod members;
 mod names;
+pub mod output;
 pub mod permissions;
 pub mod reading;
+mod runs;
 pub mod schema;
+pub mod status;
 pub mod version;
+pub mod wait;
 
 use std::time::Duration;
 

@@ -82,8 +82,9 @@ use Verb::{Get, List, Watch};
 /// What the walk of a diagnosis asks for, whatever the target.
 const WALK: &[Permission] = &[
     required(Get, UpdateRun),
-    required(Get, Placement),
     useful(List, UpdateRun),
+    // Of a placement as the target, everything else is unknown without it.
+    useful(Get, Placement),
     useful(List, Placement),
     useful(Get, Strategy),
     useful(List, Strategy),
@@ -137,7 +138,7 @@ pub const ALL: &[Needs] = &[
         command: "status",
         permissions: &[
             required(Get, UpdateRun),
-            required(Get, Placement),
+            useful(Get, Placement),
             useful(List, Binding),
             useful(List, ApprovalRequest),
         ],

@@ -16,6 +16,7 @@ use crate::hub::Hub;
 use crate::inventory::source::{Answer, HubFacts, Outcome, Query, Source};
 use crate::inventory::{Inventory, Walk, choose};
 use crate::kubefleet::object::{Body, Object};
+use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
 use crate::member::{Errand, Look};
 use crate::render::invocation::quote;
@@ -335,7 +336,7 @@ impl Reading {
     /// Walks around a target and freezes what is known.
     pub fn inventory(&mut self, target: &ObjectRef) -> Result<Inventory, Error> {
         let walk = self.walk_whole(target)?;
-        let facts = self.facts(&walk);
+        let facts = self.hub_facts(walk.run().into_iter());
         let mut inventory = Inventory::new(walk, self.now, facts);
         if self.sees_members() {
             inventory.looks = self.look(&diagnose::errands(&inventory));
@@ -354,6 +355,22 @@ impl Reading {
             }
             walk = self.walk(target);
         }
+        self.checked(walk, target)
+    }
+
+    /// What the state of a target needs, and nothing that would only explain it: fewer requests.
+    /// It is not read twice: approvals and bindings that are newer than the run correct the
+    /// verdict, they never contradict it.
+    pub fn overview(&mut self, target: &ObjectRef) -> Result<Inventory, Error> {
+        let mut walk = Walk::shallow(target.clone());
+        walk.drive(self);
+        let walk = self.checked(walk, target)?;
+        let facts = self.hub_facts(walk.run().into_iter());
+        Ok(Inventory::new(walk, self.now, facts))
+    }
+
+    /// Fails when the hub or the target itself could not be read.
+    fn checked(&self, walk: Walk, target: &ObjectRef) -> Result<Walk, Error> {
         self.no_hub()?;
         if let Some(answer) = walk.answer(&walk.target_query()) {
             self.readable(target, answer)?;
@@ -387,14 +404,13 @@ impl Reading {
             .is_some_and(|object| object.body.meta().resource_version != run.meta.resource_version)
     }
 
-    /// What the hub's schema says, where a verdict depends on it.
-    fn facts(&mut self, walk: &Walk) -> HubFacts {
+    /// What the hub's schema says, where the verdict about one of the runs depends on it.
+    pub fn hub_facts<'r>(&mut self, mut runs: impl Iterator<Item = &'r UpdateRun>) -> HubFacts {
         match &mut self.place {
             Place::Files(bundle) => bundle.hub.clone(),
             Place::Hub(hub) => HubFacts {
-                run_states: walk
-                    .run()
-                    .filter(|run| rollout::depends_on_schema(run))
+                run_states: runs
+                    .find(|run| rollout::depends_on_schema(run))
                     .and_then(|run| hub.run_states(run.object().kind).ok()),
             },
         }

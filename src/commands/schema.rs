@@ -4,6 +4,7 @@ use clap::{Args, ValueEnum};
 
 use super::diagnose::DiagnosisList;
 use crate::diagnose::report::Report;
+use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::render;
@@ -29,6 +30,8 @@ pub enum Described {
     Diagnosis,
     /// The reports of `diagnose --all -o json`
     DiagnosisList,
+    /// The state that `status -o json` and `wait -o json` print
+    Status,
 }
 
 /// The schema of an output.
@@ -36,6 +39,7 @@ pub fn schema(of: Described) -> schemars::Schema {
     match of {
         Described::Diagnosis => schemars::schema_for!(Report),
         Described::DiagnosisList => schemars::schema_for!(DiagnosisList),
+        Described::Status => schemars::schema_for!(Status),
     }
 }
 

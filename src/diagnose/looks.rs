@@ -482,7 +482,9 @@ pub(super) fn invite(case: &Case<'_>, clusters: &[&str], finding: Finding) -> Fi
     finding.look(
         "Or let diagnose look there: it then says what holds the pods back. --member-context \
          CLUSTER=CONTEXT names the way into a cluster whose context has another name.",
-        Some(case.command(&format!("diagnose {name} --member-contexts-from-kubeconfig"))),
+        Some(case.command(&format!(
+            "diagnose {name} --member-contexts-from-kubeconfig"
+        ))),
     )
 }
 

@@ -17,6 +17,7 @@ mod placing;
 pub mod report;
 pub mod rules;
 mod scheduling;
+pub mod status;
 mod summary;
 mod taken;
 mod verdict;
@@ -27,8 +28,9 @@ use crate::inventory::source::{HubFacts, Source};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::ObjectRef;
 use crate::member::Errand;
+use crate::rollout::Rollout;
 use case::Case;
-use report::{Report, Subject};
+use report::{Report, Subject, Verdict};
 
 /// Where the long explanation of a code is published.
 pub fn docs_url(code: &str) -> String {
@@ -55,6 +57,11 @@ pub fn errands(inventory: &Inventory) -> Vec<Errand> {
     looks::errands(&Case::new(inventory))
 }
 
+/// The verdict about a run, as its report gives it.
+pub fn verdict(rollout: &Rollout<'_>) -> Verdict {
+    verdict::of_run(rollout)
+}
+
 /// Explains what was collected.
 pub fn explain(inventory: &Inventory) -> Report {
     let case = Case::new(inventory);
@@ -72,6 +79,6 @@ pub fn explain(inventory: &Inventory) -> Report {
     report.findings = findings;
     report.not_checked = gaps::not_checked(&case);
     report.as_of = Some(inventory.now);
-    report.progress = case.rollout.as_ref().map(crate::rollout::Rollout::progress);
+    report.progress = case.rollout.as_ref().map(Rollout::progress);
     report
 }

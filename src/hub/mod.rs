@@ -10,6 +10,7 @@ mod members;
 mod read;
 mod request;
 mod served;
+mod watch;
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
@@ -27,6 +28,7 @@ pub use config::{Flags, contexts};
 pub use error::HubError;
 pub use members::{Members, Texts, Variables, Ways};
 pub use served::Served;
+pub use watch::{Event, Mirror, News, Next, Watch, What};
 
 use crate::inventory::source::{Answer, Outcome, Query, Source, Which};
 use crate::kubefleet::{Kind, ObjectRef};
@@ -119,6 +121,11 @@ impl Hub {
     /// Looks into member clusters too, from now on.
     pub fn enter(&mut self, members: Members) {
         self.members = Some(members);
+    }
+
+    /// The context that leads into a member cluster, when one does.
+    pub fn context_of(&self, cluster: &str) -> Option<&str> {
+        self.members.as_ref()?.context_of(cluster)
     }
 
     /// Whether it looks into member clusters.

@@ -108,11 +108,7 @@ impl Connection {
             .await
             .map_err(|error| (self.classify(&error), None))?;
         let status = response.status();
-        let pause = response
-            .headers()
-            .get(header::RETRY_AFTER)
-            .and_then(|value| value.to_str().ok()?.parse().ok())
-            .map(Duration::from_secs);
+        let pause = asked_pause(&response);
         let date = response
             .headers()
             .get(header::DATE)
@@ -137,29 +133,32 @@ impl Connection {
         Err((refusal(status, &body), pause))
     }
 
-    /// Opens a stream of lines: a watch. The time limit holds for the answer's beginning.
-    pub(super) async fn open(&self, path: &str) -> Result<Body, HubError> {
+    /// Opens a stream of lines: a watch. The time limit holds for the answer's beginning. A failure
+    /// comes with the pause that the server asks for.
+    pub(super) async fn open(&self, path: &str) -> Result<Body, (HubError, Option<Duration>)> {
         let deadline = Instant::now() + self.limit.unwrap_or(NEVER);
+        let plain = |error| (error, None);
         let request = Request::builder()
             .method(Method::GET)
             .uri(path)
             .header(header::ACCEPT, JSON)
             .header(header::USER_AGENT, USER_AGENT)
             .body(Body::empty())
-            .map_err(|error| HubError::Broken(error.to_string()))?;
+            .map_err(|error| plain(HubError::Broken(error.to_string())))?;
         let response = timeout_at(deadline, self.client.send(request))
             .await
-            .map_err(|_| self.timed_out())?
-            .map_err(|error| self.classify(&error))?;
+            .map_err(|_| plain(self.timed_out()))?
+            .map_err(|error| plain(self.classify(&error)))?;
         let status = response.status();
         if status.is_success() {
             return Ok(response.into_body());
         }
+        let pause = asked_pause(&response);
         let body = timeout_at(deadline, response.into_body().collect())
             .await
-            .map_err(|_| self.timed_out())?
-            .map_err(|error| HubError::Broken(chain(&error)))?;
-        Err(refusal(status, &body.to_bytes()))
+            .map_err(|_| plain(self.timed_out()))?
+            .map_err(|error| plain(HubError::Broken(chain(&error))))?;
+        Err((refusal(status, &body.to_bytes()), pause))
     }
 
     /// Says what a failed exchange means.
@@ -205,6 +204,12 @@ impl Connection {
             None => HubError::Unreachable { url, why },
         }
     }
+}
+
+/// The pause that the server asks for.
+fn asked_pause(response: &http::Response<Body>) -> Option<Duration> {
+    let value = response.headers().get(header::RETRY_AFTER)?;
+    value.to_str().ok()?.parse().ok().map(Duration::from_secs)
 }
 
 /// Who we are, for the hub's audit log.

@@ -80,7 +80,7 @@ impl Inventory {
         let chosen = walk
             .run()
             .map(|run| (run.meta.name.clone(), run.spec.strategy.clone()));
-        let Walk { target, known } = walk;
+        let Walk { target, known, .. } = walk;
         let mut gaps = BTreeMap::new();
         for (query, answer) in &known {
             if let Some(gap) = answer.outcome.gap() {

@@ -160,8 +160,10 @@ pub trait Source {
     fn answer(&mut self, queries: &[Query]) -> Vec<Answer>;
 
     /// Looks into the member clusters themselves. Clusters that nobody asked to look into are
-    /// left out; those that were to be looked into in vain say why.
-    fn look(&mut self, errands: &[Errand]) -> BTreeMap<String, Look>;
+    /// left out, which for most sources are all; those that were to be looked into in vain say why.
+    fn look(&mut self, _errands: &[Errand]) -> BTreeMap<String, Look> {
+        BTreeMap::new()
+    }
 }
 
 /// What is known about the hub itself.

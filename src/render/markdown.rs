@@ -71,7 +71,7 @@ fn table(out: &mut String, progress: &Progress) {
             "| {} | {} | {}/{} | {} | {} |",
             text(name),
             stage.state.describe(),
-            tree::done(stage),
+            stage.done(),
             stage.clusters.len(),
             text(&gates(stage)),
             text(&unfinished(stage))

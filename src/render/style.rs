@@ -77,6 +77,11 @@ impl Paint {
 
     /// The word of a verdict.
     pub fn verdict(self, verdict: Verdict) -> String {
+        self.text(self.verdict_style(verdict), verdict.as_str())
+    }
+
+    /// How the word of a verdict is painted.
+    pub const fn verdict_style(self, verdict: Verdict) -> Style {
         let color = match verdict {
             Verdict::Succeeded => AnsiColor::Green,
             Verdict::Failed | Verdict::InitializationFailed | Verdict::Stuck => AnsiColor::Red,
@@ -86,6 +91,6 @@ impl Paint {
             | Verdict::Unknown => AnsiColor::Yellow,
             _ => AnsiColor::Blue,
         };
-        self.text(color.on_default().bold(), verdict.as_str())
+        color.on_default().bold()
     }
 }

@@ -17,6 +17,11 @@ impl<'i> Rollout<'i> {
     /// Understands the run of an inventory; `None` when there is none.
     pub fn new(inventory: &'i Inventory) -> Option<Self> {
         let run = inventory.run.present()?;
+        Some(Self::of(inventory, run))
+    }
+
+    /// Understands one of the runs on the inventory's placement.
+    pub fn of(inventory: &'i Inventory, run: &'i UpdateRun) -> Self {
         let state_ignored = ignores_state(inventory, run);
         let phase = phase(run, state_ignored);
         let specs = run
@@ -34,13 +39,13 @@ impl<'i> Rollout<'i> {
         if let Some(deletion) = run.status.deletion_stage.as_deref() {
             stages.push(stage(inventory, run, deletion, None, true));
         }
-        Some(Self {
+        Self {
             phase,
             run,
             stages,
             now: inventory.now,
             state_ignored,
-        })
+        }
     }
 
     /// How far the run has come.

@@ -4,6 +4,7 @@
 
 mod build;
 mod cluster;
+pub mod content;
 mod progress;
 mod trouble;
 
@@ -148,7 +149,7 @@ impl<'i> Rollout<'i> {
     /// Clusters that were started and are not done.
     pub fn in_flight(&self) -> impl Iterator<Item = &ClusterView<'i>> {
         self.updated_clusters()
-            .filter(|cluster| matches!(cluster.state, ClusterState::Updating | ClusterState::Stuck))
+            .filter(|cluster| cluster.state.is_in_flight())
     }
 
     /// Gates that are open: asked for and not passed.
@@ -196,6 +197,42 @@ impl<'i> Rollout<'i> {
     /// at its next look.
     pub fn has_recovered(&self, cluster: &ClusterView<'_>) -> bool {
         matches!(cluster.health, Health::Fine(_)) && self.holds(cluster)
+    }
+
+    /// Whether the run has begun with its first stage, and be it that it waits there for an
+    /// approval. A run that was created to be stopped has conditions and has begun nothing.
+    pub fn has_begun(&self) -> bool {
+        let conditions = &self.run.status.conditions;
+        conditions.is_true(reasons::PROGRESSING)
+            || conditions.is_true(reasons::SUCCEEDED)
+            || self
+                .stages
+                .iter()
+                .any(|stage| !stage.status.conditions.is_empty())
+            || self
+                .clusters()
+                .any(|cluster| cluster.state != ClusterState::Pending)
+    }
+
+    /// When the run began with its first cluster.
+    pub fn started(&self) -> Option<Timestamp> {
+        let stages = self.stages.iter().filter_map(|stage| stage.status.started);
+        let clusters = self.clusters().filter_map(|cluster| cluster.started);
+        stages.chain(clusters).min()
+    }
+
+    /// When the run was over.
+    pub fn ended(&self) -> Option<Timestamp> {
+        let conditions = &self.run.status.conditions;
+        let end = match self.phase {
+            Phase::InitializationFailed => reasons::INITIALIZED,
+            _ => reasons::SUCCEEDED,
+        };
+        conditions
+            .condition(end)
+            .filter(|condition| condition.status != ConditionStatus::Unknown)
+            .filter(|_| self.is_finished())?
+            .since
     }
 
     /// Whether the run is over.
@@ -290,9 +327,10 @@ fn old_controller(run: &UpdateRun) -> bool {
 
 /// Whether the hub ignores `spec.state`: its schema says so, or the run's state is a word that
 /// only KubeFleet 0.1 knew while its controller, not a later one, initialized the run, or the run
-/// has no state at all and moves.
+/// has no state at all and moves. The schema is asked where it matters and nowhere else, so that a
+/// run means the same alone and among others.
 fn ignores_state(inventory: &Inventory, run: &UpdateRun) -> bool {
-    if inventory.hub.run_states.is_some() {
+    if inventory.hub.run_states.is_some() && depends_on_schema(run) {
         return inventory.hub.ignores_state();
     }
     let moves = run

@@ -235,6 +235,19 @@ fn sentences_of_controllers_stay() {
 }
 
 #[test]
+fn named_items_keep_their_path() {
+    let env = json!([{"name": "A"}, {"name": "DB_PASSWORD", "value": "x"}, {"name": "a b", "password": "y"}]);
+    let (_, paths) = masked(json!({"containers": [{"name": "web.v1", "env": env}]}));
+    assert_eq!(
+        paths,
+        [
+            "containers[name=web.v1].env[name=DB_PASSWORD].value",
+            "containers[name=web.v1].env[2].password"
+        ]
+    );
+}
+
+#[test]
 fn a_replacement_sees_path_and_secret() {
     let mut value = json!({"kind": "Secret", "data": {"a": "one", "b": "two"}});
     let mut seen = Vec::new();

@@ -2,11 +2,16 @@
 //! stand-in for KubeFleet's controllers. See `README.md`.
 
 mod components;
+mod crds;
+mod objects;
 mod servers;
+pub mod fleet;
 pub mod standin;
 
 pub use components::{CACHE, Components, REQUIRE};
-pub use servers::{ADMIN, Options, TestHub, USERS};
+pub use crds::Crds;
+pub use objects::path_of;
+pub use servers::{ADMIN, Options, TestHub, USERS, client};
 
 /// Why there is no hub.
 #[derive(Debug, Clone)]

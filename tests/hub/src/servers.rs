@@ -16,8 +16,8 @@ use crate::{Components, Error, context};
 
 /// The user who may do everything.
 pub const ADMIN: &str = "admin";
-/// How many users there are beside the admin, `user-00` and so on, who may do nothing yet.
-pub const USERS: usize = 64;
+/// How many users there are beside the admin, `user-000` and so on, who may do nothing yet.
+pub const USERS: usize = 128;
 
 /// How long the servers may take to start on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -84,7 +84,7 @@ impl TestHub {
         self.kubeconfig_of(ADMIN)
     }
 
-    /// The same for another user: `user-00` to `user-63`.
+    /// The same for another user: `user-000` to `user-127`.
     pub fn kubeconfig_of(&self, user: &str) -> PathBuf {
         self.folder.path().join(format!("kubeconfig-{user}"))
     }
@@ -115,7 +115,7 @@ impl TestHub {
     }
 
     fn write_kubeconfigs(&self) -> Result<(), Error> {
-        let users = (0..USERS).map(|number| format!("user-{number:02}"));
+        let users = (0..USERS).map(|number| format!("user-{number:03}"));
         for user in users.chain([ADMIN.to_owned()]) {
             let servers: Vec<_> = self.servers.iter().collect();
             let config = kubeconfig(&servers, &user, &self.authority());
@@ -206,7 +206,7 @@ fn write_keys(folder: &Path) -> Result<(), Error> {
         .map_err(failed)?;
     let accounts = KeyPair::generate().map_err(failed)?;
     let users = (0..USERS)
-        .map(|number| format!("user-{number:02}"))
+        .map(|number| format!("user-{number:03}"))
         .map(|user| format!("{},{user},{user},\n", TestHub::token_of(&user)));
     let tokens: String = users.collect();
     let tokens = format!(

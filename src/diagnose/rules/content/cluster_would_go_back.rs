@@ -5,7 +5,8 @@ use crate::diagnose::finding::enumerate;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
 use crate::kubefleet::{Concept, Conditions, reasons};
-use crate::rollout::{ClusterState, Phase, rollout_started};
+use crate::rollout::content::would_go_back;
+use crate::rollout::{Phase, rollout_started};
 
 /// A cluster that the run has still to reach has a later version, put there after the run was
 /// initialized. Nothing fails when it goes back. Measured on a hub; see the decisions.
@@ -19,52 +20,18 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
 };
 
 fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = case.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
+    let Some(rollout) = &case.rollout else {
         return Vec::new();
     };
-    let run = rollout.run;
-    let Ok(own) = run.status.snapshot_index.parse::<u64>() else {
-        return Vec::new();
-    };
-    let initialized = run
-        .status
-        .conditions
-        .condition(reasons::INITIALIZED)
-        .and_then(|condition| condition.since);
-    let chosen = !run.spec.snapshot_index.trim().is_empty();
-    let mut later = Vec::new();
-    for cluster in rollout
-        .updated_clusters()
-        .filter(|c| c.state == ClusterState::Pending)
-    {
-        let Some(binding) = cluster.binding else {
-            continue;
-        };
-        let Some(index) = binding
-            .snapshot_index()
-            .and_then(|index| index.parse::<u64>().ok())
-        else {
-            continue;
-        };
-        let written = binding
-            .status
-            .conditions
-            .condition(reasons::ROLLOUT_STARTED)
-            .and_then(|c| c.since);
-        // A run that was given an older index goes back on purpose, unless the later version came
-        // after it.
-        let after = matches!((written, initialized), (Some(written), Some(at)) if written > at);
-        if index > own && (!chosen || after) {
-            later.push((cluster.name, index, binding));
-        }
-    }
+    let (run, later) = (rollout.run, would_go_back(rollout));
+    let own = &run.status.snapshot_index;
     if later.is_empty() {
         return Vec::new();
     }
     let object = run.object();
     let mut writers: Vec<_> = later
         .iter()
-        .filter_map(|(_, _, binding)| rollout_started(binding).run)
+        .filter_map(|back| rollout_started(back.binding).run)
         .collect();
     writers.sort();
     writers.dedup();
@@ -73,7 +40,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     } else {
         format!(" that {} put there", enumerate(&writers))
     };
-    let mut newer: Vec<_> = later.iter().map(|(_, index, _)| *index).collect();
+    let mut newer: Vec<_> = later.iter().map(|back| back.holds).collect();
     newer.sort_unstable();
     newer.dedup();
     let newer = match newer.as_slice() {
@@ -95,12 +62,13 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             format!(
                 "{how} {} takes {} back from {newer}{by} to snapshot {own}.",
                 object.name,
-                enumerate(later.iter().map(|(cluster, _, _)| *cluster)),
+                enumerate(later.iter().map(|back| back.cluster)),
             ),
         )
-        .clusters(later.iter().map(|(cluster, _, _)| *cluster))
-        .evidence(&object, "status.resourceSnapshotIndexUsed", own.to_string());
-    for (_, _, binding) in later.iter().take(3) {
+        .clusters(later.iter().map(|back| back.cluster))
+        .evidence(&object, "status.resourceSnapshotIndexUsed", own.clone());
+    for back in later.iter().take(3) {
+        let binding = back.binding;
         let reference = binding.object();
         finding = finding.evidence(
             &reference,

@@ -9,38 +9,40 @@
 //! [`execute`], [`stop`]); what it decides on is sent by [`runs`]. How fast everything goes is
 //! in [`Timing`], and what goes wrong on which cluster in [`Trouble`].
 
-mod agent;
+pub(crate) mod agent;
 mod api;
-mod bindings;
+pub(crate) mod bindings;
 mod clusters;
-mod conditions;
-mod content;
+pub(crate) mod conditions;
+pub(crate) mod content;
 mod deletion;
 mod delivery;
 mod execute;
 mod gates;
 mod halt;
-mod initialize;
+pub(crate) mod initialize;
 mod inputs;
 mod kinds;
 mod look;
-mod marks;
-mod members;
-mod names;
+pub(crate) mod marks;
+pub(crate) mod members;
+pub(crate) mod names;
 mod object;
-mod placements;
+pub(crate) mod placements;
 mod placing;
+#[cfg(test)]
+mod recorded;
 mod runs;
-mod scheduler;
+pub(crate) mod scheduler;
 mod selector;
-mod snapshots;
+pub(crate) mod snapshots;
 mod stages;
-mod status;
+pub(crate) mod status;
 mod stop;
 mod timing;
 mod trouble;
-mod validate;
-mod world;
+pub(crate) mod validate;
+pub(crate) mod world;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -54,7 +56,11 @@ pub use kinds::{Kind, Scope};
 pub use timing::{SnapshotDelay, Timing};
 pub use trouble::{TROUBLE, Trouble};
 
-use api::Api;
+// What the fleet's objects are made with, too.
+pub(crate) use api::{Api, Failure};
+pub(crate) use conditions::{Condition, Conditions};
+pub(crate) use object::Object;
+
 use members::{Members, Troubles};
 use runs::Runs;
 
@@ -82,7 +88,7 @@ impl StandIn {
     /// Starts the controllers and member agents on a hub whose CRDs are installed. Must be called
     /// within a Tokio runtime.
     pub fn start(client: Client, timing: Timing) -> Self {
-        let api = Api::new(client);
+        let api = Api::new(client, api::HUB_AGENT);
         let shared = Arc::new(Shared::default());
         let mut tasks = JoinSet::new();
         tasks.spawn(run(api.clone(), timing, Arc::clone(&shared)));

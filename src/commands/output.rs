@@ -1,0 +1,102 @@
+//! The formats of commands that list: a table for people, documents and names for programs.
+
+use clap::{Args, ValueEnum};
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::error::Error;
+use crate::kubefleet::{ObjectRef, duration};
+use crate::render;
+use crate::render::table::{Sheet, Table};
+use crate::ui::Ui;
+
+/// How a list is printed.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Output")]
+pub struct Output {
+    /// The format [default: table]
+    #[arg(short, long, value_enum, value_name = "FORMAT")]
+    output: Option<Format>,
+    /// Leave out the titles of the columns
+    #[arg(long)]
+    no_headers: bool,
+}
+
+/// A format.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// A table
+    #[default]
+    Table,
+    /// A table with more columns
+    Wide,
+    /// A JSON document
+    Json,
+    /// A YAML document
+    Yaml,
+    /// TYPE.GROUP/NAME, one a line
+    Name,
+}
+
+impl Output {
+    /// The format.
+    pub fn format(&self) -> Format {
+        self.output.unwrap_or_default()
+    }
+
+    /// Whether everything is wanted that is known.
+    pub fn is_wide(&self) -> bool {
+        self.format() == Format::Wide
+    }
+
+    /// The same where nothing was asked for, else what the outer command was given.
+    #[must_use]
+    pub fn or(&self, outer: &Self) -> Self {
+        Self {
+            output: self.output.or(outer.output),
+            no_headers: self.no_headers || outer.no_headers,
+        }
+    }
+
+    /// How tables are drawn.
+    pub fn sheet(&self, ui: &Ui) -> Sheet {
+        Sheet {
+            // `wide` shows everything, however wide that gets.
+            width: ui.row_width().filter(|_| !self.is_wide()),
+            paint: ui.paint(),
+            headers: !self.no_headers,
+        }
+    }
+
+    /// Draws a table.
+    pub fn draw(&self, table: &Table, ui: &Ui) -> String {
+        table.draw(&self.sheet(ui))
+    }
+}
+
+/// How long ago something was.
+pub fn age(then: Option<Timestamp>, now: Timestamp) -> Option<String> {
+    then.map(|then| duration::describe(now.duration_since(then)))
+}
+
+/// A document for programs.
+pub fn document<T: Serialize>(data: &T, format: Format) -> Result<String, Error> {
+    match format {
+        Format::Yaml => render::yaml(data).map_err(Error::failed),
+        _ => render::json(data).map_err(|error| Error::failed(error.to_string())),
+    }
+}
+
+/// Objects as kubectl names them, one a line.
+pub fn names<'o>(objects: impl IntoIterator<Item = &'o ObjectRef>) -> String {
+    objects.into_iter().fold(String::new(), |text, object| {
+        text + &name(object.kind.name(), object.kind.group(), &object.name) + "\n"
+    })
+}
+
+/// `deployment.apps/web`, `configmap/settings`.
+pub fn name(kind: &str, group: &str, name: &str) -> String {
+    let kind = kind.to_lowercase();
+    let joint = if group.is_empty() { "" } else { "." };
+    render::escape::line(&format!("{kind}{joint}{group}/{name}"))
+}

@@ -1,0 +1,329 @@
+//! Tables: one row per object, as wide as they have to be, never wrapped.
+//!
+//! Where the width is known, names that may be cut are shortened in their middle, so that their
+//! beginning and their unique end stay. Where it is not (a pipe, a file), nothing is cut: what
+//! reads it wants the whole name.
+
+use anstyle::Style;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use super::escape;
+use super::style::Paint;
+
+/// Between two columns.
+const GAP: usize = 2;
+/// What stands where there is nothing.
+const NOTHING: &str = "-";
+
+/// One column.
+#[derive(Debug, Clone, Copy)]
+pub struct Column {
+    title: &'static str,
+    /// How narrow the column may become; `None` when it keeps its width.
+    least: Option<usize>,
+    right: bool,
+}
+
+impl Column {
+    /// A column that keeps its width.
+    pub const fn new(title: &'static str) -> Self {
+        Self {
+            title,
+            least: None,
+            right: false,
+        }
+    }
+
+    /// A column whose texts may be shortened to this width.
+    pub const fn shrinking(title: &'static str, least: usize) -> Self {
+        Self {
+            title,
+            least: Some(least),
+            right: false,
+        }
+    }
+
+    /// A column of numbers.
+    pub const fn number(title: &'static str) -> Self {
+        Self {
+            title,
+            least: None,
+            right: true,
+        }
+    }
+}
+
+/// One cell: text from anywhere, and how it is painted.
+#[derive(Debug, Clone, Default)]
+pub struct Cell {
+    text: String,
+    style: Style,
+    indent: usize,
+}
+
+impl Cell {
+    /// A cell in a style.
+    pub fn styled(text: impl AsRef<str>, style: Style) -> Self {
+        Self {
+            style,
+            ..Self::from(text.as_ref())
+        }
+    }
+
+    /// A cell that belongs below another row's.
+    #[must_use]
+    pub fn indented(mut self, indent: usize) -> Self {
+        self.indent = indent;
+        self
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self {
+            text: escape::line(text),
+            style: Style::new(),
+            indent: 0,
+        }
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self::from(text.as_str())
+    }
+}
+
+impl From<&String> for Cell {
+    fn from(text: &String) -> Self {
+        Self::from(text.as_str())
+    }
+}
+
+impl From<usize> for Cell {
+    fn from(number: usize) -> Self {
+        Self::from(number.to_string())
+    }
+}
+
+impl<T: Into<Cell>> From<Option<T>> for Cell {
+    fn from(cell: Option<T>) -> Self {
+        cell.map_or_else(Self::default, Into::into)
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Row {
+    Cells(Vec<Cell>),
+    /// A line of text between the rows.
+    Line(Cell),
+}
+
+/// How a table is drawn.
+#[derive(Debug, Clone, Copy)]
+pub struct Sheet {
+    /// The columns of the terminal; `None` where nothing may be cut.
+    pub width: Option<usize>,
+    /// Colour or not.
+    pub paint: Paint,
+    /// Whether the titles are shown.
+    pub headers: bool,
+}
+
+/// A table.
+#[derive(Debug, Clone)]
+pub struct Table {
+    columns: Vec<Column>,
+    rows: Vec<Row>,
+}
+
+impl Table {
+    /// A table without rows.
+    pub fn new(columns: impl Into<Vec<Column>>) -> Self {
+        Self {
+            columns: columns.into(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Adds a row: as many cells as there are columns.
+    pub fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
+        let mut cells: Vec<_> = cells.into_iter().collect();
+        cells.resize_with(self.columns.len(), Cell::default);
+        self.rows.push(Row::Cells(cells));
+    }
+
+    /// Adds a line of text between the rows.
+    pub fn line(&mut self, cell: Cell) {
+        self.rows.push(Row::Line(cell));
+    }
+
+    /// Whether there is no row.
+    pub const fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Draws it; nothing at all without a row.
+    pub fn draw(&self, sheet: &Sheet) -> String {
+        let mut out = String::new();
+        if self.rows.is_empty() {
+            return out;
+        }
+        let widths = self.widths(sheet);
+        if sheet.headers {
+            let titles: Vec<_> = self
+                .columns
+                .iter()
+                .map(|column| Cell::styled(column.title, Style::new().bold()))
+                .collect();
+            self.write(&mut out, &titles, &widths, sheet);
+        }
+        for row in &self.rows {
+            match row {
+                Row::Cells(cells) => self.write(&mut out, cells, &widths, sheet),
+                Row::Line(cell) => {
+                    let most = sheet.width.unwrap_or(usize::MAX);
+                    let text = cut_end(&cell.text, most.saturating_sub(cell.indent));
+                    out.extend(std::iter::repeat_n(' ', cell.indent));
+                    out.push_str(&sheet.paint.text(cell.style, &text));
+                    out.push('\n');
+                }
+            }
+        }
+        out
+    }
+
+    /// The width of each column: what its texts need, less where the table would be too wide.
+    fn widths(&self, sheet: &Sheet) -> Vec<usize> {
+        let mut widths: Vec<_> = self
+            .columns
+            .iter()
+            .map(|column| {
+                if sheet.headers {
+                    column.title.width()
+                } else {
+                    0
+                }
+            })
+            .collect();
+        for row in &self.rows {
+            let Row::Cells(cells) = row else { continue };
+            for (width, cell) in widths.iter_mut().zip(cells) {
+                *width = (*width).max(shown(cell).width() + cell.indent);
+            }
+        }
+        let Some(limit) = sheet.width else {
+            return widths;
+        };
+        let gaps = GAP * self.columns.len().saturating_sub(1);
+        let mut excess = (widths.iter().sum::<usize>() + gaps).saturating_sub(limit);
+        // The widest gives first, so that short names stay whole.
+        while excess > 0 {
+            let widest = self
+                .columns
+                .iter()
+                .zip(widths.iter_mut())
+                .filter_map(|(column, width)| {
+                    let least = column.least?.max(column.title.width());
+                    (*width > least).then_some(width)
+                })
+                .max_by_key(|width| **width);
+            let Some(widest) = widest else { break };
+            *widest -= 1;
+            excess -= 1;
+        }
+        widths
+    }
+
+    fn write(&self, out: &mut String, cells: &[Cell], widths: &[usize], sheet: &Sheet) {
+        let mut room = sheet.width.unwrap_or(usize::MAX);
+        let mut line = String::new();
+        let mut pending = 0;
+        for (at, ((cell, column), width)) in cells.iter().zip(&self.columns).zip(widths).enumerate()
+        {
+            let last = at + 1 == self.columns.len();
+            let text = match column.least {
+                Some(_) => cut_middle(shown(cell), width.saturating_sub(cell.indent)),
+                None => shown(cell).to_owned(),
+            };
+            // What does not fit in the end is cut there: a row never becomes two.
+            let Some(left) = room.checked_sub(pending).filter(|left| *left > 0) else {
+                break;
+            };
+            let width = (*width).min(left);
+            let text = cut_end(&text, width.saturating_sub(cell.indent));
+            let used = text.width() + cell.indent;
+            let fill = width.saturating_sub(used);
+            let (before, after) = if column.right { (fill, 0) } else { (0, fill) };
+            line.extend(std::iter::repeat_n(' ', pending + before + cell.indent));
+            line.push_str(&sheet.paint.text(cell.style, &text));
+            room = room.saturating_sub(pending + before + used);
+            pending = if last { 0 } else { after + GAP };
+        }
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+}
+
+/// What a cell shows.
+const fn shown(cell: &Cell) -> &str {
+    if cell.text.is_empty() {
+        NOTHING
+    } else {
+        cell.text.as_str()
+    }
+}
+
+/// The first characters that fit, with an ellipsis where some do not.
+fn cut_end(text: &str, most: usize) -> String {
+    if text.width() <= most {
+        return text.to_owned();
+    }
+    let mut out = head(text, most.saturating_sub(1)).to_owned();
+    if most > 0 {
+        out.push('…');
+    }
+    out
+}
+
+/// Beginning and end, with an ellipsis between them where not all fits: a generated name has what
+/// makes it unique at its end.
+fn cut_middle(text: &str, most: usize) -> String {
+    if text.width() <= most {
+        return text.to_owned();
+    }
+    let room = most.saturating_sub(1);
+    let end = room * 2 / 5;
+    let tail_at = text
+        .char_indices()
+        .rev()
+        .scan(0, |width, (at, c)| {
+            *width += c.width().unwrap_or(0);
+            (*width <= end).then_some(at)
+        })
+        .last()
+        .unwrap_or(text.len());
+    let tail = &text[tail_at..];
+    let mut out = head(text, room.saturating_sub(tail.width())).to_owned();
+    if most > 0 {
+        out.push('…');
+    }
+    out.push_str(tail);
+    out
+}
+
+/// As much of the beginning as fits.
+fn head(text: &str, most: usize) -> &str {
+    let mut width = 0;
+    let end = text
+        .char_indices()
+        .find(|(_, c)| {
+            width += c.width().unwrap_or(0);
+            width > most
+        })
+        .map_or(text.len(), |(at, _)| at);
+    &text[..end]
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,131 @@
+use anstyle::AnsiColor;
+use proptest::prelude::*;
+use unicode_width::UnicodeWidthStr;
+
+use super::{Cell, Column, Sheet, Table, cut_end, cut_middle};
+use crate::render::style::Paint;
+
+const PLAIN: Sheet = Sheet {
+    width: None,
+    paint: Paint::new(false),
+    headers: true,
+};
+
+fn runs() -> Table {
+    let mut table = Table::new([
+        Column::shrinking("NAME", 8),
+        Column::new("VERDICT"),
+        Column::number("CLUSTERS"),
+    ]);
+    table.row([
+        "checkout-v2.14-hotfix-7f9c".into(),
+        "Stuck".into(),
+        "7/1000".into(),
+    ]);
+    table.row(["a".into(), Cell::default(), "1/2".into()]);
+    table
+}
+
+#[test]
+fn columns_stand_below_their_titles() {
+    assert_eq!(
+        runs().draw(&PLAIN),
+        "NAME                        VERDICT  CLUSTERS\n\
+         checkout-v2.14-hotfix-7f9c  Stuck      7/1000\n\
+         a                           -             1/2\n"
+    );
+    let bare = Sheet {
+        headers: false,
+        ..PLAIN
+    };
+    assert_eq!(
+        runs().draw(&bare),
+        "checkout-v2.14-hotfix-7f9c  Stuck  7/1000\n\
+         a                           -         1/2\n"
+    );
+    assert_eq!(Table::new([Column::new("X")]).draw(&PLAIN), "");
+}
+
+#[test]
+fn names_are_shortened_in_their_middle() {
+    let narrow = Sheet {
+        width: Some(36),
+        ..PLAIN
+    };
+    let lines = [
+        "NAME               VERDICT  CLUSTERS",
+        "checkout-v…x-7f9c  Stuck      7/1000",
+        "a                  -             1/2",
+    ];
+    assert_eq!(runs().draw(&narrow), lines.join("\n") + "\n");
+}
+
+#[test]
+fn a_row_never_becomes_two() {
+    let narrow = Sheet {
+        width: Some(20),
+        ..PLAIN
+    };
+    let text = runs().draw(&narrow);
+    assert_eq!(text.lines().count(), 3, "{text}");
+    assert!(text.lines().all(|line| line.width() <= 20), "{text}");
+}
+
+#[test]
+fn lines_and_indents_stand_between_rows() {
+    let mut table = Table::new([Column::shrinking("RUN", 4), Column::new("TOOK")]);
+    table.row(["x-1".into(), "3m".into()]);
+    table.row([Cell::from("canary").indented(2), "1m".into()]);
+    table.line(Cell::from("approved by\nalice\u{1b}").indented(4));
+    assert_eq!(
+        table.draw(&PLAIN),
+        "RUN       TOOK\n\
+         x-1       3m\n\
+         \u{20} canary  1m\n\
+         \u{20}   approved by alice\\u{1b}\n"
+    );
+}
+
+#[test]
+fn paint_takes_no_room() {
+    let mut table = Table::new([Column::new("A"), Column::new("B")]);
+    table.row([Cell::styled("x", AnsiColor::Red.on_default()), "y".into()]);
+    let sheet = Sheet {
+        paint: Paint::new(true),
+        headers: false,
+        ..PLAIN
+    };
+    assert_eq!(table.draw(&sheet), "\u{1b}[31mx\u{1b}[0m  y\n");
+}
+
+#[test]
+fn wide_characters_are_cut_whole() {
+    assert_eq!(cut_end("日本語", 5), "日本…");
+    assert_eq!(cut_end("日本語", 4), "日…");
+    assert_eq!(cut_middle("日本語日本語", 8), "日本…語");
+    assert_eq!(cut_middle("abc", 1), "…");
+    assert_eq!(cut_middle("abc", 0), "");
+}
+
+proptest! {
+    #[test]
+    fn no_row_is_too_wide(
+        rows in prop::collection::vec(prop::collection::vec("[\\PC\n]{0,40}", 3), 1..6),
+        width in 5usize..120,
+    ) {
+        let mut table = Table::new([
+            Column::shrinking("NAME", 6),
+            Column::new("STATE"),
+            Column::shrinking("LONGER TITLE", 3),
+        ]);
+        let count = rows.len();
+        for row in rows {
+            table.row(row.into_iter().map(Cell::from));
+        }
+        let text = table.draw(&Sheet { width: Some(width), ..PLAIN });
+        prop_assert_eq!(text.lines().count(), count + 1);
+        for line in text.lines() {
+            prop_assert!(line.width() <= width, "{line:?} is wider than {width}");
+        }
+    }
+}

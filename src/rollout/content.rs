@@ -1,0 +1,125 @@
+//! Which content a run takes, and where it would replace a later one.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{ClusterState, Rollout};
+use crate::inventory::Inventory;
+use crate::kubefleet::binding::Binding;
+use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::snapshot::ResourceSnapshot;
+use crate::kubefleet::{Conditions, reasons};
+
+/// The annotation is written by the very look that initializes the run; both are cut to seconds.
+const SAME_LOOK: SignedDuration = SignedDuration::from_secs(2);
+
+/// How long a hub delays a snapshot at most: by default 15 s after the change and 30 s after the
+/// last snapshot. The annotation stays when a change is taken back, and means nothing later on.
+const DELAY: SignedDuration = SignedDuration::from_mins(5);
+
+/// A run that asked for the current content and got the previous one.
+#[derive(Debug, Clone, Copy)]
+pub struct OldContent<'i> {
+    /// The snapshot that the run got.
+    pub snapshot: &'i ResourceSnapshot,
+    /// When the run was initialized.
+    pub initialized: Timestamp,
+    /// When the change was noticed that the snapshot lacks.
+    pub detected: Timestamp,
+    /// The next snapshot, when there is one.
+    pub next: Option<&'i ResourceSnapshot>,
+}
+
+/// Whether a run without an index got content that was out of date already: the snapshot used
+/// carries a detection time at or before the run's initialization, and the next snapshot, if any,
+/// is younger than it. Source:
+/// utils/controller/resource_snapshot_resolver.go:shouldCreateNewResourceSnapshotNow.
+pub fn old_content<'i>(inventory: &'i Inventory, run: &UpdateRun) -> Option<OldContent<'i>> {
+    if !run.spec.snapshot_index.trim().is_empty() {
+        return None;
+    }
+    let used = &run.status.snapshot_index;
+    let initialized = run
+        .status
+        .conditions
+        .condition(reasons::INITIALIZED)
+        .filter(|c| c.is_true())?
+        .since?;
+    let snapshot = inventory.snapshot(used)?;
+    let detected = snapshot.change_detected()?;
+    let ahead = detected.duration_since(initialized);
+    if ahead > SAME_LOOK || -ahead > DELAY {
+        return None;
+    }
+    let number: Option<u64> = used.parse().ok();
+    let next = inventory
+        .snapshots
+        .iter()
+        .filter(|other| other.is_master())
+        .filter_map(|other| Some((other.index()?.parse::<u64>().ok()?, other)))
+        .filter(|(index, _)| number.is_some_and(|number| *index > number))
+        .min_by_key(|(index, _)| *index)
+        .map(|(_, other)| other);
+    if next.is_some_and(|next| {
+        next.meta
+            .created
+            .is_some_and(|created| created < initialized)
+    }) {
+        // The run could have had the new snapshot and took another one: not this state.
+        return None;
+    }
+    Some(OldContent {
+        snapshot,
+        initialized,
+        detected,
+        next,
+    })
+}
+
+/// A cluster on which a run would replace a later version.
+#[derive(Debug, Clone, Copy)]
+pub struct GoesBack<'i> {
+    /// The member cluster.
+    pub cluster: &'i str,
+    /// The version that it has.
+    pub holds: u64,
+    /// The binding that says so.
+    pub binding: &'i Binding,
+}
+
+/// The clusters that a live run has still to reach and that have a later version than its own.
+/// A run that was given an older index goes back on purpose, unless the later version came after
+/// it. Measured on a hub; see the decisions.
+pub fn would_go_back<'i>(rollout: &Rollout<'i>) -> Vec<GoesBack<'i>> {
+    let run = rollout.run;
+    let Ok(own) = run.status.snapshot_index.parse::<u64>() else {
+        return Vec::new();
+    };
+    if !rollout.is_live() {
+        return Vec::new();
+    }
+    let initialized = run
+        .status
+        .conditions
+        .condition(reasons::INITIALIZED)
+        .and_then(|condition| condition.since);
+    let chosen = !run.spec.snapshot_index.trim().is_empty();
+    rollout
+        .updated_clusters()
+        .filter(|cluster| cluster.state == ClusterState::Pending)
+        .filter_map(|cluster| {
+            let binding = cluster.binding?;
+            let holds: u64 = binding.snapshot_index()?.parse().ok()?;
+            let written = binding
+                .status
+                .conditions
+                .condition(reasons::ROLLOUT_STARTED)
+                .and_then(|condition| condition.since);
+            let after = matches!((written, initialized), (Some(written), Some(at)) if written > at);
+            (holds > own && (!chosen || after)).then_some(GoesBack {
+                cluster: cluster.name,
+                holds,
+                binding,
+            })
+        })
+        .collect()
+}
