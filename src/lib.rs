@@ -12,6 +12,7 @@ pub mod exit;
 pub mod hub;
 pub mod inventory;
 pub mod kubefleet;
+pub mod member;
 pub mod render;
 pub mod rollout;
 pub mod ui;

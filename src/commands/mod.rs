@@ -10,6 +10,7 @@ mod findings;
 mod following;
 pub mod global;
 pub mod list;
+pub mod members;
 mod names;
 pub mod output;
 pub mod permissions;
