@@ -3,9 +3,9 @@
 
 mod components;
 mod crds;
+pub mod fleet;
 mod objects;
 mod servers;
-pub mod fleet;
 pub mod standin;
 
 pub use components::{CACHE, Components, REQUIRE};
