@@ -218,6 +218,21 @@ impl Fleet {
         )))
     }
 
+    /// Waits until a placement has its clusters.
+    pub async fn wait_for_scheduling(
+        &self,
+        scope: &Scope,
+        placement: &str,
+        limit: Duration,
+    ) -> Done<Value> {
+        let kind = scope.kinds().placement;
+        let wanted = format!("{}Scheduled", kind.name());
+        self.wait(kind, scope, placement, limit, |object| {
+            conditions::of_status(object).is_true(&wanted, object.generation())
+        })
+        .await
+    }
+
     /// Waits until a run has a condition with this status and reason at its own generation.
     pub async fn wait_for_run(
         &self,
