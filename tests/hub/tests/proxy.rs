@@ -15,7 +15,8 @@ use http::{Method, Request, Response, header};
 use http_body_util::BodyExt;
 use k8s_openapi::api::core::v1::Namespace;
 use kube::client::Body;
-use kube::{Api, Client};
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Api, Client, Config};
 use serde_json::{Value, json};
 use test_hub::{Error, Fault, FaultProxy, Options, Rule, TestHub};
 use tokio::time::timeout;
@@ -51,11 +52,14 @@ async fn proxy() -> Option<(FaultProxy, Client)> {
     Some((proxy, client))
 }
 
-/// A client without connections yet.
+/// A client that sends everything once: its own retries would hide what it meets.
 async fn client(proxy: &FaultProxy) -> Client {
-    test_hub::client(&proxy.kubeconfig(), "proxy")
-        .await
-        .unwrap()
+    let kubeconfig = Kubeconfig::read_from(proxy.kubeconfig()).unwrap();
+    let options = KubeConfigOptions::default();
+    let config = Config::from_custom_kubeconfig(kubeconfig, &options).await;
+    let mut config = config.unwrap();
+    config.default_retry = false;
+    Client::try_from(config).unwrap()
 }
 
 async fn send(
@@ -145,7 +149,7 @@ async fn the_user_is_the_clients() {
     let Some((proxy, _)) = proxy().await else {
         return;
     };
-    let path = proxy.kubeconfig_of("user-03").unwrap();
+    let path = proxy.kubeconfig_of("user-003").unwrap();
     let client = test_hub::client(&path, "hub").await.unwrap();
     let real = Api::<Namespace>::all(client.clone());
     let real = real.list(&Default::default()).await.unwrap_err();
