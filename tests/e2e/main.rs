@@ -12,3 +12,4 @@ mod harness;
 mod life;
 mod rights;
 mod scene;
+mod status;
