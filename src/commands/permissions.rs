@@ -153,7 +153,7 @@ pub const ALL: &[Needs] = &[
             required(Get, UpdateRun),
             useful(Get, Placement),
             useful(List, Binding),
-            useful(List, ApprovalRequest),
+            useful(Get, ApprovalRequest),
         ],
     },
     Needs {

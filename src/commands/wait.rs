@@ -18,7 +18,7 @@ use crate::exit::Exit;
 use crate::hub::News;
 use crate::kubefleet::{Concept, Kind, Scope, duration};
 use crate::render::escape;
-use crate::render::status::{changes, line, verdict};
+use crate::render::status::{beginning, changes, line, verdict};
 use crate::ui::{Progress, Ui};
 use decide::{Condition, Decision, decide};
 
@@ -254,7 +254,7 @@ impl Talk {
     fn tell(&mut self, last: Option<&Status>, status: &Status, away: Option<String>, ui: &mut Ui) {
         let mut lines = match last {
             Some(last) => changes(last, status),
-            None => vec![verdict(status)],
+            None => beginning(status),
         };
         let terminal = self.progress.is_visible();
         let short = format!("waiting for {}: {}", self.wanted, line(status));

@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::hub::News;
 use crate::kubefleet::ObjectRef;
 use crate::render;
-use crate::render::status::{changes, screen::Screen, verdict};
+use crate::render::status::{beginning, changes, screen::Screen};
 use crate::ui::Ui;
 
 /// How often timers are looked at.
@@ -114,7 +114,7 @@ impl View {
             Form::Lines => {
                 let lines = match &last {
                     Some(last) => changes(last, status),
-                    None => vec![verdict(status)],
+                    None => beginning(status),
                 };
                 for line in lines {
                     ui.answer(&format!("{}  {line}\n", status.as_of));
