@@ -314,13 +314,10 @@ fn terminal(scene: &Scene, command: &[&str], log: &std::path::Path) -> Option<Ch
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn();
-    match found {
-        Ok(child) => Some(child),
-        Err(_) => {
-            eprintln!("skipped: there is no script(1) to make a terminal with");
-            None
-        }
+    if found.is_err() {
+        eprintln!("skipped: there is no script(1) to make a terminal with");
     }
+    found.ok()
 }
 
 #[test]

@@ -162,14 +162,10 @@ fn frame(status: &Status, away: Option<&str>, columns: usize, global: &Global, u
 
 /// A document of a stream.
 fn document(status: &Status, format: Format) -> Result<String, Error> {
-    Ok(match format {
-        Format::Yaml => {
-            let text = render::yaml(status).map_err(Error::failed)?;
-            format!("---\n{text}")
-        }
-        _ => {
-            let text = serde_json::to_string(status);
-            text.map_err(|error| Error::failed(error.to_string()))? + "\n"
-        }
-    })
+    if format == Format::Yaml {
+        let text = render::yaml(status).map_err(Error::failed)?;
+        return Ok(format!("---\n{text}"));
+    }
+    let text = serde_json::to_string(status);
+    Ok(text.map_err(|error| Error::failed(error.to_string()))? + "\n")
 }
