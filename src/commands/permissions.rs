@@ -97,6 +97,19 @@ const WALK: &[Permission] = &[
     useful(List, Work),
 ];
 
+/// What following a run takes. The name is looked for first, and then the run is watched whether it
+/// was found or not.
+const FOLLOW: &[Permission] = &[
+    useful(Get, UpdateRun),
+    useful(Get, Placement),
+    required(List, UpdateRun),
+    required(Watch, UpdateRun),
+    useful(List, Binding),
+    useful(Watch, Binding),
+    useful(List, ApprovalRequest),
+    useful(Watch, ApprovalRequest),
+];
+
 /// Every command that reads a hub, by name.
 pub const ALL: &[Needs] = &[
     Needs {
@@ -140,20 +153,12 @@ pub const ALL: &[Needs] = &[
             required(Get, UpdateRun),
             useful(Get, Placement),
             useful(List, Binding),
-            useful(List, ApprovalRequest),
+            useful(Get, ApprovalRequest),
         ],
     },
     Needs {
         command: "status --watch",
-        permissions: &[
-            required(Get, UpdateRun),
-            required(List, UpdateRun),
-            required(Watch, UpdateRun),
-            useful(List, Binding),
-            useful(Watch, Binding),
-            useful(List, ApprovalRequest),
-            useful(Watch, ApprovalRequest),
-        ],
+        permissions: FOLLOW,
     },
     Needs {
         command: "strategies",
@@ -161,11 +166,7 @@ pub const ALL: &[Needs] = &[
     },
     Needs {
         command: "wait",
-        permissions: &[
-            required(Get, UpdateRun),
-            required(List, UpdateRun),
-            required(Watch, UpdateRun),
-        ],
+        permissions: FOLLOW,
     },
 ];
 
