@@ -19,6 +19,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use jiff::Timestamp;
+use serde_json::value::RawValue;
 
 pub use error::{Place, ReadError};
 pub use header::BundleTarget;
@@ -53,6 +54,8 @@ pub struct Bundle {
     pub ignored: BTreeMap<String, usize>,
     /// The objects that were there in different versions, and how many versions.
     pub duplicates: Vec<(ObjectRef, usize)>,
+    /// The texts of the objects that keep theirs.
+    texts: BTreeMap<ObjectRef, Box<RawValue>>,
     /// What was seen in member clusters, by cluster.
     pub looks: BTreeMap<String, Look>,
     /// Which objects have a label, by its value; filled when a query first asks for the label.
@@ -61,6 +64,11 @@ pub struct Bundle {
 
 /// Reads inputs into one bundle.
 pub fn read(inputs: Vec<Input>) -> Result<Bundle, ReadError> {
+    read_keeping(inputs, &[])
+}
+
+/// The same; the objects of the concepts to `keep` keep their text.
+pub fn read_keeping(inputs: Vec<Input>, keep: &'static [Concept]) -> Result<Bundle, ReadError> {
     let mut all = Parsed::default();
     let mut headers = Vec::new();
     let mut warnings = Vec::new();
@@ -68,7 +76,7 @@ pub fn read(inputs: Vec<Input>) -> Result<Bundle, ReadError> {
     let mut member_documents = Vec::new();
     for input in inputs {
         input::read(input, &mut |place, bytes| {
-            let mut read = text::read(place, bytes)?;
+            let mut read = text::read(place, bytes, keep)?;
             warnings.append(&mut read.warnings);
             let own = std::mem::take(&mut read.parsed.own);
             let mut expected = None;
@@ -115,6 +123,7 @@ pub fn read(inputs: Vec<Input>) -> Result<Bundle, ReadError> {
         ));
     }
     let duplicates = duplicates::resolve(&mut objects);
+    let texts = texts(all.texts, &objects);
     // Not by file, so that the order of the files changes nothing.
     headers.sort_by_cached_key(|header| format!("{header:?}"));
     let header = Header::merge(&headers, &mut warnings);
@@ -129,10 +138,28 @@ pub fn read(inputs: Vec<Input>) -> Result<Bundle, ReadError> {
         has_header: !headers.is_empty(),
         ignored: all.ignored,
         duplicates,
+        texts,
         looks,
         warnings,
         labels: HashMap::new(),
     })
+}
+
+/// The text of each object: of several versions of one, that of the version to believe.
+fn texts(
+    texts: Vec<(Object, Box<RawValue>)>,
+    objects: &[Object],
+) -> BTreeMap<ObjectRef, Box<RawValue>> {
+    let believed = |object: &Object| {
+        objects
+            .binary_search_by(|other| duplicates::key(other).cmp(&duplicates::key(object)))
+            .is_ok_and(|at| objects.get(at) == Some(object))
+    };
+    texts
+        .into_iter()
+        .filter(|(object, _)| believed(object))
+        .map(|(object, text)| (object.reference(), text))
+        .collect()
 }
 
 /// Why there is nothing to look at.
@@ -204,6 +231,11 @@ impl Bundle {
             .iter()
             .filter(move |kind| kind.concept() == concept)
             .flat_map(|kind| self.objects_of(*kind))
+    }
+
+    /// The text of an object as JSON, when it was kept.
+    pub fn text(&self, object: &ObjectRef) -> Option<&RawValue> {
+        self.texts.get(object).map(AsRef::as_ref)
     }
 
     /// What the headers say of a kind.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use jiff::Timestamp;
+use serde_json::value::RawValue;
 
 use super::global::Global;
 use super::names::{Known, form, resolve};
@@ -37,6 +38,18 @@ pub struct Input {
     pub now: Option<Timestamp>,
 }
 
+impl Input {
+    /// The same where files were given, else what the outer command was given.
+    #[must_use]
+    pub fn or(&self, outer: &Self) -> Self {
+        if self.files.is_empty() {
+            outer.clone()
+        } else {
+            self.clone()
+        }
+    }
+}
+
 /// The objects that a command looks at, wherever they are.
 pub struct Reading {
     place: Place,
@@ -50,6 +63,9 @@ pub struct Reading {
     doubtful: Vec<(ObjectRef, usize)>,
 }
 
+/// The texts of objects, by kind, namespace and name.
+pub type Texts = BTreeMap<ObjectRef, Box<RawValue>>;
+
 enum Place {
     Files(Box<Bundle>),
     Hub(Box<Hub>),
@@ -57,6 +73,18 @@ enum Place {
 
 /// Reads the files, or connects to the hub. `command` is the one that hints name.
 pub fn open(
+    input: &Input,
+    command: &'static str,
+    global: &Global,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Result<Reading, Error> {
+    open_keeping(&[], input, command, global, ui, clock)
+}
+
+/// The same; of objects of the concepts to `keep`, [`Reading::ask_with_texts`] gives the texts.
+pub fn open_keeping(
+    keep: &'static [Concept],
     input: &Input,
     command: &'static str,
     global: &Global,
@@ -73,7 +101,7 @@ pub fn open(
             doubtful: Vec::new(),
         });
     }
-    let bundle = bundle::read(inputs(input, ui)?)?;
+    let bundle = bundle::read_keeping(inputs(input, ui)?, keep)?;
     for warning in &bundle.warnings {
         ui.warning(warning);
     }
@@ -146,6 +174,28 @@ impl Reading {
                 objects: Vec::new(),
                 outcome: Outcome::NotCollected,
             })
+    }
+
+    /// One answer, and the texts of its objects as JSON.
+    pub fn ask_with_texts(&mut self, query: &Query) -> (Answer, Texts) {
+        match &mut self.place {
+            Place::Hub(hub) => {
+                hub.keep_texts();
+                let answer = hub.ask_again(query);
+                (answer, hub.take_texts())
+            }
+            Place::Files(_) => {
+                let answer = self.ask(query);
+                let names = answer.objects.iter().map(Object::reference);
+                let Place::Files(bundle) = &self.place else {
+                    return (answer, Texts::new());
+                };
+                let texts = names
+                    .filter_map(|name| Some((name.clone(), bundle.text(&name)?.to_owned())))
+                    .collect();
+                (answer, texts)
+            }
+        }
     }
 
     /// The run or placement that a user means: a name, or TYPE/NAME; without a word, what the
@@ -227,9 +277,12 @@ impl Reading {
                 return Err(crate::hub::HubError::NotServed(*kind).into());
             }
         }
+        // Runs and placements are taken for each other.
+        let is_near = |concept| matches!(concept, Concept::UpdateRun | Concept::Placement);
+        let near = concepts.iter().copied().any(is_near);
         let everything: Vec<_> = Kind::ALL
             .iter()
-            .filter(|kind| matches!(kind.concept(), Concept::UpdateRun | Concept::Placement))
+            .filter(|kind| concepts.contains(&kind.concept()) || (near && is_near(kind.concept())))
             .map(|kind| Query::all(*kind, ""))
             .collect();
         let objects: Vec<_> = self

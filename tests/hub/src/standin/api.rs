@@ -8,7 +8,7 @@ use kube::Client;
 use kube::api::{DeleteParams, GetParams, ListParams, PostParams, WatchParams};
 use kube::core::{Request, WatchEvent};
 use serde_json::Value;
-use tokio::sync::Notify;
+use tokio::sync::watch;
 
 use super::kinds::Kind;
 use super::object::Object;
@@ -33,7 +33,7 @@ pub(crate) type Answer<T> = Result<T, Failure>;
 pub(crate) struct Api {
     pub(crate) client: Client,
     world: Arc<Mutex<World>>,
-    changed: Arc<Notify>,
+    changes: Arc<watch::Sender<u64>>,
     manager: &'static str,
 }
 
@@ -44,7 +44,7 @@ impl Api {
             client,
             manager,
             world: Arc::default(),
-            changed: Arc::default(),
+            changes: Arc::new(watch::Sender::new(0)),
         }
     }
 
@@ -53,14 +53,14 @@ impl Api {
         self.with_world(|world| world.clone())
     }
 
-    /// Waits until something has changed since the last time.
-    pub(crate) async fn change(&self) {
-        self.changed.notified().await;
+    /// Tells of every change.
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
     }
 
     /// Wakes whoever waits for a change.
     pub(crate) fn wake(&self) {
-        self.changed.notify_one();
+        self.changes.send_modify(|count| *count += 1);
     }
 
     fn with_world<T>(&self, with: impl FnOnce(&mut World) -> T) -> T {
@@ -162,7 +162,7 @@ impl Api {
     // Own writes are known at once: the next look must not decide on what it has just changed.
     fn keep(&self, kind: Kind, object: Value) -> Value {
         if self.with_world(|world| world.upsert(kind, object.clone())) {
-            self.changed.notify_one();
+            self.wake();
         }
         object
     }
@@ -174,7 +174,7 @@ impl Api {
             listed => listed?,
         };
         self.with_world(|world| world.replace(kind, objects));
-        self.changed.notify_one();
+        self.wake();
         Ok(version)
     }
 
@@ -223,7 +223,7 @@ impl Api {
                 WatchEvent::Error(_) => return None,
             };
             if changed {
-                self.changed.notify_one();
+                self.wake();
             }
         }
         Some(version)
