@@ -111,7 +111,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 format!(
                     "Look at the claim and at the storage classes: {} and {}.",
                     group.kubectl(&format!("describe pvc {claim}")),
-                    group.kubectl("get storageclasses")
+                    group.kubectl_in("", "get storageclasses")
                 ),
                 None,
             );
