@@ -13,6 +13,7 @@ pub mod exit;
 pub mod hub;
 pub mod inventory;
 pub mod kubefleet;
+pub mod member;
 pub mod render;
 pub mod rollout;
 pub mod ui;
@@ -52,6 +53,8 @@ fn command(cli: &Cli, ui: &mut Ui, clock: fn() -> Timestamp) -> Exit {
     ui.configure(global.color, global.quiet, &global.repeated());
     let result = match &cli.command {
         Command::Diagnose(args) => commands::diagnose::run(args, global, ui, clock),
+        Command::Status(args) => commands::status::run(args, global, ui, clock),
+        Command::Wait(args) => commands::wait::run(args, global, ui, clock),
         Command::Collect(args) => commands::collect::run(args, global, ui, clock),
         Command::Doctor(args) => commands::doctor::run(args, global, ui, clock),
         Command::List(args) => commands::list::run(args, global, ui, clock),

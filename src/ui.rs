@@ -199,6 +199,20 @@ impl Ui {
         self.environment.out_is_terminal && !self.environment.dumb
     }
 
+    /// The columns and rows of the terminal that the answer goes to, as they are now; `None` where
+    /// the answer cannot be drawn over.
+    pub fn screen(&self) -> Option<(usize, usize)> {
+        if !self.answers_a_terminal() {
+            return None;
+        }
+        let size = terminal_size::terminal_size();
+        let size = size.map(|(columns, rows)| (usize::from(columns.0), usize::from(rows.0)));
+        Some(
+            size.filter(|(columns, rows)| *columns > 0 && *rows > 0)
+                .unwrap_or((self.width(), 24)),
+        )
+    }
+
     /// A line that says what is waited for. It is seen on a terminal only.
     pub fn progress(&self) -> Progress {
         Progress {
@@ -297,6 +311,11 @@ pub struct Progress {
 }
 
 impl Progress {
+    /// Whether anyone sees it.
+    pub const fn is_visible(&self) -> bool {
+        self.visible
+    }
+
     /// Shows what is waited for, in place of what was shown before.
     pub fn show(&mut self, text: &str) {
         let text: String = escape::line(text).chars().take(self.width - 1).collect();

@@ -15,6 +15,7 @@ const FLOORS: &[&[&str]] = &[
     &["diagnose"],
     &["rollout"],
     &["inventory"],
+    &["member"],
     &["kubefleet"],
 ];
 

@@ -10,6 +10,7 @@ mod error;
 mod header;
 mod input;
 pub mod mask;
+pub mod members;
 mod text;
 pub mod write;
 mod yaml;
@@ -28,6 +29,7 @@ use crate::inventory::source::{Answer, HubFacts, Outcome, Query, Source, Which};
 use crate::kubefleet::object::{Object, Parsed};
 use crate::kubefleet::scope::ObjectRef;
 use crate::kubefleet::{Concept, Kind};
+use crate::member::{Errand, Look};
 use header::Header;
 
 /// Objects that were read from files, and what their headers say of what is missing.
@@ -54,6 +56,8 @@ pub struct Bundle {
     pub duplicates: Vec<(ObjectRef, usize)>,
     /// The texts of the objects that keep theirs.
     texts: BTreeMap<ObjectRef, Box<RawValue>>,
+    /// What was seen in member clusters, by cluster.
+    pub looks: BTreeMap<String, Look>,
     /// Which objects have a label, by its value; filled when a query first asks for the label.
     labels: HashMap<(Kind, &'static str), HashMap<String, Vec<usize>>>,
 }
@@ -69,6 +73,7 @@ pub fn read_keeping(inputs: Vec<Input>, keep: &'static [Concept]) -> Result<Bund
     let mut headers = Vec::new();
     let mut warnings = Vec::new();
     let mut places = Vec::new();
+    let mut member_documents = Vec::new();
     for input in inputs {
         input::read(input, &mut |place, bytes| {
             let mut read = text::read(place, bytes, keep)?;
@@ -82,6 +87,8 @@ pub fn read_keeping(inputs: Vec<Input>, keep: &'static [Concept]) -> Result<Bund
                         *expected.get_or_insert(0) += objects;
                     }
                     headers.push(header);
+                } else if kind == members::KIND {
+                    member_documents.push((place.clone(), fields));
                 } else {
                     warnings.push(format!("{place}: passed over a document of kind `{kind}`"));
                 }
@@ -120,6 +127,7 @@ pub fn read_keeping(inputs: Vec<Input>, keep: &'static [Concept]) -> Result<Bund
     // Not by file, so that the order of the files changes nothing.
     headers.sort_by_cached_key(|header| format!("{header:?}"));
     let header = Header::merge(&headers, &mut warnings);
+    let looks = members::read(member_documents, &mut warnings);
     Ok(Bundle {
         objects,
         outcomes: header.kinds,
@@ -128,10 +136,11 @@ pub fn read_keeping(inputs: Vec<Input>, keep: &'static [Concept]) -> Result<Bund
         hub: header.hub,
         served: header.served,
         has_header: !headers.is_empty(),
-        warnings,
         ignored: all.ignored,
         duplicates,
         texts,
+        looks,
+        warnings,
         labels: HashMap::new(),
     })
 }
@@ -236,7 +245,7 @@ impl Bundle {
 
     /// The newest point in time that the objects speak of: the clock of a bundle without a header.
     pub fn newest_timestamp(&self) -> Option<Timestamp> {
-        clock::newest(&self.objects)
+        clock::newest(&self.objects, self.looks.values())
     }
 
     /// The neighbours that compare equal.
@@ -314,6 +323,14 @@ impl Source for Bundle {
                 objects: self.matching(query),
                 outcome: self.outcome(query.kind).clone(),
             })
+            .collect()
+    }
+
+    fn look(&mut self, errands: &[Errand]) -> BTreeMap<String, Look> {
+        errands
+            .iter()
+            .map(|errand| &errand.cluster)
+            .filter_map(|cluster| Some((cluster.clone(), self.looks.get(cluster)?.clone())))
             .collect()
     }
 }

@@ -5,7 +5,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use crate::commands::global::Global;
 use crate::commands::{
     approvals, collect, completion, diagnose, doctor, explain, history, list, schema, snapshots,
-    strategies, version,
+    status, strategies, version, wait,
 };
 use crate::render::invocation::Invocation;
 use crate::ui::Color;
@@ -42,6 +42,8 @@ pub struct Cli {
 #[allow(missing_docs)] // a comment here would take the place of the command's own help
 pub enum Command {
     Diagnose(diagnose::DiagnoseArgs),
+    Status(status::StatusArgs),
+    Wait(wait::WaitArgs),
     Collect(collect::CollectArgs),
     Doctor(doctor::DoctorArgs),
     List(list::ListArgs),

@@ -8,18 +8,22 @@ pub mod diagnose;
 pub mod doctor;
 pub mod explain;
 mod findings;
+mod following;
 pub mod global;
 pub mod history;
 pub mod list;
+pub mod members;
 mod names;
 pub mod output;
 pub mod permissions;
 pub mod reading;
 mod runs;
 pub mod schema;
+pub mod status;
 pub mod snapshots;
 pub mod strategies;
 pub mod version;
+pub mod wait;
 
 use std::time::Duration;
 

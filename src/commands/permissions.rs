@@ -82,8 +82,9 @@ use Verb::{Get, List, Watch};
 /// What the walk of a diagnosis asks for, whatever the target.
 const WALK: &[Permission] = &[
     required(Get, UpdateRun),
-    required(Get, Placement),
     useful(List, UpdateRun),
+    // Of a placement as the target, everything else is unknown without it.
+    useful(Get, Placement),
     useful(List, Placement),
     useful(Get, Strategy),
     useful(List, Strategy),
@@ -94,6 +95,19 @@ const WALK: &[Permission] = &[
     useful(List, PolicySnapshot),
     useful(List, MemberCluster),
     useful(List, Work),
+];
+
+/// What following a run takes. The name is looked for first, and then the run is watched whether it
+/// was found or not.
+const FOLLOW: &[Permission] = &[
+    useful(Get, UpdateRun),
+    useful(Get, Placement),
+    required(List, UpdateRun),
+    required(Watch, UpdateRun),
+    useful(List, Binding),
+    useful(Watch, Binding),
+    useful(List, ApprovalRequest),
+    useful(Watch, ApprovalRequest),
 ];
 
 /// Every command that reads a hub, by name.
@@ -137,22 +151,14 @@ pub const ALL: &[Needs] = &[
         command: "status",
         permissions: &[
             required(Get, UpdateRun),
-            required(Get, Placement),
+            useful(Get, Placement),
             useful(List, Binding),
-            useful(List, ApprovalRequest),
+            useful(Get, ApprovalRequest),
         ],
     },
     Needs {
         command: "status --watch",
-        permissions: &[
-            required(Get, UpdateRun),
-            required(List, UpdateRun),
-            required(Watch, UpdateRun),
-            useful(List, Binding),
-            useful(Watch, Binding),
-            useful(List, ApprovalRequest),
-            useful(Watch, ApprovalRequest),
-        ],
+        permissions: FOLLOW,
     },
     Needs {
         command: "strategies",
@@ -160,11 +166,7 @@ pub const ALL: &[Needs] = &[
     },
     Needs {
         command: "wait",
-        permissions: &[
-            required(Get, UpdateRun),
-            required(List, UpdateRun),
-            required(Watch, UpdateRun),
-        ],
+        permissions: FOLLOW,
     },
 ];
 

@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use super::global::Global;
 use super::names::{Known, form, resolve};
 use crate::bundle::{self, Bundle};
+use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::Hub;
@@ -18,6 +19,7 @@ use crate::inventory::{Inventory, Walk, choose};
 use crate::kubefleet::object::{Body, Object};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
+use crate::member::{Errand, Look};
 use crate::render::invocation::quote;
 use crate::rollout;
 use crate::ui::Ui;
@@ -125,7 +127,7 @@ pub fn connect(global: &Global, ui: &mut Ui) -> Result<Hub, Error> {
     let flags = global.connection(ui.has_terminal_input());
     let mut progress = ui.progress();
     let on_wait = Box::new(move |what: Option<&str>| match what {
-        Some(what) => progress.show(&format!("reading {what} from the hub …")),
+        Some(what) => progress.show(&format!("reading {what} …")),
         None => progress.clear(),
     });
     let variable = |name: &str| std::env::var_os(name);
@@ -388,7 +390,11 @@ impl Reading {
     pub fn inventory(&mut self, target: &ObjectRef) -> Result<Inventory, Error> {
         let walk = self.walk_whole(target)?;
         let facts = self.hub_facts(walk.run().into_iter());
-        Ok(Inventory::new(walk, self.now, facts))
+        let mut inventory = Inventory::new(walk, self.now, facts);
+        if self.sees_members() {
+            inventory.looks = self.look(&diagnose::errands(&inventory));
+        }
+        Ok(inventory)
     }
 
     /// Walks around a target until what was read of its run goes together with the rest.
@@ -402,11 +408,35 @@ impl Reading {
             }
             walk = self.walk(target);
         }
+        self.checked(walk, target)
+    }
+
+    /// What the state of a target needs, and nothing that would only explain it: fewer requests.
+    /// It is not read twice: approvals and bindings that are newer than the run correct the
+    /// verdict, they never contradict it.
+    pub fn overview(&mut self, target: &ObjectRef) -> Result<Inventory, Error> {
+        let mut walk = Walk::shallow(target.clone());
+        walk.drive(self);
+        let walk = self.checked(walk, target)?;
+        let facts = self.hub_facts(walk.run().into_iter());
+        Ok(Inventory::new(walk, self.now, facts))
+    }
+
+    /// Fails when the hub or the target itself could not be read.
+    fn checked(&self, walk: Walk, target: &ObjectRef) -> Result<Walk, Error> {
         self.no_hub()?;
         if let Some(answer) = walk.answer(&walk.target_query()) {
             self.readable(target, answer)?;
         }
         Ok(walk)
+    }
+
+    /// Whether there is anything to be seen of member clusters.
+    fn sees_members(&self) -> bool {
+        match &self.place {
+            Place::Hub(hub) => hub.sees_members(),
+            Place::Files(bundle) => !bundle.looks.is_empty(),
+        }
     }
 
     fn walk(&mut self, target: &ObjectRef) -> Walk {
@@ -521,6 +551,13 @@ impl Source for Reading {
                 }
                 answers
             }
+        }
+    }
+
+    fn look(&mut self, errands: &[Errand]) -> BTreeMap<String, Look> {
+        match &mut self.place {
+            Place::Hub(hub) => hub.look(errands),
+            Place::Files(bundle) => bundle.look(errands),
         }
     }
 }

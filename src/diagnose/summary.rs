@@ -4,8 +4,21 @@ use super::case::Case;
 use super::finding::count;
 use super::report::{Finding, Severity, Verdict};
 
-/// The sentence about a case.
+/// The sentence about a case, with what was found.
 pub(super) fn summarize(case: &Case<'_>, findings: &[Finding]) -> String {
+    let because = findings
+        .iter()
+        .find(|finding| finding.root_cause)
+        .or_else(|| {
+            findings
+                .iter()
+                .find(|finding| finding.severity == Severity::Error)
+        });
+    sentence(case, because.map(|finding| finding.message.as_str()))
+}
+
+/// The sentence about a case: its state, how far it has come, and why, when that is known.
+pub(super) fn sentence(case: &Case<'_>, because: Option<&str>) -> String {
     let subject = case.run_object();
     let about = if subject == *case.target() {
         case.target().to_string()
@@ -54,16 +67,8 @@ pub(super) fn summarize(case: &Case<'_>, findings: &[Finding]) -> String {
         }
         (_, Some(done)) => format!(" ({done})"),
     };
-    let because = findings
-        .iter()
-        .find(|finding| finding.root_cause)
-        .or_else(|| {
-            findings
-                .iter()
-                .find(|finding| finding.severity == Severity::Error)
-        });
     match because {
-        Some(finding) => format!("{about} {lead}{done}: {}", finding.message),
+        Some(because) => format!("{about} {lead}{done}: {because}"),
         None => format!("{about} {lead}{done}."),
     }
 }

@@ -112,7 +112,12 @@ pub(super) async fn read(
     }
 }
 
-async fn list(connection: &Connection, path: &str, keep_text: bool) -> Result<Found, HubError> {
+/// Reads a list, in pages.
+pub(super) async fn list(
+    connection: &Connection,
+    path: &str,
+    keep_text: bool,
+) -> Result<Found, HubError> {
     for restart in 0..=RESTARTS {
         // The last try asks for everything at once, which cannot grow too old.
         let page = (restart < RESTARTS).then_some(PAGE);

@@ -8,7 +8,7 @@ use super::source::{Answer, Outcome, Query, Source};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::object::{Body, Object};
 use crate::kubefleet::placement::Placement;
-use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::run::{TaskStatus, UpdateRun};
 use crate::kubefleet::{Concept, Conditions, Kind, ObjectRef, Scope, names, reasons};
 
 /// The conditions of a binding that stop a cluster when they are `False`.
@@ -25,6 +25,16 @@ pub const BLOCKING: [&str; 5] = [
 pub struct Walk {
     pub(super) target: ObjectRef,
     pub(super) known: BTreeMap<Query, Answer>,
+    depth: Depth,
+}
+
+/// How far a walk goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    /// To the state of the rollout.
+    State,
+    /// To everything that may explain it.
+    Reasons,
 }
 
 impl Walk {
@@ -33,6 +43,17 @@ impl Walk {
         Self {
             target,
             known: BTreeMap::new(),
+            depth: Depth::Reasons,
+        }
+    }
+
+    /// A walk to the state alone: the run, its open approvals and the placement's bindings decide
+    /// every verdict. What only explains one (Works, member clusters, snapshots, other runs) is
+    /// left out.
+    pub fn shallow(target: ObjectRef) -> Self {
+        Self {
+            depth: Depth::State,
+            ..Self::new(target)
         }
     }
 
@@ -125,17 +146,12 @@ impl Walk {
                 &placement,
             )
         };
-        needs.extend([
-            Query::named(scope.kind(Concept::Placement), namespace, &placement),
-            Query::all(scope.kind(Concept::UpdateRun), namespace),
-            label(Concept::Binding),
-            label(Concept::ResourceSnapshot),
-            label(Concept::PolicySnapshot),
-            Query::all(Kind::MemberCluster, ""),
-        ]);
+        needs.push(label(Concept::Binding));
+        if self.depth == Depth::State {
+            needs.extend(run.into_iter().flat_map(|run| self.open_approvals(run)));
+            return needs;
+        }
         if let Some(run) = run {
-            let strategy =
-                Query::named(scope.kind(Concept::Strategy), namespace, &run.spec.strategy);
             let approvals = Query::labelled(
                 scope.kind(Concept::ApprovalRequest),
                 namespace,
@@ -145,10 +161,22 @@ impl Walk {
             if self.known.contains_key(&approvals) {
                 needs.extend(self.missing_approvals(run, &approvals));
             }
+            needs.push(approvals);
+        }
+        needs.extend([
+            Query::named(scope.kind(Concept::Placement), namespace, &placement),
+            Query::all(scope.kind(Concept::UpdateRun), namespace),
+            label(Concept::ResourceSnapshot),
+            label(Concept::PolicySnapshot),
+            Query::all(Kind::MemberCluster, ""),
+        ]);
+        if let Some(run) = run {
+            let strategy =
+                Query::named(scope.kind(Concept::Strategy), namespace, &run.spec.strategy);
             if self.is_known_absent(&strategy) && run.status.strategy.is_none() {
                 needs.push(Query::all(scope.kind(Concept::Strategy), namespace));
             }
-            needs.extend([strategy, approvals]);
+            needs.push(strategy);
         }
         let placement_query = Query::named(scope.kind(Concept::Placement), namespace, &placement);
         if self.is_known_absent(&placement_query) {
@@ -242,6 +270,18 @@ impl Walk {
             .collect()
     }
 
+    /// The requests that a run waits for now. Their names stand in its status long before they
+    /// exist, and for the state only a gate that is open matters: one at a time, as a rule.
+    fn open_approvals(&self, run: &UpdateRun) -> Vec<Query> {
+        let scope = self.scope();
+        let kind = scope.kind(Concept::ApprovalRequest);
+        run.all_stages()
+            .flat_map(|stage| stage.before.iter().chain(&stage.after))
+            .filter(|task| task.is_approval() && !task.approval_request.is_empty() && is_open(task))
+            .map(|task| Query::named(kind, scope.namespace(), &task.approval_request))
+            .collect()
+    }
+
     /// Bindings whose Works may explain something: those with a condition that is not fulfilled,
     /// and those of clusters that the run has started and not finished.
     fn troubled_bindings(&self, run: Option<&UpdateRun>) -> Vec<&Binding> {
@@ -280,6 +320,12 @@ impl Walk {
             })
             .collect()
     }
+}
+
+/// Whether an approval was asked for and not taken yet.
+fn is_open(task: &TaskStatus) -> bool {
+    task.conditions.is_true(reasons::APPROVAL_REQUEST_CREATED)
+        && !task.conditions.is_true(reasons::APPROVAL_REQUEST_APPROVED)
 }
 
 fn as_run(object: &Object) -> Option<&UpdateRun> {

@@ -56,6 +56,16 @@ pub fn member_namespace(cluster: &str) -> String {
     format!("{MEMBER_NAMESPACE_PREFIX}{cluster}")
 }
 
+/// The name of a placement's first Work: `PLACEMENT-work`, `NAMESPACE.PLACEMENT-work`.
+/// Source: workgenerator/controller.go, apis/placement/v1beta1/work_types.go.
+pub fn work(namespace: &str, placement: &str) -> String {
+    if namespace.is_empty() {
+        format!("{placement}-work")
+    } else {
+        format!("{namespace}.{placement}-work")
+    }
+}
+
 /// The name of a version's master snapshot: `PLACEMENT-INDEX-snapshot`.
 pub fn master_snapshot(placement: &str, index: &str) -> String {
     format!("{placement}-{index}-snapshot")

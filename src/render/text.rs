@@ -40,7 +40,7 @@ pub fn report(report: &Report, look: &Look) -> String {
     page.head(report);
     if let Some(progress) = &report.progress {
         page.out.push('\n');
-        page.cut |= tree::draw(&mut page.out, progress, look);
+        page.cut |= tree::draw(&mut page.out, progress, None, look);
     }
     page.findings(&report.findings);
     page.not_checked(&report.not_checked);
@@ -164,10 +164,14 @@ impl Page<'_> {
         let most = self.most(EVIDENCE);
         let mut object = None;
         for one in evidence.iter().take(most) {
-            if object != Some(&one.object) {
-                let text = one.object.to_string();
+            let place = (&one.object, &one.cluster);
+            if object != Some(place) {
+                let text = match &one.cluster {
+                    Some(cluster) => format!("{} on {cluster}", one.object),
+                    None => one.object.to_string(),
+                };
                 hanging(&mut self.out, "    ", "      ", &text, width);
-                object = Some(&one.object);
+                object = Some(place);
             }
             let value = shorten(&one.value, self.most(VALUE));
             self.cut |= value != one.value;
@@ -202,30 +206,8 @@ impl Page<'_> {
         }
     }
 
-    /// Gaps; those with the same reason stand together.
     fn not_checked(&mut self, gaps: &[NotChecked]) {
-        if gaps.is_empty() {
-            return;
-        }
-        let _ = writeln!(self.out, "\n{}", self.look.paint.bold("not checked:"));
-        let mut written: Vec<(&str, &[String])> = Vec::new();
-        for gap in gaps {
-            let key = (gap.why.as_str(), gap.clusters.as_slice());
-            if written.contains(&key) {
-                continue;
-            }
-            written.push(key);
-            let same = |other: &&NotChecked| other.why == key.0 && other.clusters == key.1;
-            let mut what: Vec<_> = gaps.iter().filter(same).map(name_of).collect();
-            what.dedup();
-            let most = self.most(CLUSTERS);
-            self.cut |= what.len() > most || gap.clusters.len() > most;
-            let mut text = format!("{}: {}", list(&what, most), gap.why);
-            if !gap.clusters.is_empty() {
-                text = format!("{text} ({})", list(&gap.clusters, most));
-            }
-            hanging(&mut self.out, "  - ", "    ", &text, self.look.width);
-        }
+        self.cut |= not_checked(&mut self.out, gaps, self.look);
     }
 
     fn foot(&mut self, report: &Report) {
@@ -248,6 +230,34 @@ impl Page<'_> {
     const fn most(&self, most: usize) -> usize {
         if self.look.verbose { usize::MAX } else { most }
     }
+}
+
+/// Gaps; those with the same reason stand together. Returns whether something was left out.
+pub(super) fn not_checked(out: &mut String, gaps: &[NotChecked], look: &Look) -> bool {
+    if gaps.is_empty() {
+        return false;
+    }
+    let _ = writeln!(out, "\n{}", look.paint.bold("not checked:"));
+    let most = if look.verbose { usize::MAX } else { CLUSTERS };
+    let mut cut = false;
+    let mut written: Vec<(&str, &[String])> = Vec::new();
+    for gap in gaps {
+        let key = (gap.why.as_str(), gap.clusters.as_slice());
+        if written.contains(&key) {
+            continue;
+        }
+        written.push(key);
+        let same = |other: &&NotChecked| other.why == key.0 && other.clusters == key.1;
+        let mut what: Vec<_> = gaps.iter().filter(same).map(name_of).collect();
+        what.dedup();
+        cut |= what.len() > most || gap.clusters.len() > most;
+        let mut text = format!("{}: {}", list(&what, most), gap.why);
+        if !gap.clusters.is_empty() {
+            text = format!("{text} ({})", list(&gap.clusters, most));
+        }
+        hanging(out, "  - ", "    ", &text, look.width);
+    }
+    cut
 }
 
 /// Whether this is the finding that explains.

@@ -1,9 +1,14 @@
 //! The chain that was walked: placement, snapshot, stages, gates and clusters.
 
+use jiff::{SignedDuration, Timestamp};
+
+use super::escape;
 use super::style::Paint;
 use super::text::Look;
 use super::wrap::{hanging, list};
 use crate::diagnose::finding::count;
+use crate::diagnose::status::{Approval, OpenGate};
+use crate::kubefleet::duration;
 use crate::rollout::{
     ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
     TaskTime,
@@ -34,14 +39,20 @@ pub(super) fn groups(stage: &StageProgress) -> Vec<(ClusterState, Vec<&ClusterPr
     groups
 }
 
-/// How many clusters of a stage are done.
-pub(super) fn done(stage: &StageProgress) -> usize {
-    let is_done = |cluster: &&ClusterProgress| cluster.state == ClusterState::Done;
-    stage.clusters.iter().filter(is_done).count()
+/// What a tree shows beyond a report's: how long everything takes at this moment, what each open
+/// gate waits for, and how many slots are in use.
+pub(super) struct Live<'l> {
+    pub now: Timestamp,
+    pub gates: &'l [OpenGate],
 }
 
 /// Draws the progress of a run. Returns whether something was left out.
-pub fn draw(out: &mut String, progress: &Progress, look: &Look) -> bool {
+pub(super) fn draw(
+    out: &mut String,
+    progress: &Progress,
+    live: Option<&Live<'_>>,
+    look: &Look,
+) -> bool {
     let mut head = vec![format!("placement {}", progress.placement)];
     head.push(match &progress.snapshot {
         Some(index) => format!("snapshot {index}"),
@@ -63,7 +74,7 @@ pub fn draw(out: &mut String, progress: &Progress, look: &Look) -> bool {
         } else {
             ("|- ", "|    ")
         };
-        cut |= self::stage(out, stage, progress, (branch, trunk), look);
+        cut |= self::stage(out, stage, progress, live, (branch, trunk), look);
     }
     cut
 }
@@ -72,6 +83,7 @@ fn stage(
     out: &mut String,
     stage: &StageProgress,
     progress: &Progress,
+    live: Option<&Live<'_>>,
     (branch, trunk): (&str, &str),
     look: &Look,
 ) -> bool {
@@ -81,39 +93,55 @@ fn stage(
         format!("stage {}: ", stage.name)
     };
     text.push_str(stage.state.describe());
-    let (done, total) = (done(stage), stage.clusters.len());
+    let (done, total) = (stage.done(), stage.clusters.len());
+    let complete = stage.state == StageState::Done && done == total;
     if total > 0 {
-        text = if stage.state == StageState::Done && done == total {
+        text = if complete {
             format!("{text}, {}", count(total, "cluster"))
         } else {
             format!("{text}, {done}/{total} done")
         };
     }
-    if total > 1 && stage.max_concurrency > 0 && !is_over(stage.state) {
-        text = format!("{text}, {} at a time", stage.max_concurrency);
+    match (live, stage.in_flight()) {
+        (Some(_), used @ 1..) if !stage.deletes => {
+            text = format!("{text}, {used} of {} slots in use", stage.max_concurrency);
+        }
+        _ if total > 1 && stage.max_concurrency > 0 && !is_over(stage.state) => {
+            text = format!("{text}, {} at a time", stage.max_concurrency);
+        }
+        _ => {}
+    }
+    if let (Some(_), Some(started), Some(ended)) = (live, stage.started, stage.ended) {
+        let took = duration::describe(ended.duration_since(started));
+        text = format!("{text}, took {took}");
     }
     let indent = format!("{trunk}  ");
     hanging(out, branch, &indent, &text, look.width);
     let tasks = |when| stage.tasks.iter().filter(move |task| task.when == when);
     for task in tasks(TaskTime::Before) {
-        gate(out, task, stage, trunk, look);
+        gate(out, task, stage, live, trunk, look);
     }
     let mut cut = false;
     for (state, members) in groups(stage) {
+        // Those that began together are as old as each other: once is enough.
+        let age = live.and_then(|live| common_age(&members, live.now));
         let names: Vec<_> = members
-            .into_iter()
-            .map(|cluster| match &cluster.snapshot {
-                // Before its turn a cluster has what it had: that is nothing to tell.
-                Some(index)
-                    if state != ClusterState::Pending
-                        && progress.snapshot.as_ref() != Some(index) =>
-                {
-                    format!("{} (at snapshot {index})", cluster.name)
-                }
-                _ => cluster.name.clone(),
-            })
+            .iter()
+            .map(|cluster| name(cluster, progress, live.filter(|_| age.is_none())))
             .collect();
-        let label = format!("{} {}", names.len(), state.describe());
+        let odd = names
+            .iter()
+            .zip(&members)
+            .any(|(name, cluster)| *name != cluster.name);
+        if live.is_some() && complete && !odd && !look.verbose {
+            // The stage's own line says it all.
+            cut = true;
+            continue;
+        }
+        let mut label = format!("{} {}", names.len(), state.describe());
+        if let Some(age) = age {
+            label = format!("{label} for {age}");
+        }
         let label = look.paint.cluster_state(state, &label);
         let is_quiet = matches!(state, ClusterState::Pending | ClusterState::Done);
         if is_quiet && names.len() > NAMED_QUIET && !look.verbose {
@@ -129,13 +157,57 @@ fn stage(
         hanging(out, &first, &indent, &list(&names, most), look.width);
     }
     for task in tasks(TaskTime::After) {
-        gate(out, task, stage, trunk, look);
+        gate(out, task, stage, live, trunk, look);
     }
     cut
 }
 
+/// A cluster, and what is odd about it.
+fn name(cluster: &ClusterProgress, progress: &Progress, live: Option<&Live<'_>>) -> String {
+    let mut notes = Vec::new();
+    if let Some(index) = &cluster.snapshot
+        // Before its turn a cluster has what it had: that is nothing to tell.
+        && cluster.state != ClusterState::Pending
+        && progress.snapshot.as_ref() != Some(index)
+    {
+        notes.push(format!("at snapshot {index}"));
+    }
+    if let (Some(live), Some(started), true) = (live, cluster.started, cluster.state.is_in_flight())
+    {
+        notes.push(lasting(started, live.now));
+    }
+    if notes.is_empty() {
+        cluster.name.clone()
+    } else {
+        format!("{} ({})", cluster.name, notes.join(", "))
+    }
+}
+
+/// How long the clusters in flight have been updated, when it is the same for all.
+fn common_age(clusters: &[&ClusterProgress], now: Timestamp) -> Option<String> {
+    let mut ages = clusters.iter().map(|cluster| {
+        let started = cluster.started.filter(|_| cluster.state.is_in_flight());
+        started.map(|started| lasting(started, now))
+    });
+    let first = ages.next()??;
+    ages.all(|age| age.as_deref() == Some(&first))
+        .then_some(first)
+}
+
+/// How long something has lasted. A clock that is behind the hub's has seen nothing of it yet.
+fn lasting(since: Timestamp, now: Timestamp) -> String {
+    duration::describe(now.duration_since(since).max(SignedDuration::ZERO))
+}
+
 /// A gate, as soon as its stage is reached.
-fn gate(out: &mut String, task: &TaskProgress, stage: &StageProgress, trunk: &str, look: &Look) {
+fn gate(
+    out: &mut String,
+    task: &TaskProgress,
+    stage: &StageProgress,
+    live: Option<&Live<'_>>,
+    trunk: &str,
+    look: &Look,
+) {
     let skipped = task.state == TaskState::Pending && is_over(stage.state);
     if (task.state == TaskState::Pending && stage.state == StageState::Pending || skipped)
         && !look.verbose
@@ -147,7 +219,20 @@ fn gate(out: &mut String, task: &TaskProgress, stage: &StageProgress, trunk: &st
         .as_deref()
         .filter(|_| task.state != TaskState::Pending)
         .map_or_else(String::new, |name| format!(" {name}"));
+    let open = live.and_then(|live| {
+        let is_this = |gate: &&OpenGate| {
+            gate.stage == stage.name
+                && gate.when == task.when
+                && gate.kind == task.kind
+                && gate.approval_request == task.approval_request
+        };
+        let gate = live.gates.iter().find(is_this)?;
+        Some((gate, wait(gate, live.now)))
+    });
     let state = match (task.state, task.until) {
+        (TaskState::Open, _) if open.is_some() => open
+            .as_ref()
+            .map_or_else(String::new, |(_, words)| words.clone()),
         (TaskState::Open, Some(until)) => format!("until {until}"),
         (TaskState::Open, None) => "waiting".to_owned(),
         (TaskState::Done, _) => "done".to_owned(),
@@ -157,6 +242,39 @@ fn gate(out: &mut String, task: &TaskProgress, stage: &StageProgress, trunk: &st
     let first = format!("{trunk}{label}: ");
     let text = format!("{}{request}, {state}", task.kind);
     hanging(out, &first, &format!("{trunk}  "), &text, look.width);
+    if let Some(command) = open.and_then(|(gate, _)| gate.command.as_deref()) {
+        let command = look.invocation.command(&escape::line(command));
+        out.push_str(trunk);
+        out.push_str("  ");
+        out.push_str(&look.paint.command(&command));
+        out.push('\n');
+    }
+}
+
+/// What an open gate waits for.
+fn wait(gate: &OpenGate, now: Timestamp) -> String {
+    if let Some(until) = gate.until {
+        let left = until.duration_since(now);
+        return if left.is_positive() {
+            format!("{} left, until {until}", duration::describe(left))
+        } else {
+            "over, the controller has not looked yet".to_owned()
+        };
+    }
+    let lasting = gate
+        .since
+        .map_or_else(String::new, |since| format!(" for {}", lasting(since, now)));
+    match gate.approval {
+        Some(Approval::Given) => "approved, the controller has not looked yet".to_owned(),
+        Some(Approval::Ignored) => {
+            format!("waiting{lasting}: approved for another generation, which is ignored")
+        }
+        Some(Approval::Withheld) => {
+            format!("waiting{lasting}: Approved is not True, which is like no answer")
+        }
+        Some(Approval::Missing) => "the request does not exist".to_owned(),
+        Some(Approval::Pending) | None => format!("waiting{lasting}"),
+    }
 }
 
 const fn is_over(state: StageState) -> bool {

@@ -69,7 +69,9 @@ impl<'i> ClusterView<'i> {
             (Some(succeeded), _) if succeeded.is_true() => ClusterState::Done,
             (Some(succeeded), _) if succeeded.is_false() => ClusterState::Failed,
             (_, Some(_)) if over => ClusterState::Left,
-            (_, Some(_)) if is_overdue(since, inventory.now) => ClusterState::Stuck,
+            (_, Some(_)) if is_overdue(since, inventory.now) || is_called_stuck(run, since) => {
+                ClusterState::Stuck
+            }
             (_, Some(_)) => ClusterState::Updating,
             (_, None) => ClusterState::Pending,
         };
@@ -129,6 +131,16 @@ fn health<'i>(inventory: &'i Inventory, binding: &'i Binding) -> Health<'i> {
         }
     }
     binding_trouble(inventory, binding).map_or(Health::Underway, Health::Failing)
+}
+
+/// Whether the controller called the run stuck while it was updating the cluster. A condition that
+/// is older than the cluster's start speaks of another one.
+fn is_called_stuck(run: &UpdateRun, since: Option<Timestamp>) -> bool {
+    run.status
+        .conditions
+        .condition(reasons::PROGRESSING)
+        .filter(|progressing| progressing.reason == reasons::RUN_STUCK)
+        .is_some_and(|progressing| since.is_some() && progressing.since > since)
 }
 
 fn is_overdue(since: Option<Timestamp>, now: Timestamp) -> bool {

@@ -152,7 +152,7 @@ impl<'i> Rollout<'i> {
     /// Clusters that were started and are not done.
     pub fn in_flight(&self) -> impl Iterator<Item = &ClusterView<'i>> {
         self.updated_clusters()
-            .filter(|cluster| matches!(cluster.state, ClusterState::Updating | ClusterState::Stuck))
+            .filter(|cluster| cluster.state.is_in_flight())
     }
 
     /// Gates that are open: asked for and not passed.
@@ -200,6 +200,21 @@ impl<'i> Rollout<'i> {
     /// at its next look.
     pub fn has_recovered(&self, cluster: &ClusterView<'_>) -> bool {
         matches!(cluster.health, Health::Fine(_)) && self.holds(cluster)
+    }
+
+    /// Whether the run has begun with its first stage, and be it that it waits there for an
+    /// approval. A run that was created to be stopped has conditions and has begun nothing.
+    pub fn has_begun(&self) -> bool {
+        let conditions = &self.run.status.conditions;
+        conditions.is_true(reasons::PROGRESSING)
+            || conditions.is_true(reasons::SUCCEEDED)
+            || self
+                .stages
+                .iter()
+                .any(|stage| !stage.status.conditions.is_empty())
+            || self
+                .clusters()
+                .any(|cluster| cluster.state != ClusterState::Pending)
     }
 
     /// When the run began with its first cluster.

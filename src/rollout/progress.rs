@@ -50,6 +50,23 @@ pub struct StageProgress {
     pub ended: Option<Timestamp>,
 }
 
+impl StageProgress {
+    /// How many clusters are done.
+    pub fn done(&self) -> usize {
+        self.count(|state| state == ClusterState::Done)
+    }
+
+    /// How many of the slots are in use: clusters that were started and are not done.
+    pub fn in_flight(&self) -> usize {
+        self.count(ClusterState::is_in_flight)
+    }
+
+    fn count(&self, is_meant: impl Fn(ClusterState) -> bool) -> usize {
+        let states = self.clusters.iter().map(|cluster| cluster.state);
+        states.filter(|state| is_meant(*state)).count()
+    }
+}
+
 /// The state of a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub enum StageState {
@@ -137,6 +154,11 @@ pub enum ClusterState {
 }
 
 impl ClusterState {
+    /// Whether the cluster was started and is not done, while the run goes on.
+    pub const fn is_in_flight(self) -> bool {
+        matches!(self, Self::Updating | Self::Stuck)
+    }
+
     /// The word for people.
     pub const fn describe(self) -> &'static str {
         match self {

@@ -51,6 +51,7 @@ fn files(root: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, String> {
     for (name, of) in [
         ("report", Described::Diagnosis),
         ("report-list", Described::DiagnosisList),
+        ("status", Described::Status),
     ] {
         let schema =
             serde_json::to_string_pretty(&schema(of)).map_err(|error| error.to_string())?;

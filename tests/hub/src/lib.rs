@@ -2,11 +2,19 @@
 //! stand-in for KubeFleet's controllers. See `README.md`.
 
 mod components;
+mod crds;
+pub mod fleet;
+mod objects;
+pub mod proxy;
+pub mod playground;
 mod servers;
 pub mod standin;
 
 pub use components::{CACHE, Components, REQUIRE};
-pub use servers::{ADMIN, Options, TestHub, USERS};
+pub use crds::{Crds, FOLDER, VERSION, install, published_folder};
+pub use objects::path_of;
+pub use proxy::{Fault, FaultProxy, Rule, Seen};
+pub use servers::{ADMIN, Options, TestHub, USERS, client};
 
 /// Why there is no hub.
 #[derive(Debug, Clone)]

@@ -29,14 +29,18 @@ async fn servers_know_their_users_and_end_with_us() {
         let namespaces = Api::<Namespace>::all(client);
         let names: Vec<_> = namespaces.list(&Default::default()).await.unwrap().items;
         assert!(!names.is_empty());
-        let client = hub.client_of(server, "user-07").await.unwrap();
+        let client = hub.client_of(server, "user-007").await.unwrap();
         let namespaces = Api::<Namespace>::all(client);
         let error = namespaces.list(&Default::default()).await.unwrap_err();
         let kube::Error::Api(status) = error else {
             panic!("{error}");
         };
         assert_eq!(status.code, 403);
-        assert!(status.message.contains("\"user-07\""), "{}", status.message);
+        assert!(
+            status.message.contains("\"user-007\""),
+            "{}",
+            status.message
+        );
     }
     let client = hub.client().await.unwrap();
     drop(hub);

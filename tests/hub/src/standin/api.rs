@@ -8,14 +8,14 @@ use kube::Client;
 use kube::api::{DeleteParams, GetParams, ListParams, PostParams, WatchParams};
 use kube::core::{Request, WatchEvent};
 use serde_json::Value;
-use tokio::sync::Notify;
+use tokio::sync::watch;
 
 use super::kinds::Kind;
 use super::object::Object;
 use super::world::World;
 
 /// The name under which KubeFleet's hub agent writes.
-const MANAGER: &str = "hubagent";
+pub(crate) const HUB_AGENT: &str = "hubagent";
 
 /// Why a request came to nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,15 +33,18 @@ pub(crate) type Answer<T> = Result<T, Failure>;
 pub(crate) struct Api {
     pub(crate) client: Client,
     world: Arc<Mutex<World>>,
-    changed: Arc<Notify>,
+    changes: Arc<watch::Sender<u64>>,
+    manager: &'static str,
 }
 
 impl Api {
-    pub(crate) fn new(client: Client) -> Self {
+    /// Writes as this field manager.
+    pub(crate) fn new(client: Client, manager: &'static str) -> Self {
         Self {
             client,
+            manager,
             world: Arc::default(),
-            changed: Arc::default(),
+            changes: Arc::new(watch::Sender::new(0)),
         }
     }
 
@@ -50,14 +53,14 @@ impl Api {
         self.with_world(|world| world.clone())
     }
 
-    /// Waits until something has changed since the last time.
-    pub(crate) async fn change(&self) {
-        self.changed.notified().await;
+    /// Tells of every change.
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
     }
 
     /// Wakes whoever waits for a change.
     pub(crate) fn wake(&self) {
-        self.changed.notify_one();
+        self.changes.send_modify(|count| *count += 1);
     }
 
     fn with_world<T>(&self, with: impl FnOnce(&mut World) -> T) -> T {
@@ -66,35 +69,47 @@ impl Api {
 
     pub(crate) async fn create(&self, kind: Kind, object: &Value) -> Answer<Value> {
         let path = kind.path(object.namespace());
-        let what = describe("create", kind, object);
-        let request = Request::new(path).create(&manager(), bytes(object, &what)?);
-        Ok(self.keep(kind, self.send(request, &what).await?))
+        Ok(self.keep(kind, self.create_at(&path, object).await?))
+    }
+
+    /// Creates an object in a collection that need not be a watched one.
+    pub(crate) async fn create_at(&self, path: &str, object: &Value) -> Answer<Value> {
+        let what = describe("create", object);
+        let request = Request::new(path).create(&self.post(), bytes(object, &what)?);
+        self.send(request, &what).await
     }
 
     pub(crate) async fn update(&self, kind: Kind, object: &Value) -> Answer<Value> {
-        let what = describe("update", kind, object);
-        let request = Request::new(kind.path(object.namespace())).replace(
-            object.name(),
-            &manager(),
-            bytes(object, &what)?,
-        );
-        Ok(self.keep(kind, self.send(request, &what).await?))
+        let path = kind.path(object.namespace());
+        Ok(self.keep(kind, self.update_at(&path, object).await?))
+    }
+
+    pub(crate) async fn update_at(&self, path: &str, object: &Value) -> Answer<Value> {
+        let what = describe("update", object);
+        let bytes = bytes(object, &what)?;
+        let request = Request::new(path).replace(object.name(), &self.post(), bytes);
+        self.send(request, &what).await
     }
 
     pub(crate) async fn update_status(&self, kind: Kind, object: &Value) -> Answer<Value> {
-        let what = describe("update the status of", kind, object);
-        let request = Request::new(kind.path(object.namespace())).replace_subresource(
+        let path = kind.path(object.namespace());
+        Ok(self.keep(kind, self.update_status_at(&path, object).await?))
+    }
+
+    pub(crate) async fn update_status_at(&self, path: &str, object: &Value) -> Answer<Value> {
+        let what = describe("update the status of", object);
+        let request = Request::new(path).replace_subresource(
             "status",
             object.name(),
-            &manager(),
+            &self.post(),
             bytes(object, &what)?,
         );
-        Ok(self.keep(kind, self.send(request, &what).await?))
+        self.send(request, &what).await
     }
 
     /// Deletes an object; one that is gone already is fine.
     pub(crate) async fn delete(&self, kind: Kind, object: &Value) -> Answer<()> {
-        let what = describe("delete", kind, object);
+        let what = format!("delete {} {}", kind.name(), object.name());
         let request = Request::new(kind.path(object.namespace()))
             .delete(object.name(), &DeleteParams::default());
         match self.send(request, &what).await {
@@ -137,10 +152,17 @@ impl Api {
             .map_err(|error| failure(error, what))
     }
 
+    fn post(&self) -> PostParams {
+        PostParams {
+            field_manager: Some(self.manager.to_owned()),
+            ..PostParams::default()
+        }
+    }
+
     // Own writes are known at once: the next look must not decide on what it has just changed.
     fn keep(&self, kind: Kind, object: Value) -> Value {
         if self.with_world(|world| world.upsert(kind, object.clone())) {
-            self.changed.notify_one();
+            self.wake();
         }
         object
     }
@@ -152,7 +174,7 @@ impl Api {
             listed => listed?,
         };
         self.with_world(|world| world.replace(kind, objects));
-        self.changed.notify_one();
+        self.wake();
         Ok(version)
     }
 
@@ -201,17 +223,10 @@ impl Api {
                 WatchEvent::Error(_) => return None,
             };
             if changed {
-                self.changed.notify_one();
+                self.wake();
             }
         }
         Some(version)
-    }
-}
-
-fn manager() -> PostParams {
-    PostParams {
-        field_manager: Some(MANAGER.to_owned()),
-        ..PostParams::default()
     }
 }
 
@@ -219,7 +234,7 @@ fn bytes(object: &Value, what: &str) -> Answer<Vec<u8>> {
     serde_json::to_vec(object).map_err(|error| Failure::Other(format!("cannot {what}: {error}")))
 }
 
-fn describe(verb: &str, kind: Kind, object: &Value) -> String {
+fn describe(verb: &str, object: &Value) -> String {
     let separator = if object.namespace().is_empty() {
         ""
     } else {
@@ -227,7 +242,7 @@ fn describe(verb: &str, kind: Kind, object: &Value) -> String {
     };
     format!(
         "{verb} {} {}{separator}{}",
-        kind.name(),
+        object.text("/kind"),
         object.namespace(),
         object.name()
     )

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use futures::future;
 use serde_json::{Map, Value};
 
 use super::api::{Api, Failure};
@@ -150,9 +151,9 @@ async fn one(
             .map(|object| object.name().to_owned())
             .collect();
         for name in names {
-            for known in KNOWN.iter().filter(|known| known.3) {
-                objects.extend(list(api, known, &name).await?);
-            }
+            let kinds = KNOWN.iter().filter(|known| known.3);
+            let lists = future::try_join_all(kinds.map(|known| list(api, known, &name))).await?;
+            objects.extend(lists.into_iter().flatten());
         }
     }
     Ok(objects)

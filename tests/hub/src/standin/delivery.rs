@@ -6,29 +6,33 @@ use serde_json::Value;
 use super::api::{Answer, Api, Failure};
 use super::bindings;
 use super::conditions::{self, Conditions};
+use super::control::{Context, each};
 use super::kinds::{Kind, Scope};
 use super::names;
 use super::object::Object;
 use super::world::World;
 
-/// Brings every binding one step further.
-pub(crate) async fn pass(api: &Api) -> Vec<String> {
-    let mut errors = Vec::new();
-    let world = api.world();
-    for kind in [Kind::ClusterResourceBinding, Kind::ResourceBinding] {
-        for binding in world.all(kind) {
-            let scope = Scope::of(binding.namespace());
-            let done = if binding.deleting() {
-                delete(api, &world, &scope, binding.clone()).await
-            } else {
-                deliver(api, &world, &scope, binding.clone()).await
-            };
-            if let Err(Failure::Other(error)) = done {
-                errors.push(error);
+/// Keeps every binding's Works and status as they should be.
+pub(crate) async fn control(mut context: Context) {
+    loop {
+        let (api, world) = (&context.api, context.api.world());
+        let bindings = [Kind::ClusterResourceBinding, Kind::ResourceBinding]
+            .into_iter()
+            .flat_map(|kind| world.all(kind));
+        let steps = bindings.map(|binding| {
+            let world = &world;
+            async move {
+                let scope = Scope::of(binding.namespace());
+                if binding.deleting() {
+                    delete(api, world, &scope, binding.clone()).await
+                } else {
+                    deliver(api, world, &scope, binding.clone()).await
+                }
             }
-        }
+        });
+        let (_, errors) = each(steps).await;
+        context.rest(None, errors).await;
     }
-    errors
 }
 
 async fn deliver(api: &Api, world: &World, scope: &Scope, mut binding: Value) -> Answer<()> {

@@ -10,6 +10,7 @@ use tokio::time::Instant;
 use super::agent;
 use super::api::{Answer, Api, Failure};
 use super::conditions::{self, Condition, stamp};
+use super::control::{Context, each};
 use super::kinds::Kind;
 use super::names;
 use super::object::Object;
@@ -17,117 +18,116 @@ use super::timing::Timing;
 use super::trouble::{TROUBLE, Trouble};
 use super::world::World;
 
-/// What the member agents remember.
-#[derive(Default)]
-pub(crate) struct Members {
-    beats: BTreeMap<String, Instant>,
-    /// When a version of a Work was first seen.
-    works: BTreeMap<(String, i64), Instant>,
-}
-
-/// What is wrong with which cluster, as asked for through the handle.
+/// What is wrong with which cluster.
 pub(crate) type Troubles = BTreeMap<String, Trouble>;
 
-impl Members {
-    /// Brings every member cluster and its Works one step further. Gives back when there is
-    /// something to do again, and what went wrong.
-    pub(crate) async fn pass(
-        &mut self,
-        api: &Api,
-        timing: &Timing,
-        asked: &Troubles,
-    ) -> (Option<Instant>, Vec<String>) {
-        let world = api.world();
-        let mut next: Option<Instant> = None;
-        let mut errors = Vec::new();
-        let mut after = |at: Option<Instant>| {
-            next = [next, at].into_iter().flatten().min();
-        };
-        let mut troubles = Troubles::new();
-        for member in world.all(Kind::MemberCluster) {
-            let name = member.name();
-            let trouble = asked
-                .get(name)
-                .cloned()
-                .or_else(|| Trouble::parse(member.annotation(TROUBLE)));
-            let gone = trouble == Some(Trouble::Gone);
-            if let Some(trouble) = trouble {
-                troubles.insert(name.to_owned(), trouble);
+/// When each member cluster has sent its last heartbeat.
+type Beats = BTreeMap<String, Instant>;
+
+/// Keeps every member cluster and the status of its Works as they should be.
+pub(crate) async fn control(mut context: Context) {
+    let mut beats = Beats::new();
+    // When a version of a Work was first seen.
+    let mut works: BTreeMap<(String, i64), Instant> = BTreeMap::new();
+    loop {
+        let (api, timing, world) = (&context.api, &context.timing, context.api.world());
+        let troubles = troubles(&world, &context.shared.troubles());
+        let steps = world.all(Kind::MemberCluster).map(|member| {
+            let gone = troubles.get(member.name()) == Some(&Trouble::Gone);
+            let last = beats.get(member.name()).copied().filter(|_| !gone);
+            let world = &world;
+            async move {
+                let beat = live(api, timing, world, member.clone(), gone, last).await?;
+                Ok((member.name().to_owned(), beat))
             }
-            match self.member(api, timing, &world, member.clone(), gone).await {
-                Ok(at) => after(at),
-                Err(Failure::Other(error)) => errors.push(error),
-                Err(_) => {}
+        });
+        let (alive, mut errors) = each(steps).await;
+        // Who could not be written to sends its heartbeat again.
+        beats = Beats::new();
+        let mut due = Vec::new();
+        for (name, beat) in alive {
+            if let Some((last, next)) = beat {
+                beats.insert(name, last);
+                due.push(next);
             }
         }
-        let mut works = BTreeMap::new();
-        for work in world.all(Kind::Work) {
+        let seen = |work: &Value| {
+            let key = (work.uid().to_owned(), work.generation());
+            let at = works.get(&key).copied().unwrap_or_else(Instant::now);
+            (key, at)
+        };
+        let now_seen: BTreeMap<_, _> = world.all(Kind::Work).map(seen).collect();
+        let steps = world.all(Kind::Work).map(|work| {
             let cluster = work
                 .namespace()
                 .strip_prefix("fleet-member-")
                 .unwrap_or_default();
-            let key = (work.uid().to_owned(), work.generation());
-            let seen = self.works.get(&key).copied().unwrap_or_else(Instant::now);
-            works.insert(key, seen);
-            match report(api, timing, work.clone(), troubles.get(cluster), seen).await {
-                Ok(at) => after(at),
-                Err(Failure::Other(error)) => errors.push(error),
-                Err(_) => {}
-            }
-        }
-        self.works = works;
-        (next, errors)
+            let trouble = troubles.get(cluster);
+            report(api, timing, work.clone(), trouble, seen(work).1)
+        });
+        let (reports, more) = each(steps).await;
+        errors.extend(more);
+        due.extend(reports.into_iter().flatten());
+        works = now_seen;
+        context.rest(due.into_iter().min(), errors).await;
     }
+}
 
-    async fn member(
-        &mut self,
-        api: &Api,
-        timing: &Timing,
-        world: &World,
-        mut member: Value,
-        gone: bool,
-    ) -> Answer<Option<Instant>> {
-        let name = member.name().to_owned();
-        if member.deleting() {
-            self.beats.remove(&name);
-            return leave(api, world, member).await.map(|()| None);
-        }
-        let space = names::member_namespace(&name);
-        if world.get(Kind::Namespace, "", &space).is_none() {
-            let namespace = json!({
-                "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space},
-            });
-            match api.create(Kind::Namespace, &namespace).await {
-                Ok(_) | Err(Failure::Conflict) => {}
-                Err(failure) => return Err(failure),
-            }
-        }
-        if !member.has_finalizer(names::MEMBER_FINALIZER)
-            || member.label(names::MEMBER_NAME) != name
-        {
-            member.add_finalizer(names::MEMBER_FINALIZER);
-            member.put(&["metadata", "labels", names::MEMBER_NAME], json!(name));
-            member = api.update(Kind::MemberCluster, &member).await?;
-        }
-        if gone {
-            self.beats.remove(&name);
-            return Ok(None);
-        }
-        let period = member
-            .number("/spec/heartbeatPeriodSeconds")
-            .and_then(|seconds| u64::try_from(seconds).ok())
-            .map_or(Duration::from_mins(1), Duration::from_secs);
-        let period = period.min(timing.heartbeat);
-        let due = self.beats.get(&name).map(|last| *last + period);
-        if let Some(due) = due.filter(|due| *due > Instant::now()) {
-            return Ok(Some(due));
-        }
-        member["status"] = alive(&member, Timestamp::now());
-        api.update_status(Kind::MemberCluster, &member).await?;
-        let now = Instant::now();
-        self.beats.insert(name, now);
-        Ok(Some(now + period))
+/// What was asked for stands above the annotations.
+fn troubles(world: &World, asked: &Troubles) -> Troubles {
+    let annotated = world.all(Kind::MemberCluster).filter_map(|member| {
+        let trouble = Trouble::parse(member.annotation(TROUBLE))?;
+        Some((member.name().to_owned(), trouble))
+    });
+    let mut all: Troubles = annotated.collect();
+    all.extend(asked.clone());
+    all
+}
+
+/// Lets a member cluster join, report, and leave. Gives back its last heartbeat and when the next
+/// one is due; nothing for one that is silent.
+async fn live(
+    api: &Api,
+    timing: &Timing,
+    world: &World,
+    mut member: Value,
+    gone: bool,
+    last: Option<Instant>,
+) -> Answer<Option<(Instant, Instant)>> {
+    let name = member.name().to_owned();
+    if member.deleting() {
+        return leave(api, world, member).await.map(|()| None);
     }
+    let space = names::member_namespace(&name);
+    if world.get(Kind::Namespace, "", &space).is_none() {
+        let namespace = json!({
+            "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space},
+        });
+        match api.create(Kind::Namespace, &namespace).await {
+            Ok(_) | Err(Failure::Conflict) => {}
+            Err(failure) => return Err(failure),
+        }
+    }
+    if !member.has_finalizer(names::MEMBER_FINALIZER) || member.label(names::MEMBER_NAME) != name {
+        member.add_finalizer(names::MEMBER_FINALIZER);
+        member.put(&["metadata", "labels", names::MEMBER_NAME], json!(name));
+        member = api.update(Kind::MemberCluster, &member).await?;
+    }
+    if gone {
+        return Ok(None);
+    }
+    let period = member
+        .number("/spec/heartbeatPeriodSeconds")
+        .and_then(|seconds| u64::try_from(seconds).ok())
+        .map_or(Duration::from_mins(1), Duration::from_secs)
+        .min(timing.heartbeat);
+    if let Some(last) = last.filter(|last| *last + period > Instant::now()) {
+        return Ok(Some((last, last + period)));
+    }
+    member["status"] = alive(&member, Timestamp::now());
+    api.update_status(Kind::MemberCluster, &member).await?;
+    let now = Instant::now();
+    Ok(Some((now, now + period)))
 }
 
 /// The status of a member cluster that has just reported.

@@ -9,61 +9,59 @@
 //! [`execute`], [`stop`]); what it decides on is sent by [`runs`]. How fast everything goes is
 //! in [`Timing`], and what goes wrong on which cluster in [`Trouble`].
 
-mod agent;
+pub(crate) mod agent;
 mod api;
-mod bindings;
+pub(crate) mod bindings;
 mod clusters;
-mod conditions;
-mod content;
+pub(crate) mod conditions;
+pub(crate) mod content;
+mod control;
 mod deletion;
 mod delivery;
 mod execute;
 mod gates;
 mod halt;
-mod initialize;
+pub(crate) mod initialize;
 mod inputs;
 mod kinds;
 mod look;
-mod marks;
-mod members;
-mod names;
+pub(crate) mod marks;
+pub(crate) mod members;
+pub(crate) mod names;
 mod object;
-mod placements;
+pub(crate) mod placements;
 mod placing;
+#[cfg(test)]
+mod recorded;
 mod runs;
-mod scheduler;
+pub(crate) mod scheduler;
 mod selector;
-mod snapshots;
+pub(crate) mod snapshots;
 mod stages;
-mod status;
+pub(crate) mod status;
 mod stop;
 mod timing;
 mod trouble;
-mod validate;
-mod world;
+pub(crate) mod validate;
+pub(crate) mod world;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future;
 use kube::Client;
 use tokio::task::JoinSet;
-use tokio::time::Instant;
 
 pub use kinds::{Kind, Scope};
 pub use timing::{SnapshotDelay, Timing};
 pub use trouble::{TROUBLE, Trouble};
 
-use api::Api;
-use members::{Members, Troubles};
-use runs::Runs;
+// What the fleet's objects are made with, too.
+pub(crate) use api::{Api, Failure};
+pub(crate) use conditions::{Condition, Conditions};
+pub(crate) use object::Object;
 
-/// Changes come in bursts; they are looked at together.
-const BURST: Duration = Duration::from_millis(5);
-/// Everything is looked at again after this long, should a change have been missed.
-const IDLE: Duration = Duration::from_secs(10);
-/// How many of the last errors are kept.
-const ERRORS: usize = 50;
+use control::{Context, Shared};
 
 /// The stand-in at work. It stops when this is dropped.
 pub struct StandIn {
@@ -72,33 +70,32 @@ pub struct StandIn {
     tasks: JoinSet<()>,
 }
 
-#[derive(Default)]
-struct Shared {
-    troubles: Mutex<Troubles>,
-    errors: Mutex<Vec<String>>,
-}
-
 impl StandIn {
     /// Starts the controllers and member agents on a hub whose CRDs are installed. Must be called
     /// within a Tokio runtime.
     pub fn start(client: Client, timing: Timing) -> Self {
-        let api = Api::new(client);
+        let api = Api::new(client, api::HUB_AGENT);
         let shared = Arc::new(Shared::default());
         let mut tasks = JoinSet::new();
-        tasks.spawn(run(api.clone(), timing, Arc::clone(&shared)));
+        tasks.spawn(run(Context {
+            api: api.clone(),
+            timing,
+            shared: Arc::clone(&shared),
+            changes: api.changes(),
+        }));
         Self { api, shared, tasks }
     }
 
     /// From now on this is wrong with a member cluster. The annotation of the cluster no longer
     /// counts.
     pub fn trouble(&self, cluster: &str, trouble: Trouble) {
-        lock(&self.shared.troubles).insert(cluster.to_owned(), trouble);
+        self.shared.troubles().insert(cluster.to_owned(), trouble);
         self.api.wake();
     }
 
     /// Nothing is wrong with a member cluster any more, unless its annotation says so.
     pub fn recover(&self, cluster: &str) {
-        lock(&self.shared.troubles).remove(cluster);
+        self.shared.troubles().remove(cluster);
         self.api.wake();
     }
 
@@ -119,7 +116,7 @@ impl StandIn {
 
     /// The last errors. Conflicts with other writers are none.
     pub fn errors(&self) -> Vec<String> {
-        lock(&self.shared.errors).clone()
+        self.shared.errors().clone()
     }
 
     /// Stops everything and waits until nothing is written any more.
@@ -128,41 +125,17 @@ impl StandIn {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-async fn run(api: Api, timing: Timing, shared: Arc<Shared>) {
-    // Dropped with this task, the watches end.
-    let mut watches = JoinSet::new();
+async fn run(context: Context) {
+    let api = &context.api;
+    // Dropped with this task, all of them end.
+    let mut tasks = JoinSet::new();
     let loaded = future::join_all(Kind::ALL.map(|kind| api.load(kind))).await;
     for (kind, version) in Kind::ALL.into_iter().zip(loaded) {
-        watches.spawn(api.clone().follow(kind, version.unwrap_or_default()));
+        tasks.spawn(api.clone().follow(kind, version.unwrap_or_default()));
     }
-    let mut runs = Runs::default();
-    let mut members = Members::default();
-    loop {
-        let troubles = lock(&shared.troubles).clone();
-        let (due_members, mut errors) = members.pass(&api, &timing, &troubles).await;
-        errors.extend(placing::pass(&api).await);
-        errors.extend(delivery::pass(&api).await);
-        let (due_runs, more) = runs.pass(&api, &timing).await;
-        errors.extend(more);
-        let failed = !errors.is_empty();
-        {
-            let mut kept = lock(&shared.errors);
-            kept.extend(errors);
-            let surplus = kept.len().saturating_sub(ERRORS);
-            kept.drain(..surplus);
-        }
-        let mut wake = Instant::now() + if failed { BURST * 100 } else { IDLE };
-        wake = [due_members, due_runs]
-            .into_iter()
-            .flatten()
-            .fold(wake, Instant::min);
-        tokio::select! {
-            () = tokio::time::sleep_until(wake) => {}
-            () = api.change() => tokio::time::sleep(BURST).await,
-        }
-    }
+    tasks.spawn(members::control(context.clone()));
+    tasks.spawn(placing::control(context.clone()));
+    tasks.spawn(delivery::control(context.clone()));
+    tasks.spawn(runs::control(context));
+    while tasks.join_next().await.is_some() {}
 }

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::api::{Answer, Api, Failure};
+use super::control::{Context, each};
 use super::kinds::{Kind, Scope};
 use super::names;
 use super::object::Object;
@@ -11,24 +12,27 @@ use super::placements::{self, Parts};
 use super::scheduler;
 use super::world::World;
 
-/// Brings every placement one step further.
-pub(crate) async fn pass(api: &Api) -> Vec<String> {
-    let mut errors = Vec::new();
-    let world = api.world();
-    for kind in [Kind::ClusterResourcePlacement, Kind::ResourcePlacement] {
-        for placement in world.all(kind) {
-            let scope = Scope::of(placement.namespace());
-            let done = if placement.deleting() {
-                delete(api, &world, &scope, placement.clone()).await
-            } else {
-                place(api, &world, &scope, placement.clone()).await
-            };
-            if let Err(Failure::Other(error)) = done {
-                errors.push(error);
+/// Keeps every placement's policy snapshots, bindings and status as they should be.
+pub(crate) async fn control(mut context: Context) {
+    loop {
+        let (api, world) = (&context.api, context.api.world());
+        let placements = [Kind::ClusterResourcePlacement, Kind::ResourcePlacement]
+            .into_iter()
+            .flat_map(|kind| world.all(kind));
+        let steps = placements.map(|placement| {
+            let world = &world;
+            async move {
+                let scope = Scope::of(placement.namespace());
+                if placement.deleting() {
+                    delete(api, world, &scope, placement.clone()).await
+                } else {
+                    place(api, world, &scope, placement.clone()).await
+                }
             }
-        }
+        });
+        let (_, errors) = each(steps).await;
+        context.rest(None, errors).await;
     }
-    errors
 }
 
 async fn place(api: &Api, world: &World, scope: &Scope, mut placement: Value) -> Answer<()> {

@@ -11,6 +11,7 @@ use super::api::{Answer, Api, Failure};
 use super::bindings;
 use super::conditions::{self, Condition, Conditions};
 use super::content;
+use super::control::{Context, each};
 use super::execute;
 use super::halt::Halt;
 use super::initialize::{self, Targets};
@@ -74,14 +75,20 @@ impl From<Failure> for Outcome {
     }
 }
 
+/// Looks at every run when it is due.
+pub(crate) async fn control(mut context: Context) {
+    let mut runs = Runs::default();
+    loop {
+        let errors = runs.pass(&context.api, &context.timing).await;
+        let next = runs.due.values().map(|due| due.at).min();
+        context.rest(next, errors).await;
+    }
+}
+
 impl Runs {
-    /// Looks at every run that is due. Gives back when the next one is, and what went wrong.
-    pub(crate) async fn pass(
-        &mut self,
-        api: &Api,
-        timing: &Timing,
-    ) -> (Option<Instant>, Vec<String>) {
-        self.notice(&api.world());
+    async fn pass(&mut self, api: &Api, timing: &Timing) -> Vec<String> {
+        let world = &api.world();
+        self.notice(world);
         let now = Instant::now();
         let due: Vec<Key> = self
             .due
@@ -89,22 +96,24 @@ impl Runs {
             .filter(|(_, due)| due.at <= now)
             .map(|(key, _)| key.clone())
             .collect();
+        let looks = due.into_iter().map(|key| async move {
+            let outcome = match world.get(key.0, &key.1, &key.2) {
+                None => Outcome::Done,
+                Some(object) => match look(api, timing, world, object.clone()).await {
+                    Ok(outcome) | Err(outcome) => outcome,
+                },
+            };
+            Ok((key, outcome))
+        });
+        let (outcomes, _) = each(looks).await;
         let mut errors = Vec::new();
-        for key in due {
-            let world = api.world();
-            let Some(object) = world.get(key.0, &key.1, &key.2) else {
-                self.due.remove(&key);
-                continue;
-            };
-            let outcome = match look(api, timing, &world, object.clone()).await {
-                Ok(outcome) | Err(outcome) => outcome,
-            };
+        for (key, outcome) in outcomes {
             if let Outcome::Retry(Some(error)) = &outcome {
                 errors.push(error.clone());
             }
             self.plan(key, &outcome, timing);
         }
-        (self.due.values().map(|due| due.at).min(), errors)
+        errors
     }
 
     fn plan(&mut self, key: Key, outcome: &Outcome, timing: &Timing) {

@@ -1,0 +1,141 @@
+//! A rollout that is followed: its state is worked out anew from what the hub tells.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::reading::Reading;
+use crate::diagnose::status::Status;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::hub::{Hub, HubError, Mirror, News};
+use crate::inventory::source::{HubFacts, Outcome};
+use crate::inventory::{Inventory, Walk};
+use crate::kubefleet::{Kind, ObjectRef};
+use crate::rollout;
+
+/// A rollout that is followed on a live hub.
+pub(super) struct Following<'r> {
+    hub: &'r mut Hub,
+    mirror: Mirror,
+    target: ObjectRef,
+    /// The object that was first seen under the target's name.
+    uid: Option<String>,
+    /// What the hub's schema says, once someone had to look.
+    states: Option<(Kind, Option<Vec<String>>)>,
+    clock: fn() -> Timestamp,
+}
+
+/// What a look brought.
+pub(super) enum Look {
+    /// The state.
+    State(Box<Status>),
+    /// The target was deleted.
+    Gone,
+    /// The user wants it to end.
+    Interrupted,
+}
+
+impl<'r> Following<'r> {
+    /// Follows a run or placement of the hub that is read.
+    pub(super) fn new(
+        reading: &'r mut Reading,
+        target: ObjectRef,
+        clock: fn() -> Timestamp,
+    ) -> Result<Self, Error> {
+        let Some(hub) = reading.hub() else {
+            return Err(Error::usage(
+                "files do not change: there is nothing to follow",
+            ));
+        };
+        let mirror = Mirror::new(hub.watch([]));
+        Ok(Self {
+            hub,
+            mirror,
+            target,
+            uid: None,
+            states: None,
+            clock,
+        })
+    }
+
+    /// The state at this moment.
+    pub(super) fn look(&mut self) -> Result<Look, Error> {
+        let mut walk = Walk::shallow(self.target.clone());
+        walk.drive(&mut self.mirror);
+        if self.mirror.is_interrupted() {
+            return Ok(Look::Interrupted);
+        }
+        if let Some(error) = self.mirror.lost() {
+            return Err(error.clone().into());
+        }
+        self.mirror.keep(|query| walk.answer(query).is_some());
+        let target = walk.answer(&walk.target_query());
+        let found = target.and_then(|answer| answer.objects.first());
+        match (found, target.map(|answer| &answer.outcome)) {
+            (None, Some(Outcome::Listed)) => return Ok(Look::Gone),
+            (None, Some(Outcome::Denied(words))) => return Err(self.denied(words)),
+            (None, Some(Outcome::NotInstalled)) => {
+                return Err(HubError::NotServed(self.target.kind).into());
+            }
+            (Some(object), _) => {
+                let uid = &object.body.meta().uid;
+                if self.uid.get_or_insert_with(|| uid.clone()) != uid {
+                    return Ok(Look::Gone);
+                }
+            }
+            (None, _) => {}
+        }
+        let facts = self.facts(&walk);
+        let inventory = Inventory::new(walk, (self.clock)(), facts);
+        Ok(Look::State(Box::new(Status::new(&inventory))))
+    }
+
+    /// Waits until something changes, at most this long.
+    pub(super) fn wait(&mut self, limit: Duration) -> News {
+        self.mirror.wait(limit)
+    }
+
+    /// Why the hub does not answer at the moment.
+    pub(super) const fn away(&self) -> Option<&HubError> {
+        self.mirror.away()
+    }
+
+    /// That the target was deleted while it was followed, or never was there.
+    pub(super) fn gone(&self) -> Error {
+        Error::not_found(match self.uid {
+            Some(_) => format!("{} was deleted", self.target),
+            None => format!("there is no {} on the hub", self.target),
+        })
+    }
+
+    /// What the hub's schema says, where a verdict depends on it.
+    fn facts(&mut self, walk: &Walk) -> HubFacts {
+        let kind = walk
+            .run()
+            .filter(|run| rollout::depends_on_schema(run))
+            .map(|run| run.object().kind);
+        let run_states = kind.and_then(|kind| {
+            if self.states.as_ref().is_none_or(|(known, _)| *known != kind) {
+                self.states = Some((kind, self.hub.run_states(kind).ok()));
+            }
+            let (_, states) = self.states.as_ref()?;
+            states.clone()
+        });
+        HubFacts { run_states }
+    }
+
+    fn denied(&self, words: &str) -> Error {
+        let ObjectRef { kind, .. } = &self.target;
+        Error {
+            exit: Exit::Incomplete,
+            ..Error::failed(format!("{} cannot be followed: {words}", self.target))
+        }
+        .hint(format!(
+            "following takes list and watch; ask with: kubectl auth can-i watch {}.{}{}",
+            kind.plural(),
+            kind.group(),
+            self.target.flag()
+        ))
+    }
+}

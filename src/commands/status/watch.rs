@@ -1,0 +1,171 @@
+//! `status --watch`: the same, until the run ends.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::{Format, StatusArgs, exit, look};
+use crate::commands::following::{Following, Look};
+use crate::commands::global::Global;
+use crate::commands::reading::Reading;
+use crate::diagnose::status::Status;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::hub::News;
+use crate::kubefleet::ObjectRef;
+use crate::render;
+use crate::render::status::{beginning, changes, screen::Screen};
+use crate::ui::Ui;
+
+/// How often timers are looked at.
+const TICK: Duration = Duration::from_secs(1);
+
+/// Follows a rollout to the end of its run.
+pub(super) fn run(
+    args: &StatusArgs,
+    global: &Global,
+    reading: &mut Reading,
+    target: ObjectRef,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Result<Exit, Error> {
+    let mut following = Following::new(reading, target, clock)?;
+    let mut view = View::new(args.output, ui);
+    loop {
+        let status = match following.look() {
+            Ok(Look::State(status)) => *status,
+            Ok(Look::Gone) => {
+                view.end(global, ui);
+                return Err(following.gone());
+            }
+            Ok(Look::Interrupted) => {
+                view.end(global, ui);
+                return Ok(Exit::Interrupted);
+            }
+            Err(error) => {
+                view.end(global, ui);
+                return Err(error);
+            }
+        };
+        let away = following.away().map(ToString::to_string);
+        let (over, exit) = (status.is_over(), exit(&status, args.exit_zero));
+        view.show(status, away, global, ui)?;
+        if over || ui.is_closed() {
+            view.end(global, ui);
+            return Ok(exit);
+        }
+        if following.wait(TICK) == News::Interrupted {
+            view.end(global, ui);
+            return Ok(Exit::Interrupted);
+        }
+    }
+}
+
+/// What is shown, and how.
+struct View {
+    form: Form,
+    last: Option<Status>,
+    away: Option<String>,
+}
+
+enum Form {
+    /// A terminal, on which the tree is drawn again.
+    Screen(Screen),
+    /// A line per change.
+    Lines,
+    /// A document per change.
+    Documents(Format),
+}
+
+impl View {
+    fn new(format: Format, ui: &Ui) -> Self {
+        let form = match format {
+            Format::Text if ui.screen().is_some() => Form::Screen(Screen::default()),
+            Format::Text => Form::Lines,
+            machine => Form::Documents(machine),
+        };
+        Self {
+            form,
+            last: None,
+            away: None,
+        }
+    }
+
+    fn show(
+        &mut self,
+        status: Status,
+        away: Option<String>,
+        global: &Global,
+        ui: &mut Ui,
+    ) -> Result<(), Error> {
+        let was_away = std::mem::replace(&mut self.away, away);
+        let last = self.last.replace(status);
+        let Some(status) = &self.last else {
+            return Ok(());
+        };
+        match &mut self.form {
+            Form::Screen(screen) => {
+                let (columns, rows) = ui.screen().unwrap_or((ui.width(), 24));
+                let text = frame(status, self.away.as_deref(), columns, global, ui);
+                let text = screen.redraw(&text, columns, rows);
+                ui.answer(&text);
+                return Ok(());
+            }
+            Form::Lines => {
+                let lines = match &last {
+                    Some(last) => changes(last, status),
+                    None => beginning(status),
+                };
+                for line in lines {
+                    ui.answer(&format!("{}  {line}\n", status.as_of));
+                }
+            }
+            Form::Documents(format) => {
+                if last.is_none_or(|last| !last.is_same_state(status)) {
+                    let text = document(status, *format)?;
+                    ui.answer(&text);
+                }
+            }
+        }
+        match (&was_away, &self.away) {
+            (None, Some(why)) => ui.warning(&format!("{why}; trying again")),
+            (Some(_), None) => ui.status("the hub answers again"),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Leaves the terminal as it should be: the last state, whole, and nothing of what was typed
+    /// into it.
+    fn end(&mut self, global: &Global, ui: &mut Ui) {
+        if let (Form::Screen(screen), Some(status)) = (&mut self.form, &self.last) {
+            let (columns, _) = ui.screen().unwrap_or((ui.width(), 24));
+            let text = frame(status, None, columns, global, ui);
+            let text = screen.finish(&text, columns);
+            ui.answer(&text);
+        }
+    }
+}
+
+/// What stands on a terminal.
+fn frame(status: &Status, away: Option<&str>, columns: usize, global: &Global, ui: &Ui) -> String {
+    let mut look = look(ui, global);
+    look.width = columns.clamp(40, 160);
+    let mut text = render::status::status(status, &look);
+    if let Some(why) = away {
+        let label = format!("{} ", look.paint.warning("warning:"));
+        let why = format!("{why}; trying again");
+        render::wrap::hanging(&mut text, &label, "  ", &why, look.width);
+    }
+    text
+}
+
+/// A document of a stream.
+fn document(status: &Status, format: Format) -> Result<String, Error> {
+    if format == Format::Yaml {
+        let text = render::yaml(status).map_err(Error::failed)?;
+        return Ok(format!("---\n{text}"));
+    }
+    let text = serde_json::to_string(status);
+    Ok(text.map_err(|error| Error::failed(error.to_string()))? + "\n")
+}

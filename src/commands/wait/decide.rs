@@ -1,0 +1,292 @@
+//! When a wait is over: a function of a state and of what is waited for.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::diagnose::report::Verdict;
+use crate::diagnose::status::Status;
+use crate::error::did_you_mean;
+use crate::kubefleet::names::DELETE_STAGE;
+use crate::rollout::{StageProgress, StageState, TaskState, TaskTime};
+
+/// The word for the stage that removes the placement, whose own name is a label.
+const DELETION: &str = "deletion";
+
+/// What can be waited for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Condition {
+    /// The run has succeeded.
+    Succeeded,
+    /// Its stages are computed.
+    Initialized,
+    /// It has begun with its first stage.
+    Started,
+    /// It is stopped.
+    Stopped,
+    /// A person has to approve: anything, or something of a stage.
+    Approval(Option<(String, Option<TaskTime>)>),
+    /// A stage is completed, its tasks too.
+    Stage(String),
+}
+
+impl FromStr for Condition {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (word, rest) = match text.split_once('=') {
+            Some((word, rest)) => (word, Some(rest)),
+            None => (text, None),
+        };
+        let condition = match (word, rest) {
+            ("succeeded", None) => Self::Succeeded,
+            ("initialized", None) => Self::Initialized,
+            ("started", None) => Self::Started,
+            ("stopped", None) => Self::Stopped,
+            ("approval", None) => Self::Approval(None),
+            ("approval", Some(gate)) if !gate.is_empty() => {
+                let (stage, when) = match gate.split_once('/') {
+                    None => (gate, None),
+                    Some((stage, "before")) => (stage, Some(TaskTime::Before)),
+                    Some((stage, "after")) => (stage, Some(TaskTime::After)),
+                    Some((_, other)) => {
+                        return Err(format!("{other:?} is neither before nor after"));
+                    }
+                };
+                Self::Approval(Some((stage.to_owned(), when)))
+            }
+            ("stage", Some(stage)) if !stage.is_empty() => Self::Stage(stage.to_owned()),
+            ("stage" | "approval", _) => return Err("the stage's name is missing".to_owned()),
+            _ => {
+                return Err("use succeeded, initialized, started, stopped, \
+                            approval[=STAGE[/before|after]] or stage=NAME"
+                    .to_owned());
+            }
+        };
+        Ok(condition)
+    }
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Succeeded => f.write_str("succeeded"),
+            Self::Initialized => f.write_str("initialized"),
+            Self::Started => f.write_str("started"),
+            Self::Stopped => f.write_str("stopped"),
+            Self::Approval(None) => f.write_str("approval"),
+            Self::Approval(Some((stage, None))) => write!(f, "approval={stage}"),
+            Self::Approval(Some((stage, Some(when)))) => {
+                write!(f, "approval={stage}/{}", when.as_str())
+            }
+            Self::Stage(stage) => write!(f, "stage={stage}"),
+        }
+    }
+}
+
+/// What to do with a state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Decision {
+    /// Go on waiting.
+    Wait,
+    /// This condition is met, whatever the verdict.
+    Met(Condition),
+    /// Nothing that is waited for can happen any more, and why.
+    Impossible(String),
+    /// The run is over, or a person has to act.
+    Over,
+    /// The run has no such stage, or the stage no such approval: what is wrong, and what there is.
+    Unknown(String, String),
+}
+
+/// Decides. A condition that is met counts first; then what ends every wait.
+pub(crate) fn decide(status: &Status, conditions: &[Condition], keep_waiting: bool) -> Decision {
+    for condition in conditions {
+        if let Some((problem, hint)) = unknown(status, condition) {
+            return Decision::Unknown(problem, hint);
+        }
+    }
+    if let Some(met) = conditions
+        .iter()
+        .find(|condition| is_met(status, condition))
+    {
+        return Decision::Met(met.clone());
+    }
+    if is_over(status.verdict) || (needs_a_person(status.verdict) && !keep_waiting) {
+        return Decision::Over;
+    }
+    if keep_waiting {
+        return Decision::Wait;
+    }
+    let reasons: Vec<_> = conditions
+        .iter()
+        .map_while(|condition| impossible(status, condition))
+        .collect();
+    if reasons.len() == conditions.len() && !reasons.is_empty() {
+        Decision::Impossible(reasons.join("; "))
+    } else {
+        Decision::Wait
+    }
+}
+
+/// Whether the run does nothing any more, whatever a person does.
+const fn is_over(verdict: Verdict) -> bool {
+    matches!(
+        verdict,
+        Verdict::Succeeded | Verdict::Failed | Verdict::InitializationFailed | Verdict::Unknown
+    )
+}
+
+/// Whether the run goes on only when a person acts. One that is being deleted is waited for: it
+/// ends in not being there.
+const fn needs_a_person(verdict: Verdict) -> bool {
+    matches!(
+        verdict,
+        Verdict::WaitingForApproval | Verdict::Stuck | Verdict::Stopped | Verdict::NotStarted
+    )
+}
+
+fn is_met(status: &Status, condition: &Condition) -> bool {
+    let run = status.run.as_ref();
+    match condition {
+        Condition::Succeeded => status.verdict == Verdict::Succeeded,
+        Condition::Initialized => run.is_some_and(|run| run.initialized),
+        Condition::Started => run.is_some_and(|run| run.started),
+        Condition::Stopped => status.verdict == Verdict::Stopped,
+        Condition::Approval(which) => {
+            // A stopped run takes no approval before it is resumed.
+            status.verdict == Verdict::WaitingForApproval
+                && match which {
+                    None => true,
+                    Some((stage, when)) => status.gates.iter().any(|gate| {
+                        gate.needs_a_person()
+                            && gate.stage == *stage
+                            && when.is_none_or(|when| when == gate.when)
+                    }),
+                }
+                || which
+                    .as_ref()
+                    .is_some_and(|(stage, when)| is_passed(status, stage, *when))
+        }
+        Condition::Stage(name) => stage(status, name)
+            .is_some_and(|stage| matches!(stage.state, StageState::Done | StageState::Skipped)),
+    }
+}
+
+/// Whether the approvals that are meant were asked for and given already: whoever waited for the
+/// question need not wait any longer.
+fn is_passed(status: &Status, name: &str, when: Option<TaskTime>) -> bool {
+    let Some(stage) = stage(status, name) else {
+        return false;
+    };
+    let mut approvals = approvals(stage, when).peekable();
+    approvals.peek().is_some() && approvals.all(|state| state == TaskState::Done)
+}
+
+/// The states of a stage's approvals.
+fn approvals(
+    stage: &StageProgress,
+    when: Option<TaskTime>,
+) -> impl Iterator<Item = TaskState> + '_ {
+    stage
+        .tasks
+        .iter()
+        .filter(move |task| {
+            task.approval_request.is_some() && when.is_none_or(|when| when == task.when)
+        })
+        .map(|task| task.state)
+}
+
+/// Why a condition cannot be met any more while the run goes on.
+fn impossible(status: &Status, condition: &Condition) -> Option<String> {
+    let stages = status
+        .progress
+        .as_ref()
+        .map_or(&[][..], |progress| &progress.stages);
+    match condition {
+        Condition::Approval(Some((name, _))) => {
+            let stage = stage(status, name)?;
+            match stage.state {
+                StageState::Skipped => Some(format!(
+                    "stage {name} has no clusters, so that no approval is asked for"
+                )),
+                StageState::Done => Some(format!("stage {name} is completed")),
+                _ => None,
+            }
+        }
+        Condition::Approval(None) => {
+            let ahead = |stage: &StageProgress| {
+                stage.state != StageState::Skipped
+                    && approvals(stage, None).any(|state| state != TaskState::Done)
+            };
+            (!stages.is_empty() && !stages.iter().any(ahead))
+                .then(|| "no approval is left that could be asked for".to_owned())
+        }
+        Condition::Succeeded
+        | Condition::Initialized
+        | Condition::Started
+        | Condition::Stopped
+        | Condition::Stage(_) => None,
+    }
+}
+
+fn stage<'s>(status: &'s Status, name: &str) -> Option<&'s StageProgress> {
+    let stages = &status.progress.as_ref()?.stages;
+    stages.iter().find(|stage| {
+        stage.name == name || (name == DELETION && stage.deletes && stage.name == DELETE_STAGE)
+    })
+}
+
+/// What is wrong with a condition that names a stage: known as soon as the stages are.
+fn unknown(status: &Status, condition: &Condition) -> Option<(String, String)> {
+    let (name, gate) = match condition {
+        Condition::Stage(name) => (name, None),
+        Condition::Approval(Some((name, when))) => (name, Some(when)),
+        _ => return None,
+    };
+    let stages = &status.progress.as_ref()?.stages;
+    if stages.is_empty() || (name == DELETION && gate.is_none()) {
+        return None;
+    }
+    let target = &status.target;
+    let Some(stage) = stage(status, name) else {
+        let names: Vec<_> = stages
+            .iter()
+            .map(|stage| if stage.deletes { DELETION } else { &stage.name })
+            .collect();
+        let near = did_you_mean(name, names.iter().copied())
+            .map_or_else(String::new, |near| format!("did you mean {near}? "));
+        return Some((
+            format!("{target} has no stage {name:?}"),
+            format!("{near}its stages are {}", names.join(", ")),
+        ));
+    };
+    let when = gate?;
+    if approvals(stage, *when).next().is_some() {
+        return None;
+    }
+    let side = match when {
+        Some(TaskTime::Before) => " before its clusters",
+        Some(TaskTime::After) => " after its clusters",
+        None => "",
+    };
+    let with: Vec<_> = stages
+        .iter()
+        .flat_map(|stage| {
+            let tasks = stage.tasks.iter();
+            let approvals = tasks.filter(|task| task.approval_request.is_some());
+            approvals.map(|task| format!("{}/{}", stage.name, task.when.as_str()))
+        })
+        .collect();
+    let hint = if with.is_empty() {
+        "none of its stages has one".to_owned()
+    } else {
+        format!("approvals are asked for at {}", with.join(", "))
+    };
+    Some((
+        format!("stage {name} of {target} has no approval{side}"),
+        hint,
+    ))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,426 @@
+use jiff::Timestamp;
+
+use super::{Condition, Decision, decide};
+use crate::diagnose::report::{Subject, Verdict};
+use crate::diagnose::status::{Approval, OpenGate, RunStatus, Status};
+use crate::rollout::{
+    ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
+    TaskTime,
+};
+
+const VERDICTS: [Verdict; 13] = [
+    Verdict::Initializing,
+    Verdict::InitializationFailed,
+    Verdict::NotStarted,
+    Verdict::Progressing,
+    Verdict::WaitingForTimer,
+    Verdict::WaitingForApproval,
+    Verdict::Stuck,
+    Verdict::Stopping,
+    Verdict::Stopped,
+    Verdict::Succeeded,
+    Verdict::Failed,
+    Verdict::Deleting,
+    Verdict::Unknown,
+];
+
+fn conditions(text: &str) -> Vec<Condition> {
+    text.split(',').map(|one| one.parse().unwrap()).collect()
+}
+
+fn task(when: TaskTime, request: Option<&str>, state: TaskState) -> TaskProgress {
+    TaskProgress {
+        when,
+        kind: if request.is_some() {
+            "Approval"
+        } else {
+            "TimedWait"
+        }
+        .to_owned(),
+        state,
+        approval_request: request.map(str::to_owned),
+        until: None,
+    }
+}
+
+fn stage(name: &str, state: StageState, tasks: Vec<TaskProgress>) -> StageProgress {
+    StageProgress {
+        name: name.to_owned(),
+        deletes: false,
+        state,
+        max_concurrency: 1,
+        clusters: vec![ClusterProgress {
+            name: format!("{name}-1"),
+            state: ClusterState::Pending,
+            snapshot: None,
+            started: None,
+            ended: None,
+        }],
+        tasks,
+        started: None,
+        ended: None,
+    }
+}
+
+/// A run of three stages: `dev` with a timed wait after it, `test` with an approval after it,
+/// `prod` with one before and one after it.
+fn run(verdict: Verdict, states: [StageState; 3], approvals: [TaskState; 3]) -> Status {
+    let [dev, test, prod] = states;
+    let [after_test, before_prod, after_prod] = approvals;
+    let stages = vec![
+        stage(
+            "dev",
+            dev,
+            vec![task(TaskTime::After, None, TaskState::Pending)],
+        ),
+        stage(
+            "test",
+            test,
+            vec![task(TaskTime::After, Some("r-after-test"), after_test)],
+        ),
+        stage(
+            "prod",
+            prod,
+            vec![
+                task(TaskTime::Before, Some("r-before-prod"), before_prod),
+                task(TaskTime::After, Some("r-after-prod"), after_prod),
+            ],
+        ),
+    ];
+    let mut gates = Vec::new();
+    for stage in &stages {
+        for task in stage
+            .tasks
+            .iter()
+            .filter(|task| task.state == TaskState::Open)
+        {
+            gates.push(OpenGate {
+                stage: stage.name.clone(),
+                when: task.when,
+                kind: task.kind.clone(),
+                since: None,
+                until: None,
+                approval_request: task.approval_request.clone(),
+                approval: Some(Approval::Pending),
+                command: None,
+            });
+        }
+    }
+    let begun = dev != StageState::Pending;
+    Status {
+        api_version: String::new(),
+        kind: String::new(),
+        target: Subject::new("ClusterStagedUpdateRun", "", "r"),
+        verdict,
+        summary: String::new(),
+        next: None,
+        run: Some(RunStatus {
+            kind: "ClusterStagedUpdateRun".to_owned(),
+            namespace: String::new(),
+            name: "r".to_owned(),
+            state: Some("Run".to_owned()),
+            initialized: true,
+            started: begun,
+            created: None,
+        }),
+        progress: Some(Progress {
+            placement: "p".to_owned(),
+            strategy: "s".to_owned(),
+            snapshot: Some("0".to_owned()),
+            done: 0,
+            total: 3,
+            stages,
+        }),
+        gates,
+        clusters: None,
+        not_checked: Vec::new(),
+        as_of: Timestamp::UNIX_EPOCH,
+    }
+}
+
+/// The state that goes with a verdict: `dev` done, `test` under way, where the run has begun.
+fn usual(verdict: Verdict) -> Status {
+    use StageState::{Done, Pending, Stopped, Updating, WaitingAfter};
+    use TaskState::{Open, Pending as Ahead};
+
+    let none = [Ahead; 3];
+    match verdict {
+        Verdict::Initializing | Verdict::Unknown => {
+            let mut status = run(verdict, [Pending; 3], none);
+            if let Some(run) = &mut status.run {
+                run.initialized = false;
+            }
+            if verdict == Verdict::Unknown {
+                status.run = None;
+            }
+            status.progress = None;
+            status
+        }
+        Verdict::InitializationFailed => {
+            let mut status = run(verdict, [Pending; 3], none);
+            if let Some(run) = &mut status.run {
+                run.initialized = false;
+            }
+            status
+        }
+        Verdict::NotStarted => run(verdict, [Pending; 3], none),
+        Verdict::WaitingForApproval => {
+            run(verdict, [Done, WaitingAfter, Pending], [Open, Ahead, Ahead])
+        }
+        Verdict::Succeeded => run(verdict, [Done; 3], [TaskState::Done; 3]),
+        Verdict::Stopped => run(verdict, [Done, Stopped, Pending], none),
+        _ => run(verdict, [Done, Updating, Pending], none),
+    }
+}
+
+/// One letter for a decision: `m`et, `o`ver, `i`mpossible, `w`ait, `u`nknown.
+fn letter(decision: &Decision) -> char {
+    match decision {
+        Decision::Met(_) => 'm',
+        Decision::Over => 'o',
+        Decision::Impossible(_) => 'i',
+        Decision::Wait => 'w',
+        Decision::Unknown(..) => 'u',
+    }
+}
+
+fn row(condition: &str, keep_waiting: bool) -> String {
+    VERDICTS
+        .iter()
+        .map(|verdict| {
+            letter(&decide(
+                &usual(*verdict),
+                &conditions(condition),
+                keep_waiting,
+            ))
+        })
+        .collect()
+}
+
+#[test]
+fn every_verdict_and_every_condition() {
+    // Initializing, InitializationFailed, NotStarted; Progressing, WaitingForTimer,
+    // WaitingForApproval, Stuck; Stopping, Stopped; Succeeded, Failed; Deleting, Unknown
+    for (condition, wanted) in [
+        ("succeeded", "woo wwoo wo mo wo"),
+        ("initialized", "wom mmmm mm mm mo"),
+        ("started", "woo mmmm mm mm mo"),
+        ("stopped", "woo wwoo wm oo wo"),
+        ("approval", "woo wwmo wo oo wo"),
+        ("approval=test", "woo wwmo wo mo wo"),
+        ("approval=test/after", "woo wwmo wo mo wo"),
+        ("approval=prod", "woo wwoo wo mo wo"),
+        ("approval=prod/before", "woo wwoo wo mo wo"),
+        ("stage=dev", "woo mmmm mm mm mo"),
+        ("stage=test", "woo wwoo wo mo wo"),
+        ("stage=deletion", "woo wwoo wo oo wo"),
+        ("stage=qa", "wuu uuuu uu uu uo"),
+        ("approval=dev", "wuu uuuu uu uu uo"),
+        ("approval=test/before", "wuu uuuu uu uu uo"),
+        // The first that is met, and all have to be known.
+        ("succeeded,approval", "woo wwmo wo mo wo"),
+        ("stopped,stage=dev", "woo mmmm mm mm mo"),
+        ("succeeded,stage=qa", "wuu uuuu uu uu uo"),
+    ] {
+        let wanted: String = wanted.split(' ').collect();
+        assert_eq!(row(condition, false), wanted, "{condition}");
+    }
+}
+
+#[test]
+fn whoever_keeps_waiting_waits_for_the_end() {
+    for (condition, wanted) in [
+        ("succeeded", "wow wwww ww mo wo"),
+        ("initialized", "wom mmmm mm mm mo"),
+        ("stopped", "wow wwww wm oo wo"),
+        ("approval", "wow wwmw ww oo wo"),
+        ("stage=test", "wow wwww ww mo wo"),
+        ("stage=qa", "wuu uuuu uu uu uo"),
+    ] {
+        let wanted: String = wanted.split(' ').collect();
+        assert_eq!(row(condition, true), wanted, "{condition}");
+    }
+}
+
+#[test]
+fn an_approval_is_the_one_that_is_named() {
+    use StageState::{Done, Pending, Skipped, Updating, WaitingAfter, WaitingBefore};
+    use TaskState::{Done as Given, Open, Pending as Ahead};
+
+    let cases = [
+        // Open now.
+        (
+            [Done, Done, WaitingBefore],
+            [Given, Open, Ahead],
+            "approval=prod/before",
+            'm',
+        ),
+        (
+            [Done, Done, WaitingBefore],
+            [Given, Open, Ahead],
+            "approval=prod",
+            'm',
+        ),
+        // Another one is open: a person has to act.
+        (
+            [Done, Done, WaitingBefore],
+            [Given, Open, Ahead],
+            "approval=prod/after",
+            'o',
+        ),
+        (
+            [Done, WaitingAfter, Pending],
+            [Open, Ahead, Ahead],
+            "approval=prod/before",
+            'o',
+        ),
+        // Given already.
+        (
+            [Done, Done, WaitingBefore],
+            [Given, Open, Ahead],
+            "approval=test",
+            'm',
+        ),
+        (
+            [Done, Done, WaitingAfter],
+            [Given, Given, Open],
+            "approval=prod/before",
+            'm',
+        ),
+    ];
+    for (stages, approvals, condition, wanted) in cases {
+        let status = run(Verdict::WaitingForApproval, stages, approvals);
+        let decision = decide(&status, &conditions(condition), false);
+        assert_eq!(letter(&decision), wanted, "{condition} {approvals:?}");
+    }
+    let cases = [
+        // Only the first of a stage's two was given.
+        (
+            [Done, Done, Updating],
+            [Given, Given, Ahead],
+            "approval=prod",
+            'w',
+        ),
+        (
+            [Done, Done, Updating],
+            [Given, Given, Ahead],
+            "approval=prod/before",
+            'm',
+        ),
+        // Skipped stages ask for nothing.
+        (
+            [Done, Skipped, Updating],
+            [Ahead, Given, Ahead],
+            "approval=test",
+            'i',
+        ),
+        (
+            [Done, Skipped, Updating],
+            [Ahead, Given, Ahead],
+            "approval=test,succeeded",
+            'w',
+        ),
+        (
+            [Done, Skipped, Updating],
+            [Ahead, Given, Ahead],
+            "approval=test,approval",
+            'w',
+        ),
+        // No approval is left at all.
+        (
+            [Done, Done, Updating],
+            [Given, Given, Given],
+            "approval",
+            'i',
+        ),
+        (
+            [Done, Skipped, Skipped],
+            [Ahead, Ahead, Ahead],
+            "approval",
+            'i',
+        ),
+    ];
+    for (stages, approvals, condition, wanted) in cases {
+        let status = run(Verdict::Progressing, stages, approvals);
+        let decision = decide(&status, &conditions(condition), false);
+        assert_eq!(letter(&decision), wanted, "{condition} {approvals:?}");
+        let kept = decide(&status, &conditions(condition), true);
+        let kept_wanted = if wanted == 'i' { 'w' } else { wanted };
+        assert_eq!(letter(&kept), kept_wanted, "{condition} {approvals:?}");
+    }
+}
+
+/// An approval that was given and not taken yet asks nobody anything.
+#[test]
+fn an_approval_that_counts_is_not_open() {
+    use StageState::{Done, Pending, WaitingAfter};
+    use TaskState::{Open, Pending as Ahead};
+
+    let stages = [Done, WaitingAfter, Pending];
+    let mut status = run(Verdict::Progressing, stages, [Open, Ahead, Ahead]);
+    status.gates[0].approval = Some(Approval::Given);
+    for condition in ["approval", "approval=test"] {
+        assert_eq!(
+            decide(&status, &conditions(condition), false),
+            Decision::Wait
+        );
+    }
+    // The controller ignores it: someone has to approve once more.
+    let mut status = run(Verdict::WaitingForApproval, stages, [Open, Ahead, Ahead]);
+    status.gates[0].approval = Some(Approval::Ignored);
+    let decision = decide(&status, &conditions("approval=test"), false);
+    assert_eq!(letter(&decision), 'm');
+}
+
+#[test]
+fn a_stage_that_is_not_there_is_told_with_those_that_are() {
+    let status = usual(Verdict::Progressing);
+    let Decision::Unknown(problem, hint) = decide(&status, &conditions("stage=prodd"), false)
+    else {
+        panic!("it is there");
+    };
+    assert_eq!(problem, "ClusterStagedUpdateRun r has no stage \"prodd\"");
+    assert_eq!(hint, "did you mean prod? its stages are dev, test, prod");
+    let Decision::Unknown(problem, hint) = decide(&status, &conditions("approval=dev"), false)
+    else {
+        panic!("it is there");
+    };
+    assert_eq!(
+        problem,
+        "stage dev of ClusterStagedUpdateRun r has no approval"
+    );
+    assert_eq!(
+        hint,
+        "approvals are asked for at test/after, prod/before, prod/after"
+    );
+}
+
+#[test]
+fn conditions_are_read_and_written_alike() {
+    for text in [
+        "succeeded",
+        "initialized",
+        "started",
+        "stopped",
+        "approval",
+        "approval=canary",
+        "approval=canary/before",
+        "approval=canary/after",
+        "stage=canary",
+    ] {
+        let condition: Condition = text.parse().unwrap();
+        assert_eq!(condition.to_string(), text);
+    }
+    for text in [
+        "",
+        "done",
+        "stage",
+        "stage=",
+        "approval=",
+        "approval=a/b",
+        "succeeded=x",
+        "Succeeded",
+    ] {
+        assert!(text.parse::<Condition>().is_err(), "{text}");
+    }
+}

@@ -1,0 +1,327 @@
+//! What state a rollout is in, without the reasons: what `status` shows and `wait` decides on.
+
+mod sentence;
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::case::Case;
+use super::gaps;
+use super::report::{NotChecked, Subject, Verdict};
+use crate::inventory::{Inventory, Sight};
+use crate::kubefleet::approval::ApprovalRequest;
+use crate::kubefleet::binding::Binding;
+use crate::kubefleet::object::OWN_API_VERSION;
+use crate::kubefleet::{Concept, ConditionStatus, Conditions, reasons};
+use crate::rollout::{Gate, Phase, Progress, Rollout, TaskTime, rollout_started};
+
+/// What state a rollout is in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Status {
+    /// Always `kubectl-fleet-stage/v1`.
+    pub api_version: String,
+    /// Always `Status`.
+    pub kind: String,
+    /// The update run or placement that was asked about.
+    pub target: Subject,
+    /// The state of the rollout: the same that `diagnose` gives.
+    pub verdict: Verdict,
+    /// One sentence, true on its own.
+    pub summary: String,
+    /// The command that comes next, when there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+    /// The update run that the verdict is about; absent for a placement without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunStatus>,
+    /// The stages and clusters of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub progress: Option<Progress>,
+    /// The stage tasks that the run waits for now.
+    pub gates: Vec<OpenGate>,
+    /// For a placement: its clusters by name, with what they have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clusters: Option<Vec<PlacedCluster>>,
+    /// What could not be read, and why.
+    pub not_checked: Vec<NotChecked>,
+    /// The moment for which this is true: the clock, or the time of the bundle.
+    #[schemars(with = "String")]
+    pub as_of: Timestamp,
+}
+
+/// The update run that a verdict is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunStatus {
+    /// Its kind.
+    pub kind: String,
+    /// Its namespace; empty for cluster-scoped runs.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// What `spec.state` asks for; absent where the run has no such field.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    /// Whether its stages are computed.
+    pub initialized: bool,
+    /// Whether it has begun with its first stage.
+    pub started: bool,
+    /// When it was created.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub created: Option<Timestamp>,
+}
+
+/// A stage task that a run waits for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OpenGate {
+    /// The stage.
+    pub stage: String,
+    /// `before` or `after` the stage's clusters.
+    pub when: TaskTime,
+    /// `Approval` or `TimedWait`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Since when.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub since: Option<Timestamp>,
+    /// Until when a TimedWait runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub until: Option<Timestamp>,
+    /// The approval request, for approvals.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approval_request: Option<String>,
+    /// What was answered; absent for timed waits, and where the request was not seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approval: Option<Approval>,
+    /// The command that approves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+}
+
+/// What was answered to an approval request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub enum Approval {
+    /// Nothing.
+    Pending,
+    /// `Approved=False`, which KubeFleet treats like no answer.
+    Withheld,
+    /// Approved in a way that the controller ignores: for another generation.
+    Ignored,
+    /// Approved; the controller takes it at its next look.
+    Given,
+    /// The request does not exist.
+    Missing,
+}
+
+/// What one cluster of a placement has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PlacedCluster {
+    /// The member cluster.
+    pub name: String,
+    /// The index of the snapshot that its binding names; absent before the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<String>,
+    /// Whether that content is applied; absent where the binding does not say so yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub applied: Option<Truth>,
+    /// Whether it is available; absent where the binding does not say so yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub available: Option<Truth>,
+    /// Whether its differences are reported, for placements that only report them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff_reported: Option<Truth>,
+    /// The update run that wrote the binding last, where it says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub written_by: Option<String>,
+    /// Whether the placement is being removed from the cluster.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub removing: bool,
+}
+
+/// The status of a condition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub enum Truth {
+    /// It is so.
+    True,
+    /// It is not so.
+    False,
+    /// Nobody can say.
+    Unknown,
+}
+
+impl From<ConditionStatus> for Truth {
+    fn from(status: ConditionStatus) -> Self {
+        match status {
+            ConditionStatus::True => Self::True,
+            ConditionStatus::False => Self::False,
+            ConditionStatus::Unknown => Self::Unknown,
+        }
+    }
+}
+
+impl Status {
+    /// The state of what was collected. A shallow walk is enough.
+    pub fn new(inventory: &Inventory) -> Self {
+        let case = Case::new(inventory);
+        let gates = case.rollout.as_ref().map(|rollout| {
+            let open = rollout.open_gates().filter(|_| rollout.is_live());
+            open.map(|gate| open_gate(&case, rollout, gate)).collect()
+        });
+        let is_placement = inventory.target.kind.concept() == Concept::Placement;
+        Self {
+            api_version: OWN_API_VERSION.to_owned(),
+            kind: "Status".to_owned(),
+            target: Subject::from(&inventory.target),
+            verdict: case.verdict,
+            summary: sentence::summary(&case),
+            next: sentence::next(&case),
+            run: case.rollout.as_ref().map(run_status),
+            progress: case.rollout.as_ref().map(Rollout::progress),
+            gates: gates.unwrap_or_default(),
+            clusters: is_placement.then(|| placed(inventory)),
+            not_checked: gaps::not_checked(&case),
+            as_of: whole_seconds(inventory.now),
+        }
+    }
+
+    /// Whether nothing but the time differs: the clock, and the words that count it.
+    pub fn is_same_state(&self, other: &Self) -> bool {
+        let timeless = |status: &Self| Self {
+            summary: String::new(),
+            as_of: Timestamp::UNIX_EPOCH,
+            ..status.clone()
+        };
+        timeless(self) == timeless(other)
+    }
+
+    /// Whether the run is over.
+    pub const fn is_over(&self) -> bool {
+        matches!(
+            self.verdict,
+            Verdict::Succeeded | Verdict::Failed | Verdict::InitializationFailed
+        )
+    }
+}
+
+/// The hub counts in seconds, and so do we.
+fn whole_seconds(time: Timestamp) -> Timestamp {
+    Timestamp::from_second(time.as_second()).unwrap_or(time)
+}
+
+fn run_status(rollout: &Rollout<'_>) -> RunStatus {
+    let object = rollout.run.object();
+    RunStatus {
+        kind: object.kind.name().to_owned(),
+        namespace: object.namespace,
+        name: object.name,
+        state: rollout.run.spec.state.clone(),
+        initialized: rollout.run.status.conditions.is_true(reasons::INITIALIZED),
+        started: rollout.has_begun(),
+        created: rollout.run.meta.created,
+    }
+}
+
+fn open_gate(case: &Case<'_>, rollout: &Rollout<'_>, gate: &Gate<'_>) -> OpenGate {
+    let request = gate.task.approval_request.as_str();
+    let approval = gate.request.as_ref().and_then(approval);
+    let answered = matches!(approval, Some(Approval::Given | Approval::Missing));
+    // A stopped run takes no approval before it is resumed.
+    let counts = rollout.phase == Phase::Executing && !answered;
+    let created = gate
+        .request
+        .as_ref()
+        .and_then(Sight::present)
+        .and_then(|request| request.meta.created);
+    let asked = || {
+        let created = gate
+            .task
+            .conditions
+            .condition(reasons::APPROVAL_REQUEST_CREATED);
+        created.and_then(|condition| condition.since)
+    };
+    OpenGate {
+        stage: gate.stage.to_owned(),
+        when: gate.time,
+        kind: gate.task.kind.clone(),
+        since: if gate.task.is_approval() {
+            created.or_else(asked)
+        } else {
+            gate.waiting_since
+        },
+        until: gate.until(),
+        approval_request: gate.task.is_approval().then(|| request.to_owned()),
+        approval,
+        command: (gate.task.is_approval() && counts)
+            .then(|| case.command(&format!("approve {request}"))),
+    }
+}
+
+fn approval(request: &Sight<ApprovalRequest>) -> Option<Approval> {
+    let request = match request {
+        Sight::Present(request) => request,
+        Sight::Absent => return Some(Approval::Missing),
+        Sight::Unknown(_) => return None,
+    };
+    Some(match request.approved() {
+        _ if request.counts() || request.is_accepted() => Approval::Given,
+        None => Approval::Pending,
+        Some(approved) if approved.is_true() => Approval::Ignored,
+        Some(_) => Approval::Withheld,
+    })
+}
+
+/// What the clusters of a placement have, by name.
+fn placed(inventory: &Inventory) -> Vec<PlacedCluster> {
+    let mut names: Vec<_> = inventory
+        .bindings
+        .iter()
+        .map(|binding| binding.spec.cluster.as_str())
+        .filter(|name| !name.is_empty())
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+        .into_iter()
+        .filter_map(|name| inventory.binding(name))
+        .map(placed_cluster)
+        .collect()
+}
+
+fn placed_cluster(binding: &Binding) -> PlacedCluster {
+    let truth = |kind| {
+        let condition = binding.current(kind)?;
+        Some(Truth::from(condition.status))
+    };
+    PlacedCluster {
+        name: binding.spec.cluster.clone(),
+        snapshot: binding.snapshot_index().map(str::to_owned),
+        applied: truth(reasons::APPLIED),
+        available: truth(reasons::AVAILABLE),
+        diff_reported: truth(reasons::DIFF_REPORTED),
+        written_by: rollout_started(binding).run,
+        removing: binding.meta.is_deleting() || binding.is_unscheduled(),
+    }
+}
+
+impl RunStatus {
+    /// Whether it is the same run, as far as its name tells.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.name == other.name
+            && self.namespace == other.namespace
+            && self.created == other.created
+    }
+}
+
+impl OpenGate {
+    /// Whether it is an approval that still needs a person.
+    pub fn needs_a_person(&self) -> bool {
+        self.kind == "Approval" && self.approval != Some(Approval::Given)
+    }
+}

@@ -1,0 +1,216 @@
+//! One sentence about a state, from the run's own status alone, and the command that comes next.
+
+use jiff::Timestamp;
+
+use crate::diagnose::case::Case;
+use crate::diagnose::finding::{count, enumerate};
+use crate::diagnose::report::Verdict;
+use crate::diagnose::{gate, summary};
+use crate::kubefleet::{Concept, Condition, duration};
+use crate::rollout::{ClusterState, Gate, Rollout, StageState, StageView, TaskTime};
+
+/// The words of a failure are longer than a summary.
+const WORDS: usize = 240;
+
+/// The sentence.
+pub(super) fn summary(case: &Case<'_>) -> String {
+    let because = match &case.rollout {
+        Some(rollout) => of_run(case, rollout),
+        None => of_placement(case),
+    };
+    summary::sentence(case, because.as_deref())
+}
+
+fn of_run(case: &Case<'_>, rollout: &Rollout<'_>) -> Option<String> {
+    match case.verdict {
+        Verdict::WaitingForApproval => approvals(case, rollout),
+        Verdict::WaitingForTimer => timers(rollout),
+        Verdict::Stuck => stuck(rollout),
+        Verdict::Progressing => progressing(rollout),
+        Verdict::Stopping => {
+            let names = rollout.in_flight().map(|cluster| cluster.name);
+            let names: Vec<_> = names.collect();
+            (!names.is_empty()).then(|| format!("it waits for {} to finish.", enumerate(names)))
+        }
+        Verdict::Failed | Verdict::InitializationFailed => {
+            let condition: &Condition = case.failure.as_ref()?.condition;
+            (!condition.message.is_empty()).then(|| shortened(&condition.message))
+        }
+        Verdict::NotStarted => Some(format!(
+            "it is initialized for {} in {} and waits to be started.",
+            count(rollout.updated_clusters().count(), "cluster"),
+            count(
+                rollout.stages.iter().filter(|stage| !stage.deletes).count(),
+                "stage"
+            )
+        )),
+        _ => None,
+    }
+}
+
+fn approvals(case: &Case<'_>, rollout: &Rollout<'_>) -> Option<String> {
+    let open: Vec<_> = rollout
+        .open_approvals()
+        .filter(|gate| crate::diagnose::verdict::needs_a_person(gate))
+        .collect();
+    let gate = open.first()?;
+    let (when, what) = (side(gate), gate::opens(case, gate));
+    Some(format!(
+        "stage {} waits {when}for {}; approving lets {what}.",
+        gate.stage, gate.task.approval_request
+    ))
+}
+
+/// Which of a stage's two gates it is.
+fn side(gate: &Gate<'_>) -> &'static str {
+    match gate.time {
+        TaskTime::Before => "before its first cluster ",
+        TaskTime::After => "after its last cluster ",
+    }
+}
+
+fn timers(rollout: &Rollout<'_>) -> Option<String> {
+    let last = |gate: &&Gate<'_>| gate.until();
+    let gate = rollout.open_timers().max_by_key(last)?;
+    let until = gate.until()?;
+    Some(format!(
+        "stage {} waits for another {}, until {until}.",
+        gate.stage,
+        remaining(until, rollout.now)
+    ))
+}
+
+/// How long it is until a moment.
+fn remaining(until: Timestamp, now: Timestamp) -> String {
+    duration::describe(until.duration_since(now))
+}
+
+fn stuck(rollout: &Rollout<'_>) -> Option<String> {
+    let late: Vec<_> = rollout
+        .in_flight()
+        .filter(|cluster| cluster.state == ClusterState::Stuck && !rollout.has_recovered(cluster))
+        .collect();
+    let Some(first) = late.first() else {
+        // Clusters that failed before they were noted as started have no state of their own.
+        let stage = rollout.current_stage()?;
+        return Some(format!("stage {} does not get on.", stage.name()));
+    };
+    let longest = late
+        .iter()
+        .filter_map(|cluster| cluster.in_flight_for(rollout.now))
+        .max();
+    let lasting = longest.map_or_else(String::new, |lasting| {
+        format!(" for {}", duration::describe(lasting))
+    });
+    let names = enumerate(late.iter().map(|cluster| cluster.name));
+    let verb = if late.len() == 1 { "has" } else { "have" };
+    Some(format!(
+        "{names} of stage {} {verb} not finished{lasting}.",
+        first.stage
+    ))
+}
+
+fn progressing(rollout: &Rollout<'_>) -> Option<String> {
+    let names = |clusters: Vec<&str>| (!clusters.is_empty()).then(|| enumerate(clusters));
+    let in_flight = || rollout.in_flight();
+    if let Some(late) = names(
+        in_flight()
+            .filter(|cluster| cluster.state == ClusterState::Stuck)
+            .map(|cluster| cluster.name)
+            .collect(),
+    ) {
+        return Some(format!(
+            "{late} took long and is fine now; the controller sees it at its next look."
+        ));
+    }
+    let stage = rollout.current_stage()?;
+    if let Some(gate) = rollout.open_approvals().next() {
+        return Some(format!(
+            "{} is approved; the controller takes it at its next look.",
+            gate.task.approval_request
+        ));
+    }
+    let here: Vec<_> = in_flight().map(|cluster| cluster.name).collect();
+    Some(match names(here) {
+        Some(names) => format!("stage {} updates {names}.", stage.name()),
+        None if stage.deletes => removal(stage),
+        None => format!("stage {} is {}.", stage.name(), doing(stage.state)),
+    })
+}
+
+fn removal(stage: &StageView<'_>) -> String {
+    let left = stage
+        .clusters
+        .iter()
+        .filter(|cluster| cluster.state != ClusterState::Done);
+    format!(
+        "the placement is being removed from {}.",
+        enumerate(left.map(|cluster| cluster.name))
+    )
+}
+
+const fn doing(state: StageState) -> &'static str {
+    match state {
+        StageState::WaitingBefore => "about to begin",
+        StageState::WaitingAfter => "about to finish",
+        other => other.describe(),
+    }
+}
+
+fn of_placement(case: &Case<'_>) -> Option<String> {
+    let inventory = case.inventory;
+    if inventory.target.kind.concept() != Concept::Placement {
+        return None;
+    }
+    let placement = inventory.placement.present()?;
+    let text = match case.verdict {
+        Verdict::Stuck => {
+            let late = case
+                .troubles
+                .iter()
+                .filter(|troubled| troubled.is_overdue());
+            let names = enumerate(late.map(|troubled| troubled.cluster));
+            format!("{names} cannot take over its content.")
+        }
+        Verdict::NotStarted if !placement.is_external() => {
+            "it rolls out by itself: update runs do not apply to it.".to_owned()
+        }
+        Verdict::NotStarted => "it waits for an update run.".to_owned(),
+        _ => return None,
+    };
+    Some(text)
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(WORDS) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
+/// The command that comes next: what a person has to do, or how to see why.
+pub(super) fn next(case: &Case<'_>) -> Option<String> {
+    let object = case.run_object();
+    let name = &object.name;
+    let word = match object.kind.concept() {
+        Concept::UpdateRun => name.clone(),
+        _ => format!("{}/{name}", object.kind.short_names().first()?),
+    };
+    let command = match case.verdict {
+        Verdict::WaitingForApproval => {
+            let mut open = case.rollout.as_ref()?.open_approvals();
+            match (open.next(), open.next()) {
+                (Some(gate), None) => format!("approve {}", gate.task.approval_request),
+                _ => format!("approvals {name}"),
+            }
+        }
+        Verdict::Stuck | Verdict::Failed | Verdict::InitializationFailed | Verdict::Unknown => {
+            format!("diagnose {word}")
+        }
+        Verdict::Stopped => format!("resume {name}"),
+        Verdict::NotStarted if case.rollout.is_some() => format!("run {name}"),
+        Verdict::NotStarted => format!("diagnose {word}"),
+        _ => return None,
+    };
+    Some(case.command(&command))
+}

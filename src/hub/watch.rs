@@ -1,0 +1,452 @@
+//! Watches: the objects of a query, and what becomes of them.
+//!
+//! Each query is followed by a task of its own: it lists, watches from where the list ends, and
+//! goes on from the last event when a connection breaks off or falls silent. When the hub no longer
+//! has what lies between, it lists again and tells the differences alone, so that no change is
+//! told twice and none is left out.
+
+mod line;
+mod mirror;
+mod seen;
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio::task::AbortHandle;
+use tokio::time::{Instant, sleep, timeout};
+
+use super::Hub;
+use super::error::HubError;
+use super::read::{self, encode};
+use super::request::Connection;
+use super::served::Served;
+use crate::inventory::source::{Query, Which};
+use crate::kubefleet::ObjectRef;
+use crate::kubefleet::object::Object;
+use line::{Line, Lines};
+pub use mirror::{Mirror, News};
+use seen::Seen;
+
+/// How patient a watch is.
+#[derive(Debug, Clone, Copy)]
+struct Pace {
+    /// How long the server shall keep one connection.
+    session: Duration,
+    /// After how much silence a connection is given up: what the server ends itself needs no
+    /// patience beyond that, and a connection that something in between dropped says nothing.
+    silence: Duration,
+    /// The pause before the second try where the server names none; it doubles each time.
+    first_pause: Duration,
+    /// The longest pause.
+    longest_pause: Duration,
+    /// How long a hub may be out of reach.
+    give_up: Duration,
+}
+
+/// Some load balancers drop a connection silently that was idle for 240 seconds: the server ends it
+/// before that.
+const PACE: Pace = Pace {
+    session: Duration::from_secs(200),
+    silence: Duration::from_secs(215),
+    first_pause: Duration::from_millis(500),
+    longest_pause: Duration::from_secs(20),
+    give_up: Duration::from_mins(5),
+};
+
+/// A connection that ends sooner than this without a word is no reason for haste.
+const SHORT: Duration = Duration::from_secs(1);
+
+/// Something that happened to the objects of a query.
+#[derive(Debug)]
+pub struct Event {
+    /// The query.
+    pub query: Query,
+    /// What happened.
+    pub what: What,
+}
+
+/// What happened.
+#[derive(Debug)]
+pub enum What {
+    /// Its objects, in full: the first event of each query.
+    Listed(Vec<Object>),
+    /// An object is new, or has changed.
+    Changed(Object),
+    /// An object was deleted, or is no longer one that the query asks for.
+    Deleted(ObjectRef),
+    /// The hub does not answer; it is asked again and again.
+    Away(HubError),
+    /// The hub answers again.
+    Back,
+    /// The query is followed no longer, and why.
+    Ended(HubError),
+}
+
+/// What a watch has to tell.
+#[derive(Debug)]
+pub enum Next {
+    /// Something happened.
+    Event(Event),
+    /// Nothing happened in that time.
+    Quiet,
+    /// The user wants it to end: an interrupt, a request to terminate, or a closed terminal.
+    Interrupted,
+}
+
+/// Watches of several queries, as one stream of events.
+pub struct Watch {
+    handle: Handle,
+    connection: Connection,
+    served: Arc<Served>,
+    pace: Pace,
+    tell: Sender<Message>,
+    told: Receiver<Message>,
+    tasks: Vec<(Query, AbortHandle)>,
+    signals: AbortHandle,
+    interrupted: bool,
+}
+
+enum Message {
+    Event(Event),
+    Interrupted,
+}
+
+impl Hub {
+    /// Watches. From now on an interrupt is told by the watch instead of ending the process.
+    pub fn watch(&self, queries: impl IntoIterator<Item = Query>) -> Watch {
+        let mut watch = Watch::new(
+            self.runtime.handle().clone(),
+            self.connection.clone(),
+            Arc::clone(&self.served),
+            PACE,
+        );
+        for query in queries {
+            watch.add(query);
+        }
+        watch
+    }
+}
+
+impl Watch {
+    fn new(handle: Handle, connection: Connection, served: Arc<Served>, pace: Pace) -> Self {
+        let (tell, told) = channel();
+        let signals = handle.spawn(interrupts(tell.clone())).abort_handle();
+        Self {
+            handle,
+            connection,
+            served,
+            pace,
+            tell,
+            told,
+            tasks: Vec::new(),
+            signals,
+            interrupted: false,
+        }
+    }
+
+    /// Watches one more query.
+    pub fn add(&mut self, query: Query) {
+        if self.tasks.iter().any(|(known, _)| *known == query) {
+            return;
+        }
+        let follower = Follower {
+            connection: self.connection.clone(),
+            served: Arc::clone(&self.served),
+            query: query.clone(),
+            pace: self.pace,
+            tell: self.tell.clone(),
+        };
+        let task = self.handle.spawn(follower.run());
+        self.tasks.push((query, task.abort_handle()));
+    }
+
+    /// Watches a query no longer. What it has told already may still come.
+    pub fn remove(&mut self, query: &Query) {
+        self.tasks.retain(|(known, task)| {
+            if known == query {
+                task.abort();
+            }
+            known != query
+        });
+    }
+
+    /// The next event; waits for it at most this long.
+    pub fn next(&mut self, timeout: Duration) -> Next {
+        if self.interrupted {
+            return Next::Interrupted;
+        }
+        match self.told.recv_timeout(timeout) {
+            Ok(Message::Event(event)) => Next::Event(event),
+            Ok(Message::Interrupted) => {
+                self.interrupted = true;
+                Next::Interrupted
+            }
+            // Our own sender keeps the channel open.
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Next::Quiet,
+        }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.signals.abort();
+        for (_, task) in &self.tasks {
+            task.abort();
+        }
+    }
+}
+
+/// Tells of the first signal that asks for an end.
+async fn interrupts(tell: Sender<Message>) {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+
+        let Ok(mut terminate) = signal(SignalKind::terminate()) else {
+            return;
+        };
+        tokio::select! {
+            Ok(()) = tokio::signal::ctrl_c() => {}
+            Some(()) = terminate.recv() => {}
+            else => return,
+        }
+    }
+    #[cfg(not(unix))]
+    if tokio::signal::ctrl_c().await.is_err() {
+        return;
+    }
+    let _ = tell.send(Message::Interrupted);
+}
+
+/// Follows one query.
+struct Follower {
+    connection: Connection,
+    served: Arc<Served>,
+    query: Query,
+    pace: Pace,
+    tell: Sender<Message>,
+}
+
+/// Where a follower stands.
+struct Place {
+    seen: Seen,
+    /// From where the next watch goes on; `None` when it has to list first.
+    version: Option<String>,
+    /// Whether the first list was told.
+    listed: bool,
+    /// Whether the hub answered in this step.
+    reached: bool,
+    /// Since when the hub does not answer.
+    away: Option<Away>,
+    /// How long to wait before the next try.
+    pause: Duration,
+}
+
+#[derive(Clone, Copy)]
+struct Away {
+    since: Instant,
+    tries: u32,
+    told: bool,
+}
+
+/// What went wrong, and the pause that the server asks for.
+type Failure = (HubError, Option<Duration>);
+
+impl Follower {
+    async fn run(self) {
+        let mut place = Place {
+            seen: Seen::default(),
+            version: None,
+            listed: false,
+            reached: false,
+            away: None,
+            pause: self.pace.first_pause,
+        };
+        loop {
+            place.reached = false;
+            let step = match place.version.take() {
+                None => self.list(&mut place).await,
+                Some(version) => self.session(&mut place, version).await,
+            };
+            let Err((error, asked)) = step else { continue };
+            if !place.listed || ends(&error) {
+                self.tell(What::Ended(error));
+                return;
+            }
+            if needs_list(&error) {
+                place.version = None;
+            }
+            // A connection that broke is nothing to tell; a hub that takes no other is.
+            if !place.reached && !self.is_patient(&mut place, &error) {
+                self.tell(What::Ended(error));
+                return;
+            }
+            sleep(asked.unwrap_or(place.pause).min(self.pace.longest_pause)).await;
+            place.pause *= 2;
+        }
+    }
+
+    /// Whether a hub that does not answer is waited for any longer. The second time it is told.
+    fn is_patient(&self, place: &mut Place, error: &HubError) -> bool {
+        let away = place.away.get_or_insert(Away {
+            since: Instant::now(),
+            tries: 0,
+            told: false,
+        });
+        away.tries += 1;
+        if away.since.elapsed() >= self.pace.give_up {
+            return false;
+        }
+        if away.tries > 1 && !away.told {
+            away.told = true;
+            self.tell(What::Away(error.clone()));
+        }
+        true
+    }
+
+    /// The hub answers.
+    fn reached(&self, place: &mut Place) {
+        place.reached = true;
+        if place.away.take().is_some_and(|away| away.told) {
+            self.tell(What::Back);
+        }
+    }
+
+    fn tell(&self, what: What) {
+        let query = self.query.clone();
+        // Who listens no longer ends this task too.
+        let _ = self.tell.send(Message::Event(Event { query, what }));
+    }
+
+    /// The path of the query's objects, with what narrows them.
+    fn path(&self) -> Result<(String, Vec<String>), HubError> {
+        let kind = self.query.kind;
+        let version = self.served.version(kind).ok_or(HubError::NotServed(kind))?;
+        let (namespace, selector) = match &self.query.which {
+            Which::Named { namespace, name } => {
+                let selector = encode(&format!("metadata.name={name}"));
+                (
+                    Some(namespace.as_str()),
+                    Some(format!("fieldSelector={selector}")),
+                )
+            }
+            Which::All { namespace, label } => (
+                namespace.as_deref(),
+                label.as_ref().map(|(key, value)| {
+                    format!("labelSelector={}", encode(&format!("{key}={value}")))
+                }),
+            ),
+        };
+        let path = read::path(kind, version, namespace, None);
+        Ok((path, selector.into_iter().collect()))
+    }
+
+    /// Lists, and tells all objects the first time, later the differences alone.
+    async fn list(&self, place: &mut Place) -> Result<(), Failure> {
+        let plain = |error| (error, None);
+        let (mut path, parameters) = self.path().map_err(plain)?;
+        if !parameters.is_empty() {
+            path = format!("{path}?{}", parameters.join("&"));
+        }
+        let found = read::list(&self.connection, &path, false)
+            .await
+            .map_err(plain)?;
+        self.reached(place);
+        place.version = Some(found.resource_version);
+        if place.listed {
+            for what in place.seen.relist(found.objects) {
+                self.tell(what);
+            }
+        } else {
+            place.listed = true;
+            place.seen.relist(found.objects.clone());
+            self.tell(What::Listed(found.objects));
+        }
+        Ok(())
+    }
+
+    /// One connection, from a version on. Whatever ends it, the place is where to go on.
+    async fn session(&self, place: &mut Place, version: String) -> Result<(), Failure> {
+        let begun = Instant::now();
+        let (path, mut parameters) = self.path().map_err(|error| (error, None))?;
+        parameters.extend([
+            "watch=true".to_owned(),
+            "allowWatchBookmarks=true".to_owned(),
+            format!("timeoutSeconds={}", self.pace.session.as_secs()),
+            format!("resourceVersion={}", encode(&version)),
+        ]);
+        place.version = Some(version);
+        let body = self
+            .connection
+            .open(&format!("{path}?{}", parameters.join("&")))
+            .await?;
+        self.reached(place);
+        let mut lines = Lines::new(body);
+        let mut brought = false;
+        loop {
+            let Ok(line) = timeout(self.pace.silence, lines.next()).await else {
+                let silent = format!("{}s", self.pace.silence.as_secs_f64());
+                return Err((HubError::TimedOut(silent), None));
+            };
+            let line = match line {
+                Ok(Some(line)) => line,
+                Ok(None) => {
+                    if !brought && begun.elapsed() < SHORT {
+                        sleep(self.pace.first_pause).await;
+                    }
+                    return Ok(());
+                }
+                Err(error) => return Err((error, None)),
+            };
+            if !matches!(line, Line::Error(_)) {
+                brought = true;
+                place.pause = self.pace.first_pause;
+            }
+            let what = match line {
+                Line::Put(object, version) => {
+                    place.version = Some(version);
+                    object.and_then(|object| place.seen.put(object))
+                }
+                Line::Gone(object, version) => {
+                    place.version = Some(version);
+                    object.and_then(|object| place.seen.remove(&object))
+                }
+                Line::Bookmark(version) => {
+                    place.version = Some(version);
+                    None
+                }
+                Line::Error(error) => return Err((error, None)),
+            };
+            if let Some(what) = what {
+                self.tell(what);
+            }
+        }
+    }
+}
+
+/// Whether asking again is of no use.
+const fn ends(error: &HubError) -> bool {
+    match error {
+        // The hub may come back.
+        HubError::Unreachable { .. } => false,
+        HubError::Forbidden(_)
+        | HubError::NotFound(_)
+        | HubError::NotRouted(_)
+        | HubError::NotServed(_) => true,
+        other => other.is_fatal(),
+    }
+}
+
+/// Whether only a new list helps: the hub no longer knows what was the last, or refuses it.
+const fn needs_list(error: &HubError) -> bool {
+    match error {
+        HubError::Gone => true,
+        HubError::Refused { code, .. } => !matches!(code, 429 | 500..=599),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,203 @@
+//! The objects of watched queries, as they are now.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use super::{Event, Next, Watch, What};
+use crate::hub::error::HubError;
+use crate::hub::read;
+use crate::inventory::source::{Answer, Outcome, Query, Source};
+use crate::kubefleet::ObjectRef;
+use crate::kubefleet::object::Object;
+
+/// What belongs together comes together: the controllers write several objects in one go.
+const TOGETHER: Duration = Duration::from_millis(40);
+/// Changes that do not end are looked at all the same.
+const AT_LAST: Duration = Duration::from_millis(400);
+/// How long one look for an event takes at most.
+const LOOK: Duration = Duration::from_hours(1);
+
+/// The objects of watched queries. It answers a walk like the hub itself: what is asked for the
+/// first time is watched from then on.
+pub struct Mirror {
+    watch: Watch,
+    held: BTreeMap<Query, Held>,
+    /// Whether something changed that nobody was told yet.
+    changed: bool,
+    away: Option<HubError>,
+    lost: Option<HubError>,
+    interrupted: bool,
+}
+
+struct Held {
+    objects: BTreeMap<ObjectRef, Object>,
+    outcome: Outcome,
+}
+
+/// What happened while it was waited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum News {
+    /// Objects changed, or the hub went away, or came back.
+    Changed,
+    /// Nothing happened in that time.
+    Quiet,
+    /// The user wants it to end.
+    Interrupted,
+}
+
+impl Mirror {
+    /// Mirrors what a watch tells.
+    pub const fn new(watch: Watch) -> Self {
+        Self {
+            watch,
+            held: BTreeMap::new(),
+            changed: false,
+            away: None,
+            lost: None,
+            interrupted: false,
+        }
+    }
+
+    /// Why the hub does not answer at the moment.
+    pub const fn away(&self) -> Option<&HubError> {
+        self.away.as_ref()
+    }
+
+    /// Why nothing can be followed any more.
+    pub const fn lost(&self) -> Option<&HubError> {
+        self.lost.as_ref()
+    }
+
+    /// Whether the user wants it to end.
+    pub const fn is_interrupted(&self) -> bool {
+        self.interrupted
+    }
+
+    /// Waits until something happens, and takes in all that happened together.
+    pub fn wait(&mut self, limit: Duration) -> News {
+        let begun = Instant::now();
+        let mut first = self.changed.then_some(begun);
+        loop {
+            let patience = match first {
+                Some(first) if first.elapsed() >= AT_LAST => break,
+                Some(_) => TOGETHER,
+                None => limit.saturating_sub(begun.elapsed()),
+            };
+            match self.watch.next(patience) {
+                Next::Event(event) => self.take(event),
+                Next::Quiet => break,
+                Next::Interrupted => {
+                    self.interrupted = true;
+                    return News::Interrupted;
+                }
+            }
+            if self.changed {
+                first.get_or_insert_with(Instant::now);
+            }
+        }
+        if std::mem::take(&mut self.changed) {
+            News::Changed
+        } else {
+            News::Quiet
+        }
+    }
+
+    /// Forgets the queries that are not wanted any more.
+    pub fn keep(&mut self, wanted: impl Fn(&Query) -> bool) {
+        let watch = &mut self.watch;
+        self.held.retain(|query, _| {
+            let keep = wanted(query);
+            if !keep {
+                watch.remove(query);
+            }
+            keep
+        });
+    }
+
+    fn take(&mut self, event: Event) {
+        let Event { query, what } = event;
+        match what {
+            What::Listed(objects) => {
+                let named = objects
+                    .into_iter()
+                    .map(|object| (object.reference(), object));
+                let held = Held {
+                    objects: named.collect(),
+                    outcome: Outcome::Listed,
+                };
+                self.held.insert(query, held);
+                self.changed = true;
+            }
+            What::Changed(object) => {
+                if let Some(held) = self.held.get_mut(&query) {
+                    held.objects.insert(object.reference(), object);
+                    self.changed = true;
+                }
+            }
+            What::Deleted(name) => {
+                if let Some(held) = self.held.get_mut(&query) {
+                    held.objects.remove(&name);
+                    self.changed = true;
+                }
+            }
+            What::Away(error) => {
+                self.away = Some(error);
+                self.changed = true;
+            }
+            What::Back => {
+                self.away = None;
+                self.changed = true;
+            }
+            What::Ended(error) => {
+                // What is not followed any more is not known any more.
+                let Answer { outcome, .. } = read::unanswered(&error);
+                if matches!(outcome, Outcome::Failed(_)) {
+                    self.lost.get_or_insert(error);
+                }
+                let held = Held {
+                    objects: BTreeMap::new(),
+                    outcome,
+                };
+                self.held.insert(query, held);
+                self.changed = true;
+            }
+        }
+    }
+
+    fn answer_one(&self, query: &Query) -> Answer {
+        self.held.get(query).map_or_else(
+            || read::unanswered(&HubError::Broken("the look was interrupted".to_owned())),
+            |held| Answer {
+                objects: held.objects.values().cloned().collect(),
+                outcome: held.outcome.clone(),
+            },
+        )
+    }
+}
+
+impl Source for Mirror {
+    fn answer(&mut self, queries: &[Query]) -> Vec<Answer> {
+        let already = self.changed;
+        for query in queries {
+            if !self.held.contains_key(query) {
+                self.watch.add(query.clone());
+            }
+        }
+        let known =
+            |held: &BTreeMap<Query, Held>| queries.iter().all(|query| held.contains_key(query));
+        let mut others = false;
+        while !known(&self.held) && !self.interrupted {
+            match self.watch.next(LOOK) {
+                Next::Event(event) => {
+                    others |= !matches!(event.what, What::Listed(_));
+                    self.take(event);
+                }
+                Next::Quiet => {}
+                Next::Interrupted => self.interrupted = true,
+            }
+        }
+        // Whoever asks gets what was listed; it is no news on top of that.
+        self.changed = already || others;
+        queries.iter().map(|query| self.answer_one(query)).collect()
+    }
+}

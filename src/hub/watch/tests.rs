@@ -1,0 +1,459 @@
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use kube::{Client, Config};
+use tokio::runtime::{Builder, Runtime};
+
+use super::{Event, Mirror, News, Next, Pace, Watch, What};
+use crate::hub::request::Connection;
+use crate::hub::served::Served;
+use crate::inventory::source::{Outcome, Query, Source as _};
+use crate::kubefleet::Kind;
+
+/// What the server does with one request.
+#[derive(Clone)]
+enum Reply {
+    /// A whole answer.
+    Whole(u16, &'static str, String),
+    /// Lines of a watch, and then its proper end.
+    Lines(Vec<String>),
+    /// Lines of a watch, of which the last is cut off.
+    Cut(Vec<String>),
+    /// Lines of a watch, and then silence.
+    Silent(Vec<String>),
+    /// The connection is closed without a word.
+    Slammed,
+}
+
+/// A server that answers one request after the other as it was told.
+struct Server {
+    url: String,
+    asked: Receiver<String>,
+}
+
+impl Server {
+    fn new(replies: Vec<Reply>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let (tell, asked) = channel();
+        let replies = Arc::new(Mutex::new(replies.into_iter()));
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let (Ok(stream), tell, replies) = (stream, tell.clone(), Arc::clone(&replies))
+                else {
+                    return;
+                };
+                std::thread::spawn(move || {
+                    let mut reader = BufReader::new(stream.try_clone().unwrap());
+                    let mut first = String::new();
+                    let mut line = String::new();
+                    while reader.read_line(&mut line).unwrap_or(0) > 2 {
+                        if first.is_empty() {
+                            first.clone_from(&line);
+                        }
+                        line.clear();
+                    }
+                    if first.is_empty() {
+                        return;
+                    }
+                    let path = first.split(' ').nth(1).unwrap_or_default().to_owned();
+                    let reply = replies.lock().unwrap().next();
+                    let _ = tell.send(path);
+                    // Nothing more was told: the rest is silence.
+                    answer(stream, &reply.unwrap_or(Reply::Silent(Vec::new())));
+                });
+            }
+        });
+        Self { url, asked }
+    }
+
+    fn asked(&self) -> String {
+        self.asked.recv_timeout(Duration::from_secs(10)).unwrap()
+    }
+}
+
+fn answer(mut stream: TcpStream, reply: &Reply) {
+    let (lines, then) = match reply {
+        Reply::Slammed => return,
+        Reply::Whole(code, headers, body) => {
+            let _ = write!(
+                stream,
+                "HTTP/1.1 {code} X\r\nContent-Type: application/json\r\n{headers}Connection: close\r\nContent-Length: {}\r\n\r\n{body}",
+                body.len()
+            );
+            return;
+        }
+        Reply::Lines(lines) => (lines, "end"),
+        Reply::Cut(lines) => (lines, "cut"),
+        Reply::Silent(lines) => (lines, "silence"),
+    };
+    let _ = write!(
+        stream,
+        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+    );
+    for (at, line) in lines.iter().enumerate() {
+        let text = if then == "cut" && at + 1 == lines.len() {
+            line[..line.len() / 2].to_owned()
+        } else {
+            format!("{line}\n")
+        };
+        // In two pieces: lines do not come as they were written.
+        let (one, two) = text.split_at(text.len() / 3);
+        for piece in [one, two].iter().filter(|piece| !piece.is_empty()) {
+            let _ = write!(stream, "{:x}\r\n{piece}\r\n", piece.len());
+            let _ = stream.flush();
+        }
+    }
+    match then {
+        "end" => {
+            let _ = stream.write_all(b"0\r\n\r\n");
+        }
+        "cut" => {}
+        _ => std::thread::sleep(Duration::from_mins(1)),
+    }
+}
+
+fn run(name: &str, uid: &str, version: u32) -> String {
+    format!(
+        r#"{{"apiVersion":"placement.kubernetes-fleet.io/v1beta1","kind":"ClusterStagedUpdateRun","metadata":{{"name":"{name}","uid":"{uid}","resourceVersion":"{version}"}}}}"#
+    )
+}
+
+fn list(version: u32, items: &[String]) -> Reply {
+    let items = items.join(",");
+    let body = format!(r#"{{"metadata":{{"resourceVersion":"{version}"}},"items":[{items}]}}"#);
+    Reply::Whole(200, "", body)
+}
+
+fn event(kind: &str, object: &str) -> String {
+    format!(r#"{{"type":"{kind}","object":{object}}}"#)
+}
+
+fn bookmark(version: u32) -> String {
+    event(
+        "BOOKMARK",
+        &format!(r#"{{"metadata":{{"resourceVersion":"{version}"}}}}"#),
+    )
+}
+
+fn gone() -> String {
+    event(
+        "ERROR",
+        r#"{"kind":"Status","code":410,"reason":"Expired"}"#,
+    )
+}
+
+const PACE: Pace = Pace {
+    session: Duration::from_secs(200),
+    silence: Duration::from_millis(300),
+    first_pause: Duration::from_millis(10),
+    longest_pause: Duration::from_millis(50),
+    give_up: Duration::from_millis(400),
+};
+
+struct Hub {
+    runtime: Runtime,
+    server: Server,
+}
+
+impl Hub {
+    fn new(replies: Vec<Reply>) -> Self {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
+        Self {
+            runtime,
+            server: Server::new(replies),
+        }
+    }
+
+    fn watch(&self, queries: &[Query]) -> Watch {
+        let _inside = self.runtime.enter();
+        let config = Config::new(self.server.url.parse().unwrap());
+        let client = Client::try_from(config).unwrap();
+        let limit = Some(Duration::from_secs(5));
+        let connection = Connection::new(client, self.server.url.clone(), limit);
+        let mut served = Served::default();
+        served.unknown = true;
+        let handle = self.runtime.handle().clone();
+        let mut watch = Watch::new(handle, connection, Arc::new(served), PACE);
+        for query in queries {
+            watch.add(query.clone());
+        }
+        watch
+    }
+}
+
+fn all() -> Query {
+    Query::all(Kind::ClusterStagedUpdateRun, "")
+}
+
+/// The events in short: `=a@1` listed, `a@2` changed, `-a` deleted.
+fn told(watch: &mut Watch, count: usize) -> Vec<String> {
+    let mut told = Vec::new();
+    for _ in 0..count {
+        let Next::Event(Event { what, .. }) = watch.next(Duration::from_secs(10)) else {
+            break;
+        };
+        let named = |object: &crate::kubefleet::object::Object| {
+            let meta = object.body.meta();
+            format!("{}@{}", meta.name, meta.resource_version)
+        };
+        told.push(match what {
+            What::Listed(objects) => {
+                let names: Vec<_> = objects.iter().map(named).collect();
+                format!("={}", names.join(","))
+            }
+            What::Changed(object) => named(&object),
+            What::Deleted(name) => format!("-{}", name.name),
+            What::Away(error) => format!("away: {error}"),
+            What::Back => "back".to_owned(),
+            What::Ended(error) => format!("ended: {error}"),
+        });
+    }
+    told
+}
+
+/// Nothing more comes.
+fn quiet(watch: &mut Watch) -> bool {
+    matches!(watch.next(Duration::from_millis(100)), Next::Quiet)
+}
+
+#[test]
+fn a_watch_lists_and_goes_on_from_there() {
+    let hub = Hub::new(vec![
+        list(10, &[run("a", "1", 5)]),
+        Reply::Silent(vec![
+            event("ADDED", &run("b", "2", 11)),
+            event("MODIFIED", &run("a", "1", 12)),
+            event("DELETED", &run("b", "2", 13)),
+        ]),
+    ]);
+    let mut watch = hub.watch(&[all()]);
+    assert_eq!(told(&mut watch, 4), ["=a@5", "b@11", "a@12", "-b"]);
+    let path = "/apis/placement.kubernetes-fleet.io/v1beta1/clusterstagedupdateruns";
+    assert_eq!(hub.server.asked(), format!("{path}?limit=1000"));
+    assert_eq!(
+        hub.server.asked(),
+        format!("{path}?watch=true&allowWatchBookmarks=true&timeoutSeconds=200&resourceVersion=10")
+    );
+}
+
+#[test]
+fn one_object_and_labels_are_selected_by_the_server() {
+    let named = Query::named(Kind::StagedUpdateRun, "team-a", "x");
+    let label = Query::labelled(Kind::ResourceBinding, "team-a", "a/b", "c");
+    for (query, wanted) in [
+        (named, "stagedupdateruns?fieldSelector=metadata.name%3Dx"),
+        (label, "resourcebindings?labelSelector=a%2Fb%3Dc"),
+    ] {
+        let hub = Hub::new(vec![list(10, &[])]);
+        let mut watch = hub.watch(&[query]);
+        assert_eq!(told(&mut watch, 1), ["="]);
+        let base = "/apis/placement.kubernetes-fleet.io/v1beta1/namespaces/team-a";
+        assert_eq!(hub.server.asked(), format!("{base}/{wanted}&limit=1000"));
+        assert!(
+            hub.server
+                .asked()
+                .starts_with(&format!("{base}/{wanted}&watch=true"))
+        );
+    }
+}
+
+/// Whatever ends a connection, the next one begins behind what was told.
+#[test]
+fn a_connection_that_ends_is_resumed() {
+    for end in [
+        Reply::Lines(vec![event("MODIFIED", &run("a", "1", 12)), bookmark(20)]),
+        Reply::Silent(vec![event("MODIFIED", &run("a", "1", 12)), bookmark(20)]),
+        Reply::Cut(vec![
+            event("MODIFIED", &run("a", "1", 12)),
+            bookmark(20),
+            event("MODIFIED", &run("a", "1", 21)),
+        ]),
+    ] {
+        let hub = Hub::new(vec![
+            list(10, &[run("a", "1", 5)]),
+            end,
+            Reply::Slammed,
+            Reply::Silent(vec![
+                event("MODIFIED", &run("a", "1", 21)),
+                // Sent again after the resumption: no news.
+                event("MODIFIED", &run("a", "1", 21)),
+                event("MODIFIED", &run("a", "1", 22)),
+            ]),
+        ]);
+        let mut watch = hub.watch(&[all()]);
+        assert_eq!(told(&mut watch, 4), ["=a@5", "a@12", "a@21", "a@22"]);
+        hub.server.asked();
+        hub.server.asked();
+        for _ in 0..2 {
+            assert!(hub.server.asked().ends_with("&resourceVersion=20"));
+        }
+        assert!(quiet(&mut watch));
+    }
+}
+
+/// 410, as an event or as the answer: list again, and tell the differences alone.
+#[test]
+fn what_was_missed_is_told_once() {
+    for expired in [
+        Reply::Lines(vec![event("MODIFIED", &run("a", "1", 11)), gone()]),
+        Reply::Whole(
+            410,
+            "",
+            r#"{"kind":"Status","message":"too old"}"#.to_owned(),
+        ),
+        Reply::Whole(
+            400,
+            "",
+            r#"{"kind":"Status","message":"invalid"}"#.to_owned(),
+        ),
+    ] {
+        let hub = Hub::new(vec![
+            list(10, &[run("a", "1", 5), run("b", "2", 6), run("c", "3", 7)]),
+            expired.clone(),
+            list(
+                30,
+                &[run("a", "1", 11), run("c", "9", 28), run("d", "4", 29)],
+            ),
+            Reply::Silent(vec![event("MODIFIED", &run("d", "4", 31))]),
+        ]);
+        let mut watch = hub.watch(&[all()]);
+        let mut news = told(&mut watch, 7);
+        assert_eq!(news.remove(0), "=a@5,b@6,c@7");
+        // Before or after the break: once.
+        let at = news.iter().position(|line| line == "a@11").unwrap();
+        news.remove(at);
+        assert_eq!(news, ["-b", "-c", "c@28", "d@29", "d@31"]);
+        assert!(quiet(&mut watch));
+    }
+}
+
+#[test]
+fn a_hub_that_asks_for_patience_gets_it() {
+    let busy = |code| Reply::Whole(code, "Retry-After: 0\r\n", "{}".to_owned());
+    let hub = Hub::new(vec![
+        busy(503),
+        list(10, &[run("a", "1", 5)]),
+        busy(429),
+        Reply::Silent(vec![event("MODIFIED", &run("a", "1", 11))]),
+    ]);
+    let mut watch = hub.watch(&[all()]);
+    assert_eq!(told(&mut watch, 2), ["=a@5", "a@11"]);
+}
+
+#[test]
+fn a_hub_that_is_away_is_told_and_waited_for() {
+    let hub = Hub::new(vec![
+        list(10, &[run("a", "1", 5)]),
+        Reply::Whole(500, "", String::new()),
+        Reply::Whole(500, "", String::new()),
+        Reply::Silent(vec![event("MODIFIED", &run("a", "1", 11))]),
+    ]);
+    let mut watch = hub.watch(&[all()]);
+    let away = "away: the hub answered 500: Internal Server Error";
+    assert_eq!(told(&mut watch, 4), ["=a@5", away, "back", "a@11"]);
+
+    let broken = vec![Reply::Whole(500, "", String::new()); 100];
+    let first = [list(10, &[run("a", "1", 5)])];
+    let hub = Hub::new(first.into_iter().chain(broken).collect());
+    let mut watch = hub.watch(&[all()]);
+    let ended = "ended: the hub answered 500: Internal Server Error";
+    assert_eq!(told(&mut watch, 3), ["=a@5", away, ended]);
+    assert!(quiet(&mut watch));
+}
+
+#[test]
+fn what_stays_refused_ends_a_watch() {
+    let refused = |code| {
+        let body = r#"{"kind":"Status","message":"no"}"#;
+        Reply::Whole(code, "", body.to_owned())
+    };
+    for (code, words) in [
+        (401, "the hub does not accept the credentials: no"),
+        (403, "forbidden: no"),
+        (404, "the hub does not serve what was asked for: no"),
+    ] {
+        let hub = Hub::new(vec![refused(code)]);
+        let mut watch = hub.watch(&[all()]);
+        assert_eq!(told(&mut watch, 1), [format!("ended: {words}")]);
+        let hub = Hub::new(vec![list(10, &[]), refused(code)]);
+        let mut watch = hub.watch(&[all()]);
+        assert_eq!(
+            told(&mut watch, 2),
+            ["=".to_owned(), format!("ended: {words}")]
+        );
+    }
+}
+
+#[test]
+fn several_queries_are_one_stream() {
+    let hub = Hub::new(vec![list(10, &[]), list(10, &[])]);
+    let other = Query::all(Kind::ClusterResourcePlacement, "");
+    let mut watch = hub.watch(&[all(), other.clone(), all()]);
+    let mut queries = Vec::new();
+    for _ in 0..2 {
+        let Next::Event(event) = watch.next(Duration::from_secs(10)) else {
+            panic!("too few events");
+        };
+        queries.push(event.query);
+    }
+    queries.sort();
+    let mut wanted = vec![all(), other];
+    wanted.sort();
+    assert_eq!(queries, wanted);
+}
+
+#[test]
+fn a_mirror_answers_with_what_is_true_now() {
+    let hub = Hub::new(vec![
+        list(10, &[run("a", "1", 5)]),
+        Reply::Silent(vec![
+            event("ADDED", &run("b", "2", 11)),
+            event("DELETED", &run("a", "1", 12)),
+        ]),
+    ]);
+    let mut mirror = Mirror::new(hub.watch(&[]));
+    let first = mirror.answer(&[all()]);
+    assert_eq!(first[0].outcome, Outcome::Listed);
+    assert_eq!(first[0].objects.len(), 1);
+    let mut names = Vec::new();
+    for _ in 0..10 {
+        let answer = mirror.answer(&[all()]);
+        let objects = answer[0].objects.iter();
+        names = objects
+            .map(|object| object.body.meta().name.clone())
+            .collect();
+        if names == ["b"] {
+            break;
+        }
+        assert_eq!(mirror.wait(Duration::from_secs(10)), News::Changed);
+    }
+    assert_eq!(names, ["b"]);
+    mirror.keep(|_| false);
+    assert_eq!(mirror.wait(Duration::from_millis(50)), News::Quiet);
+}
+
+#[test]
+fn a_mirror_knows_what_it_cannot_know() {
+    let refused = |code| Reply::Whole(code, "", "{}".to_owned());
+    let hub = Hub::new(vec![refused(403)]);
+    let mut mirror = Mirror::new(hub.watch(&[]));
+    let answers = mirror.answer(&[all()]);
+    assert!(matches!(answers[0].outcome, Outcome::Denied(_)));
+    assert!(mirror.lost().is_none());
+
+    // Followed no longer: what was read is not true any more.
+    let hub = Hub::new(vec![list(10, &[run("a", "1", 5)]), refused(401)]);
+    let mut mirror = Mirror::new(hub.watch(&[]));
+    assert_eq!(mirror.answer(&[all()])[0].objects.len(), 1);
+    assert_eq!(mirror.wait(Duration::from_secs(10)), News::Changed);
+    assert!(mirror.answer(&[all()])[0].objects.is_empty());
+    assert!(mirror.lost().is_some());
+}

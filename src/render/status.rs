@@ -1,0 +1,183 @@
+//! The state of a rollout for people: a tree that fits 80 columns, and a line per change.
+
+mod changes;
+pub mod screen;
+
+use std::fmt::Write as _;
+
+use super::escape;
+use super::text::{Look, not_checked};
+use super::tree::{self, Live};
+use super::wrap::{hanging, list};
+use crate::diagnose::finding::count;
+use crate::diagnose::status::{PlacedCluster, RunStatus, Status, Truth};
+use crate::kubefleet::duration;
+use crate::rollout::{Progress, StageState};
+
+pub use changes::{beginning, changes, verdict};
+
+/// Clusters of a group, before the rest is only counted.
+const CLUSTERS: usize = 12;
+
+/// Writes a state.
+pub fn status(status: &Status, look: &Look) -> String {
+    let mut out = String::new();
+    let paint = look.paint;
+    let target = escape::line(&status.target.to_string());
+    let _ = writeln!(
+        out,
+        "{}  {}",
+        paint.verdict(status.verdict),
+        paint.bold(&target)
+    );
+    hanging(&mut out, "", "", &status.summary, look.width);
+    let mut cut = false;
+    match (&status.clusters, &status.progress) {
+        (Some(clusters), _) => {
+            out.push('\n');
+            if let Some(run) = &status.run {
+                let line = run_line(status, run);
+                hanging(&mut out, "", "  ", &line, look.width);
+            }
+            cut |= placed(&mut out, clusters, look);
+        }
+        (None, Some(progress)) => {
+            out.push('\n');
+            let live = Live {
+                now: status.as_of,
+                gates: &status.gates,
+            };
+            cut |= tree::draw(&mut out, progress, Some(&live), look);
+        }
+        (None, None) => {}
+    }
+    cut |= not_checked(&mut out, &status.not_checked, look);
+    out.push('\n');
+    // The tree has shown the command already, beside its gate.
+    let is_shown = |next: &&String| {
+        let gates = status.gates.iter().filter(|_| status.clusters.is_none());
+        gates
+            .filter_map(|gate| gate.command.as_ref())
+            .any(|command| command == *next)
+    };
+    if let Some(next) = status.next.as_ref().filter(|next| !is_shown(next)) {
+        let command = look.invocation.command(&escape::line(next));
+        let _ = writeln!(out, "{} {}", paint.bold("next:"), paint.command(&command));
+    }
+    let more = if cut { "-v shows everything; " } else { "" };
+    let _ = writeln!(
+        out,
+        "{}",
+        paint.dim(&format!("{more}as of {}", status.as_of))
+    );
+    out
+}
+
+/// The run that a placement's verdict is about, on one line.
+fn run_line(status: &Status, run: &RunStatus) -> String {
+    let snapshot = status
+        .progress
+        .as_ref()
+        .and_then(|progress| progress.snapshot.as_ref())
+        .map_or_else(String::new, |index| format!(", snapshot {index}"));
+    format!("update run {}: {}{snapshot}", run.name, line(status))
+}
+
+/// How far a run has come, in few words: `Progressing, stage canary updating, 1/3 clusters done`.
+pub fn line(status: &Status) -> String {
+    let mut parts = vec![status.verdict.as_str().to_owned()];
+    if let Some(progress) = &status.progress {
+        parts.extend(stage_words(progress));
+        if progress.total > 0 {
+            parts.push(format!(
+                "{}/{} clusters done",
+                progress.done, progress.total
+            ));
+        }
+    }
+    let until = status.gates.iter().filter_map(|gate| gate.until).max();
+    if let Some(left) = until.map(|until| until.duration_since(status.as_of))
+        && left.is_positive()
+    {
+        parts.push(format!("{} left", duration::describe(left)));
+    }
+    parts.join(", ")
+}
+
+/// The stage that is neither done nor untouched, in words.
+fn stage_words(progress: &Progress) -> Option<String> {
+    let stage = progress.stages.iter().find(|stage| {
+        !matches!(
+            stage.state,
+            StageState::Done | StageState::Skipped | StageState::Pending
+        )
+    })?;
+    let words = stage.state.describe();
+    Some(if stage.deletes {
+        format!("removal {words}")
+    } else {
+        format!("stage {} {words}", stage.name)
+    })
+}
+
+/// What clusters have, those with the same in one group. Returns whether something was left out.
+fn placed(out: &mut String, clusters: &[PlacedCluster], look: &Look) -> bool {
+    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+    for cluster in clusters {
+        let key = describe(cluster);
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, members)) => members.push(&cluster.name),
+            None => groups.push((key, vec![&cluster.name])),
+        }
+    }
+    if groups.is_empty() {
+        out.push_str("no cluster is chosen\n");
+    }
+    let mut cut = false;
+    let most = if look.verbose { usize::MAX } else { CLUSTERS };
+    for (at, (what, members)) in groups.iter().enumerate() {
+        let last = at + 1 == groups.len();
+        let (branch, trunk) = if last {
+            ("`- ", "     ")
+        } else {
+            ("|- ", "|    ")
+        };
+        let head = format!("{}: {what}", count(members.len(), "cluster"));
+        hanging(out, branch, &format!("{trunk}  "), &head, look.width);
+        cut |= members.len() > most;
+        hanging(out, trunk, trunk, &list(members, most), look.width);
+    }
+    cut
+}
+
+/// What a cluster has, in words.
+pub(super) fn describe(cluster: &PlacedCluster) -> String {
+    let mut parts = vec![match &cluster.snapshot {
+        Some(index) => format!("snapshot {index}"),
+        None => "no content yet".to_owned(),
+    }];
+    if cluster.snapshot.is_some() {
+        parts.push(health(cluster).to_owned());
+    }
+    if let Some(run) = &cluster.written_by {
+        parts.push(format!("written by {run}"));
+    }
+    if cluster.removing {
+        parts.push("being removed".to_owned());
+    }
+    parts.join(", ")
+}
+
+/// How far the content of a cluster is. What is available is applied.
+const fn health(cluster: &PlacedCluster) -> &'static str {
+    match (cluster.diff_reported, cluster.applied, cluster.available) {
+        (Some(Truth::True), _, _) => "differences reported",
+        (Some(Truth::False), _, _) => "differences not reported",
+        (_, _, Some(Truth::True)) => "available",
+        (_, Some(Truth::False), _) => "not applied",
+        (_, Some(Truth::True), Some(Truth::False)) => "applied, not available",
+        (_, _, Some(Truth::False)) => "not available",
+        (_, Some(Truth::True), _) => "applied, not available yet",
+        _ => "not applied yet",
+    }
+}

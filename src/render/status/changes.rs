@@ -1,0 +1,284 @@
+//! What changed between two looks, one line each.
+
+use jiff::Timestamp;
+
+use super::describe;
+use crate::diagnose::finding::count;
+use crate::diagnose::status::{Approval, OpenGate, PlacedCluster, RunStatus, Status};
+use crate::kubefleet::duration;
+use crate::render::escape;
+use crate::render::wrap::list;
+use crate::rollout::{
+    ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
+};
+
+/// Names in one line, before the rest is only counted.
+const NAMES: usize = 6;
+
+/// What changed, in the order in which it is told: what was asked for, stage by stage what
+/// happened, and at last the verdict. Text from the cluster is made harmless.
+pub fn changes(before: &Status, after: &Status) -> Vec<String> {
+    let mut lines = Vec::new();
+    let same_run = run_changes(before.run.as_ref(), after.run.as_ref(), &mut lines);
+    if let Some(progress) = &after.progress {
+        let known = before.progress.as_ref().filter(|_| same_run);
+        progress_changes(known, progress, &mut lines);
+    }
+    if same_run {
+        answers(&before.gates, &after.gates, &mut lines);
+    }
+    if let (Some(before), Some(after)) = (&before.clusters, &after.clusters) {
+        placed(before, after, &mut lines);
+    }
+    for gap in &after.not_checked {
+        if !before.not_checked.contains(gap) {
+            lines.push(format!("not checked: {}: {}", gap.what, gap.why));
+        }
+    }
+    if before.verdict != after.verdict || !same_run {
+        lines.push(verdict(after));
+    }
+    lines.iter().map(|line| escape::line(line)).collect()
+}
+
+/// How things stand at the beginning: the verdict, and what cannot be seen.
+pub fn beginning(status: &Status) -> Vec<String> {
+    let gaps = status.not_checked.iter();
+    let gaps = gaps.map(|gap| escape::line(&format!("not checked: {}: {}", gap.what, gap.why)));
+    std::iter::once(verdict(status)).chain(gaps).collect()
+}
+
+/// The verdict as a line of its own.
+pub fn verdict(status: &Status) -> String {
+    escape::line(&format!("{}: {}", status.verdict.as_str(), status.summary))
+}
+
+/// What happened to the run itself. Returns whether it still is the same.
+fn run_changes(
+    before: Option<&RunStatus>,
+    after: Option<&RunStatus>,
+    lines: &mut Vec<String>,
+) -> bool {
+    match (before, after) {
+        (None, None) => true,
+        (Some(before), Some(after)) if before.is_same(after) => {
+            if before.state != after.state {
+                let word = |state: &Option<String>| state.clone().unwrap_or("nothing".to_owned());
+                lines.push(format!(
+                    "update run {}: spec.state is {} (was {})",
+                    after.name,
+                    word(&after.state),
+                    word(&before.state)
+                ));
+            }
+            true
+        }
+        (_, Some(after)) => {
+            lines.push(format!(
+                "update run {} is the one that counts now",
+                after.name
+            ));
+            false
+        }
+        (Some(before), None) => {
+            lines.push(format!("update run {} is gone", before.name));
+            false
+        }
+    }
+}
+
+fn progress_changes(before: Option<&Progress>, after: &Progress, lines: &mut Vec<String>) {
+    let Some(before) = before else { return };
+    if before.stages.is_empty() && !after.stages.is_empty() {
+        let snapshot = after
+            .snapshot
+            .as_ref()
+            .map_or_else(String::new, |index| format!(", snapshot {index}"));
+        lines.push(format!(
+            "initialized: {} in {}{snapshot}",
+            count(after.total, "cluster"),
+            count(after.stages.len(), "stage")
+        ));
+    }
+    for stage in &after.stages {
+        let known = before.stages.iter().find(|known| known.name == stage.name);
+        stage_changes(known, stage, lines);
+    }
+}
+
+fn stage_changes(before: Option<&StageProgress>, stage: &StageProgress, lines: &mut Vec<String>) {
+    let name = if stage.deletes {
+        "removal".to_owned()
+    } else {
+        format!("stage {}", stage.name)
+    };
+    let was = before.map_or(StageState::Pending, |stage| stage.state);
+    let ended = matches!(
+        stage.state,
+        StageState::Done | StageState::Skipped | StageState::Failed
+    );
+    // A task that begins says what the stage waits for.
+    let asks = stage.tasks.iter().enumerate().any(|(at, task)| {
+        let was = before.and_then(|stage| stage.tasks.get(at));
+        task.state == TaskState::Open && was.is_none_or(|was| was.state != TaskState::Open)
+    });
+    let waits = matches!(
+        stage.state,
+        StageState::WaitingBefore | StageState::WaitingAfter
+    );
+    let headline = (was != stage.state && !(asks && waits)).then(|| {
+        match (stage.state, stage.started, stage.ended) {
+            (StageState::Done, Some(started), Some(ended)) => format!(
+                "{name}: done after {}",
+                duration::describe(ended.duration_since(started))
+            ),
+            (state, _, _) => format!("{name}: {}", state.describe()),
+        }
+    });
+    // An end is told after what led to it, a beginning before.
+    let (first, last) = if ended {
+        (None, headline)
+    } else {
+        (headline, None)
+    };
+    lines.extend(first);
+    for (at, task) in stage.tasks.iter().enumerate() {
+        let was = before
+            .and_then(|stage| stage.tasks.get(at))
+            .map(|task| task.state);
+        lines.extend(task_change(was.unwrap_or(TaskState::Pending), task, &name));
+    }
+    cluster_changes(before, stage, &name, lines);
+    lines.extend(last);
+}
+
+fn task_change(was: TaskState, task: &TaskProgress, stage: &str) -> Option<String> {
+    if was == task.state {
+        return None;
+    }
+    let when = task.when.as_str();
+    let what = match (task.state, &task.approval_request, task.until) {
+        (TaskState::Pending, _, _) => return None,
+        (TaskState::Open, Some(request), _) => {
+            format!("waits for approval {request} {when} its clusters")
+        }
+        (TaskState::Done, Some(request), _) => format!("approval {request} is taken"),
+        (TaskState::Open, None, Some(until)) => format!("{} runs until {until}", task.kind),
+        (TaskState::Open, None, None) => format!("{} runs", task.kind),
+        (TaskState::Done, None, _) => format!("{} is over", task.kind),
+    };
+    Some(format!("{stage}: {what}"))
+}
+
+/// Clusters that reached the same state together are told together.
+fn cluster_changes(
+    before: Option<&StageProgress>,
+    stage: &StageProgress,
+    name: &str,
+    lines: &mut Vec<String>,
+) {
+    let mut moved: Vec<(ClusterState, Vec<&ClusterProgress>)> = Vec::new();
+    for cluster in &stage.clusters {
+        let known = before
+            .into_iter()
+            .flat_map(|stage| &stage.clusters)
+            .find(|known| known.name == cluster.name)
+            .map_or(ClusterState::Pending, |known| known.state);
+        if known == cluster.state {
+            continue;
+        }
+        match moved.iter_mut().find(|(state, _)| *state == cluster.state) {
+            Some((_, members)) => members.push(cluster),
+            None => moved.push((cluster.state, vec![cluster])),
+        }
+    }
+    // What is done makes room for what begins.
+    moved.sort_by_key(|(state, _)| {
+        (
+            *state != ClusterState::Done,
+            *state == ClusterState::Updating,
+        )
+    });
+    for (state, members) in moved {
+        let took = match members.as_slice() {
+            [one] if state == ClusterState::Done => took(one.started, one.ended),
+            _ => String::new(),
+        };
+        let names: Vec<_> = members
+            .iter()
+            .map(|cluster| cluster.name.as_str())
+            .collect();
+        lines.push(format!(
+            "{name}: {} {}{took}",
+            list(&names, NAMES),
+            state.describe()
+        ));
+    }
+}
+
+fn took(started: Option<Timestamp>, ended: Option<Timestamp>) -> String {
+    match (started, ended) {
+        (Some(started), Some(ended)) => {
+            format!(
+                " after {}",
+                duration::describe(ended.duration_since(started))
+            )
+        }
+        _ => String::new(),
+    }
+}
+
+/// What people answered to requests that stay open.
+fn answers(before: &[OpenGate], after: &[OpenGate], lines: &mut Vec<String>) {
+    for gate in after {
+        let Some(request) = &gate.approval_request else {
+            continue;
+        };
+        let known = before
+            .iter()
+            .find(|known| known.approval_request.as_ref() == Some(request));
+        let was = known.map_or(Some(Approval::Pending), |known| known.approval);
+        if was == gate.approval {
+            continue;
+        }
+        let what = match gate.approval {
+            Some(Approval::Given) => "is approved",
+            Some(Approval::Ignored) => "is approved for another generation, which is ignored",
+            Some(Approval::Withheld) => "carries Approved that is not True: like no answer",
+            Some(Approval::Missing) => "does not exist any more",
+            Some(Approval::Pending) => "waits for an answer",
+            None => continue,
+        };
+        lines.push(format!("stage {}: {request} {what}", gate.stage));
+    }
+}
+
+/// What clusters of a placement have now; those with the same stand together.
+fn placed(before: &[PlacedCluster], after: &[PlacedCluster], lines: &mut Vec<String>) {
+    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+    for cluster in after {
+        let what = describe(cluster);
+        let known = before.iter().find(|known| known.name == cluster.name);
+        if known.is_some_and(|known| describe(known) == what) {
+            continue;
+        }
+        match groups.iter_mut().find(|(known, _)| *known == what) {
+            Some((_, members)) => members.push(&cluster.name),
+            None => groups.push((what, vec![&cluster.name])),
+        }
+    }
+    for (what, members) in groups {
+        lines.push(format!("{}: {what}", list(&members, NAMES)));
+    }
+    let left: Vec<_> = before
+        .iter()
+        .filter(|known| !after.iter().any(|cluster| cluster.name == known.name))
+        .map(|known| known.name.as_str())
+        .collect();
+    if !left.is_empty() {
+        lines.push(format!("{}: no longer chosen", list(&left, NAMES)));
+    }
+}
+
+#[cfg(test)]
+mod tests;

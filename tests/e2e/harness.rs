@@ -1,0 +1,232 @@
+//! The hub that all tests share, and the binary.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use kube::Client;
+use serde_json::{Value, json};
+use test_hub::standin::{SnapshotDelay, StandIn, TROUBLE, Timing};
+use test_hub::{Crds, Error, Options, TestHub};
+use tokio::runtime::Runtime;
+
+/// Names a kubeconfig whose context `hub` is a hub with KubeFleet's own agents and the members
+/// `member-1` to `member-3`, labelled `environment: staging`, `canary` and `prod` and `order: 1` to
+/// `3`; their contexts have their names.
+const EXTERNAL: &str = "FLEET_STAGE_E2E_KUBECONFIG";
+
+/// The clusters of the fleet and their environments.
+pub const MEMBERS: [(&str, &str); 3] = [
+    ("member-1", "staging"),
+    ("member-2", "canary"),
+    ("member-3", "prod"),
+];
+
+/// The cluster of the stand-in's fleet on which nothing becomes available.
+const BROKEN: &str = "broken-1";
+
+/// The hub that all tests share.
+pub struct Harness {
+    pub runtime: Runtime,
+    pub kubeconfig: PathBuf,
+    pub client: Client,
+    /// Ours, with the stand-in; else KubeFleet's own agents are at work.
+    pub own: Option<(TestHub, StandIn)>,
+}
+
+/// What a command did.
+pub struct Ran {
+    pub code: i32,
+    pub out: String,
+    pub err: String,
+}
+
+impl Harness {
+    /// The hub; `None` when a test is to be skipped, which it says.
+    pub fn get() -> Option<&'static Self> {
+        static HARNESS: OnceLock<Option<Harness>> = OnceLock::new();
+        HARNESS.get_or_init(Self::start).as_ref()
+    }
+
+    fn start() -> Option<Self> {
+        let runtime = Runtime::new().unwrap();
+        if let Some(path) = std::env::var_os(EXTERNAL) {
+            let kubeconfig = PathBuf::from(path);
+            let client = runtime
+                .block_on(test_hub::client(&kubeconfig, "hub"))
+                .unwrap();
+            return Some(Self {
+                runtime,
+                kubeconfig,
+                client,
+                own: None,
+            });
+        }
+        let started = runtime.block_on(async {
+            let hub = TestHub::start(&Options::default()).await?;
+            hub.install(&Crds::from_environment()).await?;
+            let client = hub.client().await?;
+            let standin = StandIn::start(client.clone(), timing());
+            Ok::<_, Error>((hub, standin, client))
+        });
+        match started {
+            Ok((hub, standin, client)) => {
+                let this = Self {
+                    runtime,
+                    kubeconfig: hub.kubeconfig(),
+                    client,
+                    own: Some((hub, standin)),
+                };
+                this.join_fleet();
+                Some(this)
+            }
+            Err(Error::Missing(why)) => {
+                eprintln!("skipped: {why}");
+                None
+            }
+            Err(error) => panic!("the test hub does not start: {error}"),
+        }
+    }
+
+    fn join_fleet(&self) {
+        let members = MEMBERS
+            .iter()
+            .enumerate()
+            .map(|(place, (name, environment))| {
+                let labels = json!({"environment": environment, "order": (place + 1).to_string()});
+                (*name, labels, json!({}))
+            });
+        let broken = (
+            BROKEN,
+            json!({"environment": "broken", "order": "4"}),
+            json!({TROUBLE: "not-available"}),
+        );
+        for (name, labels, annotations) in members.chain([broken]) {
+            self.create(&json!({
+                "apiVersion": "cluster.kubernetes-fleet.io/v1beta1",
+                "kind": "MemberCluster",
+                "metadata": {"name": name, "labels": labels, "annotations": annotations},
+                "spec": {
+                    "identity": {"kind": "User", "name": name, "apiGroup": "rbac.authorization.k8s.io"},
+                    "heartbeatPeriodSeconds": 15,
+                },
+            }));
+        }
+    }
+
+    /// Whether KubeFleet's own agents are at work.
+    pub const fn is_real(&self) -> bool {
+        self.own.is_none()
+    }
+
+    /// How long something may take that is not slow on purpose.
+    pub const fn patience(&self) -> Duration {
+        Duration::from_secs(if self.is_real() { 120 } else { 40 })
+    }
+
+    /// How long it may take until a cluster is stuck.
+    pub const fn stuck_patience(&self) -> Duration {
+        Duration::from_secs(if self.is_real() { 480 } else { 60 })
+    }
+
+    /// The cluster on which a workload does not become available, and its environment. On a real
+    /// hub nothing runs workloads, so that it is any.
+    pub const fn broken(&self) -> (&'static str, &'static str) {
+        if self.is_real() {
+            MEMBERS[0]
+        } else {
+            (BROKEN, "broken")
+        }
+    }
+
+    /// Creates an object.
+    pub fn create(&self, object: &Value) -> Value {
+        let path = test_hub::path_of(object, false).unwrap();
+        self.send("POST", &path, "application/json", object)
+            .unwrap_or_else(|error| panic!("creating {path}: {error}\n{object:#}"))
+    }
+
+    /// Changes an object by a merge patch.
+    pub fn patch(&self, path: &str, patch: &Value) -> Value {
+        self.send("PATCH", path, "application/merge-patch+json", patch)
+            .unwrap_or_else(|error| panic!("patching {path}: {error}"))
+    }
+
+    /// Deletes an object.
+    pub fn delete(&self, path: &str) {
+        self.send("DELETE", path, "application/json", &json!({}))
+            .unwrap_or_else(|error| panic!("deleting {path}: {error}"));
+    }
+
+    /// Reads a path.
+    pub fn read(&self, path: &str) -> Option<Value> {
+        self.send("GET", path, "application/json", &Value::Null)
+            .ok()
+    }
+
+    fn send(
+        &self,
+        method: &str,
+        path: &str,
+        form: &str,
+        body: &Value,
+    ) -> Result<Value, kube::Error> {
+        let bytes = if body.is_null() {
+            Vec::new()
+        } else {
+            serde_json::to_vec(body).unwrap()
+        };
+        let request = http::Request::builder()
+            .method(method)
+            .uri(path)
+            .header("content-type", form)
+            .body(bytes)
+            .unwrap();
+        self.runtime.block_on(self.client.request(request))
+    }
+
+    /// Runs the plugin as the admin.
+    pub fn plugin(&self, arguments: &[&str]) -> Ran {
+        self.plugin_as(&self.kubeconfig, arguments)
+    }
+
+    /// Runs the plugin with another kubeconfig.
+    #[allow(clippy::unused_self)] // a plugin without a hub is no end-to-end test
+    pub fn plugin_as(&self, kubeconfig: &std::path::Path, arguments: &[&str]) -> Ran {
+        let output = Command::new(env!("CARGO_BIN_EXE_kubectl-fleet-stage"))
+            .args(arguments)
+            .arg("--kubeconfig")
+            .arg(kubeconfig)
+            .args(["--context", "hub"])
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        Ran {
+            code: output.status.code().unwrap_or(-1),
+            out: String::from_utf8_lossy(&output.stdout).into_owned(),
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+/// Fast, with a delay for new snapshots that a test can step into.
+fn timing() -> Timing {
+    Timing {
+        snapshots: Some(SnapshotDelay {
+            collect: Duration::from_secs(1),
+            interval: Duration::from_secs(1),
+        }),
+        ..Timing::fast()
+    }
+}
+
+impl Ran {
+    /// The answer as JSON.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.out)
+            .unwrap_or_else(|error| panic!("{error} in:\n{}\n{}", self.out, self.err))
+    }
+}

@@ -1,0 +1,219 @@
+//! The states of a rollout, as a hub makes them, and what the plugin says of each.
+
+use serde_json::{Value, json};
+
+use crate::harness::MEMBERS;
+use crate::scene::{Scene, both, stage, three_stages};
+
+const ALL: [&str; 3] = [MEMBERS[0].0, MEMBERS[1].0, MEMBERS[2].0];
+
+/// Three stages, of which one has something more.
+fn with(place: usize, key: &str, value: Value) -> Vec<Value> {
+    let mut stages = three_stages();
+    stages[place][key] = value;
+    stages
+}
+
+fn approval() -> Value {
+    json!([{"type": "Approval"}])
+}
+
+#[test]
+fn a_rollout_that_goes_well() {
+    for scene in both("success") {
+        scene.set(&three_stages(), &ALL).run(&scene.name, "Run");
+        scene.until_run(&scene.name, "Succeeded", "True", "");
+        scene.check(&scene.name, "Succeeded", 0, &[]);
+    }
+}
+
+#[test]
+fn an_approval_is_awaited_and_given() {
+    for scene in both("approval") {
+        scene.set(&with(1, "beforeStageTasks", approval()), &ALL);
+        scene.run(&scene.name, "Run");
+        scene.until_run(&scene.name, "Progressing", "False", "UpdateRunWaiting");
+        scene.check(&scene.name, "WaitingForApproval", 4, &["FS402*"]);
+        let request = format!("{}-before-canary", scene.name);
+        scene.approve(&request, "True", false);
+        scene.check(&scene.name, "WaitingForApproval", 4, &["FS401*"]);
+        scene.approve(&request, "False", true);
+        scene.check(&scene.name, "WaitingForApproval", 4, &["FS403*"]);
+        scene.approve(&request, "True", true);
+        scene.until_run(&scene.name, "Succeeded", "True", "");
+        scene.check(&scene.name, "Succeeded", 0, &[]);
+    }
+}
+
+#[test]
+fn an_approval_after_a_stage() {
+    for scene in both("after") {
+        scene.set(&with(0, "afterStageTasks", approval()), &ALL);
+        scene.run(&scene.name, "Run");
+        scene.until_run(&scene.name, "Progressing", "False", "UpdateRunWaiting");
+        scene.check(&scene.name, "WaitingForApproval", 4, &["FS402*"]);
+    }
+}
+
+#[test]
+fn a_timer_runs() {
+    for scene in both("timer") {
+        let wait = json!([{"type": "TimedWait", "waitTime": "1h"}]);
+        scene.set(&with(0, "afterStageTasks", wait), &ALL);
+        scene.run(&scene.name, "Run");
+        scene.until_run(&scene.name, "Progressing", "False", "UpdateRunWaiting");
+        scene.check(&scene.name, "WaitingForTimer", 0, &["FS407*"]);
+    }
+}
+
+#[test]
+fn a_run_that_nobody_started() {
+    for scene in both("initialized") {
+        scene
+            .set(&three_stages(), &ALL)
+            .run(&scene.name, "Initialize");
+        scene.until_run(&scene.name, "Initialized", "True", "");
+        scene.check(&scene.name, "NotStarted", 8, &["FS601*"]);
+    }
+}
+
+#[test]
+fn a_run_is_stopped_and_resumed() {
+    for scene in both("stopped") {
+        scene.set(&with(1, "beforeStageTasks", approval()), &ALL);
+        scene.run(&scene.name, "Run");
+        scene.until_run(&scene.name, "Progressing", "False", "UpdateRunWaiting");
+        let path = scene.run_path(&scene.name);
+        scene.hub.patch(&path, &json!({"spec": {"state": "Stop"}}));
+        scene.until_run(&scene.name, "Progressing", "False", "UpdateRunStopped");
+        let word = format!(
+            "{}/{}",
+            if scene.namespaced { "sur" } else { "csur" },
+            scene.name
+        );
+        let report = scene.plugin(&["diagnose"], &word, &["-o", "json"]);
+        assert_eq!(report.json()["verdict"], "Stopped");
+        assert_eq!(report.code, 8);
+        scene.hub.patch(&path, &json!({"spec": {"state": "Run"}}));
+        scene.until_run(&scene.name, "Progressing", "False", "UpdateRunWaiting");
+        scene.check(&scene.name, "WaitingForApproval", 4, &["FS402*"]);
+    }
+}
+
+#[test]
+fn a_workload_does_not_become_available() {
+    for scene in both("stuck") {
+        scene.set_stuck().run(&scene.name, "Run");
+        scene.until_run(&scene.name, "Progressing", "False", "UpdateRunStuck");
+        scene.check(&scene.name, "Stuck", 5, &["FS501*"]);
+    }
+}
+
+/// Fails to initialize, and says why.
+fn refused(scene: &Scene, code: &str) {
+    scene.run(&scene.name, "Run");
+    scene.until_run(&scene.name, "Initialized", "False", "");
+    let root = format!("{code}*");
+    scene.check(&scene.name, "InitializationFailed", 3, &[&root]);
+}
+
+#[test]
+fn a_strategy_is_missing() {
+    for scene in both("no-strategy") {
+        scene.content("1");
+        scene.placement(&json!({"type": "External"}), &ALL);
+        refused(&scene, "FS108");
+    }
+}
+
+#[test]
+fn a_placement_is_not_external() {
+    for scene in both("rolling") {
+        scene.content("1");
+        scene.strategy(&three_stages());
+        scene.placement(&json!({"type": "RollingUpdate"}), &ALL);
+        refused(&scene, "FS102");
+    }
+}
+
+#[test]
+fn a_cluster_is_in_no_stage() {
+    for scene in both("no-stage") {
+        scene.set(&three_stages()[..1], &ALL);
+        refused(&scene, "FS113");
+    }
+}
+
+#[test]
+fn a_cluster_is_in_two_stages() {
+    for scene in both("two-stages") {
+        let mut stages = three_stages();
+        stages.push(stage("again", "canary"));
+        scene.set(&stages, &ALL);
+        refused(&scene, "FS111");
+    }
+}
+
+#[test]
+fn a_sorting_label_is_no_number() {
+    for scene in both("sorting") {
+        scene.set(&with(0, "sortingLabelKey", json!("environment")), &ALL);
+        refused(&scene, "FS112");
+    }
+}
+
+#[test]
+fn an_index_does_not_exist() {
+    for scene in both("index") {
+        scene.set(&three_stages(), &ALL);
+        scene.run_of(&scene.name, "Run", &json!({"resourceSnapshotIndex": "7"}));
+        scene.until_run(&scene.name, "Initialized", "False", "");
+        scene.check(&scene.name, "InitializationFailed", 3, &["FS115*"]);
+    }
+}
+
+#[test]
+fn an_older_run_puts_its_snapshot_back() {
+    for scene in both("older") {
+        scene.set(&with(1, "beforeStageTasks", approval()), &ALL);
+        let (first, second) = (format!("{}-1", scene.name), format!("{}-2", scene.name));
+        scene.run(&first, "Run");
+        scene.until_run(&first, "Progressing", "False", "UpdateRunWaiting");
+        scene.new_content("2");
+        scene.run(&second, "Run");
+        scene.until_run(&second, "Progressing", "False", "UpdateRunWaiting");
+        scene.approve(&format!("{second}-before-canary"), "True", true);
+        scene.until_run(&second, "Succeeded", "True", "");
+        scene.approve(&format!("{first}-before-canary"), "True", true);
+        scene.until_run(&first, "Succeeded", "True", "");
+        scene.check(&second, "Succeeded", 0, &["FS702"]);
+    }
+}
+
+#[test]
+fn a_newer_run_takes_a_cluster_away() {
+    for scene in both("preempted") {
+        scene.set_stuck();
+        let (first, second) = (format!("{}-1", scene.name), format!("{}-2", scene.name));
+        scene.run(&first, "Run");
+        scene.until_run(&first, "Progressing", "True", "");
+        scene.new_content("2");
+        scene.run(&second, "Run");
+        scene.until_run(&first, "Succeeded", "False", "");
+        scene.check(&first, "Failed", 3, &["FS301*"]);
+    }
+}
+
+#[test]
+fn the_first_run_after_a_change_takes_the_old_content() {
+    for scene in both("delayed") {
+        scene.set(&three_stages(), &ALL);
+        let (first, second) = (format!("{}-1", scene.name), format!("{}-2", scene.name));
+        scene.run(&first, "Run");
+        scene.until_run(&first, "Succeeded", "True", "");
+        scene.content("2");
+        scene.run(&second, "Run");
+        scene.until_run(&second, "Succeeded", "True", "");
+        scene.check(&second, "Succeeded", 0, &["FS701"]);
+    }
+}

@@ -1,0 +1,16 @@
+//! End to end: the real binary against a real API server, with the stand-in for KubeFleet's
+//! controllers, or against the hub of `FLEET_STAGE_E2E_KUBECONFIG` with KubeFleet's own agents.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr
+)] // a test may fail
+
+mod faults;
+mod harness;
+mod life;
+mod rights;
+mod scene;
+mod status;

@@ -1,0 +1,247 @@
+//! What each command may do: enough with exactly the permissions of its table, and clear about each
+//! one that is taken away.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use kubectl_fleet_stage::commands::permissions::{self, Need, Permission};
+use kubectl_fleet_stage::kubefleet::Scope;
+use serde_json::{Value, json};
+
+use crate::harness::{Harness, Ran};
+use crate::scene::{Scene, both};
+
+/// How each command is called on a run and its placement.
+fn call<'s>(command: &str, run: &'s str, placement: &'s str) -> Vec<&'s str> {
+    match command {
+        "approvals" => vec!["approvals"],
+        "collect" => vec!["collect", run],
+        "diagnose" => vec!["diagnose", run, "-o", "json", "--now", "2030-01-01T00:00:00Z"],
+        "history" => vec!["history", placement, "-o", "json"],
+        "list" => vec!["list", "-o", "json"],
+        "snapshots" => vec!["snapshots", placement, "-o", "json"],
+        "status" => vec!["status", run, "-o", "json"],
+        // Both end at once: the run waits for a person.
+        "status --watch" => vec!["status", run],
+        "strategies" => vec!["strategies", "-o", "json"],
+        "wait" => vec!["wait", run, "--for=approval", "--timeout=20s"],
+        other => panic!("how is {other} called?"),
+    }
+}
+
+/// Users with some permissions each.
+struct Users {
+    hub: &'static Harness,
+    next: usize,
+    /// A review of the last permission that was given, by user.
+    given: BTreeMap<String, Permission>,
+}
+
+impl Users {
+    /// A user who may do this and nothing else.
+    fn with(&mut self, scope: &Scope, permissions: &[Permission]) -> String {
+        let user = format!("user-{:03}", self.next);
+        self.next += 1;
+        let rules: Vec<_> = permissions
+            .iter()
+            .map(|permission| {
+                let kind = permissions::kind(permission.concept, scope);
+                json!({
+                    "apiGroups": [kind.group()],
+                    "resources": [kind.plural()],
+                    "verbs": [permission.verb.as_str()],
+                })
+            })
+            .collect();
+        self.hub.create(&json!({
+            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
+            "metadata": {"name": user}, "rules": rules,
+        }));
+        self.hub.create(&json!({
+            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
+            "metadata": {"name": user},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": user},
+            "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}],
+        }));
+        if let Some(last) = permissions.last() {
+            self.given.insert(user.clone(), *last);
+        }
+        user
+    }
+
+    fn kubeconfig(&self, user: &str) -> PathBuf {
+        let (hub, _) = self.hub.own.as_ref().unwrap();
+        hub.kubeconfig_of(user)
+    }
+
+    /// Waits until the hub knows what it was told: it learns of roles a moment later.
+    fn settle(&self, scope: &Scope) {
+        for (user, permission) in &self.given {
+            let kind = permissions::kind(permission.concept, scope);
+            let review = json!({
+                "apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview",
+                "metadata": {},
+                "spec": {"user": user, "resourceAttributes": {
+                    "verb": permission.verb.as_str(), "group": kind.group(), "resource": kind.plural(),
+                }},
+            });
+            let begun = Instant::now();
+            while self.hub.create(&review)["status"]["allowed"] != true {
+                assert!(begun.elapsed() < Duration::from_secs(20), "{user}");
+                std::thread::sleep(Duration::from_millis(50));
+            }
+        }
+    }
+}
+
+fn scope_of(scene: &Scene) -> Scope {
+    Scope::of_namespace(if scene.namespaced {
+        &scene.namespace
+    } else {
+        ""
+    })
+}
+
+fn plugin(scene: &Scene, kubeconfig: &std::path::Path, command: &str, run: &str) -> Ran {
+    let placement = format!(
+        "{}/{}",
+        if scene.namespaced { "rp" } else { "crp" },
+        scene.name
+    );
+    let mut arguments = call(command, run, &placement);
+    if scene.namespaced {
+        arguments.extend(["-n", &scene.namespace]);
+    }
+    scene.hub.plugin_as(kubeconfig, &arguments)
+}
+
+#[test]
+fn every_command_needs_what_its_table_says() {
+    let scenes = both("rights");
+    if scenes.iter().any(|scene| scene.hub.is_real()) {
+        eprintln!("skipped: the users of this hub are not ours");
+        return;
+    }
+    let mut first = 0;
+    for scene in scenes {
+        let mut stages = crate::scene::three_stages();
+        stages[1]["beforeStageTasks"] = json!([{"type": "Approval"}]);
+        scene.set(&stages, &["member-1", "member-2", "member-3"]);
+        let run = format!("{}-run", scene.name);
+        scene.run(&run, "Run");
+        scene.until_run(&run, "Progressing", "False", "UpdateRunWaiting");
+        let scope = scope_of(&scene);
+        let mut users = Users {
+            hub: scene.hub,
+            next: first,
+            given: BTreeMap::new(),
+        };
+        let plan: Vec<_> = permissions::ALL
+            .iter()
+            .map(|needs| {
+                let whole = users.with(&scope, needs.permissions);
+                // One scope is enough to see each permission missed.
+                let without: Vec<_> = needs
+                    .permissions
+                    .iter()
+                    .filter(|_| !scene.namespaced)
+                    .map(|missing| {
+                        let rest: Vec<_> = needs
+                            .permissions
+                            .iter()
+                            .filter(|permission| *permission != missing)
+                            .copied()
+                            .collect();
+                        (missing, users.with(&scope, &rest))
+                    })
+                    .collect();
+                (needs.command, whole, without)
+            })
+            .collect();
+        users.settle(&scope);
+        for (command, whole, without) in plan {
+            let admin = plugin(&scene, &scene.hub.kubeconfig, command, &run);
+            let green = plugin(&scene, &users.kubeconfig(&whole), command, &run);
+            assert_eq!(green.code, admin.code, "{command}: {}", green.err);
+            if command == "diagnose" {
+                let report = green.json();
+                assert_eq!(report["notChecked"], json!([]), "{command}");
+                assert_eq!(report, admin.json());
+            }
+            for (missing, user) in without {
+                let kind = permissions::kind(missing.concept, &scope);
+                let what = format!("{command} without {} {kind}", missing.verb.as_str());
+                let ran = plugin(&scene, &users.kubeconfig(&user), command, &run);
+                let said = format!("{}{}", ran.out, ran.err);
+                match missing.need {
+                    Need::Required => {
+                        assert_eq!(ran.code, 7, "{what}: {said}");
+                        assert!(said.contains("forbidden"), "{what}: {said}");
+                        assert!(
+                            said.contains(kind.plural()) || said.contains(kind.name()),
+                            "{what}: {said}"
+                        );
+                    }
+                    Need::Useful => {
+                        let told = said.contains("forbidden") && said.contains(kind.name());
+                        assert!(
+                            ran.code == admin.code || (ran.code == 7 && told),
+                            "{what}: {} {said}",
+                            ran.code
+                        );
+                    }
+                }
+            }
+        }
+        first = users.next;
+    }
+}
+
+#[test]
+fn doctor_knows_who_may_what() {
+    let Some(hub) = Harness::get() else { return };
+    if hub.is_real() {
+        eprintln!("skipped: the users of this hub are not ours");
+        return;
+    }
+    let admin = hub.plugin(&["doctor", "-o", "json"]);
+    let doctor = admin.json();
+    assert_eq!(admin.code, 0, "{doctor:#}");
+    for command in doctor["permissions"].as_array().unwrap() {
+        assert_eq!(command["works"], true, "{command}");
+        assert_eq!(command["missing"], json!([]), "{command}");
+    }
+    let (own, _) = hub.own.as_ref().unwrap();
+    let nobody = hub.plugin_as(&own.kubeconfig_of("user-127"), &["doctor", "-o", "json"]);
+    assert_eq!(nobody.code, 7, "{}", nobody.out);
+    for command in nobody.json()["permissions"].as_array().unwrap() {
+        assert_eq!(command["works"], false, "{command}");
+    }
+}
+
+/// What `doctor --rbac` prints is a role that the hub takes, and that is enough.
+#[test]
+fn the_printed_role_is_enough() {
+    let Some(hub) = Harness::get() else { return };
+    if hub.is_real() {
+        eprintln!("skipped: the users of this hub are not ours");
+        return;
+    }
+    let role = hub.plugin(&["doctor", "--rbac", "reader"]).out;
+    let role: Value = serde_saphyr::from_str(&role).unwrap();
+    hub.create(&role);
+    hub.create(&json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
+        "metadata": {"name": "reader-126"},
+        "roleRef": {
+            "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole",
+            "name": role["metadata"]["name"],
+        },
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "user-126"}],
+    }));
+    std::thread::sleep(Duration::from_secs(1));
+    let (own, _) = hub.own.as_ref().unwrap();
+    let doctor = hub.plugin_as(&own.kubeconfig_of("user-126"), &["doctor", "-o", "json"]);
+    assert_eq!(doctor.code, 0, "{}", doctor.out);
+}

@@ -1,0 +1,423 @@
+//! One placement with its strategy and runs, under names of its own.
+
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Harness, MEMBERS};
+
+const GROUP: &str = "placement.kubernetes-fleet.io/v1beta1";
+
+/// A placement with its strategy and runs, all named after the scene.
+pub struct Scene {
+    pub hub: &'static Harness,
+    pub name: String,
+    pub namespace: String,
+    pub namespaced: bool,
+}
+
+/// The scenes of both scopes; none when there is no hub.
+pub fn both(name: &str) -> Vec<Scene> {
+    let Some(hub) = Harness::get() else {
+        return Vec::new();
+    };
+    // A hub that lives longer than a test has seen this scene before.
+    let suffix = if hub.is_real() {
+        let id = std::process::id();
+        format!("-{id}")
+    } else {
+        String::new()
+    };
+    [false, true]
+        .map(|namespaced| {
+            let namespace = format!("e2e-{name}-{}{suffix}", if namespaced { "n" } else { "c" });
+            Scene {
+                hub,
+                name: format!("e2e-{name}{suffix}"),
+                namespace,
+                namespaced,
+            }
+        })
+        .into()
+}
+
+/// A stage of clusters of one environment.
+pub fn stage(name: &str, environment: &str) -> Value {
+    json!({"name": name, "labelSelector": {"matchLabels": {"environment": environment}}})
+}
+
+/// A stage for each environment.
+pub fn three_stages() -> Vec<Value> {
+    MEMBERS
+        .iter()
+        .map(|(_, environment)| stage(environment, environment))
+        .collect()
+}
+
+impl Scene {
+    fn kind(&self, cluster: &'static str, namespaced: &'static str) -> &'static str {
+        if self.namespaced { namespaced } else { cluster }
+    }
+
+    fn path(&self, plural: &str, name: &str) -> String {
+        let name = if name.is_empty() {
+            String::new()
+        } else {
+            format!("/{name}")
+        };
+        if self.namespaced {
+            format!("/apis/{GROUP}/namespaces/{}/{plural}{name}", self.namespace)
+        } else {
+            format!("/apis/{GROUP}/{plural}{name}")
+        }
+    }
+
+    pub fn run_path(&self, name: &str) -> String {
+        self.path(
+            self.kind("clusterstagedupdateruns", "stagedupdateruns"),
+            name,
+        )
+    }
+
+    pub fn request_path(&self, name: &str) -> String {
+        self.path(
+            self.kind("clusterapprovalrequests", "approvalrequests"),
+            name,
+        )
+    }
+
+    pub fn placement_path(&self) -> String {
+        let plural = self.kind("clusterresourceplacements", "resourceplacements");
+        self.path(plural, &self.name)
+    }
+
+    fn snapshots_path(&self) -> String {
+        let plural = self.kind("clusterresourcesnapshots", "resourcesnapshots");
+        self.path(plural, "")
+    }
+
+    fn meta(&self, name: &str) -> Value {
+        if self.namespaced {
+            json!({"name": name, "namespace": self.namespace})
+        } else {
+            json!({"name": name})
+        }
+    }
+
+    /// The namespace with its content, the strategy, and the placement, scheduled.
+    pub fn set(&self, stages: &[Value], clusters: &[&str]) -> &Self {
+        self.content("1");
+        self.strategy(stages);
+        self.placement(&json!({"type": "External"}), clusters);
+        self
+    }
+
+    /// The same with a workload that does not become available on the broken cluster.
+    pub fn set_stuck(&self) -> &Self {
+        let (cluster, environment) = self.hub.broken();
+        self.content("1");
+        self.hub.create(&json!({
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": {"name": "web", "namespace": self.namespace},
+            "spec": {
+                "replicas": 1,
+                "selector": {"matchLabels": {"app": "web"}},
+                "template": {
+                    "metadata": {"labels": {"app": "web"}},
+                    "spec": {"containers": [{"name": "web", "image": "registry.example/web:1"}]},
+                },
+            },
+        }));
+        self.strategy(&[stage("first", environment)]);
+        self.placement(&json!({"type": "External"}), &[cluster]);
+        self
+    }
+
+    /// Writes the content: a ConfigMap of a version, in a namespace of its own.
+    pub fn content(&self, version: &str) {
+        let path = format!("/api/v1/namespaces/{}/configmaps/app", self.namespace);
+        if self.hub.read(&path).is_some() {
+            self.hub
+                .patch(&path, &json!({"data": {"version": version}}));
+            return;
+        }
+        self.hub.create(&json!({
+            "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace},
+        }));
+        self.member_namespaces();
+        self.hub.create(&json!({
+            "apiVersion": "v1", "kind": "ConfigMap",
+            "metadata": {"name": "app", "namespace": self.namespace},
+            "data": {"version": version},
+        }));
+    }
+
+    /// A namespaced placement does not bring its namespace.
+    fn member_namespaces(&self) {
+        if !self.namespaced || !self.hub.is_real() {
+            return;
+        }
+        for (member, _) in MEMBERS {
+            let namespace = json!({
+                "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace},
+            });
+            let request = http::Request::post("/api/v1/namespaces")
+                .header("content-type", "application/json")
+                .body(serde_json::to_vec(&namespace).unwrap())
+                .unwrap();
+            self.hub.runtime.block_on(async {
+                let client = test_hub::client(&self.hub.kubeconfig, member)
+                    .await
+                    .unwrap();
+                client.request::<Value>(request).await.unwrap();
+            });
+        }
+    }
+
+    pub fn strategy(&self, stages: &[Value]) {
+        self.hub.create(&json!({
+            "apiVersion": GROUP,
+            "kind": self.kind("ClusterStagedUpdateStrategy", "StagedUpdateStrategy"),
+            "metadata": self.meta(&self.name),
+            "spec": {"stages": stages},
+        }));
+    }
+
+    pub fn placement(&self, strategy: &Value, clusters: &[&str]) {
+        let selectors = if self.namespaced {
+            let mut selectors =
+                vec![json!({"group": "", "version": "v1", "kind": "ConfigMap", "name": "app"})];
+            let web = format!(
+                "/apis/apps/v1/namespaces/{}/deployments/web",
+                self.namespace
+            );
+            if self.hub.read(&web).is_some() {
+                selectors.push(
+                    json!({"group": "apps", "version": "v1", "kind": "Deployment", "name": "web"}),
+                );
+            }
+            selectors
+        } else {
+            vec![json!({
+                "group": "", "version": "v1", "kind": "Namespace", "name": self.namespace,
+            })]
+        };
+        self.hub.create(&json!({
+            "apiVersion": GROUP,
+            "kind": self.kind("ClusterResourcePlacement", "ResourcePlacement"),
+            "metadata": self.meta(&self.name),
+            "spec": {
+                "resourceSelectors": selectors,
+                "policy": {"placementType": "PickFixed", "clusterNames": clusters},
+                "strategy": strategy,
+            },
+        }));
+        let kind = if self.namespaced {
+            "ResourcePlacementScheduled"
+        } else {
+            "ClusterResourcePlacementScheduled"
+        };
+        self.until(&self.placement_path(), "scheduled", |placement| {
+            has(placement, kind, "True")
+        });
+    }
+
+    /// Creates a run.
+    pub fn run(&self, name: &str, state: &str) -> Value {
+        self.run_of(name, state, &json!({}))
+    }
+
+    /// Creates a run with more in its spec.
+    pub fn run_of(&self, name: &str, state: &str, more: &Value) -> Value {
+        let mut spec = json!({
+            "placementName": self.name,
+            "stagedRolloutStrategyName": self.name,
+            "state": state,
+        });
+        for (key, value) in more.as_object().unwrap() {
+            spec[key] = value.clone();
+        }
+        self.hub.create(&json!({
+            "apiVersion": GROUP,
+            "kind": self.kind("ClusterStagedUpdateRun", "StagedUpdateRun"),
+            "metadata": self.meta(name),
+            "spec": spec,
+        }))
+    }
+
+    /// Waits until a run has a condition.
+    pub fn until_run(&self, name: &str, condition: &str, status: &str, reason: &str) -> Value {
+        let patience = if reason == "UpdateRunStuck" {
+            self.hub.stuck_patience()
+        } else {
+            self.hub.patience()
+        };
+        let what = format!("{condition}={status} {reason}");
+        self.until_within(patience, &self.run_path(name), &what, |run| {
+            conditions(run).any(|found| {
+                found["type"] == condition
+                    && found["status"] == status
+                    && (reason.is_empty() || found["reason"] == reason)
+            })
+        })
+    }
+
+    /// Waits until an object is as it should be.
+    pub fn until(&self, path: &str, what: &str, is: impl Fn(&Value) -> bool) -> Value {
+        self.until_within(self.hub.patience(), path, what, is)
+    }
+
+    fn until_within(
+        &self,
+        patience: std::time::Duration,
+        path: &str,
+        what: &str,
+        is: impl Fn(&Value) -> bool,
+    ) -> Value {
+        let begun = Instant::now();
+        loop {
+            let object = self.hub.read(path);
+            if let Some(object) = object.as_ref().filter(|object| is(object)) {
+                return object.clone();
+            }
+            assert!(
+                begun.elapsed() < patience,
+                "{path} is not {what} within {patience:?}: {:#}",
+                object.map_or(Value::Null, |mut object| object["status"].take())
+            );
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+    }
+
+    /// Sets the condition of an approval, with the generation or without.
+    pub fn approve(&self, request: &str, status: &str, numbered: bool) {
+        let path = self.request_path(request);
+        let object = self.until(&path, "there", |_| true);
+        let mut condition = json!({
+            "type": "Approved", "status": status, "reason": "Reviewed",
+            "message": "reviewed by the release team",
+            "lastTransitionTime": jiff::Timestamp::now().strftime("%FT%TZ").to_string(),
+        });
+        if numbered {
+            condition["observedGeneration"] = object["metadata"]["generation"].clone();
+        }
+        self.hub.patch(
+            &format!("{path}/status"),
+            &json!({"status": {"conditions": [condition]}}),
+        );
+    }
+
+    /// Changes the content, and waits until the hub has a snapshot of it, which only a run makes it
+    /// look for.
+    pub fn new_content(&self, version: &str) {
+        // A run that was initialized within the same two seconds could not be told from one that
+        // came first after the change.
+        std::thread::sleep(std::time::Duration::from_secs(3));
+        self.content(version);
+        let before = self.latest();
+        for attempt in 0.. {
+            assert!(attempt < 20, "no new snapshot of {}", self.name);
+            let probe = format!("{}-probe-{attempt}", self.name);
+            self.run(&probe, "Initialize");
+            self.until_run(&probe, "Initialized", "True", "");
+            self.hub.delete(&self.run_path(&probe));
+            if self.latest() != before {
+                return;
+            }
+            let pause = if self.hub.is_real() { 10_000 } else { 400 };
+            std::thread::sleep(std::time::Duration::from_millis(pause));
+        }
+    }
+
+    /// The index of the latest snapshot.
+    fn latest(&self) -> Option<String> {
+        let list = self.hub.read(&self.snapshots_path())?;
+        list["items"].as_array()?.iter().find_map(|snapshot| {
+            let labels = &snapshot["metadata"]["labels"];
+            let own = labels["kubernetes-fleet.io/parent-CRP"] == self.name.as_str();
+            let latest = labels["kubernetes-fleet.io/is-latest-snapshot"] == "true";
+            let index = labels["kubernetes-fleet.io/resource-index"].as_str()?;
+            (own && latest).then(|| index.to_owned())
+        })
+    }
+
+    /// The flags that name an object of the scene.
+    pub fn named<'s>(&'s self, name: &'s str) -> Vec<&'s str> {
+        if self.namespaced {
+            vec![name, "-n", &self.namespace]
+        } else {
+            vec![name]
+        }
+    }
+
+    /// Runs the plugin on an object of the scene.
+    pub fn plugin(&self, command: &[&str], name: &str, more: &[&str]) -> crate::harness::Ran {
+        let arguments = [command, &self.named(name), more].concat();
+        self.hub.plugin(&arguments)
+    }
+
+    /// Checks what every command says of a run that stays as it is for a moment: the verdict, the
+    /// exit code and the codes of `diagnose`, the same from a bundle, and the same verdict
+    /// everywhere else. The codes of root causes carry a `*`.
+    pub fn check(&self, name: &str, verdict: &str, code: i32, findings: &[&str]) {
+        let word = format!("{}/{name}", self.kind("csur", "sur"));
+        let now = jiff::Timestamp::now().to_string();
+        let json = ["-o", "json", "--now", &now];
+        let live = self.plugin(&["diagnose"], &word, &json);
+        let report = live.json();
+        let shown: Vec<_> = report["findings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|finding| {
+                let root = if finding["rootCause"] == true {
+                    "*"
+                } else {
+                    ""
+                };
+                format!("{}{root}", finding["code"].as_str().unwrap())
+            })
+            .collect();
+        let scope = if self.namespaced {
+            "namespaced"
+        } else {
+            "cluster"
+        };
+        assert_eq!(
+            (report["verdict"].as_str().unwrap(), live.code, shown),
+            (
+                verdict,
+                code,
+                findings.iter().map(ToString::to_string).collect::<Vec<_>>()
+            ),
+            "{word} ({scope}): {}",
+            report["summary"]
+        );
+        assert!(
+            report["notChecked"].as_array().unwrap().is_empty(),
+            "{word}: {}",
+            report["notChecked"]
+        );
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("bundle.yaml.gz");
+        let file = file.to_str().unwrap();
+        let collected = self.plugin(&["collect"], &word, &["-o", file]);
+        assert_eq!(collected.code, 0, "{}", collected.err);
+        let offline = self.plugin(&["diagnose"], &word, &[&["-f", file], &json[..]].concat());
+        assert_eq!(live.out, offline.out, "{word}: live and from a bundle");
+        assert_eq!(live.code, offline.code);
+    }
+}
+
+fn conditions(object: &Value) -> impl Iterator<Item = &Value> {
+    object["status"]["conditions"]
+        .as_array()
+        .into_iter()
+        .flatten()
+}
+
+/// Whether an object has a condition of that type and status.
+pub fn has(object: &Value, condition: &str, status: &str) -> bool {
+    conditions(object).any(|found| found["type"] == condition && found["status"] == status)
+}
