@@ -10,6 +10,7 @@ pub mod explain;
 mod findings;
 mod following;
 pub mod global;
+pub mod history;
 pub mod list;
 pub mod members;
 mod names;

@@ -300,7 +300,7 @@ fn table(versions: &[Version<'_>], around: &Around, wide: bool) -> Table {
         Column::number("RESOURCES"),
         Column::number("CLUSTERS"),
         Column::new("KEPT FOR"),
-        Column::shrinking("RUNS", 10),
+        Column::ending("RUNS", 10),
     ];
     if wide {
         columns.extend([Column::new("ON"), Column::new("OBJECTS")]);
