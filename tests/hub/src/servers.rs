@@ -20,7 +20,7 @@ pub const ADMIN: &str = "admin";
 pub const USERS: usize = 128;
 
 /// How long the servers may take to start on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 /// How often a start is tried: another program may take a port between our look and the server's.
 const TRIES: usize = 3;
 /// What the log of a server says whose port was taken.
