@@ -48,8 +48,6 @@ set edit:completion:arg-completer[kubectl-fleet-stage] = {|@words|
             cand collect 'Save everything that a diagnosis reads in one file'
             cand doctor 'Check the hub, your permissions, the controller and the member agents'
             cand list 'List the update runs and how they are'
-            cand approvals 'List the approvals that runs wait for, and those that were given'
-            cand strategies 'List the update strategies, and which runs use them'
             cand explain 'Explain a finding at length, offline'
             cand schema 'Print the JSON schema of a machine-readable output'
             cand version 'Print the version'
@@ -244,111 +242,6 @@ set edit:completion:arg-completer[kubectl-fleet-stage] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
-        &'kubectl-fleet-stage;approvals'= {
-            cand -f 'Read objects from a file, a directory, or standard input (-) instead of the hub; may be repeated'
-            cand --filename 'Read objects from a file, a directory, or standard input (-) instead of the hub; may be repeated'
-            cand --now 'The moment to judge for, as RFC 3339 [default: now; with -f when the objects were collected, else the newest time in them]'
-            cand -o 'The format [default: table]'
-            cand --output 'The format [default: table]'
-            cand -n 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds'
-            cand --namespace 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds'
-            cand --context 'The kubeconfig context of the hub'
-            cand --kubeconfig 'The kubeconfig file [default: those of KUBECONFIG, else ~/.kube/config]'
-            cand --cluster 'The cluster of the kubeconfig to use, instead of the context''s'
-            cand --user 'The user of the kubeconfig to use, instead of the context''s'
-            cand -s 'The address of the hub''s API server'
-            cand --server 'The address of the hub''s API server'
-            cand --token 'The bearer token to authenticate with'
-            cand --tls-server-name 'The name that the server''s certificate must have'
-            cand --as 'The user to impersonate'
-            cand --as-group 'A group to impersonate; may be repeated'
-            cand --as-uid 'The uid to impersonate'
-            cand --request-timeout 'How long one request to the hub may take, such as 10s or 1m; 0 means for ever'
-            cand --color 'When to use colour'
-            cand -A 'Look in both scopes and all namespaces'
-            cand --all-namespaces 'Look in both scopes and all namespaces'
-            cand --pending 'Only those that a person has to answer: pending, ignored, withheld'
-            cand --no-headers 'Leave out the titles of the columns'
-            cand --insecure-skip-tls-verify 'Do not check the server''s certificate: anyone may listen and answer'
-            cand -q 'Say nothing but the answer, warnings and errors'
-            cand --quiet 'Say nothing but the answer, warnings and errors'
-            cand -v 'Show everything: all clusters, values and consequences'
-            cand --verbose 'Show everything: all clusters, values and consequences'
-            cand -h 'Print help (see more with ''--help'')'
-            cand --help 'Print help (see more with ''--help'')'
-        }
-        &'kubectl-fleet-stage;strategies'= {
-            cand -f 'Read objects from a file, a directory, or standard input (-) instead of the hub; may be repeated'
-            cand --filename 'Read objects from a file, a directory, or standard input (-) instead of the hub; may be repeated'
-            cand --now 'The moment to judge for, as RFC 3339 [default: now; with -f when the objects were collected, else the newest time in them]'
-            cand -o 'The format [default: table]'
-            cand --output 'The format [default: table]'
-            cand -n 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds'
-            cand --namespace 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds'
-            cand --context 'The kubeconfig context of the hub'
-            cand --kubeconfig 'The kubeconfig file [default: those of KUBECONFIG, else ~/.kube/config]'
-            cand --cluster 'The cluster of the kubeconfig to use, instead of the context''s'
-            cand --user 'The user of the kubeconfig to use, instead of the context''s'
-            cand -s 'The address of the hub''s API server'
-            cand --server 'The address of the hub''s API server'
-            cand --token 'The bearer token to authenticate with'
-            cand --tls-server-name 'The name that the server''s certificate must have'
-            cand --as 'The user to impersonate'
-            cand --as-group 'A group to impersonate; may be repeated'
-            cand --as-uid 'The uid to impersonate'
-            cand --request-timeout 'How long one request to the hub may take, such as 10s or 1m; 0 means for ever'
-            cand --color 'When to use colour'
-            cand -A 'Look in both scopes and all namespaces'
-            cand --all-namespaces 'Look in both scopes and all namespaces'
-            cand --no-headers 'Leave out the titles of the columns'
-            cand --insecure-skip-tls-verify 'Do not check the server''s certificate: anyone may listen and answer'
-            cand -q 'Say nothing but the answer, warnings and errors'
-            cand --quiet 'Say nothing but the answer, warnings and errors'
-            cand -v 'Show everything: all clusters, values and consequences'
-            cand --verbose 'Show everything: all clusters, values and consequences'
-            cand -h 'Print help (see more with ''--help'')'
-            cand --help 'Print help (see more with ''--help'')'
-            cand show 'Show one strategy: its stages, gates and runs'
-            cand help 'Print this message or the help of the given subcommand(s)'
-        }
-        &'kubectl-fleet-stage;strategies;show'= {
-            cand -f 'Read objects from a file, a directory, or standard input (-) instead of the hub; may be repeated'
-            cand --filename 'Read objects from a file, a directory, or standard input (-) instead of the hub; may be repeated'
-            cand --now 'The moment to judge for, as RFC 3339 [default: now; with -f when the objects were collected, else the newest time in them]'
-            cand -o 'The format [default: table]'
-            cand --output 'The format [default: table]'
-            cand -n 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds'
-            cand --namespace 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds'
-            cand --context 'The kubeconfig context of the hub'
-            cand --kubeconfig 'The kubeconfig file [default: those of KUBECONFIG, else ~/.kube/config]'
-            cand --cluster 'The cluster of the kubeconfig to use, instead of the context''s'
-            cand --user 'The user of the kubeconfig to use, instead of the context''s'
-            cand -s 'The address of the hub''s API server'
-            cand --server 'The address of the hub''s API server'
-            cand --token 'The bearer token to authenticate with'
-            cand --tls-server-name 'The name that the server''s certificate must have'
-            cand --as 'The user to impersonate'
-            cand --as-group 'A group to impersonate; may be repeated'
-            cand --as-uid 'The uid to impersonate'
-            cand --request-timeout 'How long one request to the hub may take, such as 10s or 1m; 0 means for ever'
-            cand --color 'When to use colour'
-            cand --no-headers 'Leave out the titles of the columns'
-            cand --insecure-skip-tls-verify 'Do not check the server''s certificate: anyone may listen and answer'
-            cand -q 'Say nothing but the answer, warnings and errors'
-            cand --quiet 'Say nothing but the answer, warnings and errors'
-            cand -v 'Show everything: all clusters, values and consequences'
-            cand --verbose 'Show everything: all clusters, values and consequences'
-            cand -h 'Print help (see more with ''--help'')'
-            cand --help 'Print help (see more with ''--help'')'
-        }
-        &'kubectl-fleet-stage;strategies;help'= {
-            cand show 'Show one strategy: its stages, gates and runs'
-            cand help 'Print this message or the help of the given subcommand(s)'
-        }
-        &'kubectl-fleet-stage;strategies;help;show'= {
-        }
-        &'kubectl-fleet-stage;strategies;help;help'= {
-        }
         &'kubectl-fleet-stage;explain'= {
             cand -o 'The format'
             cand --output 'The format'
@@ -457,8 +350,6 @@ set edit:completion:arg-completer[kubectl-fleet-stage] = {|@words|
             cand collect 'Save everything that a diagnosis reads in one file'
             cand doctor 'Check the hub, your permissions, the controller and the member agents'
             cand list 'List the update runs and how they are'
-            cand approvals 'List the approvals that runs wait for, and those that were given'
-            cand strategies 'List the update strategies, and which runs use them'
             cand explain 'Explain a finding at length, offline'
             cand schema 'Print the JSON schema of a machine-readable output'
             cand version 'Print the version'
@@ -476,13 +367,6 @@ set edit:completion:arg-completer[kubectl-fleet-stage] = {|@words|
         &'kubectl-fleet-stage;help;doctor'= {
         }
         &'kubectl-fleet-stage;help;list'= {
-        }
-        &'kubectl-fleet-stage;help;approvals'= {
-        }
-        &'kubectl-fleet-stage;help;strategies'= {
-            cand show 'Show one strategy: its stages, gates and runs'
-        }
-        &'kubectl-fleet-stage;help;strategies;show'= {
         }
         &'kubectl-fleet-stage;help;explain'= {
         }

@@ -8,6 +8,7 @@
     clippy::print_stderr
 )] // a test may fail
 
+mod faults;
 mod harness;
 mod life;
 mod rights;
