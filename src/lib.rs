@@ -12,6 +12,7 @@ pub mod exit;
 pub mod hub;
 pub mod inventory;
 pub mod kubefleet;
+pub mod member;
 pub mod render;
 pub mod rollout;
 pub mod ui;
@@ -56,6 +57,8 @@ fn command(cli: &Cli, ui: &mut Ui, clock: fn() -> Timestamp) -> Exit {
         Command::Collect(args) => commands::collect::run(args, global, ui, clock),
         Command::Doctor(args) => commands::doctor::run(args, global, ui, clock),
         Command::List(args) => commands::list::run(args, global, ui, clock),
+        Command::Approvals(args) => commands::approvals::run(args, global, ui, clock),
+        Command::Strategies(args) => commands::strategies::run(args, global, ui, clock),
         Command::Explain(args) => commands::explain::run(args, ui),
         Command::Schema(args) => commands::schema::run(args, ui),
         Command::Version(args) => commands::version::run(args, ui),

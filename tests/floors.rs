@@ -14,6 +14,7 @@ const FLOORS: &[&[&str]] = &[
     &["diagnose"],
     &["rollout"],
     &["inventory"],
+    &["member"],
     &["kubefleet"],
 ];
 

@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 use kubectl_fleet_stage::bundle::{self, Bundle, Input};
 use kubectl_fleet_stage::diagnose::diagnose;
 use kubectl_fleet_stage::diagnose::report::{Report, Verdict};
+use kubectl_fleet_stage::diagnose::status::Status;
+use kubectl_fleet_stage::inventory::source::{Answer, Query, Source};
+use kubectl_fleet_stage::inventory::{Inventory, Walk};
 use kubectl_fleet_stage::kubefleet::{Concept, ObjectRef};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -118,6 +121,48 @@ fn unrelated_objects_change_nothing() {
             .filter(|(target, _)| target.namespace != "elsewhere")
             .collect();
         assert_eq!(json(&before), json(&after), "{}", path.display());
+    }
+}
+
+/// A source that counts what it is asked.
+struct Counting<'s> {
+    source: &'s mut Bundle,
+    asked: Vec<Query>,
+}
+
+impl Source for Counting<'_> {
+    fn answer(&mut self, queries: &[Query]) -> Vec<Answer> {
+        self.asked.extend_from_slice(queries);
+        self.source.answer(queries)
+    }
+}
+
+/// The state is the same without what only explains it, and is had with few questions: on a hub,
+/// one for what it serves and one for a name that may mean two things come on top.
+#[test]
+fn the_state_needs_no_reasons() {
+    for path in fixtures() {
+        let text = std::fs::read_to_string(&path).unwrap();
+        for (target, report) in reports(&text) {
+            let mut bundle = read(&text).unwrap();
+            let hub = bundle.hub.clone();
+            let mut source = Counting {
+                source: &mut bundle,
+                asked: Vec::new(),
+            };
+            let mut walk = Walk::shallow(target.clone());
+            walk.drive(&mut source);
+            let asked = source.asked;
+            let inventory = Inventory::new(walk, report.as_of.unwrap(), hub);
+            let status = Status::new(&inventory);
+            let place = format!("{}: {target}", path.display());
+            assert_eq!(status.verdict, report.verdict, "{place}");
+            assert_eq!(status.progress, report.progress, "{place}");
+            assert!(!status.summary.is_empty(), "{place}");
+            // Of a placement the runs too.
+            let most = 4 + usize::from(target.kind.concept() == Concept::Placement);
+            assert!(asked.len() <= most, "{place}: {asked:?}");
+        }
     }
 }
 

@@ -4,6 +4,8 @@
 
 #[path = "render/reports.rs"]
 mod reports;
+#[path = "render/status.rs"]
+mod status;
 
 use kubectl_fleet_stage::diagnose::report::{Cause, Report, Severity};
 use kubectl_fleet_stage::render::invocation::Invocation;

@@ -5,12 +5,22 @@ use jiff::Timestamp;
 use crate::kubefleet::Condition;
 use crate::kubefleet::object::{Body, Object};
 use crate::kubefleet::run::{StageStatus, TaskStatus};
+use crate::member::{self, Look};
 
 /// The largest timestamp among them.
-pub(super) fn newest(objects: &[Object]) -> Option<Timestamp> {
+pub(super) fn newest<'l>(
+    objects: &[Object],
+    looks: impl Iterator<Item = &'l Look>,
+) -> Option<Timestamp> {
     let mut clock = Clock(None);
     for object in objects {
         clock.object(&object.body);
+    }
+    for object in looks.flat_map(|look| &look.objects) {
+        clock.see(object.meta().created);
+        if let member::Body::Event(event) = &object.body {
+            clock.see(event.seen());
+        }
     }
     clock.0
 }

@@ -10,6 +10,7 @@ mod error;
 mod header;
 mod input;
 pub mod mask;
+pub mod members;
 mod text;
 pub mod write;
 mod yaml;
@@ -18,6 +19,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use jiff::Timestamp;
+use serde_json::value::RawValue;
 
 pub use error::{Place, ReadError};
 pub use header::BundleTarget;
@@ -27,6 +29,7 @@ use crate::inventory::source::{Answer, HubFacts, Outcome, Query, Source, Which};
 use crate::kubefleet::object::{Object, Parsed};
 use crate::kubefleet::scope::ObjectRef;
 use crate::kubefleet::{Concept, Kind};
+use crate::member::{Errand, Look};
 use header::Header;
 
 /// Objects that were read from files, and what their headers say of what is missing.
@@ -51,19 +54,29 @@ pub struct Bundle {
     pub ignored: BTreeMap<String, usize>,
     /// The objects that were there in different versions, and how many versions.
     pub duplicates: Vec<(ObjectRef, usize)>,
+    /// The texts of the objects that keep theirs.
+    texts: BTreeMap<ObjectRef, Box<RawValue>>,
+    /// What was seen in member clusters, by cluster.
+    pub looks: BTreeMap<String, Look>,
     /// Which objects have a label, by its value; filled when a query first asks for the label.
     labels: HashMap<(Kind, &'static str), HashMap<String, Vec<usize>>>,
 }
 
 /// Reads inputs into one bundle.
 pub fn read(inputs: Vec<Input>) -> Result<Bundle, ReadError> {
+    read_keeping(inputs, &[])
+}
+
+/// The same; the objects of the concepts to `keep` keep their text.
+pub fn read_keeping(inputs: Vec<Input>, keep: &'static [Concept]) -> Result<Bundle, ReadError> {
     let mut all = Parsed::default();
     let mut headers = Vec::new();
     let mut warnings = Vec::new();
     let mut places = Vec::new();
+    let mut member_documents = Vec::new();
     for input in inputs {
         input::read(input, &mut |place, bytes| {
-            let mut read = text::read(place, bytes)?;
+            let mut read = text::read(place, bytes, keep)?;
             warnings.append(&mut read.warnings);
             let own = std::mem::take(&mut read.parsed.own);
             let mut expected = None;
@@ -74,6 +87,8 @@ pub fn read(inputs: Vec<Input>) -> Result<Bundle, ReadError> {
                         *expected.get_or_insert(0) += objects;
                     }
                     headers.push(header);
+                } else if kind == members::KIND {
+                    member_documents.push((place.clone(), fields));
                 } else {
                     warnings.push(format!("{place}: passed over a document of kind `{kind}`"));
                 }
@@ -108,9 +123,11 @@ pub fn read(inputs: Vec<Input>) -> Result<Bundle, ReadError> {
         ));
     }
     let duplicates = duplicates::resolve(&mut objects);
+    let texts = texts(all.texts, &objects);
     // Not by file, so that the order of the files changes nothing.
     headers.sort_by_cached_key(|header| format!("{header:?}"));
     let header = Header::merge(&headers, &mut warnings);
+    let looks = members::read(member_documents, &mut warnings);
     Ok(Bundle {
         objects,
         outcomes: header.kinds,
@@ -119,11 +136,30 @@ pub fn read(inputs: Vec<Input>) -> Result<Bundle, ReadError> {
         hub: header.hub,
         served: header.served,
         has_header: !headers.is_empty(),
-        warnings,
         ignored: all.ignored,
         duplicates,
+        texts,
+        looks,
+        warnings,
         labels: HashMap::new(),
     })
+}
+
+/// The text of each object: of several versions of one, that of the version to believe.
+fn texts(
+    texts: Vec<(Object, Box<RawValue>)>,
+    objects: &[Object],
+) -> BTreeMap<ObjectRef, Box<RawValue>> {
+    let believed = |object: &Object| {
+        objects
+            .binary_search_by(|other| duplicates::key(other).cmp(&duplicates::key(object)))
+            .is_ok_and(|at| objects.get(at) == Some(object))
+    };
+    texts
+        .into_iter()
+        .filter(|(object, _)| believed(object))
+        .map(|(object, text)| (object.reference(), text))
+        .collect()
 }
 
 /// Why there is nothing to look at.
@@ -197,6 +233,11 @@ impl Bundle {
             .flat_map(|kind| self.objects_of(*kind))
     }
 
+    /// The text of an object as JSON, when it was kept.
+    pub fn text(&self, object: &ObjectRef) -> Option<&RawValue> {
+        self.texts.get(object).map(AsRef::as_ref)
+    }
+
     /// What the headers say of a kind.
     pub fn outcome(&self, kind: Kind) -> &Outcome {
         self.outcomes.get(&kind).unwrap_or(&Outcome::NotCollected)
@@ -204,7 +245,7 @@ impl Bundle {
 
     /// The newest point in time that the objects speak of: the clock of a bundle without a header.
     pub fn newest_timestamp(&self) -> Option<Timestamp> {
-        clock::newest(&self.objects)
+        clock::newest(&self.objects, self.looks.values())
     }
 
     /// The neighbours that compare equal.
@@ -282,6 +323,14 @@ impl Source for Bundle {
                 objects: self.matching(query),
                 outcome: self.outcome(query.kind).clone(),
             })
+            .collect()
+    }
+
+    fn look(&mut self, errands: &[Errand]) -> BTreeMap<String, Look> {
+        errands
+            .iter()
+            .map(|errand| &errand.cluster)
+            .filter_map(|cluster| Some((cluster.clone(), self.looks.get(cluster)?.clone())))
             .collect()
     }
 }

@@ -3,9 +3,11 @@
 
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer};
+use serde_json::value::RawValue;
 
 use super::error::{Place, ReadError};
 use super::yaml;
+use crate::kubefleet::Concept;
 use crate::kubefleet::object::{DocumentSeed, Parsed};
 
 /// What a text held, and what should be said about it.
@@ -15,8 +17,12 @@ pub(super) struct Read {
     pub warnings: Vec<String>,
 }
 
-/// Reads a whole text.
-pub(super) fn read(place: &Place, bytes: Vec<u8>) -> Result<Read, ReadError> {
+/// Reads a whole text; objects of the concepts to `keep` keep their text.
+pub(super) fn read(
+    place: &Place,
+    bytes: Vec<u8>,
+    keep: &'static [Concept],
+) -> Result<Read, ReadError> {
     let text = decode(place, bytes)?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     if text.trim().is_empty() {
@@ -32,14 +38,14 @@ pub(super) fn read(place: &Place, bytes: Vec<u8>) -> Result<Read, ReadError> {
     }
     let mut read = Read::default();
     if is_json(text) {
-        match json(text) {
+        match json(text, keep) {
             Ok(parsed) => read.parsed = parsed,
             // JSON documents between YAML's separators.
-            Err(_) if text.contains("\n---") => documents(place, text, &mut read)?,
+            Err(_) if text.contains("\n---") => documents(place, text, keep, &mut read)?,
             Err(error) => return Err(json_error(place, text, &error)),
         }
     } else {
-        documents(place, text, &mut read)?;
+        documents(place, text, keep, &mut read)?;
     }
     let parsed = &read.parsed;
     if parsed.not_objects > 0 {
@@ -143,10 +149,19 @@ impl<'de> Deserialize<'de> for Document {
 }
 
 /// One JSON value, or any number of them one after the other.
-fn json(text: &str) -> Result<Parsed, serde_json::Error> {
-    let mut all = Parsed::default();
-    for document in serde_json::Deserializer::from_str(text).into_iter::<Document>() {
-        all.absorb(document?.0);
+fn json(text: &str, keep: &'static [Concept]) -> Result<Parsed, serde_json::Error> {
+    let mut all = Parsed::keeping(keep);
+    let reader = serde_json::Deserializer::from_str(text);
+    if keep.is_empty() {
+        for document in reader.into_iter::<Document>() {
+            all.absorb(document?.0);
+        }
+        return Ok(all);
+    }
+    // A stream's values cannot be told what to keep: they are cut out first.
+    for document in reader.into_iter::<&RawValue>() {
+        let mut reader = serde_json::Deserializer::from_str(document?.get());
+        DocumentSeed::new(&mut all).deserialize(&mut reader)?;
     }
     Ok(all)
 }
@@ -173,7 +188,12 @@ fn json_error(place: &Place, text: &str, error: &serde_json::Error) -> ReadError
 }
 
 /// Reads the documents between `---` and `...` lines, each as what it is.
-fn documents(place: &Place, text: &str, read: &mut Read) -> Result<(), ReadError> {
+fn documents(
+    place: &Place,
+    text: &str,
+    keep: &'static [Concept],
+    read: &mut Read,
+) -> Result<(), ReadError> {
     let chunks = split(text);
     let count = chunks.len();
     for (number, document) in chunks.into_iter().enumerate() {
@@ -193,7 +213,7 @@ fn documents(place: &Place, text: &str, read: &mut Read) -> Result<(), ReadError
         }
         let inner = body.strip_prefix("---").unwrap_or(body);
         if is_json(inner) {
-            match json(inner) {
+            match json(inner, keep) {
                 Ok(parsed) => {
                     read.parsed.absorb(parsed);
                     continue;
@@ -206,7 +226,7 @@ fn documents(place: &Place, text: &str, read: &mut Read) -> Result<(), ReadError
                 }
             }
         }
-        let parsed = yaml::parse(body)
+        let parsed = yaml::parse(body, keep)
             .map_err(|fault| yaml_error(place, text, &document, number + 1 == count, &fault))?;
         if parsed.unnamed_lists > 0 {
             return Err(ReadError::new(

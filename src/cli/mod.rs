@@ -4,7 +4,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::global::Global;
 use crate::commands::{
-    collect, completion, diagnose, doctor, explain, list, schema, status, version, wait,
+    approvals, collect, completion, diagnose, doctor, explain, list, schema, status, strategies,
+    version, wait,
 };
 use crate::render::invocation::Invocation;
 use crate::ui::Color;
@@ -46,6 +47,8 @@ pub enum Command {
     Collect(collect::CollectArgs),
     Doctor(doctor::DoctorArgs),
     List(list::ListArgs),
+    Approvals(approvals::ApprovalsArgs),
+    Strategies(strategies::StrategiesArgs),
     Explain(explain::ExplainArgs),
     Schema(schema::SchemaArgs),
     Version(version::VersionArgs),

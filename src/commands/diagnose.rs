@@ -3,17 +3,20 @@
 mod filter;
 mod list;
 
+use std::collections::BTreeMap;
+
 use clap::Args;
 use jiff::Timestamp;
 use serde::Serialize;
 
 use super::global::Global;
+use super::members::{self, MemberArgs};
 use super::reading::{self, Input, Reading};
 use crate::diagnose::explain;
 use crate::diagnose::report::{NotChecked, Report, Severity, Subject};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::kubefleet::ObjectRef;
+use crate::inventory::Inventory;
 use crate::render::{self, text::Look};
 use crate::ui::Ui;
 use filter::Suppression;
@@ -29,7 +32,8 @@ pub use list::DiagnosisList;
     kubectl fleet-stage diagnose example-run\n  \
     kubectl fleet-stage diagnose web-app-rollout -n my-app-namespace\n  \
     kubectl fleet-stage diagnose crp/example-placement -f bundle.yaml -o json\n  \
-    kubectl fleet-stage diagnose --all -A --active --fail-on error\n\n\
+    kubectl fleet-stage diagnose --all -A --active --fail-on error\n  \
+    kubectl fleet-stage diagnose example-run --member-context member-1=CONTEXT\n\n\
     Exit codes, the same in every format:\n  \
     0  succeeded, or goes on without anyone\n  \
     1  the command failed\n  \
@@ -47,6 +51,8 @@ pub struct DiagnoseArgs {
     target: Option<String>,
     #[command(flatten)]
     input: Input,
+    #[command(flatten)]
+    members: MemberArgs,
     /// Diagnose every update run of the scope
     #[arg(long)]
     all: bool,
@@ -110,7 +116,9 @@ pub fn run(
     clock: fn() -> Timestamp,
 ) -> Result<Exit, Error> {
     check(args, global)?;
+    let mut entrance = args.members.open(global)?;
     let mut reading = reading::open(&args.input, "diagnose", global, ui, clock)?;
+    entrance.enter(&mut reading);
     let namespace = global.namespace.as_deref();
     let targets = if args.all {
         reading.every_run(namespace, args.all_namespaces, args.active)?
@@ -118,8 +126,12 @@ pub fn run(
         vec![reading.target(args.target.as_deref(), namespace, ui)?]
     };
     let mut reports = Vec::new();
+    let mut contexts = BTreeMap::new();
     for target in &targets {
-        let mut report = examine(&mut reading, target)?;
+        let inventory = reading.inventory(target)?;
+        entrance.check(&inventory, ui);
+        contexts.append(&mut members::contexts(&mut reading, &inventory));
+        let mut report = examine(&mut reading, &inventory);
         filter::apply(&mut report, args.min_severity, &args.suppress);
         reports.push(report);
     }
@@ -134,7 +146,7 @@ pub fn run(
     let look = Look {
         width: ui.width(),
         paint: ui.paint(),
-        invocation: ui.invocation().clone(),
+        invocation: ui.invocation().clone().entering(contexts),
         verbose: global.verbose,
     };
     let text = if args.all {
@@ -172,6 +184,13 @@ fn check(args: &DiagnoseArgs, global: &Global) -> Result<(), Error> {
         return Err(Error::usage(
             "-A looks everywhere, -n in one namespace: give one of them",
         ));
+    }
+    if !args.members.is_empty() && !args.input.files.is_empty() {
+        return Err(Error::usage(
+            "--member-context and --member-contexts-from-kubeconfig look into live clusters, and -f \
+             reads files",
+        )
+        .hint("collect with these flags: the file then holds what was seen in the members"));
     }
     let lonely = match (args.all, args.all_namespaces, args.active) {
         (false, true, _) => "-A",
@@ -215,9 +234,8 @@ fn machine<T: Serialize>(data: &T, format: Format) -> Result<String, Error> {
 }
 
 /// Diagnoses one run or placement; says which of its objects the input has in several versions.
-fn examine(reading: &mut Reading, target: &ObjectRef) -> Result<Report, Error> {
-    let inventory = reading.inventory(target)?;
-    let mut report = explain(&inventory);
+fn examine(reading: &mut Reading, inventory: &Inventory) -> Report {
+    let mut report = explain(inventory);
     for (object, versions) in reading.take_doubtful() {
         report.not_checked.push(NotChecked {
             what: object.kind.name().to_owned(),
@@ -227,5 +245,5 @@ fn examine(reading: &mut Reading, target: &ObjectRef) -> Result<Report, Error> {
         });
     }
     report.not_checked.sort();
-    Ok(report)
+    report
 }

@@ -87,7 +87,7 @@ impl<'r> Following<'r> {
             (None, _) => {}
         }
         let facts = self.facts(&walk);
-        let inventory = Inventory::new(walk, whole_seconds((self.clock)()), facts);
+        let inventory = Inventory::new(walk, (self.clock)(), facts);
         Ok(Look::State(Box::new(Status::new(&inventory))))
     }
 
@@ -135,9 +135,4 @@ impl<'r> Following<'r> {
             self.target.flag()
         ))
     }
-}
-
-/// The hub counts in seconds, and so do we.
-fn whole_seconds(time: Timestamp) -> Timestamp {
-    Timestamp::from_second(time.as_second()).unwrap_or(time)
 }

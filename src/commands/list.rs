@@ -149,7 +149,10 @@ pub fn run(
             args.output.draw(&table, ui)
         }
         Format::Name => {
-            let objects: Vec<_> = rollouts.iter().map(|rollout| rollout.run.object()).collect();
+            let objects: Vec<_> = rollouts
+                .iter()
+                .map(|rollout| rollout.run.object())
+                .collect();
             names(&objects)
         }
         format => document(&list(&rollouts, &runs), format)?,

@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub mod approvals;
 pub mod collect;
 pub mod completion;
 pub mod diagnose;
@@ -9,6 +10,7 @@ mod findings;
 mod following;
 pub mod global;
 pub mod list;
+pub mod members;
 mod names;
 pub mod output;
 pub mod permissions;
@@ -16,6 +18,7 @@ pub mod reading;
 mod runs;
 pub mod schema;
 pub mod status;
+pub mod strategies;
 pub mod version;
 pub mod wait;
 

@@ -1,13 +1,16 @@
 //! Where a command reads: the files that were given with `-f`, or the hub.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
 use jiff::Timestamp;
+use serde_json::value::RawValue;
 
 use super::global::Global;
 use super::names::{Known, form, resolve};
 use crate::bundle::{self, Bundle};
+use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::Hub;
@@ -16,6 +19,7 @@ use crate::inventory::{Inventory, Walk, choose};
 use crate::kubefleet::object::{Body, Object};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
+use crate::member::{Errand, Look};
 use crate::render::invocation::quote;
 use crate::rollout;
 use crate::ui::Ui;
@@ -34,6 +38,18 @@ pub struct Input {
     pub now: Option<Timestamp>,
 }
 
+impl Input {
+    /// The same where files were given, else what the outer command was given.
+    #[must_use]
+    pub fn or(&self, outer: &Self) -> Self {
+        if self.files.is_empty() {
+            outer.clone()
+        } else {
+            self.clone()
+        }
+    }
+}
+
 /// The objects that a command looks at, wherever they are.
 pub struct Reading {
     place: Place,
@@ -47,6 +63,9 @@ pub struct Reading {
     doubtful: Vec<(ObjectRef, usize)>,
 }
 
+/// The texts of objects, by kind, namespace and name.
+pub type Texts = BTreeMap<ObjectRef, Box<RawValue>>;
+
 enum Place {
     Files(Box<Bundle>),
     Hub(Box<Hub>),
@@ -54,6 +73,18 @@ enum Place {
 
 /// Reads the files, or connects to the hub. `command` is the one that hints name.
 pub fn open(
+    input: &Input,
+    command: &'static str,
+    global: &Global,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Result<Reading, Error> {
+    open_keeping(&[], input, command, global, ui, clock)
+}
+
+/// The same; of objects of the concepts to `keep`, [`Reading::ask_with_texts`] gives the texts.
+pub fn open_keeping(
+    keep: &'static [Concept],
     input: &Input,
     command: &'static str,
     global: &Global,
@@ -70,7 +101,7 @@ pub fn open(
             doubtful: Vec::new(),
         });
     }
-    let bundle = bundle::read(inputs(input, ui)?)?;
+    let bundle = bundle::read_keeping(inputs(input, ui)?, keep)?;
     for warning in &bundle.warnings {
         ui.warning(warning);
     }
@@ -96,7 +127,7 @@ pub fn connect(global: &Global, ui: &mut Ui) -> Result<Hub, Error> {
     let flags = global.connection(ui.has_terminal_input());
     let mut progress = ui.progress();
     let on_wait = Box::new(move |what: Option<&str>| match what {
-        Some(what) => progress.show(&format!("reading {what} from the hub …")),
+        Some(what) => progress.show(&format!("reading {what} …")),
         None => progress.clear(),
     });
     let variable = |name: &str| std::env::var_os(name);
@@ -143,6 +174,28 @@ impl Reading {
                 objects: Vec::new(),
                 outcome: Outcome::NotCollected,
             })
+    }
+
+    /// One answer, and the texts of its objects as JSON.
+    pub fn ask_with_texts(&mut self, query: &Query) -> (Answer, Texts) {
+        match &mut self.place {
+            Place::Hub(hub) => {
+                hub.keep_texts();
+                let answer = hub.ask_again(query);
+                (answer, hub.take_texts())
+            }
+            Place::Files(_) => {
+                let answer = self.ask(query);
+                let names = answer.objects.iter().map(Object::reference);
+                let Place::Files(bundle) = &self.place else {
+                    return (answer, Texts::new());
+                };
+                let texts = names
+                    .filter_map(|name| Some((name.clone(), bundle.text(&name)?.to_owned())))
+                    .collect();
+                (answer, texts)
+            }
+        }
     }
 
     /// The run or placement that a user means: a name, or TYPE/NAME; without a word, what the
@@ -224,9 +277,12 @@ impl Reading {
                 return Err(crate::hub::HubError::NotServed(*kind).into());
             }
         }
+        // Runs and placements are taken for each other.
+        let is_near = |concept| matches!(concept, Concept::UpdateRun | Concept::Placement);
+        let near = concepts.iter().copied().any(is_near);
         let everything: Vec<_> = Kind::ALL
             .iter()
-            .filter(|kind| matches!(kind.concept(), Concept::UpdateRun | Concept::Placement))
+            .filter(|kind| concepts.contains(&kind.concept()) || (near && is_near(kind.concept())))
             .map(|kind| Query::all(*kind, ""))
             .collect();
         let objects: Vec<_> = self
@@ -334,7 +390,11 @@ impl Reading {
     pub fn inventory(&mut self, target: &ObjectRef) -> Result<Inventory, Error> {
         let walk = self.walk_whole(target)?;
         let facts = self.hub_facts(walk.run().into_iter());
-        Ok(Inventory::new(walk, self.now, facts))
+        let mut inventory = Inventory::new(walk, self.now, facts);
+        if self.sees_members() {
+            inventory.looks = self.look(&diagnose::errands(&inventory));
+        }
+        Ok(inventory)
     }
 
     /// Walks around a target until what was read of its run goes together with the rest.
@@ -369,6 +429,14 @@ impl Reading {
             self.readable(target, answer)?;
         }
         Ok(walk)
+    }
+
+    /// Whether there is anything to be seen of member clusters.
+    fn sees_members(&self) -> bool {
+        match &self.place {
+            Place::Hub(hub) => hub.sees_members(),
+            Place::Files(bundle) => !bundle.looks.is_empty(),
+        }
     }
 
     fn walk(&mut self, target: &ObjectRef) -> Walk {
@@ -483,6 +551,13 @@ impl Source for Reading {
                 }
                 answers
             }
+        }
+    }
+
+    fn look(&mut self, errands: &[Errand]) -> BTreeMap<String, Look> {
+        match &mut self.place {
+            Place::Hub(hub) => hub.look(errands),
+            Place::Files(bundle) => bundle.look(errands),
         }
     }
 }

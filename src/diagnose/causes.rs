@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::finding::enumerate;
 use super::report::{Cause, Finding, Severity, Verdict};
-use super::rules;
+use super::{looks, rules};
 
 /// Values shown of a finding about many clusters.
 const EVIDENCE_EACH: usize = 12;
@@ -80,8 +80,12 @@ pub(super) fn link(findings: &mut [Finding]) {
     }
 }
 
-/// Whether a finding concerns a cluster of another one, or one of the two the whole run.
+/// Whether a finding concerns a cluster of another one, or one of the two the whole run. What was
+/// seen of an object in a member cluster explains that object and no other.
 fn touches(cause: &Finding, consequence: &Finding) -> bool {
+    if looks::OF_OBJECTS.contains(&cause.code.as_str()) && cause.subject != consequence.subject {
+        return false;
+    }
     cause.clusters.is_empty()
         || consequence.clusters.is_empty()
         || consequence

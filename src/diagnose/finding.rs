@@ -75,6 +75,25 @@ impl Finding {
     ) -> Self {
         self.evidence.push(Evidence {
             object: object.into(),
+            cluster: None,
+            path: path.into(),
+            value: cut(value.into()),
+        });
+        self
+    }
+
+    /// Adds a value that was read in a member cluster.
+    #[must_use]
+    pub fn evidence_in(
+        mut self,
+        cluster: &str,
+        object: impl Into<Subject>,
+        path: impl Into<String>,
+        value: impl Into<String>,
+    ) -> Self {
+        self.evidence.push(Evidence {
+            object: object.into(),
+            cluster: Some(cluster.to_owned()),
             path: path.into(),
             value: cut(value.into()),
         });

@@ -1,6 +1,7 @@
 //! What could not be judged, and why: silence is never health.
 
 use super::case::Case;
+use super::looks;
 use super::report::NotChecked;
 use crate::inventory::source::NOT_COLLECTED;
 use crate::kubefleet::{Concept, Kind};
@@ -47,6 +48,7 @@ pub(super) fn not_checked(case: &Case<'_>) -> Vec<NotChecked> {
             });
         }
     }
+    gaps.extend(looks::not_checked(case));
     gaps.sort();
     gaps.dedup();
     gaps

@@ -9,6 +9,7 @@ mod failing;
 pub mod finding;
 mod gaps;
 mod gate;
+mod looks;
 mod members;
 mod membership;
 mod objects;
@@ -26,6 +27,7 @@ use jiff::Timestamp;
 use crate::inventory::source::{HubFacts, Source};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::ObjectRef;
+use crate::member::Errand;
 use crate::rollout::Rollout;
 use case::Case;
 use report::{Report, Subject, Verdict};
@@ -44,7 +46,15 @@ pub fn diagnose(
 ) -> Report {
     let mut walk = Walk::new(target.clone());
     walk.drive(source);
-    explain(&Inventory::new(walk, now, hub.clone()))
+    let mut inventory = Inventory::new(walk, now, hub.clone());
+    inventory.looks = source.look(&errands(&inventory));
+    explain(&inventory)
+}
+
+/// What is worth a look in the member clusters themselves: for each cluster in trouble the objects
+/// that do not become available there.
+pub fn errands(inventory: &Inventory) -> Vec<Errand> {
+    looks::errands(&Case::new(inventory))
 }
 
 /// The verdict about a run, as its report gives it.

@@ -243,6 +243,9 @@ pub struct Cause {
 pub struct Evidence {
     /// The object in which it stands.
     pub object: Subject,
+    /// The member cluster in which the object was seen; absent for an object of the hub.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
     /// Where in the object.
     pub path: String,
     /// The value: text from the cluster, untrusted. Long values are cut with `…`.

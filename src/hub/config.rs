@@ -84,6 +84,25 @@ pub async fn resolve(
     })
 }
 
+/// The settings of one context as it stands in the kubeconfig, with no flag's word on it.
+pub(super) async fn of_context(
+    mut kubeconfig: Kubeconfig,
+    context: &str,
+    variable: &(dyn Fn(&str) -> Option<OsString> + Send + Sync),
+) -> Result<Config, HubError> {
+    let flags = Flags::default();
+    override_user(&flags, &mut kubeconfig, context);
+    let options = KubeConfigOptions {
+        context: Some(context.to_owned()),
+        ..KubeConfigOptions::default()
+    };
+    let mut config = Config::from_custom_kubeconfig(kubeconfig, &options)
+        .await
+        .map_err(|error| HubError::Config(chain(&error)))?;
+    finish(&mut config, &flags, variable);
+    Ok(config)
+}
+
 /// The names of the contexts, for completion and `--member-contexts-from-kubeconfig`.
 pub fn contexts(
     flags: &Flags,
@@ -97,7 +116,7 @@ pub fn contexts(
 }
 
 /// Reads and merges the files; `None` when there is none and nothing else names a server.
-fn read(
+pub(super) fn read(
     flags: &Flags,
     variable: &(dyn Fn(&str) -> Option<OsString> + Sync),
 ) -> Result<Option<Kubeconfig>, HubError> {

@@ -6,6 +6,7 @@
 mod access;
 mod config;
 mod error;
+mod members;
 mod read;
 mod request;
 mod served;
@@ -25,11 +26,13 @@ use tokio::task::JoinSet;
 pub use access::{Access, Clocks};
 pub use config::{Flags, contexts};
 pub use error::HubError;
+pub use members::{Members, Texts, Variables, Ways};
 pub use served::Served;
 pub use watch::{Event, Mirror, News, Next, Watch, What};
 
 use crate::inventory::source::{Answer, Outcome, Query, Source, Which};
 use crate::kubefleet::{Kind, ObjectRef};
+use crate::member::{Errand, Look};
 use request::Connection;
 
 /// How many requests are under way at once.
@@ -54,6 +57,8 @@ pub struct Hub {
     known: HashMap<Query, Answer>,
     lost: Option<HubError>,
     texts: Option<BTreeMap<ObjectRef, Box<RawValue>>>,
+    members: Option<Members>,
+    member_texts: BTreeMap<String, Texts>,
     on_wait: OnWait,
 }
 
@@ -97,6 +102,8 @@ impl Hub {
             known: HashMap::new(),
             lost: None,
             texts: None,
+            members: None,
+            member_texts: BTreeMap::new(),
             on_wait,
         })
     }
@@ -111,9 +118,29 @@ impl Hub {
         &self.served
     }
 
+    /// Looks into member clusters too, from now on.
+    pub fn enter(&mut self, members: Members) {
+        self.members = Some(members);
+    }
+
+    /// The context that leads into a member cluster, when one does.
+    pub fn context_of(&self, cluster: &str) -> Option<&str> {
+        self.members.as_ref()?.context_of(cluster)
+    }
+
+    /// Whether it looks into member clusters.
+    pub const fn sees_members(&self) -> bool {
+        self.members.is_some()
+    }
+
     /// Keeps the text of every object that is read from now on.
     pub fn keep_texts(&mut self) {
         self.texts.get_or_insert_default();
+    }
+
+    /// The texts of what was seen in member clusters, where they were kept.
+    pub fn take_member_texts(&mut self) -> BTreeMap<String, Texts> {
+        std::mem::take(&mut self.member_texts)
     }
 
     /// The texts that were kept, by kind, namespace and name.
@@ -237,6 +264,30 @@ impl Source for Hub {
                 })
             })
             .collect()
+    }
+
+    fn look(&mut self, errands: &[Errand]) -> BTreeMap<String, Look> {
+        let keep_texts = self.texts.is_some();
+        let Some(members) = self.members.as_mut().filter(|_| !errands.is_empty()) else {
+            return BTreeMap::new();
+        };
+        if keep_texts {
+            members.keep_texts();
+        }
+        let seen = wait(
+            &self.runtime,
+            &mut self.on_wait,
+            "what the member clusters show",
+            members.look(errands),
+        );
+        let mut looks = BTreeMap::new();
+        for (cluster, seen) in seen {
+            if !seen.texts.is_empty() {
+                self.member_texts.insert(cluster.clone(), seen.texts);
+            }
+            looks.insert(cluster, seen.look);
+        }
+        looks
     }
 }
 

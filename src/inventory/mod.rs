@@ -20,6 +20,7 @@ use crate::kubefleet::snapshot::{PolicySnapshot, ResourceSnapshot};
 use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::work::Work;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
+use crate::member::Look;
 
 pub use sight::{Listing, Sight};
 use source::{HubFacts, Query};
@@ -64,6 +65,8 @@ pub struct Inventory {
     pub placements: Listing<Placement>,
     /// Why objects of a kind may be missing, for each kind that was asked for in vain.
     pub gaps: BTreeMap<Kind, String>,
+    /// What was seen in the member clusters themselves, by cluster; empty when nobody looked.
+    pub looks: BTreeMap<String, Look>,
     binding_by_cluster: BTreeMap<String, Vec<usize>>,
     member_by_name: BTreeMap<String, usize>,
     works_by_binding: BTreeMap<String, Vec<usize>>,
@@ -143,6 +146,7 @@ impl Inventory {
             now,
             hub,
             gaps,
+            looks: BTreeMap::new(),
             binding_by_cluster: BTreeMap::new(),
             member_by_name: BTreeMap::new(),
             works_by_binding: BTreeMap::new(),

@@ -1,7 +1,10 @@
 //! Where objects come from: the walk asks, a source answers.
 
+use std::collections::BTreeMap;
+
 use crate::kubefleet::Kind;
 use crate::kubefleet::object::Object;
+use crate::member::{Errand, Look};
 
 /// One question of the walk.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -155,6 +158,12 @@ impl Outcome {
 pub trait Source {
     /// Answers one round: as many answers as queries, in their order.
     fn answer(&mut self, queries: &[Query]) -> Vec<Answer>;
+
+    /// Looks into the member clusters themselves. Clusters that nobody asked to look into are
+    /// left out, which for most sources are all; those that were to be looked into in vain say why.
+    fn look(&mut self, _errands: &[Errand]) -> BTreeMap<String, Look> {
+        BTreeMap::new()
+    }
 }
 
 /// What is known about the hub itself.

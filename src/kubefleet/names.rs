@@ -14,6 +14,8 @@ pub const POLICY_INDEX: &str = "kubernetes-fleet.io/policy-index";
 pub const TARGET_RUN: &str = "kubernetes-fleet.io/targetUpdateRun";
 /// The same label up to KubeFleet 0.1.2.
 pub const TARGET_RUN_OLD: &str = "kubernetes-fleet.io/targetupdaterun";
+/// Label of approval requests: `beforeStage` or `afterStage`.
+pub const TASK_TYPE: &str = "kubernetes-fleet.io/taskType";
 /// Label of Works: the binding.
 pub const PARENT_BINDING: &str = "kubernetes-fleet.io/parent-resource-binding";
 /// Label of Works that carry an envelope's content: the envelope's type.
@@ -27,6 +29,8 @@ pub const ENVELOPE_NAMESPACE: &str = "kubernetes-fleet.io/envelope-namespace";
 pub const RESOURCE_HASH: &str = "kubernetes-fleet.io/resource-hash";
 /// Annotation of the first object of a resource snapshot: how many objects make up the version.
 pub const NUMBER_OF_SNAPSHOTS: &str = "kubernetes-fleet.io/number-of-resource-snapshots";
+/// Annotation of the further objects of a resource snapshot: their place, from 0.
+pub const SUBINDEX: &str = "kubernetes-fleet.io/subindex-of-resource-snapshot";
 /// Annotation of the latest resource snapshot: when a change was noticed whose snapshot waits.
 /// Source: utils/controller/resource_snapshot_resolver.go:shouldCreateNewResourceSnapshotNow.
 pub const NEXT_DETECTION_TIME: &str =
@@ -42,12 +46,24 @@ pub const RUN_FINALIZER: &str = "kubernetes-fleet.io/stagedupdaterun-finalizer";
 pub const DELETE_STAGE: &str = "kubernetes-fleet.io/deleteStage";
 /// Property of a member cluster: how many nodes it has.
 pub const NODE_COUNT: &str = "kubernetes-fleet.io/node-count";
+/// The names under which KubeFleet's hub agent writes, after its program.
+pub const HUB_AGENTS: [&str; 2] = ["hubagent", "hub-agent"];
 /// The namespace of a member cluster on the hub is this and the cluster's name.
 pub const MEMBER_NAMESPACE_PREFIX: &str = "fleet-member-";
 
 /// The namespace of a member cluster on the hub.
 pub fn member_namespace(cluster: &str) -> String {
     format!("{MEMBER_NAMESPACE_PREFIX}{cluster}")
+}
+
+/// The name of a placement's first Work: `PLACEMENT-work`, `NAMESPACE.PLACEMENT-work`.
+/// Source: workgenerator/controller.go, apis/placement/v1beta1/work_types.go.
+pub fn work(namespace: &str, placement: &str) -> String {
+    if namespace.is_empty() {
+        format!("{placement}-work")
+    } else {
+        format!("{namespace}.{placement}-work")
+    }
 }
 
 /// The name of a version's master snapshot: `PLACEMENT-INDEX-snapshot`.

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use serde::de::value::StringDeserializer;
+use serde::de::value::{MapDeserializer, StringDeserializer};
 use serde::de::{
     DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
+use serde_json::value::RawValue;
 
 use super::approval::ApprovalRequest;
 use super::binding::Binding;
@@ -103,6 +104,10 @@ pub struct Parsed {
     pub own: Vec<(String, serde_json::Value)>,
     /// How many documents were no objects at all: not a mapping, or without `kind`.
     pub not_objects: usize,
+    /// The concepts whose objects keep their text.
+    keep: &'static [Concept],
+    /// The texts that were kept, as JSON, each behind the object that was read from it.
+    pub texts: Vec<(Object, Box<RawValue>)>,
 }
 
 /// The API version of our own documents.
@@ -238,6 +243,14 @@ impl DocumentSeed<'_> {
 }
 
 impl Parsed {
+    /// Nothing so far; the objects of these concepts will keep their text.
+    pub fn keeping(keep: &'static [Concept]) -> Self {
+        Self {
+            keep,
+            ..Self::default()
+        }
+    }
+
     /// Takes over what another text held.
     pub fn absorb(&mut self, other: Self) {
         if self.objects.is_empty() {
@@ -251,6 +264,7 @@ impl Parsed {
         self.unnamed_lists += other.unnamed_lists;
         self.own.extend(other.own);
         self.not_objects += other.not_objects;
+        self.texts.extend(other.texts);
     }
 
     fn read<'de, A: MapAccess<'de>>(
@@ -272,8 +286,15 @@ impl Parsed {
         }
         let group = api_version.split_once('/').map_or("", |(group, _)| group);
         if let Some(known) = Kind::find(group, kind) {
-            let body = Body::read(known.concept(), rest)?;
-            self.objects.push(Object { kind: known, body });
+            let object = if self.keep.contains(&known.concept()) {
+                let (object, text) = read_with_text(known, api_version, rest)?;
+                self.texts.push((object.clone(), text));
+                object
+            } else {
+                let body = Body::read(known.concept(), rest)?;
+                Object { kind: known, body }
+            };
+            self.objects.push(object);
             return Ok(());
         }
         while rest.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
@@ -289,6 +310,26 @@ impl Parsed {
         }
         Ok(())
     }
+}
+
+/// Reads an object and keeps its text as JSON.
+fn read_with_text<'de, A: MapAccess<'de>>(
+    kind: Kind,
+    api_version: &str,
+    mut rest: Rest<A>,
+) -> Result<(Object, Box<RawValue>), A::Error> {
+    let mut fields = serde_json::Map::new();
+    fields.insert("apiVersion".to_owned(), api_version.into());
+    fields.insert("kind".to_owned(), kind.name().into());
+    while let Some(key) = rest.next_key_seed(Key)? {
+        let key = key.into_owned();
+        let value: serde_json::Value = rest.next_value()?;
+        fields.insert(key, value);
+    }
+    let text = serde_json::value::to_raw_value(&fields).map_err(A::Error::custom)?;
+    let map = MapDeserializer::<_, serde_json::Error>::new(fields.into_iter());
+    let body = Body::read(kind.concept(), map).map_err(A::Error::custom)?;
+    Ok((Object { kind, body }, text))
 }
 
 /// The seed of `items`.

@@ -38,6 +38,11 @@ impl LabelSelector {
         Some(all)
     }
 
+    /// Whether it has no requirement, so that it selects everything.
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty() && self.expressions.is_empty()
+    }
+
     /// The selector as kubectl writes it: `environment=canary,order in (1,2)`.
     pub fn describe(&self) -> String {
         let labels = self

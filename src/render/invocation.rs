@@ -1,6 +1,8 @@
 //! Commands as the user would type them: in the form by which the plugin was called, with the
 //! flags that lead to the same hub.
 
+use std::collections::BTreeMap;
+
 /// How commands begin in reports, and in our own texts.
 pub const CANONICAL: &str = "kubectl fleet-stage";
 
@@ -9,6 +11,8 @@ pub const CANONICAL: &str = "kubectl fleet-stage";
 pub struct Invocation {
     program: String,
     flags: String,
+    /// By member cluster, the context that leads into it.
+    contexts: BTreeMap<String, String>,
 }
 
 impl Default for Invocation {
@@ -16,6 +20,7 @@ impl Default for Invocation {
         Self {
             program: CANONICAL.to_owned(),
             flags: String::new(),
+            contexts: BTreeMap::new(),
         }
     }
 }
@@ -40,7 +45,15 @@ impl Invocation {
         Self {
             program: program.to_owned(),
             flags,
+            contexts: BTreeMap::new(),
         }
+    }
+
+    /// With the contexts that lead into member clusters.
+    #[must_use]
+    pub fn entering(mut self, contexts: BTreeMap<String, String>) -> Self {
+        self.contexts = contexts;
+        self
     }
 
     /// The words that call the program.
@@ -71,11 +84,31 @@ impl Invocation {
         )
     }
 
-    /// Our own text, in which commands stand as `kubectl fleet-stage …`.
+    /// Our own text, in which commands stand as `kubectl fleet-stage …`, and those for a member as
+    /// `kubectl --context CLUSTER …`.
     pub fn prose(&self, text: &str) -> String {
-        text.replace(CANONICAL, &self.program)
+        let text = text.replace(CANONICAL, &self.program);
+        if self.contexts.is_empty() {
+            return text;
+        }
+        let mut pieces = text.split(CONTEXT);
+        let mut out = pieces.next().unwrap_or_default().to_owned();
+        for piece in pieces {
+            out.push_str(CONTEXT);
+            let end = piece.find([' ', '`']).unwrap_or(piece.len());
+            let (cluster, rest) = piece.split_at(end);
+            match self.contexts.get(cluster) {
+                Some(context) => out.push_str(&quote(context)),
+                None => out.push_str(cluster),
+            }
+            out.push_str(rest);
+        }
+        out
     }
 }
+
+/// How a command for a member cluster names its context.
+const CONTEXT: &str = "`kubectl --context ";
 
 /// The arguments with the space before them, when the command is one of ours.
 fn ours(command: &str) -> Option<&str> {
@@ -165,6 +198,21 @@ mod tests {
         for other in ["kubectl get pods", "kubectl fleet-stages x"] {
             assert_eq!(called.command(other), other);
         }
+    }
+
+    #[test]
+    fn commands_for_a_member_take_its_context() {
+        let contexts = [("member-1", "the first"), ("member-2", "m2")];
+        let contexts = contexts.map(|(cluster, context)| (cluster.into(), context.into()));
+        let called = Invocation::default().entering(contexts.into());
+        assert_eq!(
+            called.prose(
+                "Look: `kubectl --context member-2 -n a get pods`, `kubectl --context member-1` and \
+                 `kubectl --context member-20 get nodes`."
+            ),
+            "Look: `kubectl --context m2 -n a get pods`, `kubectl --context 'the first'` and \
+             `kubectl --context member-20 get nodes`."
+        );
     }
 
     #[test]

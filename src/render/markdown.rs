@@ -137,10 +137,14 @@ fn finding(out: &mut String, finding: &Finding, invocation: &Invocation) {
         out.push('\n');
     }
     for evidence in &finding.evidence {
+        let place = match &evidence.cluster {
+            Some(cluster) => format!("{} on {cluster}", evidence.object),
+            None => evidence.object.to_string(),
+        };
         let _ = writeln!(
             out,
             "- {} {} = {}",
-            text(&evidence.object.to_string()),
+            text(&place),
             code(&evidence.path),
             code(&evidence.value)
         );

@@ -53,7 +53,14 @@ pub fn status(status: &Status, look: &Look) -> String {
     }
     cut |= not_checked(&mut out, &status.not_checked, look);
     out.push('\n');
-    if let Some(next) = &status.next {
+    // The tree has shown the command already, beside its gate.
+    let is_shown = |next: &&String| {
+        let gates = status.gates.iter().filter(|_| status.clusters.is_none());
+        gates
+            .filter_map(|gate| gate.command.as_ref())
+            .any(|command| command == *next)
+    };
+    if let Some(next) = status.next.as_ref().filter(|next| !is_shown(next)) {
         let command = look.invocation.command(&escape::line(next));
         let _ = writeln!(out, "{} {}", paint.bold("next:"), paint.command(&command));
     }

@@ -75,6 +75,15 @@ impl Paint {
         self.text(style, severity.as_str())
     }
 
+    /// What a person has to look at, or not.
+    pub const fn attention(self, needed: bool) -> Style {
+        if needed {
+            AnsiColor::Yellow.on_default().bold()
+        } else {
+            Style::new()
+        }
+    }
+
     /// The word of a verdict.
     pub fn verdict(self, verdict: Verdict) -> String {
         self.text(self.verdict_style(verdict), verdict.as_str())

@@ -164,10 +164,14 @@ impl Page<'_> {
         let most = self.most(EVIDENCE);
         let mut object = None;
         for one in evidence.iter().take(most) {
-            if object != Some(&one.object) {
-                let text = one.object.to_string();
+            let place = (&one.object, &one.cluster);
+            if object != Some(place) {
+                let text = match &one.cluster {
+                    Some(cluster) => format!("{} on {cluster}", one.object),
+                    None => one.object.to_string(),
+                };
                 hanging(&mut self.out, "    ", "      ", &text, width);
-                object = Some(&one.object);
+                object = Some(place);
             }
             let value = shorten(&one.value, self.most(VALUE));
             self.cut |= value != one.value;

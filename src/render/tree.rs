@@ -123,9 +123,11 @@ fn stage(
     }
     let mut cut = false;
     for (state, members) in groups(stage) {
+        // Those that began together are as old as each other: once is enough.
+        let age = live.and_then(|live| common_age(&members, live.now));
         let names: Vec<_> = members
             .iter()
-            .map(|cluster| name(cluster, progress, live))
+            .map(|cluster| name(cluster, progress, live.filter(|_| age.is_none())))
             .collect();
         let odd = names
             .iter()
@@ -136,7 +138,10 @@ fn stage(
             cut = true;
             continue;
         }
-        let label = format!("{} {}", names.len(), state.describe());
+        let mut label = format!("{} {}", names.len(), state.describe());
+        if let Some(age) = age {
+            label = format!("{label} for {age}");
+        }
         let label = look.paint.cluster_state(state, &label);
         let is_quiet = matches!(state, ClusterState::Pending | ClusterState::Done);
         if is_quiet && names.len() > NAMED_QUIET && !look.verbose {
@@ -176,6 +181,17 @@ fn name(cluster: &ClusterProgress, progress: &Progress, live: Option<&Live<'_>>)
     } else {
         format!("{} ({})", cluster.name, notes.join(", "))
     }
+}
+
+/// How long the clusters in flight have been updated, when it is the same for all.
+fn common_age(clusters: &[&ClusterProgress], now: Timestamp) -> Option<String> {
+    let mut ages = clusters.iter().map(|cluster| {
+        let started = cluster.started.filter(|_| cluster.state.is_in_flight());
+        started.map(|started| lasting(started, now))
+    });
+    let first = ages.next()??;
+    ages.all(|age| age.as_deref() == Some(&first))
+        .then_some(first)
 }
 
 /// How long something has lasted. A clock that is behind the hub's has seen nothing of it yet.

@@ -2,6 +2,7 @@
 //!
 //! Every command that speaks of a run reads it here, so that all say the same.
 
+pub mod approvals;
 mod build;
 mod cluster;
 pub mod content;

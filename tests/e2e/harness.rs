@@ -65,7 +65,7 @@ impl Harness {
         }
         let started = runtime.block_on(async {
             let hub = TestHub::start(&Options::default()).await?;
-            hub.install(&Crds::from_environment()?).await?;
+            hub.install(&Crds::from_environment()).await?;
             let client = hub.client().await?;
             let standin = StandIn::start(client.clone(), timing());
             Ok::<_, Error>((hub, standin, client))

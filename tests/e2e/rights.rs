@@ -104,7 +104,11 @@ fn scope_of(scene: &Scene) -> Scope {
 }
 
 fn plugin(scene: &Scene, kubeconfig: &std::path::Path, command: &str, run: &str) -> Ran {
-    let placement = format!("{}/{}", if scene.namespaced { "rp" } else { "crp" }, scene.name);
+    let placement = format!(
+        "{}/{}",
+        if scene.namespaced { "rp" } else { "crp" },
+        scene.name
+    );
     let mut arguments = call(command, run, &placement);
     if scene.namespaced {
         arguments.extend(["-n", &scene.namespace]);

@@ -14,14 +14,15 @@ use std::collections::{HashSet, VecDeque};
 use serde::de::value::StringDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
+use crate::kubefleet::Concept;
 use crate::kubefleet::object::{DocumentSeed, Parsed};
 use crate::kubefleet::tolerant::TEXT;
 use events::Event;
 pub(super) use events::Fault;
 
-/// Reads one document.
-pub(super) fn parse(text: &str) -> Result<Parsed, Fault> {
-    let mut parsed = Parsed::default();
+/// Reads one document; objects of the concepts to `keep` keep their text.
+pub(super) fn parse(text: &str, keep: &'static [Concept]) -> Result<Parsed, Fault> {
+    let mut parsed = Parsed::keeping(keep);
     let mut yaml = Yaml {
         events: events::Events::new(text),
         merges: text.contains("<<"),

@@ -138,6 +138,30 @@ rules! {
         cluster_without_content,
         runs_on_placement,
     }
+    members {
+        image_not_pulled,
+        container_crash_looping,
+        container_out_of_memory,
+        container_config_missing,
+        container_not_started,
+        probe_failing,
+        init_container_running,
+        pod_unschedulable,
+        volume_not_bound,
+        pod_setup_failing,
+        pod_quota_exceeded,
+        pod_creation_refused,
+        readiness_gate_open,
+        node_not_reporting,
+        object_missing_on_member,
+        rollout_held_on_member,
+        old_pod_blocks_rollout,
+        change_not_observed_on_member,
+        available_on_member,
+        load_balancer_refused,
+        definition_not_accepted,
+        member_not_reachable,
+    }
 }
 
 /// The rule of a code.

@@ -110,12 +110,23 @@ fn stage_changes(before: Option<&StageProgress>, stage: &StageProgress, lines: &
         stage.state,
         StageState::Done | StageState::Skipped | StageState::Failed
     );
-    let headline = (was != stage.state).then(|| match (stage.state, stage.started, stage.ended) {
-        (StageState::Done, Some(started), Some(ended)) => format!(
-            "{name}: done after {}",
-            duration::describe(ended.duration_since(started))
-        ),
-        (state, _, _) => format!("{name}: {}", state.describe()),
+    // A task that begins says what the stage waits for.
+    let asks = stage.tasks.iter().enumerate().any(|(at, task)| {
+        let was = before.and_then(|stage| stage.tasks.get(at));
+        task.state == TaskState::Open && was.is_none_or(|was| was.state != TaskState::Open)
+    });
+    let waits = matches!(
+        stage.state,
+        StageState::WaitingBefore | StageState::WaitingAfter
+    );
+    let headline = (was != stage.state && !(asks && waits)).then(|| {
+        match (stage.state, stage.started, stage.ended) {
+            (StageState::Done, Some(started), Some(ended)) => format!(
+                "{name}: done after {}",
+                duration::describe(ended.duration_since(started))
+            ),
+            (state, _, _) => format!("{name}: {}", state.describe()),
+        }
     });
     // An end is told after what led to it, a beginning before.
     let (first, last) = if ended {

@@ -6,12 +6,14 @@ mod crds;
 pub mod fleet;
 mod objects;
 pub mod playground;
+pub mod proxy;
 mod servers;
 pub mod standin;
 
 pub use components::{CACHE, Components, REQUIRE};
-pub use crds::Crds;
+pub use crds::{Crds, FOLDER, VERSION, install, published_folder};
 pub use objects::path_of;
+pub use proxy::{Fault, FaultProxy, Rule, Seen};
 pub use servers::{ADMIN, Options, TestHub, USERS, client};
 
 /// Why there is no hub.

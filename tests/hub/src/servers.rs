@@ -99,6 +99,12 @@ impl TestHub {
         self.folder.path().join("ca.crt")
     }
 
+    /// The servers' certificate and its key, as PEM: for what stands in front of a server.
+    pub fn server_identity(&self) -> (PathBuf, PathBuf) {
+        let folder = self.folder.path();
+        (folder.join("server.crt"), folder.join("server.key"))
+    }
+
     /// A client of the hub for the admin.
     pub async fn client(&self) -> Result<Client, Error> {
         self.client_of("hub", ADMIN).await

@@ -36,7 +36,11 @@ async fn servers_know_their_users_and_end_with_us() {
             panic!("{error}");
         };
         assert_eq!(status.code, 403);
-        assert!(status.message.contains("\"user-007\""), "{}", status.message);
+        assert!(
+            status.message.contains("\"user-007\""),
+            "{}",
+            status.message
+        );
     }
     let client = hub.client().await.unwrap();
     drop(hub);

@@ -2,6 +2,7 @@
 
 use crate::diagnose::case::Case;
 use crate::diagnose::claims;
+use crate::diagnose::looks;
 use crate::diagnose::objects::per_object;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
@@ -14,7 +15,7 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
     name: "load-balancer-pending",
     severity: Severity::Error,
     reads: &[Concept::Binding, Concept::Work],
-    caused_by: &[],
+    caused_by: &looks::OF_OBJECTS,
     check,
 };
 
@@ -40,6 +41,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 ),
                 None,
             );
+            let names: Vec<_> = affected.on.iter().map(|on| on.cluster).collect();
+            finding = looks::invite(case, &names, finding);
             finding = finding.fix(
                 format!(
                     "Give {clusters} something that serves load balancers (the cloud's controller, \

@@ -15,7 +15,7 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
     name: "member-agent-silent",
     severity: Severity::Warning,
     reads: &[Concept::MemberCluster],
-    caused_by: &[],
+    caused_by: &["FS922"],
     check,
 };
 

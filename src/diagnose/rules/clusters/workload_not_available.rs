@@ -2,6 +2,7 @@
 
 use crate::diagnose::case::Case;
 use crate::diagnose::claims;
+use crate::diagnose::looks;
 use crate::diagnose::objects::per_object;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
@@ -16,7 +17,7 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
     name: "workload-not-available",
     severity: Severity::Error,
     reads: &[Concept::Binding, Concept::Work],
-    caused_by: &[],
+    caused_by: &looks::OF_OBJECTS,
     check,
 };
 
@@ -36,6 +37,9 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 affected.clusters(),
                 affected.lasting()
             );
+            let clusters: Vec<_> = affected.on.iter().map(|on| on.cluster).collect();
+            let subject = finding.subject.clone();
+            finding = looks::statuses(case, &subject, &clusters, finding);
             let without_nodes: Vec<_> = affected
                 .on
                 .iter()
@@ -73,6 +77,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 ),
                 None,
             );
+            finding = looks::invite(case, &clusters, finding);
             finding = finding.fix(
                 "If the cause is on the member (nodes, quota, pull secret, a dependency), mend it there.",
                 None,

@@ -1,0 +1,288 @@
+//! What was seen in member clusters, as a bundle carries it: one document for each cluster.
+//!
+//! Objects of several clusters may have one name, and Kubernetes' own kinds are not the hub's, so
+//! they are wrapped:
+//!
+//! ```yaml
+//! apiVersion: kubectl-fleet-stage/v1
+//! kind: MemberObjects
+//! cluster: member-2
+//! outcome: looked            # or noWay, unreachable: then with a why and nothing else
+//! reads:                     # what was asked; what no line covers is unknown
+//! - {kind: Deployment, namespace: shop, name: web, outcome: listed}
+//! - {kind: Pod, namespace: shop, labels: app=web, outcome: listed}
+//! - {kind: Event, namespace: shop, outcome: denied, why: …}
+//! items: […]
+//! ```
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::error::Place;
+use super::mask::{self, Masked};
+use crate::kubefleet::object::OWN_API_VERSION;
+use crate::member::{Closed, Kind, Look, Object, Outcome, Query, Which};
+
+/// The kind of such a document.
+pub(super) const KIND: &str = "MemberObjects";
+
+/// Reads the documents of that kind. What is odd in one costs that, and is worth a warning.
+pub(super) fn read(
+    documents: Vec<(Place, Value)>,
+    warnings: &mut Vec<String>,
+) -> BTreeMap<String, Look> {
+    let mut documents = documents;
+    // Of two documents about one cluster the same one counts, whatever their order.
+    documents.sort_by_cached_key(|(_, fields)| fields.to_string());
+    documents.dedup_by(|(_, a), (_, b)| a == b);
+    let mut looks: BTreeMap<String, Look> = BTreeMap::new();
+    for (place, fields) in documents {
+        let cluster = text(&fields, "cluster");
+        if cluster.is_empty() {
+            warnings.push(format!(
+                "{place}: passed over a document of kind `{KIND}` that names no cluster"
+            ));
+            continue;
+        }
+        let look = one(&place, &fields, warnings);
+        match looks.get_mut(&cluster) {
+            None => {
+                looks.insert(cluster, look);
+            }
+            Some(known) => merge(known, look),
+        }
+    }
+    looks
+}
+
+fn merge(known: &mut Look, other: Look) {
+    if other.closed.is_some() {
+        return;
+    }
+    known.closed = None;
+    known.absorb_all(other.objects);
+    for (query, outcome) in other.reads {
+        match known.reads.get_mut(&query) {
+            Some(first) if *first == Outcome::Listed => *first = outcome,
+            Some(_) => {}
+            None => {
+                known.reads.insert(query, outcome);
+            }
+        }
+    }
+}
+
+fn one(place: &Place, fields: &Value, warnings: &mut Vec<String>) -> Look {
+    let why = || text(fields, "why");
+    match text(fields, "outcome").as_str() {
+        "looked" | "" => {}
+        "unreachable" => return Look::closed(Closed::Unreachable(why())),
+        "noWay" => return Look::closed(Closed::NoWay(why())),
+        other => {
+            warnings.push(format!(
+                "{place}: a document of kind `{KIND}` has an unknown outcome `{other}`: nothing is \
+                 assumed of that cluster"
+            ));
+            return Look::closed(Closed::NoWay(format!("unknown outcome `{other}`")));
+        }
+    }
+    let mut look = Look::default();
+    for entry in list(fields, "reads") {
+        match read_entry(entry) {
+            Some((query, outcome)) => {
+                look.reads.insert(query, outcome);
+            }
+            None => warnings.push(format!(
+                "{place}: passed over what a document of kind `{KIND}` says was read: {entry}"
+            )),
+        }
+    }
+    let objects = list(fields, "items").filter_map(|item| {
+        let api_version = text(item, "apiVersion");
+        let group = api_version.split_once('/').map_or("", |(group, _)| group);
+        let kind = Kind::find(group, &text(item, "kind"))?;
+        // The reader is lenient: it fails on broken syntax only, and this has been read.
+        let object = Object::read(kind, item).ok()?;
+        (!object.meta().name.is_empty()).then_some(object)
+    });
+    look.absorb_all(objects);
+    look
+}
+
+fn read_entry(entry: &Value) -> Option<(Query, Outcome)> {
+    let kind = text(entry, "kind");
+    let kind = Kind::ALL.iter().copied().find(|k| k.name() == kind)?;
+    let (name, labels, why) = (
+        text(entry, "name"),
+        text(entry, "labels"),
+        text(entry, "why"),
+    );
+    let outcome = match text(entry, "outcome").as_str() {
+        "listed" => Outcome::Listed,
+        "cut" => Outcome::Cut(
+            entry["read"]
+                .as_u64()
+                .and_then(|read| usize::try_from(read).ok())
+                .unwrap_or_default(),
+        ),
+        "denied" => Outcome::Denied(why),
+        "notServed" => Outcome::NotServed,
+        "failed" => Outcome::Failed(why),
+        _ => return None,
+    };
+    let which = match (name.is_empty(), labels.is_empty()) {
+        (false, _) => Which::Named(name),
+        (true, false) => Which::Labelled(labels),
+        (true, true) => Which::All,
+    };
+    let query = Query {
+        kind,
+        namespace: text(entry, "namespace"),
+        which,
+    };
+    Some((query, outcome))
+}
+
+fn text(value: &Value, key: &str) -> String {
+    match value.get(key) {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Number(number)) => number.to_string(),
+        _ => String::new(),
+    }
+}
+
+fn list<'v>(value: &'v Value, key: &str) -> impl Iterator<Item = &'v Value> {
+    value
+        .get(key)
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+}
+
+/// One cluster, ready to be written into a bundle.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Document {
+    /// The document.
+    pub fields: Value,
+    /// What was masked: in which object of the cluster, and where.
+    pub masked: Vec<(Kind, String, String, Masked)>,
+}
+
+/// Writes what was seen in a cluster. `texts` are the objects as the server gave them; what the
+/// diagnosis never reads and may hold secrets (environments, commands, the copies of the whole
+/// object that kubectl and the server keep) is left out.
+pub fn document(
+    cluster: &str,
+    look: &Look,
+    texts: &BTreeMap<(Kind, String, String), Box<serde_json::value::RawValue>>,
+    show_secrets: bool,
+) -> Document {
+    let mut fields = Map::new();
+    fields.insert("apiVersion".into(), json!(OWN_API_VERSION));
+    fields.insert("kind".into(), json!(KIND));
+    fields.insert("cluster".into(), json!(cluster));
+    let mut masked = Vec::new();
+    let outcome = match &look.closed {
+        None => "looked",
+        Some(Closed::NoWay(_)) => "noWay",
+        Some(Closed::Unreachable(_)) => "unreachable",
+    };
+    fields.insert("outcome".into(), json!(outcome));
+    if let Some(closed) = &look.closed {
+        fields.insert("why".into(), json!(closed.why()));
+        return Document {
+            fields: Value::Object(fields),
+            masked,
+        };
+    }
+    let reads: Vec<_> = look.reads.iter().map(write_entry).collect();
+    fields.insert("reads".into(), Value::Array(reads));
+    let mut items = Vec::new();
+    for ((kind, namespace, name), text) in texts {
+        let Ok(mut item) = serde_json::from_str::<Value>(text.get()) else {
+            continue;
+        };
+        if !show_secrets {
+            prune(&mut item);
+            for found in mask::mask(&mut item) {
+                masked.push((*kind, namespace.clone(), name.clone(), found));
+            }
+        }
+        // In a list, the server leaves out what they are.
+        let mut whole = Map::new();
+        whole.insert("apiVersion".into(), json!(kind.api_version()));
+        whole.insert("kind".into(), json!(kind.name()));
+        if let Value::Object(rest) = item {
+            whole.extend(
+                rest.into_iter()
+                    .filter(|(key, _)| !matches!(key.as_str(), "apiVersion" | "kind")),
+            );
+        }
+        items.push(Value::Object(whole));
+    }
+    fields.insert("items".into(), Value::Array(items));
+    Document {
+        fields: Value::Object(fields),
+        masked,
+    }
+}
+
+fn write_entry((query, outcome): (&Query, &Outcome)) -> Value {
+    let mut entry = Map::new();
+    entry.insert("kind".into(), json!(query.kind.name()));
+    if !query.namespace.is_empty() {
+        entry.insert("namespace".into(), json!(query.namespace));
+    }
+    match &query.which {
+        Which::Named(name) => entry.insert("name".into(), json!(name)),
+        Which::Labelled(labels) => entry.insert("labels".into(), json!(labels)),
+        Which::All => None,
+    };
+    let (word, why) = match outcome {
+        Outcome::Listed => ("listed", ""),
+        Outcome::Cut(_) => ("cut", ""),
+        Outcome::Denied(why) => ("denied", why.as_str()),
+        Outcome::NotServed => ("notServed", ""),
+        Outcome::Failed(why) => ("failed", why.as_str()),
+    };
+    entry.insert("outcome".into(), json!(word));
+    if let Outcome::Cut(read) = outcome {
+        entry.insert("read".into(), json!(read));
+    }
+    if !why.is_empty() {
+        entry.insert("why".into(), json!(why));
+    }
+    Value::Object(entry)
+}
+
+/// Takes out what no rule reads and what often holds secrets.
+fn prune(item: &mut Value) {
+    if let Some(meta) = item.get_mut("metadata").and_then(Value::as_object_mut) {
+        meta.remove("managedFields");
+        if let Some(annotations) = meta.get_mut("annotations").and_then(Value::as_object_mut) {
+            annotations.remove("kubectl.kubernetes.io/last-applied-configuration");
+        }
+    }
+    let in_pod = |spec: &mut Value| {
+        for key in ["containers", "initContainers", "ephemeralContainers"] {
+            let containers = spec.get_mut(key).and_then(Value::as_array_mut);
+            for container in containers.into_iter().flatten() {
+                if let Some(container) = container.as_object_mut() {
+                    for key in ["env", "command", "args"] {
+                        container.remove(key);
+                    }
+                }
+            }
+        }
+    };
+    if let Some(spec) = item.get_mut("spec") {
+        in_pod(spec);
+        // The template is in the pods, as far as it is read.
+        if let Some(spec) = spec.as_object_mut()
+            && spec.contains_key("selector")
+        {
+            spec.remove("template");
+        }
+    }
+}

@@ -1,0 +1,451 @@
+//! `approvals`: the gates that a person opens.
+
+use std::collections::BTreeSet;
+
+use clap::Args;
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::global::Global;
+use super::output::{Format, Output, age, document, names};
+use super::reading::{self, Input};
+use super::runs::{self, Evidence, Reach, Runs};
+use crate::diagnose::report::NotChecked;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::inventory::Sight;
+use crate::kubefleet::object::{Body, OWN_API_VERSION};
+use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::{Concept, ObjectRef, Scope};
+use crate::render::table::{Cell, Column, Table};
+use crate::rollout::approvals::{Approval, ApprovalState, answered, of_request, of_run};
+use crate::rollout::{Phase, Rollout, TaskTime};
+use crate::ui::Ui;
+
+/// List the approvals that runs wait for, and those that were given
+///
+/// One row for each gate of a run that a person opens: since when it waits, what was answered, by
+/// whom as far as the request tells, and the command to approve. An approval that KubeFleet ignores
+/// is shown as such. There is no reject: to hold a rollout back, stop its run.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    kubectl fleet-stage approvals --pending\n  \
+    kubectl fleet-stage approvals example-run -o wide\n  \
+    kubectl fleet-stage approvals -A --pending -o name\n\n\
+    States:\n  \
+    pending      asked for, and nobody has answered\n  \
+    ignored      approved for another generation than the request has: approve again\n  \
+    withheld     Approved is not True, which KubeFleet treats like no answer\n  \
+    approved     KubeFleet takes it at its next look, or when a stopped run is resumed\n  \
+    accepted     approved and taken: it cannot be reverted\n  \
+    missing      the run waits for a request that somebody deleted\n  \
+    foreign      the request under that name belongs to another run or stage\n  \
+    not reached  the run has not asked for it yet\n  \
+    run over     its run was over before it was approved\n  \
+    run gone     its run does not exist any more")]
+pub struct ApprovalsArgs {
+    /// Only those of this run: a name, csur/NAME, or with -n sur/NAME
+    #[arg(value_name = "RUN", conflicts_with = "all_namespaces")]
+    run: Option<String>,
+    /// Look in both scopes and all namespaces
+    #[arg(short = 'A', long)]
+    all_namespaces: bool,
+    /// Only those that a person has to answer: pending, ignored, withheld
+    #[arg(long)]
+    pending: bool,
+    #[command(flatten)]
+    input: Input,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// Approvals.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ApprovalList {
+    /// Always `kubectl-fleet-stage/v1`.
+    api_version: String,
+    /// Always `ApprovalList`.
+    kind: String,
+    /// The approvals, by scope, namespace and run, in the order of the run's stages.
+    items: Vec<ApprovalItem>,
+    /// Kinds that could not be listed in full, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    not_checked: Vec<NotChecked>,
+}
+
+/// One approval.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ApprovalItem {
+    /// `ClusterApprovalRequest` or `ApprovalRequest`.
+    kind: String,
+    /// Its namespace; empty for cluster-scoped requests.
+    namespace: String,
+    /// The request's name; a run knows it before the request exists.
+    name: String,
+    /// The run.
+    run: String,
+    /// The placement; absent where the run is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    placement: Option<String>,
+    /// The stage.
+    stage: String,
+    /// `before` or `after` the stage's clusters; absent where nothing tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    when: Option<TaskTime>,
+    /// What has become of it.
+    state: ApprovalState,
+    /// Since when it is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    asked: Option<Timestamp>,
+    /// When it was answered, by the answer's own word.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    answered: Option<Timestamp>,
+    /// Who answered, where the answer's text says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<String>,
+    /// The program that wrote the answer, where that is recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    with: Option<String>,
+    /// The answer's text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+    /// What is to be known about it, in one sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+    /// What to run, where there is something to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<String>,
+}
+
+/// Lists approvals.
+pub fn run(
+    args: &ApprovalsArgs,
+    global: &Global,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Result<Exit, Error> {
+    let mut reach = Reach::of(global, args.all_namespaces)?;
+    let mut reading = reading::open(&args.input, "approvals", global, ui, clock)?;
+    let mut only = None;
+    if let Some(word) = &args.run {
+        let namespace = global.namespace.as_deref();
+        let target = reading.target_of(Some(word), namespace, &[Concept::UpdateRun], ui)?;
+        reach = Reach::One(target.scope());
+        only = Some(target);
+    }
+    let is_wanted = |run: &UpdateRun| only.as_ref().is_none_or(|only| run.object() == *only);
+    let runs = runs::read(&mut reading, &reach, Evidence::Approvals, is_wanted)?;
+    runs.warn(ui);
+    let mut found = gather(&runs, only.as_ref());
+    found.retain(|(_, approval)| !args.pending || approval.state.needs_a_person());
+    if found.is_empty() {
+        let which = if args.pending {
+            "no approval is waited for"
+        } else {
+            "no approval is asked for"
+        };
+        let scope = match (&only, reach.is_everywhere()) {
+            (Some(run), _) => format!(" by {run}"),
+            (None, true) => String::new(),
+            (None, false) => " in this scope; -A looks everywhere".to_owned(),
+        };
+        ui.status(&format!("{which}{scope}"));
+    }
+    let text = match args.output.format() {
+        Format::Table | Format::Wide => {
+            let table = table(&found, &reach, args.output.is_wide(), reading.now, ui);
+            args.output.draw(&table, ui)
+        }
+        Format::Name => {
+            let exists = |approval: &Approval| {
+                !matches!(
+                    approval.state,
+                    ApprovalState::NotReached | ApprovalState::Missing
+                )
+            };
+            let objects: Vec<_> = found
+                .iter()
+                .filter(|(_, approval)| exists(approval))
+                .map(|(scope, approval)| object(scope, approval))
+                .collect();
+            names(&objects)
+        }
+        format => document(&list(&found, &runs), format)?,
+    };
+    ui.answer(&text);
+    if matches!(args.output.format(), Format::Table | Format::Wide) {
+        hints(&found, ui);
+    }
+    Ok(Exit::Done)
+}
+
+/// The gates of the runs, and the requests that belong to none of them.
+fn gather(runs: &Runs, only: Option<&ObjectRef>) -> Vec<(Scope, Approval)> {
+    let rollouts = runs.rollouts();
+    let mut found: Vec<(ObjectRef, usize, Approval)> = Vec::new();
+    let mut seen = BTreeSet::new();
+    for (inventory, rollout) in &rollouts {
+        for approval in of_run(rollout) {
+            if matches!(approval.state, ApprovalState::RunOver)
+                && !matches!(
+                    inventory.approval(&approval.request),
+                    Sight::Present(_) | Sight::Unknown(_)
+                )
+            {
+                // Never asked for, and never will be.
+                continue;
+            }
+            if approval.state != ApprovalState::Foreign {
+                seen.insert(object(&inventory.scope, &approval));
+            }
+            found.push((rollout.run.object(), found.len(), approval));
+        }
+    }
+    let runs_are_known = runs.gaps.iter().all(|gap| {
+        !matches!(
+            gap.what.as_str(),
+            "ClusterStagedUpdateRun" | "StagedUpdateRun"
+        )
+    });
+    for request in &runs.approvals {
+        let Body::Approval(request) = &request.body else {
+            continue;
+        };
+        let object = request.object();
+        let run = object.scope().object(Concept::UpdateRun, &request.spec.run);
+        if seen.contains(&object) || only.is_some_and(|only| *only != run) {
+            continue;
+        }
+        let rollout = rollouts
+            .iter()
+            .map(|(_, rollout)| rollout)
+            .find(|rollout: &&Rollout<'_>| rollout.run.object() == run);
+        let mut approval = of_request(request, rollout);
+        if rollout.is_none() && !runs_are_known {
+            // For all that is known, the run exists.
+            approval.state = answered(request);
+        }
+        found.push((run, found.len(), approval));
+    }
+    found.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
+    found
+        .into_iter()
+        .map(|(run, _, approval)| (run.scope(), approval))
+        .collect()
+}
+
+fn object(scope: &Scope, approval: &Approval) -> ObjectRef {
+    scope.object(Concept::ApprovalRequest, &approval.request)
+}
+
+/// What to run, where there is something to do: without the program's name.
+fn commands(scope: &Scope, approval: &Approval) -> Vec<String> {
+    let flag = scope.flag();
+    let approve = format!("kubectl fleet-stage approve {}{flag}", approval.request);
+    let stopped = matches!(approval.phase, Some(Phase::Stopped | Phase::Stopping));
+    match approval.state {
+        ApprovalState::Pending | ApprovalState::Ignored => vec![approve],
+        ApprovalState::Withheld if stopped => vec![approve],
+        ApprovalState::Withheld => vec![
+            approve,
+            format!("kubectl fleet-stage stop {}{flag}", approval.run),
+        ],
+        ApprovalState::Approved if stopped => {
+            vec![format!("kubectl fleet-stage resume {}{flag}", approval.run)]
+        }
+        ApprovalState::Missing | ApprovalState::Foreign | ApprovalState::Unknown => {
+            vec![format!(
+                "kubectl fleet-stage diagnose {}{flag}",
+                approval.run
+            )]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// What is to be known about an approval.
+fn note(approval: &Approval) -> Option<String> {
+    let stopped = matches!(approval.phase, Some(Phase::Stopped | Phase::Stopping));
+    let (name, run) = (&approval.request, &approval.run);
+    Some(match approval.state {
+        ApprovalState::Pending if stopped => {
+            format!("{run} is stopped: an approval is taken when it is resumed.")
+        }
+        ApprovalState::Pending => return None,
+        ApprovalState::Ignored => {
+            let observed = approval
+                .answer
+                .as_ref()
+                .and_then(|answer| answer.observed_generation);
+            let carries = match observed {
+                None => "without an observedGeneration".to_owned(),
+                Some(observed) => format!("for generation {observed}, which it does not have"),
+            };
+            format!("{name} was approved {carries}: KubeFleet ignores that without a word.")
+        }
+        ApprovalState::Withheld => format!(
+            "{name} carries an answer other than True, which rejects nothing: KubeFleet treats it \
+             like no answer."
+        ),
+        ApprovalState::Approved if stopped => {
+            format!("{run} is stopped: the approval is taken when it is resumed.")
+        }
+        ApprovalState::Approved => "KubeFleet takes it at its next look.".to_owned(),
+        ApprovalState::Missing => {
+            format!("{run} waits for {name}, which somebody deleted: KubeFleet makes it anew.")
+        }
+        ApprovalState::Foreign => format!(
+            "{name} is made out to another run or stage, which ends {run} when it looks at it."
+        ),
+        ApprovalState::RunOver => format!("{run} is over: approving changes nothing."),
+        ApprovalState::RunGone => format!("{run} does not exist: approving changes nothing."),
+        ApprovalState::Unknown => format!("{name} could not be read."),
+        ApprovalState::Accepted | ApprovalState::NotReached => return None,
+    })
+}
+
+fn list(found: &[(Scope, Approval)], runs: &Runs) -> ApprovalList {
+    ApprovalList {
+        api_version: OWN_API_VERSION.to_owned(),
+        kind: "ApprovalList".to_owned(),
+        items: found.iter().map(item).collect(),
+        not_checked: runs.gaps.clone(),
+    }
+}
+
+fn item((scope, approval): &(Scope, Approval)) -> ApprovalItem {
+    let object = object(scope, approval);
+    let answer = approval.answer.as_ref();
+    ApprovalItem {
+        kind: object.kind.name().to_owned(),
+        namespace: object.namespace,
+        name: object.name,
+        run: approval.run.clone(),
+        placement: (!approval.placement.is_empty()).then(|| approval.placement.clone()),
+        stage: approval.stage.clone(),
+        when: approval.time,
+        state: approval.state,
+        asked: approval.asked,
+        answered: answer.and_then(|answer| answer.at),
+        by: answer.and_then(|answer| answer.by.clone()),
+        with: answer.and_then(|answer| answer.with.clone()),
+        message: answer
+            .map(|answer| answer.message.clone())
+            .filter(|message| !message.is_empty()),
+        note: note(approval),
+        command: commands(scope, approval).into_iter().next(),
+    }
+}
+
+fn table(found: &[(Scope, Approval)], reach: &Reach, wide: bool, now: Timestamp, ui: &Ui) -> Table {
+    let mut columns = Vec::new();
+    if reach.is_everywhere() {
+        columns.push(Column::shrinking("NAMESPACE", 9));
+    }
+    columns.extend([
+        Column::shrinking("RUN", 10),
+        Column::shrinking("STAGE", 6),
+        Column::new("WHEN"),
+        Column::new("STATE"),
+        Column::new("SINCE"),
+        Column::shrinking("ANSWER", 8),
+    ]);
+    if wide {
+        columns.extend([
+            Column::new("PLACEMENT"),
+            Column::new("REQUEST"),
+            Column::new("COMMAND"),
+        ]);
+    }
+    let mut table = Table::new(columns);
+    for (scope, approval) in found {
+        let state = approval.state;
+        let mut cells: Vec<Cell> = Vec::new();
+        if reach.is_everywhere() {
+            cells.push(Cell::from(scope.namespace()));
+        }
+        let since = match state {
+            ApprovalState::Pending | ApprovalState::Missing => approval.asked,
+            _ => approval.answer.as_ref().and_then(|answer| answer.at),
+        };
+        cells.extend([
+            Cell::from(&approval.run),
+            Cell::from(&approval.stage),
+            Cell::from(approval.time.map(TaskTime::as_str)),
+            Cell::styled(
+                state.describe(),
+                ui.paint().attention(state.needs_a_person()),
+            ),
+            Cell::from(age(since, now)),
+            Cell::from(answer(approval)),
+        ]);
+        if wide {
+            let command = commands(scope, approval).into_iter().next();
+            let exists = !matches!(state, ApprovalState::NotReached);
+            cells.extend([
+                Cell::from(&approval.placement),
+                Cell::from(exists.then_some(&approval.request)),
+                Cell::from(command.map(|command| ui.invocation().command(&command))),
+            ]);
+        }
+        table.row(cells);
+    }
+    table
+}
+
+/// Who answered, else what.
+fn answer(approval: &Approval) -> Option<String> {
+    let answer = approval.answer.as_ref()?;
+    Some(match (&answer.by, &answer.with) {
+        (Some(by), _) => format!("by {by}"),
+        (None, Some(with)) if answer.message.is_empty() => format!("with {with}"),
+        (None, Some(with)) => format!("{:?}, with {with}", answer.message),
+        (None, None) if answer.message.is_empty() => return None,
+        (None, None) => format!("{:?}", answer.message),
+    })
+}
+
+/// How many commands are shown below a table.
+const SHOWN: usize = 5;
+
+/// Says what to do about the approvals that need a person.
+fn hints(found: &[(Scope, Approval)], ui: &mut Ui) {
+    for (state, lead) in [
+        (ApprovalState::Pending, "to approve:"),
+        (
+            ApprovalState::Ignored,
+            "approved for another generation, which KubeFleet ignores without a word; to mend it:",
+        ),
+        (
+            ApprovalState::Withheld,
+            "an answer other than True rejects nothing; to approve after all, or to hold the run back:",
+        ),
+        (
+            ApprovalState::Approved,
+            "a stopped run takes approvals when it is resumed:",
+        ),
+    ] {
+        let mut lines: Vec<_> = found
+            .iter()
+            .filter(|(_, approval)| approval.state == state)
+            .flat_map(|(scope, approval)| commands(scope, approval))
+            .map(|command| format!("\n  {}", ui.invocation().command(&command)))
+            .collect();
+        if lines.is_empty() {
+            continue;
+        }
+        let more = lines.len().saturating_sub(SHOWN);
+        lines.truncate(SHOWN);
+        let rest = if more > 0 {
+            format!("\n  and {more} more: -o wide shows all")
+        } else {
+            String::new()
+        };
+        ui.hint(&format!("{lead}{}{rest}", lines.concat()));
+    }
+}

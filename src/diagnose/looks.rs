@@ -1,0 +1,551 @@
+//! Findings about what was seen in member clusters: one way to write them for all rules.
+//!
+//! What the rollout waits for is known from the hub; why it does not come is known in the cluster.
+//! Findings of this kind explain the object that they are about, and no other.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::case::{Case, Troubled};
+use super::claims;
+use super::finding::{count, enumerate};
+use super::members::needed;
+use super::objects::goes_on;
+use super::report::{Finding, NotChecked, Subject};
+use super::rules::Rule;
+use crate::kubefleet::binding::Binding;
+use crate::kubefleet::{Concept, duration, names};
+use crate::member::model::{Event, Meta};
+use crate::member::{
+    Errand, Identity, Kind, Look, Object, PodTrouble, View, WORKLOADS_EACH, Wanted, events_since,
+};
+use crate::rollout::ManifestTrouble;
+
+/// The codes of findings that explain why one object does not become available.
+pub(super) const OF_OBJECTS: [&str; 21] = [
+    "FS901", "FS902", "FS903", "FS904", "FS905", "FS906", "FS907", "FS908", "FS909", "FS910",
+    "FS911", "FS912", "FS913", "FS914", "FS915", "FS916", "FS917", "FS918", "FS919", "FS920",
+    "FS921",
+];
+
+/// How many clusters of one finding are shown with what was read there.
+const SHOWN: usize = 3;
+
+/// What is worth a look: for each cluster in trouble the objects that do not become available.
+pub(super) fn errands(case: &Case<'_>) -> Vec<Errand> {
+    let mut errands: BTreeMap<&str, Errand> = BTreeMap::new();
+    for troubled in &case.troubles {
+        let wanted: BTreeSet<_> = troubled
+            .trouble
+            .manifests
+            .iter()
+            .filter_map(wanted)
+            .collect();
+        if wanted.is_empty() {
+            continue;
+        }
+        let errand = errands.entry(troubled.cluster).or_insert_with(|| Errand {
+            cluster: troubled.cluster.to_owned(),
+            work: work(case, troubled.binding),
+            wanted: Vec::new(),
+        });
+        errand.wanted.extend(wanted);
+        errand.wanted.sort();
+        errand.wanted.dedup();
+    }
+    // Whether a cluster whose agent is silent answers at all.
+    for needed in needed(case) {
+        let silent = needed
+            .member
+            .is_some_and(|member| member.silent_for(case.now()).is_some());
+        let binding = case.inventory.binding(needed.name);
+        if let (true, true, Some(binding)) = (needed.waits, silent, binding) {
+            errands.entry(needed.name).or_insert_with(|| Errand {
+                cluster: needed.name.to_owned(),
+                work: work(case, binding),
+                wanted: Vec::new(),
+            });
+        }
+    }
+    errands.into_values().collect()
+}
+
+/// The object that a rollout waits for, when a look at it may tell why.
+fn wanted(manifest: &ManifestTrouble<'_>) -> Option<Wanted> {
+    let kind = Kind::find(manifest.group, manifest.kind)?;
+    let waits = matches!(claims::of_manifest(manifest), Some("FS501" | "FS523"));
+    (waits && kind.is_waited_for()).then(|| Wanted {
+        kind,
+        namespace: manifest.namespace.to_owned(),
+        name: manifest.name.to_owned(),
+    })
+}
+
+/// The name of one of the cluster's Works.
+fn work(case: &Case<'_>, binding: &Binding) -> String {
+    let works = case.inventory.works_of(binding);
+    works.map(|work| work.meta.name.as_str()).min().map_or_else(
+        || {
+            names::work(
+                case.inventory.scope.namespace(),
+                &case.inventory.placement_name,
+            )
+        },
+        str::to_owned,
+    )
+}
+
+/// An object that a rollout waits for in a cluster that was looked into.
+pub(super) struct Seen<'a, 'i> {
+    /// The cluster.
+    pub troubled: &'a Troubled<'i>,
+    /// The object, as the hub tells of it.
+    pub manifest: &'a ManifestTrouble<'i>,
+    /// The object, as it is asked for.
+    pub wanted: Wanted,
+    /// What was seen.
+    pub look: &'i Look,
+    /// Whether the cluster is surely the one that it is taken for.
+    pub sure: bool,
+}
+
+impl<'i> Seen<'_, 'i> {
+    /// The object, when it was seen.
+    pub fn object(&self) -> Option<&'i Object> {
+        self.look.object(&self.wanted)
+    }
+
+    /// The object as a workload with pods.
+    pub fn view(&self, case: &Case<'_>) -> Option<View<'i>> {
+        let kind = self.wanted.kind;
+        let found = self.look.workloads(kind);
+        let workload = found.into_iter().find(|workload| {
+            workload.meta.name == self.wanted.name
+                && workload.meta.namespace == self.wanted.namespace
+        })?;
+        Some(View {
+            look: self.look,
+            kind,
+            workload,
+            since: self.troubled.since,
+            now: case.now(),
+        })
+    }
+}
+
+/// Every object that a rollout waits for in the clusters that were looked into.
+fn seen<'a, 'i>(case: &'a Case<'i>) -> Vec<Seen<'a, 'i>> {
+    let mut all = Vec::new();
+    if case.inventory.looks.is_empty() {
+        return all;
+    }
+    let errands = errands(case);
+    for troubled in &case.troubles {
+        let Some(look) = case.inventory.looks.get(troubled.cluster) else {
+            continue;
+        };
+        let errand = errands
+            .iter()
+            .find(|errand| errand.cluster == troubled.cluster);
+        let Some(errand) = errand else { continue };
+        let identity = look.identity(errand);
+        if look.closed.is_some() || matches!(identity, Identity::Other(_)) {
+            continue;
+        }
+        for manifest in &troubled.trouble.manifests {
+            let Some(wanted) = wanted(manifest) else {
+                continue;
+            };
+            all.push(Seen {
+                troubled,
+                manifest,
+                wanted,
+                look,
+                sure: identity == Identity::Sure,
+            });
+        }
+    }
+    all
+}
+
+/// An object that is at fault for one reason, and the clusters in which it is.
+pub(super) struct Group<'a, 'i, T> {
+    /// The case.
+    pub case: &'a Case<'i>,
+    /// The object in each cluster, and what was found there.
+    pub all: Vec<(Seen<'a, 'i>, Vec<T>)>,
+}
+
+/// Makes a finding for every object of which `find` finds something in a cluster that was looked
+/// into. `describe` gives what follows the colon of the sentence, the evidence and the remedies.
+pub(super) fn per_object<'a, 'i, T>(
+    case: &'a Case<'i>,
+    rule: &Rule,
+    find: impl Fn(&Seen<'a, 'i>) -> Vec<T>,
+    describe: impl Fn(&Group<'a, 'i, T>, Finding) -> Finding,
+) -> Vec<Finding> {
+    let mut groups: BTreeMap<_, Vec<(Seen<'a, 'i>, Vec<T>)>> = BTreeMap::new();
+    for seen in seen(case) {
+        let found = find(&seen);
+        if found.is_empty() {
+            continue;
+        }
+        let manifest = seen.manifest;
+        let subject = Subject::new(manifest.kind, manifest.namespace, manifest.name);
+        let key = (
+            subject,
+            seen.troubled.stage,
+            seen.troubled.explains(case.verdict),
+        );
+        groups.entry(key).or_default().push((seen, found));
+    }
+    groups
+        .into_iter()
+        .filter_map(|((subject, stage, explains), all)| {
+            let first = all.first()?.0.troubled;
+            let mut finding = rule
+                .finding(subject, String::new())
+                .severity(first.severity(case.verdict))
+                .root_if(explains)
+                .clusters(all.iter().map(|(seen, _)| seen.troubled.cluster));
+            finding.stage = stage.map(str::to_owned);
+            let group = Group { case, all };
+            for (seen, _) in group.all.iter().take(SHOWN) {
+                if let Some(view) = seen.view(case) {
+                    finding = status(&view, seen.troubled.cluster, finding);
+                }
+            }
+            Some(describe(&group, finding))
+        })
+        .collect()
+}
+
+/// Makes a finding for every workload with pods in a state that `find` recognizes.
+pub(super) fn per_pod<'a, 'i, T>(
+    case: &'a Case<'i>,
+    rule: &Rule,
+    find: impl Fn(&PodTrouble<'i>) -> Option<T>,
+    describe: impl Fn(&Group<'a, 'i, (PodTrouble<'i>, T)>, Finding) -> Finding,
+) -> Vec<Finding> {
+    per_object(
+        case,
+        rule,
+        |seen| {
+            let troubles = seen.view(case).map(|view| view.troubles());
+            troubles
+                .into_iter()
+                .flatten()
+                .filter_map(|trouble| find(&trouble).map(|found| (trouble, found)))
+                .collect()
+        },
+        describe,
+    )
+}
+
+/// Adds how far the rollouts of an object have come in the clusters that were looked into.
+pub(super) fn statuses(
+    case: &Case<'_>,
+    subject: &Subject,
+    clusters: &[&str],
+    mut finding: Finding,
+) -> Finding {
+    let same = |seen: &&Seen<'_, '_>| {
+        let manifest = seen.manifest;
+        let names = (manifest.kind, manifest.namespace, manifest.name);
+        names == (&subject.kind, &subject.namespace, &subject.name)
+            && clusters.contains(&seen.troubled.cluster)
+    };
+    for seen in seen(case).iter().filter(same).take(SHOWN) {
+        if let Some(view) = seen.view(case) {
+            finding = status(&view, seen.troubled.cluster, finding);
+        }
+    }
+    finding
+}
+
+/// Adds how far a workload's own rollout has come.
+fn status(view: &View<'_>, cluster: &str, finding: Finding) -> Finding {
+    let (workload, kind) = (view.workload, view.kind);
+    let meta = &workload.meta;
+    finding.evidence_in(
+        cluster,
+        Subject::new(kind.name(), &meta.namespace, &meta.name),
+        "status",
+        format!(
+            "{} wanted, {} up to date, {} available",
+            workload.wanted(kind),
+            workload.up_to_date(kind),
+            workload.available(kind)
+        ),
+    )
+}
+
+impl<'a, 'i, T> Group<'a, 'i, T> {
+    /// The first cluster's.
+    pub fn first(&self) -> Option<(&Seen<'a, 'i>, &T)> {
+        let (seen, found) = self.all.first()?;
+        Some((seen, found.first()?))
+    }
+
+    /// Everything that was found, with its cluster.
+    pub fn found(&self) -> impl Iterator<Item = (&str, &T)> {
+        self.all
+            .iter()
+            .flat_map(|(seen, found)| found.iter().map(|one| (seen.troubled.cluster, one)))
+    }
+
+    /// What is shown as evidence: the first of each of the first clusters.
+    pub fn shown(&self) -> impl Iterator<Item = (&str, &T)> {
+        self.all
+            .iter()
+            .take(SHOWN)
+            .filter_map(|(seen, found)| Some((seen.troubled.cluster, found.first()?)))
+    }
+
+    /// `Deployment shop/web`.
+    pub fn object(&self) -> String {
+        self.all
+            .first()
+            .map_or_else(String::new, |(seen, _)| seen.manifest.describe())
+    }
+
+    /// The name of the first cluster: the one that commands look at.
+    pub fn cluster(&self) -> &str {
+        self.all
+            .first()
+            .map_or("", |(seen, _)| seen.troubled.cluster)
+    }
+
+    /// `member-1`, `member-1 and member-2`, `member-1, member-2, member-3 and 4 more`.
+    pub fn clusters(&self) -> String {
+        enumerate(self.all.iter().map(|(seen, _)| seen.troubled.cluster))
+    }
+
+    /// The sentence: that the object is not available, and why.
+    pub fn says(&self, mut finding: Finding, why: &str) -> Finding {
+        let lasting = self
+            .all
+            .iter()
+            .filter_map(|(seen, _)| seen.troubled.lasting)
+            .max()
+            .map_or_else(String::new, |lasting| {
+                format!(" for {}", duration::describe(lasting))
+            });
+        finding.message = format!(
+            "{} has not become available on {}{lasting}: {why}.",
+            self.object(),
+            self.clusters()
+        );
+        finding
+    }
+
+    /// A command that looks at the first cluster: `kubectl --context CLUSTER -n NAMESPACE …`. The
+    /// context is written as the cluster's name, which is what a report can know of it.
+    pub fn kubectl(&self, arguments: &str) -> String {
+        let first = self.all.first();
+        self.kubectl_in(
+            first.map_or("", |(seen, _)| seen.manifest.namespace),
+            arguments,
+        )
+    }
+
+    /// The same in another namespace.
+    pub fn kubectl_in(&self, namespace: &str, arguments: &str) -> String {
+        let flag = if namespace.is_empty() {
+            String::new()
+        } else {
+            format!(" -n {namespace}")
+        };
+        format!("`kubectl --context {}{flag} {arguments}`", self.cluster())
+    }
+
+    /// Adds what follows a repair in the clusters: the same run goes on by itself.
+    pub fn goes_on(&self, finding: Finding) -> Finding {
+        goes_on(self.case, finding)
+    }
+
+    /// Adds a repair of the content on the hub, which needs a new run: this one keeps its snapshot.
+    pub fn new_run(&self, finding: Finding, repair: impl Into<String>) -> Finding {
+        finding.fix(repair, self.case.new_run_command())
+    }
+
+    /// What to change on the hub: the object itself, or the envelope that wraps it.
+    pub fn on_hub(&self) -> String {
+        let manifest = self.all.first().map(|(seen, _)| seen.manifest);
+        match manifest.and_then(|manifest| manifest.envelope.as_ref()) {
+            Some(envelope) => format!(
+                "the envelope {} {}/{}",
+                envelope.kind, envelope.namespace, envelope.name
+            ),
+            None => self.object(),
+        }
+    }
+}
+
+impl<'i, T> Group<'_, 'i, (PodTrouble<'i>, T)> {
+    /// `container web`, `init container wait`, `containers web and log`.
+    pub fn containers(&self) -> String {
+        let names: BTreeSet<_> = self
+            .found()
+            .filter_map(|(_, (trouble, _))| trouble.container)
+            .map(|place| (place.init, place.name))
+            .collect();
+        let init = !names.is_empty() && names.iter().all(|(init, _)| *init);
+        let noun = if init { "init container" } else { "container" };
+        let plural = if names.len() == 1 { "" } else { "s" };
+        let names = names.into_iter().map(|(_, name)| name);
+        format!("{noun}{plural} {}", enumerate(names))
+    }
+
+    /// `1 pod`, `3 pods`.
+    pub fn pods(&self) -> String {
+        let pods: BTreeSet<_> = self
+            .found()
+            .map(|(cluster, (trouble, _))| (cluster, trouble.pod.meta.name.as_str()))
+            .collect();
+        count(pods.len(), "pod")
+    }
+
+    /// The name of the first pod: the one that commands look at.
+    pub fn pod(&self) -> &str {
+        self.first()
+            .map_or("", |(_, (trouble, _))| trouble.pod.meta.name.as_str())
+    }
+
+    /// The name of the first container; empty when it is about pods.
+    pub fn container(&self) -> &str {
+        self.first()
+            .and_then(|(_, (trouble, _))| trouble.container)
+            .map_or("", |place| place.name)
+    }
+}
+
+/// A pod as a subject.
+pub(super) fn pod(trouble: &PodTrouble<'_>) -> Subject {
+    let meta = &trouble.pod.meta;
+    Subject::new(Kind::Pod.name(), &meta.namespace, &meta.name)
+}
+
+/// Where the status of a container stands.
+pub(super) fn path(trouble: &PodTrouble<'_>, field: &str) -> String {
+    match trouble.container {
+        Some(place) => {
+            let list = if place.init {
+                "initContainerStatuses"
+            } else {
+                "containerStatuses"
+            };
+            format!("status.{list}[name={}].{field}", place.name)
+        }
+        None => format!("status.{field}"),
+    }
+}
+
+/// The events about an object that count, the newest first.
+pub(super) fn events<'i>(
+    seen: &Seen<'_, 'i>,
+    kind: &'static str,
+    meta: &'i Meta,
+) -> Vec<&'i Event> {
+    events_since(seen.look, kind, meta, seen.troubled.since)
+}
+
+/// Adds an event of a member cluster.
+pub(super) fn event(finding: Finding, cluster: &str, event: &Event) -> Finding {
+    let times = event.count.or(event.series.count).unwrap_or(1);
+    let times = if times > 1 {
+        format!(" ({times} times)")
+    } else {
+        String::new()
+    };
+    finding.evidence_in(
+        cluster,
+        Subject::new(&event.about.kind, &event.meta.namespace, &event.about.name),
+        format!("event {}", event.reason),
+        format!("{}{times}", event.message),
+    )
+}
+
+/// Says how to look into the clusters too, when nobody did.
+pub(super) fn invite(case: &Case<'_>, clusters: &[&str], finding: Finding) -> Finding {
+    let looks = &case.inventory.looks;
+    if clusters.iter().any(|cluster| looks.contains_key(*cluster)) {
+        return finding;
+    }
+    let target = case.target();
+    let name = match target.kind.concept() {
+        Concept::Placement => {
+            let word = target.kind.short_names().first().unwrap_or(&"placement");
+            format!("{word}/{}", target.name)
+        }
+        _ => target.name.clone(),
+    };
+    finding.look(
+        "Or let diagnose look there: it then says what holds the pods back. --member-context \
+         CLUSTER=CONTEXT names the way into a cluster whose context has another name.",
+        Some(case.command(&format!(
+            "diagnose {name} --member-contexts-from-kubeconfig"
+        ))),
+    )
+}
+
+/// What could not be seen in the clusters that were to be looked into, and why.
+pub(super) fn not_checked(case: &Case<'_>) -> Vec<NotChecked> {
+    let mut gaps: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
+    let mut single = Vec::new();
+    if case.inventory.looks.is_empty() {
+        return single;
+    }
+    for errand in errands(case) {
+        let Some(look) = case.inventory.looks.get(&errand.cluster) else {
+            continue;
+        };
+        let mut gap = |what: &str, why: String| {
+            gaps.entry((what.to_owned(), why))
+                .or_default()
+                .insert(errand.cluster.clone());
+        };
+        const INSIDE: &str = "objects in the member cluster";
+        if let Some(closed) = &look.closed {
+            gap(INSIDE, closed.why().to_owned());
+            continue;
+        }
+        if errand.wanted.is_empty() {
+            continue;
+        }
+        if let Identity::Other(why) = look.identity(&errand) {
+            gap(
+                INSIDE,
+                format!("the context does not lead to {}: {why}", errand.cluster),
+            );
+            continue;
+        }
+        for (kind, why) in look.gaps() {
+            let why = match kind {
+                Kind::AppliedWork => {
+                    format!("that this is {} is not proven: {why}", errand.cluster)
+                }
+                _ => why,
+            };
+            gap(kind.name(), why);
+        }
+        for wanted in errand.left_out() {
+            single.push(NotChecked {
+                what: wanted.kind.name().to_owned(),
+                why: format!("no more than {WORKLOADS_EACH} objects of a cluster are looked at"),
+                subject: Some(Subject::new(
+                    wanted.kind.name(),
+                    &wanted.namespace,
+                    &wanted.name,
+                )),
+                clusters: vec![errand.cluster.clone()],
+            });
+        }
+    }
+    single.extend(gaps.into_iter().map(|((what, why), clusters)| NotChecked {
+        what,
+        why,
+        subject: None,
+        clusters: clusters.into_iter().collect(),
+    }));
+    single
+}

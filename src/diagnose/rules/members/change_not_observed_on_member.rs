@@ -1,0 +1,80 @@
+//! No controller of the member cluster has taken note of what was applied.
+
+use jiff::SignedDuration;
+
+use crate::diagnose::case::Case;
+use crate::diagnose::looks::per_object;
+use crate::diagnose::report::{Finding, Severity, Subject};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::Concept;
+use crate::member::Body;
+
+/// The status speaks of another generation than the object's own, a minute after the rollout
+/// reached the cluster.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS918",
+    name: "change-not-observed-on-member",
+    severity: Severity::Error,
+    reads: &[Concept::Binding, Concept::Work],
+    caused_by: &[],
+    check,
+};
+
+/// Controllers take note within seconds.
+const PATIENCE: SignedDuration = SignedDuration::from_secs(60);
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    per_object(
+        case,
+        rule,
+        |seen| {
+            let waited = seen
+                .troubled
+                .lasting
+                .is_none_or(|lasting| lasting >= PATIENCE);
+            let generations = seen.object().and_then(|object| {
+                let observed = match &object.body {
+                    Body::Workload(workload) => workload.status.observed,
+                    Body::Budget(budget) => budget.status.observed,
+                    _ => return None,
+                };
+                Some((
+                    object.meta().generation.unwrap_or(0),
+                    observed.unwrap_or(0),
+                    seen.wanted.clone(),
+                ))
+            });
+            generations
+                .filter(|(is, observed, _)| waited && is != observed)
+                .into_iter()
+                .collect()
+        },
+        |group, mut finding| {
+            finding = group.says(
+                finding,
+                "no controller of the cluster has taken note of it as it is now",
+            );
+            for (cluster, (is, observed, wanted)) in group.shown() {
+                finding = finding.evidence_in(
+                    cluster,
+                    Subject::new(wanted.kind.name(), &wanted.namespace, &wanted.name),
+                    "status.observedGeneration",
+                    format!("{observed}, while metadata.generation is {is}"),
+                );
+            }
+            finding = finding.look(
+                format!(
+                    "Look whether the cluster's controllers run: {}.",
+                    group.kubectl("get leases -A")
+                ),
+                None,
+            );
+            finding = finding.fix(
+                "Mend the control plane of the member: its kube-controller-manager does not work, or \
+                 is far behind.",
+                None,
+            );
+            group.goes_on(finding)
+        },
+    )
+}

@@ -1,0 +1,131 @@
+//! A container needs a ConfigMap or a Secret that the cluster does not have.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::looks::{self, per_pod};
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::Concept;
+use crate::member::State;
+
+/// `CreateContainerConfigError`, or a volume that cannot be mounted, with a text that names a
+/// missing ConfigMap, Secret or key.
+/// Source: kubernetes, pkg/kubelet/kubelet_pods.go:makeEnvironmentVariables, pkg/volume/secret.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS904",
+    name: "container-config-missing",
+    severity: Severity::Error,
+    reads: &[Concept::Binding, Concept::Work],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    per_pod(
+        case,
+        rule,
+        |trouble| match trouble.state {
+            State::ConfigMissing { message, event } => Some((message, event)),
+            _ => None,
+        },
+        |group, mut finding| {
+            let what = group
+                .first()
+                .map_or_else(String::new, |(_, (_, (message, _)))| missing(message));
+            finding = group.says(finding, &needs(&group.pods(), &what));
+            for (cluster, (trouble, (message, event))) in group.shown() {
+                finding = match event {
+                    Some(event) => looks::event(finding, cluster, event),
+                    None => finding.evidence_in(
+                        cluster,
+                        looks::pod(trouble),
+                        looks::path(trouble, "state.waiting.message"),
+                        *message,
+                    ),
+                };
+            }
+            finding = finding.look(
+                format!(
+                    "See what there is: {}.",
+                    group.kubectl("get configmaps,secrets")
+                ),
+                None,
+            );
+            finding = finding.fix(
+                "If it is made on the member (by an operator, or by hand), make it there under this \
+                 name: the pods begin by themselves.",
+                None,
+            );
+            finding = group.goes_on(finding);
+            group.new_run(
+                finding,
+                "If it belongs to the content, let the placement select it too, or mend its name; \
+                 then make a new run.",
+            )
+        },
+    )
+}
+
+fn needs(pods: &str, what: &str) -> String {
+    if what.is_empty() {
+        format!("{pods} cannot begin, for something of their configuration is missing")
+    } else {
+        format!("{pods} cannot begin without {what}, which is missing")
+    }
+}
+
+/// What a text says is missing: `the Secret db`, `the key url in ConfigMap shop/settings`.
+fn missing(message: &str) -> String {
+    if let Some((_, rest)) = message.split_once("couldn't find key ") {
+        let rest = rest.lines().next().unwrap_or_default();
+        return format!("the key {}", rest.trim_end_matches(['.', ' ']));
+    }
+    for (word, kind) in [("configmap", "ConfigMap"), ("secret", "Secret")] {
+        let lower = message.to_ascii_lowercase();
+        for start in [format!("{word} \""), format!("{word}s \"")] {
+            let Some(at) = lower.find(&start) else {
+                continue;
+            };
+            let name = message
+                .get(at + start.len()..)
+                .and_then(|rest| rest.split('"').next())
+                .unwrap_or_default();
+            if !name.is_empty() {
+                return format!("the {kind} {name}");
+            }
+        }
+    }
+    if let Some((_, key)) = message.split_once("references non-existent ") {
+        let key = key.lines().next().unwrap_or_default();
+        let key = key.rsplit(": ").next().unwrap_or_default();
+        return format!("the key {key} of a volume");
+    }
+    String::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::missing;
+
+    #[test]
+    fn what_is_missing_is_named() {
+        for (message, named) in [
+            ("secret \"db\" not found", "the Secret db"),
+            ("configmap \"settings\" not found", "the ConfigMap settings"),
+            (
+                "couldn't find key url in ConfigMap shop/settings",
+                "the key url in ConfigMap shop/settings",
+            ),
+            (
+                "MountVolume.SetUp failed for volume \"tls\" : secret \"web-tls\" not found",
+                "the Secret web-tls",
+            ),
+            (
+                "MountVolume.SetUp failed for volume \"c\" : references non-existent secret key: ca.crt",
+                "the key ca.crt of a volume",
+            ),
+            ("something else", ""),
+        ] {
+            assert_eq!(missing(message), named, "{message}");
+        }
+    }
+}

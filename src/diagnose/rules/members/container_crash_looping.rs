@@ -1,0 +1,114 @@
+//! A container ends again and again.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::finding::count;
+use crate::diagnose::looks::{self, per_pod};
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::Concept;
+use crate::member::State;
+use crate::member::texts::exit_code;
+
+/// A container of the newest template has ended, is in the kubelet's back-off, or runs once more
+/// without being ready, and neither its memory nor a probe is the reason.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS902",
+    name: "container-crash-looping",
+    severity: Severity::Error,
+    reads: &[Concept::Binding, Concept::Work],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    per_pod(
+        case,
+        rule,
+        |trouble| match trouble.state {
+            State::Crash(ended) => Some(ended),
+            _ => None,
+        },
+        |group, mut finding| {
+            let codes: std::collections::BTreeSet<_> = group
+                .found()
+                .filter_map(|(_, (_, ended))| ended.and_then(|ended| ended.code))
+                .collect();
+            let restarts: i64 = group
+                .found()
+                .filter_map(|(_, (trouble, _))| trouble.container?.status.restarts)
+                .max()
+                .unwrap_or(0);
+            let code = codes.first().filter(|_| codes.len() == 1);
+            let with = code.map_or_else(String::new, |code| {
+                let meaning = exit_code(*code)
+                    .map_or_else(String::new, |meaning| format!(" ({meaning})"));
+                format!(" with exit code {code}{meaning}")
+            });
+            let again = match usize::try_from(restarts) {
+                Ok(restarts @ 1..) => {
+                    format!(", after {} already", count(restarts, "restart"))
+                }
+                _ => String::new(),
+            };
+            finding = group.says(
+                finding,
+                &format!(
+                    "its {} ends{with} in {}{again}",
+                    group.containers(),
+                    group.pods()
+                ),
+            );
+            for (cluster, (trouble, ended)) in group.shown() {
+                let restarts = trouble.container.and_then(|place| place.status.restarts);
+                if let Some(restarts) = restarts {
+                    finding = finding.evidence_in(
+                        cluster,
+                        looks::pod(trouble),
+                        looks::path(trouble, "restartCount"),
+                        restarts.to_string(),
+                    );
+                }
+                if let Some(ended) = ended {
+                    let code = ended.code.map_or("?".to_owned(), |code| code.to_string());
+                    let text = ended.message.trim();
+                    let text = if text.is_empty() {
+                        String::new()
+                    } else {
+                        format!(": {text}")
+                    };
+                    finding = finding.evidence_in(
+                        cluster,
+                        looks::pod(trouble),
+                        looks::path(trouble, "lastState.terminated"),
+                        format!("exit code {code}, {}{text}", ended.reason),
+                    );
+                }
+            }
+            finding = finding.look(
+                format!(
+                    "Read what it said before it ended: {}.",
+                    group.kubectl(&format!(
+                        "logs {} -c {} --previous",
+                        group.pod(),
+                        group.container()
+                    ))
+                ),
+                None,
+            );
+            finding = finding.fix(
+                "If something is missing on the member (a database, a permission, a host name), \
+                 mend it there: the container is started again by itself, within five minutes.",
+                None,
+            );
+            finding = group.goes_on(finding);
+            group.new_run(
+                finding,
+                format!(
+                    "If the program or its configuration is at fault, mend {} on the hub and make a \
+                     new run: this one keeps its snapshot.",
+                    group.on_hub()
+                ),
+            )
+        },
+    )
+}

@@ -1,0 +1,82 @@
+//! The container runtime cannot create or start a container.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::looks::{self, per_pod};
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::Concept;
+use crate::member::State;
+
+/// A container of the newest template waits with the kubelet's reason for one that cannot be made,
+/// or ended as `StartError`. Source: kubernetes, pkg/kubelet/kuberuntime/kuberuntime_container.go.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS905",
+    name: "container-not-started",
+    severity: Severity::Error,
+    reads: &[Concept::Binding, Concept::Work],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    per_pod(
+        case,
+        rule,
+        |trouble| match trouble.state {
+            State::NotStarted { reason, message } => Some((reason, message)),
+            _ => None,
+        },
+        |group, mut finding| {
+            let reason = group.first().map_or("", |(_, (_, (_, message)))| why(message));
+            finding = group.says(
+                finding,
+                &format!(
+                    "its {} cannot be started in {}{reason}",
+                    group.containers(),
+                    group.pods()
+                ),
+            );
+            for (cluster, (trouble, (reason, message))) in group.shown() {
+                finding = finding.evidence_in(
+                    cluster,
+                    looks::pod(trouble),
+                    looks::path(trouble, "state"),
+                    format!("{reason}: {message}"),
+                );
+            }
+            finding = finding.look(
+                format!(
+                    "Look at the pod: {}.",
+                    group.kubectl(&format!("describe pod {}", group.pod()))
+                ),
+                None,
+            );
+            finding = group.goes_on(finding);
+            group.new_run(
+                finding,
+                format!(
+                    "Mend the command, the security context or the mounts in {} on the hub, and make \
+                     a new run: this one keeps its snapshot.",
+                    group.on_hub()
+                ),
+            )
+        },
+    )
+}
+
+/// What the runtime's words come down to, with a leading colon.
+fn why(message: &str) -> &'static str {
+    let message = message.to_ascii_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
+    if says(&["executable file not found", "no such file or directory"]) {
+        ": its command is not in the image"
+    } else if says(&["runasnonroot", "run as root", "non-root"]) {
+        ": it would run as root, which it must not"
+    } else if says(&["exec format error"]) {
+        ": its program is made for another platform"
+    } else if says(&["permission denied"]) {
+        ": something may not be executed or opened"
+    } else {
+        ""
+    }
+}

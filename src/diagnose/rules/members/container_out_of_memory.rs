@@ -1,0 +1,98 @@
+//! A container is killed for the memory that it uses.
+
+use std::collections::BTreeSet;
+
+use crate::diagnose::case::Case;
+use crate::diagnose::finding::enumerate;
+use crate::diagnose::looks::{self, per_pod};
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::Concept;
+use crate::member::State;
+
+/// A container of the newest template ended as `OOMKilled`.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS903",
+    name: "container-out-of-memory",
+    severity: Severity::Error,
+    reads: &[Concept::Binding, Concept::Work],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    per_pod(
+        case,
+        rule,
+        |trouble| match trouble.state {
+            State::OutOfMemory(ended) => Some(ended),
+            _ => None,
+        },
+        |group, mut finding| {
+            let limits: BTreeSet<_> = group
+                .found()
+                .filter_map(|(_, (trouble, _))| trouble.container?.spec)
+                .filter_map(|container| container.resources.limits.get("memory"))
+                .collect();
+            let limit = if limits.is_empty() {
+                String::new()
+            } else {
+                format!(" (limit {})", enumerate(&limits))
+            };
+            finding = group.says(
+                finding,
+                &format!(
+                    "its {} is killed for the memory that it uses{limit}, in {}",
+                    group.containers(),
+                    group.pods()
+                ),
+            );
+            for (cluster, (trouble, ended)) in group.shown() {
+                let when = ended
+                    .finished
+                    .map_or_else(String::new, |at| format!(" at {at}"));
+                finding = finding.evidence_in(
+                    cluster,
+                    looks::pod(trouble),
+                    looks::path(trouble, "lastState.terminated.reason"),
+                    format!("{}{when}", ended.reason),
+                );
+                if let Some(restarts) = trouble.container.and_then(|place| place.status.restarts) {
+                    finding = finding.evidence_in(
+                        cluster,
+                        looks::pod(trouble),
+                        looks::path(trouble, "restartCount"),
+                        restarts.to_string(),
+                    );
+                }
+            }
+            finding = finding.look(
+                format!(
+                    "See what it used and what it said: {}.",
+                    group.kubectl(&format!(
+                        "logs {} -c {} --previous",
+                        group.pod(),
+                        group.container()
+                    ))
+                ),
+                None,
+            );
+            if limits.is_empty() {
+                finding = finding.fix(
+                    "The container has no limit of its own: its node ran out of memory. Give the \
+                     nodes more, or move other pods away.",
+                    None,
+                );
+            }
+            finding = group.goes_on(finding);
+            group.new_run(
+                finding,
+                format!(
+                    "Raise the memory limit in {} on the hub, or for these clusters with an \
+                     override, or make the program need less; then make a new run.",
+                    group.on_hub()
+                ),
+            )
+        },
+    )
+}

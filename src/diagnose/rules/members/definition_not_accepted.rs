@@ -1,0 +1,87 @@
+//! A CustomResourceDefinition is not accepted, or not served, by its cluster.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::looks::per_object;
+use crate::diagnose::report::{Finding, Severity, Subject};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::{Concept, Condition, Conditions};
+use crate::member::{Body, Kind};
+
+/// `NamesAccepted` or `Established` is `False`: KubeFleet waits for both.
+/// Source: workapplier/availability_tracker.go:trackCRDAvailability.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS921",
+    name: "definition-not-accepted",
+    severity: Severity::Error,
+    reads: &[Concept::Binding, Concept::Work],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    per_object(
+        case,
+        rule,
+        |seen| {
+            let Some(Body::Definition(definition)) = seen.object().map(|object| &object.body)
+            else {
+                return Vec::new();
+            };
+            let conditions = &definition.status.conditions;
+            ["NamesAccepted", "Established"]
+                .iter()
+                .find_map(|kind| {
+                    conditions
+                        .condition(kind)
+                        .filter(|condition| Condition::is_false(condition))
+                })
+                .map(|condition| (&definition.meta, condition))
+                .into_iter()
+                .collect()
+        },
+        |group, mut finding| {
+            let Some((_, (meta, first))) = group.first() else {
+                return finding;
+            };
+            let names = first.kind == "NamesAccepted";
+            finding = group.says(
+                finding,
+                if names {
+                    "one of its names belongs to another definition there"
+                } else {
+                    "the cluster does not serve it yet"
+                },
+            );
+            for (cluster, (meta, condition)) in group.shown() {
+                finding = finding.evidence_in(
+                    cluster,
+                    Subject::new(Kind::CustomResourceDefinition.name(), "", &meta.name),
+                    format!("status.conditions[type={}]", condition.kind),
+                    format!("False {}: {}", condition.reason, condition.message),
+                );
+            }
+            finding = finding.look(
+                format!(
+                    "Look at the definition and at those beside it: {} and {}.",
+                    group.kubectl(&format!("describe crd {}", meta.name)),
+                    group.kubectl("get crds")
+                ),
+                None,
+            );
+            if names {
+                finding = finding.disrupt(
+                    "If the other definition is not needed, delete it; all its objects go with it.",
+                    None,
+                );
+            }
+            finding = group.goes_on(finding);
+            group.new_run(
+                finding,
+                format!(
+                    "Else give {} other names on the hub and make a new run.",
+                    group.on_hub()
+                ),
+            )
+        },
+    )
+}

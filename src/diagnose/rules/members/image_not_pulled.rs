@@ -1,0 +1,141 @@
+//! The image of a container cannot be pulled.
+
+use std::collections::BTreeSet;
+
+use crate::diagnose::case::Case;
+use crate::diagnose::finding::enumerate;
+use crate::diagnose::looks::{self, per_pod};
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::Concept;
+use crate::member::State;
+use crate::member::texts::{PullProblem, pull_problem};
+
+/// A container of the newest template waits with one of the kubelet's reasons for an image.
+/// Source: kubernetes, pkg/kubelet/images/types.go.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS901",
+    name: "image-not-pulled",
+    severity: Severity::Error,
+    reads: &[Concept::Binding, Concept::Work],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    per_pod(
+        case,
+        rule,
+        |trouble| match trouble.state {
+            State::Image {
+                reason,
+                message,
+                event,
+            } => Some((reason, message, event)),
+            _ => None,
+        },
+        |group, mut finding| {
+            let images: BTreeSet<_> = group
+                .found()
+                .filter_map(|(_, (trouble, _))| trouble.container?.spec)
+                .map(|container| container.image.as_str())
+                .collect();
+            let problems: BTreeSet<_> = group
+                .found()
+                .map(|(_, (_, (reason, message, _)))| pull_problem(reason, message))
+                .collect();
+            let what = match images.len() {
+                0 => "the image".to_owned(),
+                1 => format!("the image {}", enumerate(&images)),
+                _ => format!("the images {}", enumerate(&images)),
+            };
+            let one = match problems.first() {
+                Some(problem) if problems.len() == 1 => *problem,
+                _ => PullProblem::Other,
+            };
+            finding = group.says(
+                finding,
+                &format!(
+                    "{what} of its {} cannot be pulled{}",
+                    group.containers(),
+                    why(one)
+                ),
+            );
+            for (cluster, (trouble, (reason, message, event))) in group.shown() {
+                finding = finding.evidence_in(
+                    cluster,
+                    looks::pod(trouble),
+                    looks::path(trouble, "state.waiting.reason"),
+                    *reason,
+                );
+                finding = match event {
+                    Some(event) => looks::event(finding, cluster, event),
+                    None => finding.evidence_in(
+                        cluster,
+                        looks::pod(trouble),
+                        looks::path(trouble, "state.waiting.message"),
+                        *message,
+                    ),
+                };
+            }
+            finding = finding.look(
+                format!(
+                    "Look at the pod's events: {} names the registry and its answer.",
+                    group.kubectl(&format!("describe pod {}", group.pod()))
+                ),
+                None,
+            );
+            finding = finding.fix(repair(one), None);
+            finding = group.goes_on(finding);
+            group.new_run(
+                finding,
+                format!(
+                    "If the image is wrong in the content, mend {} on the hub, or give these \
+                     clusters an override, and make a new run.",
+                    group.on_hub()
+                ),
+            )
+        },
+    )
+}
+
+const fn why(problem: PullProblem) -> &'static str {
+    match problem {
+        PullProblem::InvalidName => ", for it is no valid name of an image",
+        PullProblem::NeverPull => ": it is not on the node, and imagePullPolicy is Never",
+        PullProblem::Platform => ": it has no variant for the nodes' platform",
+        PullProblem::Certificate => ": the registry's certificate is not trusted there",
+        PullProblem::RateLimit => ": the registry's rate limit is reached",
+        PullProblem::Unreachable => ": the registry does not answer there",
+        PullProblem::Denied => {
+            ": the registry has no such image, or does not let this cluster have it"
+        }
+        PullProblem::NotFound => ": the registry has no such image",
+        PullProblem::Other => "",
+    }
+}
+
+const fn repair(problem: PullProblem) -> &'static str {
+    match problem {
+        PullProblem::Denied => {
+            "Give the cluster a pull secret that may read the repository, in the pods' namespace \
+             and named in imagePullSecrets or by their service account."
+        }
+        PullProblem::Certificate => "Make the nodes trust the registry's certificate authority.",
+        PullProblem::RateLimit => {
+            "Wait until the limit is lifted, log in to the registry, or pull through a mirror."
+        }
+        PullProblem::Unreachable => {
+            "Open the way from the nodes to the registry (DNS, firewall, proxy), or use a mirror \
+             that they reach."
+        }
+        PullProblem::NeverPull => "Bring the image to the nodes, or let it be pulled.",
+        PullProblem::InvalidName
+        | PullProblem::Platform
+        | PullProblem::NotFound
+        | PullProblem::Other => {
+            "Push the image under this name and tag, for the nodes' platform, where the cluster \
+             pulls from."
+        }
+    }
+}

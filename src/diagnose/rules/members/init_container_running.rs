@@ -1,0 +1,73 @@
+//! A container that runs before the others does not come to an end.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::looks::{self, per_pod};
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::{Concept, duration};
+use crate::member::State;
+
+/// An init container of the newest template, and no sidecar, has run for a minute.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS907",
+    name: "init-container-running",
+    severity: Severity::Error,
+    reads: &[Concept::Binding, Concept::Work],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    per_pod(
+        case,
+        rule,
+        |trouble| match trouble.state {
+            State::InitRuns(runs) => Some(runs),
+            _ => None,
+        },
+        |group, mut finding| {
+            let longest = group.found().filter_map(|(_, (_, runs))| *runs).max();
+            let long = longest.map_or_else(String::new, |runs| {
+                format!(" for {}", duration::describe(runs))
+            });
+            finding = group.says(
+                finding,
+                &format!(
+                    "its {} has run{long} in {} and has not come to an end, which the others wait for",
+                    group.containers(),
+                    group.pods()
+                ),
+            );
+            for (cluster, (trouble, _)) in group.shown() {
+                let since = trouble
+                    .container
+                    .and_then(|place| place.status.state.running.as_deref()?.since);
+                finding = finding.evidence_in(
+                    cluster,
+                    looks::pod(trouble),
+                    looks::path(trouble, "state.running.startedAt"),
+                    since.map_or_else(|| "absent".to_owned(), |since| since.to_string()),
+                );
+            }
+            finding = finding.look(
+                format!(
+                    "Read what it waits for: {}.",
+                    group.kubectl(&format!("logs {} -c {}", group.pod(), group.container()))
+                ),
+                None,
+            );
+            finding = finding.fix(
+                "Give the member what it waits for (a database, another service, a migration).",
+                None,
+            );
+            finding = group.goes_on(finding);
+            group.new_run(
+                finding,
+                format!(
+                    "If it waits in vain, mend {} on the hub and make a new run.",
+                    group.on_hub()
+                ),
+            )
+        },
+    )
+}

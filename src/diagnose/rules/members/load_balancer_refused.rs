@@ -1,0 +1,89 @@
+//! A Service gets no address from a load balancer, and the cluster says why.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::looks::{self, per_object};
+use crate::diagnose::report::{Finding, Severity, Subject};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::Concept;
+use crate::member::{Body, Kind};
+
+/// A Service of type LoadBalancer has no ingress address, and there is a warning about it.
+/// Source: kubernetes, cloud-provider/controllers/service/controller.go.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS920",
+    name: "load-balancer-refused",
+    severity: Severity::Error,
+    reads: &[Concept::Binding, Concept::Work],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    per_object(
+        case,
+        rule,
+        |seen| {
+            let Some(Body::Service(service)) = seen.object().map(|object| &object.body) else {
+                return Vec::new();
+            };
+            if !service.is_balanced() || !service.status.balancer.ingress.is_empty() {
+                return Vec::new();
+            }
+            let meta = &service.meta;
+            let events = looks::events(seen, Kind::Service.name(), meta);
+            events
+                .first()
+                .map(|event| (service, *event))
+                .into_iter()
+                .collect()
+        },
+        |group, mut finding| {
+            let name = group
+                .first()
+                .map_or("", |(_, (service, _))| service.meta.name.as_str());
+            finding = group.says(
+                finding,
+                "the controller of the load balancers reports an error and gives it no address",
+            );
+            for (cluster, (service, event)) in group.shown() {
+                let class = if service.spec.class.is_empty() {
+                    "none, the default"
+                } else {
+                    &service.spec.class
+                };
+                finding = finding.evidence_in(
+                    cluster,
+                    Subject::new(
+                        Kind::Service.name(),
+                        &service.meta.namespace,
+                        &service.meta.name,
+                    ),
+                    "spec.loadBalancerClass",
+                    class,
+                );
+                finding = looks::event(finding, cluster, event);
+            }
+            finding = finding.look(
+                format!(
+                    "Read the whole text: {}.",
+                    group.kubectl(&format!("describe service {name}"))
+                ),
+                None,
+            );
+            finding = finding.fix(
+                "Mend on the member what the text names: a quota of addresses, a subnet, a \
+                 permission of the cloud's controller.",
+                None,
+            );
+            finding = group.goes_on(finding);
+            group.new_run(
+                finding,
+                format!(
+                    "If the Service asks for what the cluster does not have, mend {} on the hub, or \
+                     for these clusters with an override, and make a new run.",
+                    group.on_hub()
+                ),
+            )
+        },
+    )
+}

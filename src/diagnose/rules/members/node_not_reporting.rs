@@ -1,0 +1,85 @@
+//! Pods count as not ready since their node has stopped reporting.
+
+use std::collections::BTreeSet;
+
+use crate::diagnose::case::Case;
+use crate::diagnose::finding::enumerate;
+use crate::diagnose::looks::{self, per_pod};
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::Concept;
+use crate::member::State;
+
+/// The last thing that the kubelet reported is that all containers are ready, and the pod is not:
+/// the node controller has said so without a reason, as it does for nodes that are silent.
+/// Source: kubernetes, pkg/controller/util/node/controller_utils.go:MarkPodsNotReady.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS914",
+    name: "node-not-reporting",
+    severity: Severity::Error,
+    reads: &[Concept::Binding, Concept::Work],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    per_pod(
+        case,
+        rule,
+        |trouble| match trouble.state {
+            State::NodeSilent(ready) => Some(ready),
+            _ => None,
+        },
+        |group, mut finding| {
+            let nodes: BTreeSet<_> = group
+                .found()
+                .map(|(_, (trouble, _))| trouble.pod.spec.node.as_str())
+                .collect();
+            let node = nodes.first().unwrap_or(&"");
+            finding = group.says(
+                finding,
+                &format!(
+                    "{} not ready although all containers are: the {} stopped reporting",
+                    match group.pods().as_str() {
+                        one @ "1 pod" => format!("{one} counts as"),
+                        several => format!("{several} count as"),
+                    },
+                    match nodes.len() {
+                        1 => format!("node {node} has"),
+                        _ => format!("nodes {} have", enumerate(&nodes)),
+                    }
+                ),
+            );
+            for (cluster, (trouble, ready)) in group.shown() {
+                let since = ready
+                    .since
+                    .map_or_else(String::new, |since| format!(" since {since}"));
+                finding = finding
+                    .evidence_in(
+                        cluster,
+                        looks::pod(trouble),
+                        "spec.nodeName",
+                        &trouble.pod.spec.node,
+                    )
+                    .evidence_in(
+                        cluster,
+                        looks::pod(trouble),
+                        "status.conditions[type=Ready]",
+                        format!("{}{since}, without a reason", ready.status.as_str()),
+                    );
+            }
+            finding = finding.look(
+                format!(
+                    "Look at the node: {}.",
+                    group.kubectl(&format!("describe node {node}"))
+                ),
+                None,
+            );
+            finding = finding.fix(
+                "Bring the node back, or remove it from the cluster so that its pods are replaced.",
+                None,
+            );
+            group.goes_on(finding)
+        },
+    )
+}

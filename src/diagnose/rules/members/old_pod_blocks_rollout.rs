@@ -1,0 +1,83 @@
+//! A StatefulSet waits for a pod of its old revision before it replaces any.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::looks::per_object;
+use crate::diagnose::report::{Finding, Severity, Subject};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::Concept;
+use crate::member::Kind;
+
+/// With `OrderedReady`, a pod that is not ready holds up everything, also the update that would
+/// mend it. Source: kubernetes, pkg/controller/statefulset/stateful_set_control.go:processReplica.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS917",
+    name: "old-pod-blocks-rollout",
+    severity: Severity::Error,
+    reads: &[Concept::Binding, Concept::Work],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    per_object(
+        case,
+        rule,
+        |seen| {
+            let found = seen
+                .view(case)
+                .and_then(|view| Some((view, view.blocking_old_pod()?)));
+            found.into_iter().collect()
+        },
+        |group, mut finding| {
+            let pod = group
+                .first()
+                .map_or("", |(_, (_, (pod, _)))| pod.meta.name.as_str());
+            finding = group.says(
+                finding,
+                &format!(
+                    "its pod {pod} has the old template and is not ready, and pods are replaced only \
+                     in order, each after the one before it is ready"
+                ),
+            );
+            for (cluster, (view, (pod, ready))) in group.shown() {
+                let object = Subject::new(Kind::Pod.name(), &pod.meta.namespace, &pod.meta.name);
+                let status = &view.workload.status;
+                finding = finding
+                    .evidence_in(
+                        cluster,
+                        object,
+                        "status.conditions[type=Ready]",
+                        format!("False {}: {}", ready.reason, ready.message),
+                    )
+                    .evidence_in(
+                        cluster,
+                        Subject::new(
+                            view.kind.name(),
+                            &view.workload.meta.namespace,
+                            &view.workload.meta.name,
+                        ),
+                        "status.updateRevision",
+                        format!(
+                            "{} (current: {})",
+                            status.update_revision, status.current_revision
+                        ),
+                    );
+            }
+            finding = finding.look(
+                format!(
+                    "See why the old pod is not ready: {}.",
+                    group.kubectl(&format!("describe pod {pod}"))
+                ),
+                None,
+            );
+            finding = finding.disrupt(
+                format!(
+                    "Delete the old pod, so that it comes back with the new template: {}.",
+                    group.kubectl(&format!("delete pod {pod}"))
+                ),
+                None,
+            );
+            group.goes_on(finding)
+        },
+    )
+}

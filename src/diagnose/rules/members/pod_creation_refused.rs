@@ -1,0 +1,98 @@
+//! The member's API server does not let a workload's pods be created.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::looks::per_object;
+use crate::diagnose::report::{Finding, Severity, Subject};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::Concept;
+
+/// The newest ReplicaSet, or an event about the StatefulSet or DaemonSet, says `FailedCreate`, and
+/// no quota is the reason. Source: kubernetes, pkg/controller/replicaset/replica_set_utils.go.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS912",
+    name: "pod-creation-refused",
+    severity: Severity::Error,
+    reads: &[Concept::Binding, Concept::Work],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    per_object(
+        case,
+        rule,
+        |seen| {
+            let refusal = seen.view(case).and_then(|view| view.refusal());
+            refusal
+                .filter(|refusal| refusal.quota().is_none())
+                .into_iter()
+                .collect()
+        },
+        |group, mut finding| {
+            let message = group.first().map_or("", |(_, refusal)| refusal.message);
+            let (why, repair) = reason(message);
+            finding = group.says(finding, &format!("its pods may not be created{why}"));
+            for (cluster, refusal) in group.shown() {
+                let (kind, meta) = refusal.object;
+                finding = finding.evidence_in(
+                    cluster,
+                    Subject::new(kind, &meta.namespace, &meta.name),
+                    refusal.path,
+                    refusal.message,
+                );
+            }
+            finding = finding.look(
+                format!(
+                    "Look at the workload's events: {}.",
+                    group.kubectl("get events --field-selector reason=FailedCreate")
+                ),
+                None,
+            );
+            finding = finding.fix(repair, None);
+            finding = group.goes_on(finding);
+            group.new_run(
+                finding,
+                format!(
+                    "If the pods are not what the cluster allows, mend {} on the hub and make a new \
+                     run: this one keeps its snapshot.",
+                    group.on_hub()
+                ),
+            )
+        },
+    )
+}
+
+/// What the refusal comes down to, with a leading colon, and what to do in the cluster.
+fn reason(message: &str) -> (&'static str, &'static str) {
+    if message.contains("violates PodSecurity") {
+        (
+            ": the namespace's Pod Security level forbids them",
+            "If the workload needs what is forbidden, set another level on its namespace: the label \
+             pod-security.kubernetes.io/enforce.",
+        )
+    } else if message.contains("serviceaccount \"") && message.contains("not found") {
+        (
+            ": their service account does not exist there",
+            "Make the service account on the member, or let the placement select it too.",
+        )
+    } else if message.contains("failed calling webhook") {
+        (
+            ": an admission webhook does not answer",
+            "Mend the webhook's own service on the member, or remove its registration.",
+        )
+    } else if message.contains("denied the request")
+        || message.contains("ValidatingAdmissionPolicy")
+    {
+        (
+            ": an admission policy forbids them",
+            "If the policy should allow them, change it on the member.",
+        )
+    } else if message.contains("usage per") || message.contains("LimitRange") {
+        (
+            ": a LimitRange of the namespace forbids them",
+            "Raise the LimitRange on the member.",
+        )
+    } else {
+        ("", "Mend on the member what the message names.")
+    }
+}

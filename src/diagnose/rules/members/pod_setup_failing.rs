@@ -1,0 +1,74 @@
+//! A node cannot prepare a pod: its volumes, or its network.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::looks::{self, per_pod};
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::Concept;
+use crate::member::State;
+
+/// No container of a pod of the newest template has begun, and the kubelet, or the controller that
+/// attaches volumes, says why. Source: kubernetes, pkg/kubelet/events/event.go.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS910",
+    name: "pod-setup-failing",
+    severity: Severity::Error,
+    reads: &[Concept::Binding, Concept::Work],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    per_pod(
+        case,
+        rule,
+        |trouble| match trouble.state {
+            State::Setup(event) => Some(event),
+            _ => None,
+        },
+        |group, mut finding| {
+            let Some((_, (_, first))) = group.first() else {
+                return finding;
+            };
+            let volumes = matches!(
+                first.reason.as_str(),
+                "FailedMount" | "FailedAttachVolume" | "FailedMapVolume"
+            );
+            let network = matches!(
+                first.reason.as_str(),
+                "FailedCreatePodSandBox" | "NetworkNotReady"
+            );
+            let what = if volumes {
+                "a volume cannot be attached or mounted"
+            } else if network {
+                "the pod's sandbox, with its network, cannot be made"
+            } else {
+                "the node cannot prepare what the pod needs"
+            };
+            finding = group.says(finding, &format!("{} cannot begin: {what}", group.pods()));
+            for (cluster, (_, event)) in group.shown() {
+                finding = looks::event(finding, cluster, event);
+            }
+            finding = finding.look(
+                format!(
+                    "Look at the pod's events: {}.",
+                    group.kubectl(&format!("describe pod {}", group.pod()))
+                ),
+                None,
+            );
+            finding = finding.fix(
+                if volumes {
+                    "Free the volume where another node or pod still has it, or mend the storage \
+                     driver of the cluster."
+                } else if network {
+                    "Mend the cluster's network plugin or the node's container runtime; the message \
+                     of the event names which."
+                } else {
+                    "Mend what the event names, on the node or in the cluster."
+                },
+                None,
+            );
+            group.goes_on(finding)
+        },
+    )
+}

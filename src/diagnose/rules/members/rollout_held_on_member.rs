@@ -1,0 +1,105 @@
+//! A workload's own settings keep its pods from being replaced.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::looks::per_object;
+use crate::diagnose::report::{Finding, Severity, Subject};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::Concept;
+use crate::member::Held;
+
+/// KubeFleet waits until every pod has the newest template. A paused Deployment, a StatefulSet with
+/// a partition, and `OnDelete` keep older pods for ever.
+/// Source: workapplier/availability_tracker.go.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS916",
+    name: "rollout-held-on-member",
+    severity: Severity::Error,
+    reads: &[Concept::Binding, Concept::Work],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    per_object(
+        case,
+        rule,
+        |seen| {
+            let held = seen
+                .view(case)
+                .and_then(|view| Some((view.held()?, view)));
+            held.into_iter().collect()
+        },
+        |group, mut finding| {
+            let Some((_, (held, view))) = group.first() else {
+                return finding;
+            };
+            let (kind, name) = (view.kind, &view.workload.meta.name);
+            let word = kind.name().to_lowercase();
+            let why = match held {
+                Held::Paused => "it is paused, and KubeFleet waits for pods with the newest template"
+                    .to_owned(),
+                Held::Partition(partition) => format!(
+                    "its partition is {partition}, so pods with a smaller number keep the old \
+                     template, and KubeFleet waits for all of them"
+                ),
+                Held::OnDelete => "with the update strategy OnDelete its pods keep the old template \
+                                   until somebody deletes them, and KubeFleet waits for that"
+                    .to_owned(),
+            };
+            finding = group.says(finding, &why);
+            for (cluster, (held, view)) in group.shown() {
+                let meta = &view.workload.meta;
+                let (path, value) = match held {
+                    Held::Paused => ("spec.paused", "true".to_owned()),
+                    Held::Partition(partition) => (
+                        "spec.updateStrategy.rollingUpdate.partition",
+                        partition.to_string(),
+                    ),
+                    Held::OnDelete => ("spec.updateStrategy.type", "OnDelete".to_owned()),
+                };
+                finding = finding.evidence_in(
+                    cluster,
+                    Subject::new(view.kind.name(), &meta.namespace, &meta.name),
+                    path,
+                    value,
+                );
+            }
+            finding = finding.look(
+                format!(
+                    "Look at the workload: {}.",
+                    group.kubectl(&format!("rollout status {word} {name} --watch=false"))
+                ),
+                None,
+            );
+            finding = match held {
+                Held::Paused => finding.fix(
+                    format!(
+                        "If somebody paused it on the member, let it go on: {}.",
+                        group.kubectl(&format!("rollout resume {word} {name}"))
+                    ),
+                    None,
+                ),
+                Held::Partition(_) => finding.fix(
+                    "If the partition was set on the member, set it back to 0 there.",
+                    None,
+                ),
+                Held::OnDelete => finding.disrupt(
+                    format!(
+                        "Delete the old pods, one after the other, and let them come back: {}.",
+                        group.kubectl("delete pod NAME")
+                    ),
+                    None,
+                ),
+            };
+            finding = group.goes_on(finding);
+            group.new_run(
+                finding,
+                format!(
+                    "If the content says so, mend {} on the hub and make a new run: a staged update \
+                     run cannot end while its workload holds pods back.",
+                    group.on_hub()
+                ),
+            )
+        },
+    )
+}

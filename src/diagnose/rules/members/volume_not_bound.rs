@@ -1,0 +1,131 @@
+//! A pod waits for a volume that is not bound.
+
+use std::collections::BTreeSet;
+
+use crate::diagnose::case::Case;
+use crate::diagnose::finding::enumerate;
+use crate::diagnose::looks::{self, per_object};
+use crate::diagnose::report::{Finding, Severity, Subject};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::Concept;
+use crate::member::{Kind, State};
+
+/// A pod of the newest template cannot be scheduled for its claims.
+/// Source: kubernetes, pkg/scheduler/framework/plugins/volumebinding.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS909",
+    name: "volume-not-bound",
+    severity: Severity::Error,
+    reads: &[Concept::Binding, Concept::Work],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    per_object(
+        case,
+        rule,
+        |seen| {
+            let Some(view) = seen.view(case) else {
+                return Vec::new();
+            };
+            let troubles = view.troubles().into_iter();
+            troubles
+                .filter_map(|trouble| match trouble.state {
+                    State::UnboundClaims(condition) => Some((view, trouble, condition)),
+                    _ => None,
+                })
+                .collect()
+        },
+        |group, mut finding| {
+            let mut pending = BTreeSet::new();
+            let mut unbound = Vec::new();
+            for (cluster, (view, trouble, _)) in group.found() {
+                let names: Vec<_> = trouble
+                    .pod
+                    .spec
+                    .volumes
+                    .iter()
+                    .map(|volume| volume.claim.name.as_str())
+                    .filter(|name| !name.is_empty())
+                    .collect();
+                let claims = view.look.claims(Kind::PersistentVolumeClaim);
+                for claim in claims.filter(|claim| {
+                    claim.meta.namespace == trouble.pod.meta.namespace
+                        && names.contains(&claim.meta.name.as_str())
+                        && claim.status.phase != "Bound"
+                }) {
+                    if pending.insert(claim.meta.name.as_str()) {
+                        unbound.push((cluster, *view, claim));
+                    }
+                }
+            }
+            let pods: BTreeSet<_> = group
+                .found()
+                .map(|(cluster, (_, trouble, _))| (cluster, trouble.pod.meta.name.as_str()))
+                .collect();
+            let pods = crate::diagnose::finding::count(pods.len(), "pod");
+            let what = if pending.is_empty() {
+                "volumes that are".to_owned()
+            } else {
+                let one = pending.len() == 1;
+                format!(
+                    "the claim{} {}, which {}",
+                    if one { "" } else { "s" },
+                    enumerate(&pending),
+                    if one { "is" } else { "are" }
+                )
+            };
+            finding = group.says(finding, &format!("{pods} cannot be scheduled for {what} not bound"));
+            for (cluster, (_, trouble, condition)) in group.shown() {
+                finding = finding.evidence_in(
+                    cluster,
+                    looks::pod(trouble),
+                    "status.conditions[type=PodScheduled]",
+                    format!("False {}: {}", condition.reason, condition.message),
+                );
+            }
+            for (cluster, view, claim) in unbound.iter().take(3) {
+                let class = claim.spec.class.as_deref();
+                finding = finding.evidence_in(
+                    cluster,
+                    Subject::new(
+                        Kind::PersistentVolumeClaim.name(),
+                        &claim.meta.namespace,
+                        &claim.meta.name,
+                    ),
+                    "status.phase",
+                    format!(
+                        "{} (storage class: {})",
+                        claim.status.phase,
+                        class.unwrap_or("the default")
+                    ),
+                );
+                let events = view.events(Kind::PersistentVolumeClaim.name(), &claim.meta);
+                if let Some(event) = events.first() {
+                    finding = looks::event(finding, cluster, event);
+                }
+            }
+            let claim = pending.first().map_or("pvc", |name| name);
+            finding = finding.look(
+                format!(
+                    "Look at the claim and at the storage classes: {} and {}.",
+                    group.kubectl(&format!("describe pvc {claim}")),
+                    group.kubectl("get storageclasses")
+                ),
+                None,
+            );
+            finding = finding.fix(
+                "Give the cluster the storage class that the claim names, a provisioner that works, \
+                 or a volume that fits.",
+                None,
+            );
+            finding = group.goes_on(finding);
+            group.new_run(
+                finding,
+                "If the members have other storage classes, name theirs with an override, and make a \
+                 new run; a claim keeps its class, so delete the old one first.",
+            )
+        },
+    )
+}

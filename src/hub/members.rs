@@ -1,0 +1,415 @@
+//! The member clusters themselves: each reached by its own context of the kubeconfig.
+//!
+//! The flags that lead to the hub (`--server`, `--token`, `--as` and the like) are about the hub,
+//! so nothing of them is repeated to a member; only the kubeconfig and the time limit are shared.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::time::Duration;
+
+use kube::Client;
+use kube::config::Kubeconfig;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use super::config::{self, Flags};
+use super::error::HubError;
+use super::read::encode;
+use super::request::{Connection, JSON};
+use crate::kubefleet::names;
+use crate::member::{Closed, Errand, Kind, Look, Object, Outcome, Query, Which};
+
+/// How many requests to members are under way at once.
+const AT_ONCE: usize = 8;
+/// How many objects of a kind are read in one namespace: what holds up a workload shows in any of
+/// its pods, and a namespace may hold thousands of events.
+const MOST: usize = 500;
+
+/// How the environment is read.
+pub type Variables = Arc<dyn Fn(&str) -> Option<OsString> + Send + Sync>;
+/// The texts of the objects of one cluster, by kind, namespace and name.
+pub type Texts = BTreeMap<(Kind, String, String), Box<RawValue>>;
+
+/// Which contexts lead into which member clusters.
+#[derive(Debug, Clone, Default)]
+pub struct Ways {
+    /// By cluster, as they were named.
+    pub named: BTreeMap<String, String>,
+    /// Whether contexts that are called after a cluster lead into it.
+    pub by_name: bool,
+}
+
+impl Ways {
+    /// Whether nobody asked to look into a member cluster.
+    pub fn is_empty(&self) -> bool {
+        self.named.is_empty() && !self.by_name
+    }
+}
+
+/// The member clusters, as far as the kubeconfig leads into them.
+pub struct Members {
+    ways: Ways,
+    kubeconfig: Kubeconfig,
+    limit: Option<Duration>,
+    variable: Variables,
+    keep_texts: bool,
+}
+
+/// What was seen in one cluster, and its text when that is kept.
+pub(super) struct Seen {
+    pub look: Look,
+    pub texts: Texts,
+}
+
+impl Members {
+    /// Reads the kubeconfig, and fails for a context that it does not have.
+    pub fn new(
+        flags: &Flags,
+        ways: Ways,
+        limit: Option<Duration>,
+        variable: Variables,
+    ) -> Result<Self, HubError> {
+        let kubeconfig = config::read(flags, &*variable)?.ok_or_else(|| {
+            HubError::Config("there is no kubeconfig whose contexts lead to members".to_owned())
+        })?;
+        let this = Self {
+            ways,
+            kubeconfig,
+            limit,
+            variable,
+            keep_texts: false,
+        };
+        let unknown = this.ways.named.values().find(|name| !this.has(name));
+        match unknown {
+            Some(name) => Err(HubError::NoContext {
+                name: name.clone(),
+                known: this.contexts().map(str::to_owned).collect(),
+            }),
+            None => Ok(this),
+        }
+    }
+
+    /// The clusters for which a context was named.
+    pub fn named(&self) -> impl Iterator<Item = &str> {
+        self.ways.named.keys().map(String::as_str)
+    }
+
+    /// Keeps the text of every object that is read from now on.
+    pub(super) fn keep_texts(&mut self) {
+        self.keep_texts = true;
+    }
+
+    fn contexts(&self) -> impl Iterator<Item = &str> {
+        let contexts = self.kubeconfig.contexts.iter();
+        contexts.map(|context| context.name.as_str())
+    }
+
+    fn has(&self, context: &str) -> bool {
+        self.contexts().any(|known| known == context)
+    }
+
+    /// The context that leads into a cluster. By name only where it is the cluster's own or that of
+    /// its namespace on the hub: any other likeness may be chance, and the wrong cluster's pods
+    /// would be taken for evidence.
+    pub fn context_of(&self, cluster: &str) -> Option<&str> {
+        if let Some(named) = self.ways.named.get(cluster) {
+            return Some(named);
+        }
+        let by_name = self.ways.by_name;
+        let namespace = names::member_namespace(cluster);
+        [cluster, &namespace]
+            .into_iter()
+            .filter(|_| by_name)
+            .find_map(|name| self.contexts().find(|known| *known == name))
+    }
+
+    /// Looks into the clusters, all at once.
+    pub(super) async fn look(&self, errands: &[Errand]) -> BTreeMap<String, Seen> {
+        let slots = Arc::new(Semaphore::new(AT_ONCE));
+        let mut tasks = JoinSet::new();
+        let mut seen = BTreeMap::new();
+        for errand in errands {
+            let cluster = &errand.cluster;
+            let Some(context) = self.context_of(cluster) else {
+                if self.ways.by_name {
+                    let why = format!("the kubeconfig has no context named {cluster}");
+                    seen.insert(cluster.clone(), Seen::closed(Closed::NoWay(why)));
+                }
+                continue;
+            };
+            let asker = Asker {
+                context: context.to_owned(),
+                kubeconfig: self.kubeconfig.clone(),
+                limit: self.limit,
+                variable: Arc::clone(&self.variable),
+                keep_texts: self.keep_texts,
+                slots: Arc::clone(&slots),
+            };
+            let errand = errand.clone();
+            tasks.spawn(async move {
+                let seen = asker.look(&errand).await;
+                (errand.cluster, seen)
+            });
+        }
+        seen.extend(tasks.join_all().await);
+        seen
+    }
+}
+
+/// What one look needs.
+struct Asker {
+    context: String,
+    kubeconfig: Kubeconfig,
+    limit: Option<Duration>,
+    variable: Variables,
+    keep_texts: bool,
+    slots: Arc<Semaphore>,
+}
+
+impl Seen {
+    fn closed(why: Closed) -> Self {
+        Self {
+            look: Look::closed(why),
+            texts: Texts::new(),
+        }
+    }
+}
+
+/// What one question brought.
+type Answer = Result<(Outcome, Vec<(Object, Box<RawValue>)>), HubError>;
+
+impl Asker {
+    async fn look(&self, errand: &Errand) -> Seen {
+        let connection = match self.connect().await {
+            Ok(connection) => connection,
+            Err(why) => return Seen::closed(why),
+        };
+        let mut seen = Seen {
+            look: Look::default(),
+            texts: Texts::new(),
+        };
+        loop {
+            let round = seen.look.next_round(errand);
+            if round.is_empty() {
+                return seen;
+            }
+            let mut tasks = JoinSet::new();
+            for query in round {
+                let (connection, slots) = (connection.clone(), Arc::clone(&self.slots));
+                tasks.spawn(async move {
+                    let _slot = slots.acquire_owned().await;
+                    let answer = ask(&connection, &query).await;
+                    (query, answer)
+                });
+            }
+            let mut answers = tasks.join_all().await;
+            answers.sort_by(|(a, _), (b, _)| a.cmp(b));
+            // Whoever does not answer the first questions is asked no others.
+            if seen.look.reads.is_empty()
+                && let Some(why) = answers
+                    .iter()
+                    .find_map(|(_, answer)| closed(answer.as_ref().err()?))
+            {
+                return Seen::closed(why);
+            }
+            for (query, answer) in answers {
+                let (outcome, found) = answer.unwrap_or_else(|error| (outcome(&error), Vec::new()));
+                let mut objects = Vec::with_capacity(found.len());
+                for (object, text) in found {
+                    if self.keep_texts {
+                        let meta = object.meta();
+                        let key = (object.kind, meta.namespace.clone(), meta.name.clone());
+                        seen.texts.insert(key, text);
+                    }
+                    objects.push(object);
+                }
+                seen.look.absorb(query, outcome, objects);
+            }
+        }
+    }
+
+    async fn connect(&self) -> Result<Connection, Closed> {
+        let no_way = |why: String| {
+            let context = &self.context;
+            Closed::NoWay(format!("the context {context} is of no use: {why}"))
+        };
+        let _slot = self.slots.acquire().await;
+        let variable = Arc::clone(&self.variable);
+        let (kubeconfig, context) = (self.kubeconfig.clone(), self.context.clone());
+        let config = config::of_context(kubeconfig, &context, &*variable)
+            .await
+            .map_err(|error| no_way(error.to_string()))?;
+        let url = config.cluster_url.to_string();
+        let url = url.trim_end_matches('/').to_owned();
+        // A credential plugin is run here and now: not on a thread that others wait for.
+        let client = tokio::task::spawn_blocking(move || Client::try_from(config))
+            .await
+            .map_err(|error| no_way(error.to_string()))?
+            .map_err(|error| no_way(config::chain(&error)))?;
+        Ok(Connection::new(client, url, self.limit))
+    }
+}
+
+/// Asks one question.
+async fn ask(connection: &Connection, query: &Query) -> Answer {
+    let body = match connection.get(&path(query), JSON).await {
+        Ok(body) => body,
+        Err(HubError::NotFound(_)) => return Ok((Outcome::Listed, Vec::new())),
+        Err(error) => return Err(error),
+    };
+    if let Which::Named(_) = &query.which {
+        let text: &RawValue = parse(&body)?;
+        return Ok((Outcome::Listed, vec![object(query.kind, text)?]));
+    }
+    let list: List<'_> = parse(&body)?;
+    let items = list.items.unwrap_or_default();
+    let found: Result<Vec<_>, _> = items
+        .into_iter()
+        .map(|text| object(query.kind, text))
+        .collect();
+    let found = found?;
+    let more = list.metadata.next.is_some_and(|next| !next.is_empty());
+    let outcome = if more {
+        Outcome::Cut(found.len())
+    } else {
+        Outcome::Listed
+    };
+    Ok((outcome, found))
+}
+
+#[derive(Deserialize)]
+struct List<'t> {
+    #[serde(default, borrow)]
+    items: Option<Vec<&'t RawValue>>,
+    #[serde(default)]
+    metadata: ListMeta,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct ListMeta {
+    #[serde(rename = "continue")]
+    next: Option<String>,
+}
+
+fn parse<'t, T: Deserialize<'t>>(body: &'t [u8]) -> Result<T, HubError> {
+    serde_json::from_slice(body)
+        .map_err(|error| HubError::Broken(format!("it is no JSON: {error}")))
+}
+
+fn object(kind: Kind, text: &RawValue) -> Result<(Object, Box<RawValue>), HubError> {
+    let mut reader = serde_json::Deserializer::from_str(text.get());
+    let object = Object::read(kind, &mut reader)
+        .map_err(|error| HubError::Broken(format!("an object cannot be read: {error}")))?;
+    Ok((object, text.to_owned()))
+}
+
+/// The path of a question.
+fn path(query: &Query) -> String {
+    let kind = query.kind;
+    let mut path = match kind.group() {
+        "" => format!("/api/{}", kind.version()),
+        group => format!("/apis/{group}/{}", kind.version()),
+    };
+    if kind.is_namespaced() {
+        path.push_str("/namespaces/");
+        path.push_str(&encode(&query.namespace));
+    }
+    path.push('/');
+    path.push_str(kind.plural());
+    match &query.which {
+        Which::Named(name) => {
+            path.push('/');
+            path.push_str(&encode(name));
+        }
+        Which::Labelled(labels) => {
+            path.push_str(&format!("?limit={MOST}&labelSelector={}", encode(labels)));
+        }
+        Which::All => {
+            path.push_str(&format!("?limit={MOST}"));
+            if kind == Kind::Event {
+                path.push_str("&fieldSelector=type%3DWarning");
+            }
+        }
+    }
+    path
+}
+
+/// What a failure says of the whole cluster, when it is more than about one question.
+fn closed(error: &HubError) -> Option<Closed> {
+    Some(match error {
+        HubError::Unreachable { url, why } => {
+            Closed::Unreachable(format!("its API server at {url} cannot be reached: {why}"))
+        }
+        HubError::TimedOut(limit) => {
+            Closed::Unreachable(format!("its API server did not answer within {limit}"))
+        }
+        HubError::Refused {
+            code: code @ (502..=504),
+            message,
+            ..
+        } => Closed::Unreachable(format!("its API server answered {code}: {message}")),
+        HubError::Tls { url, why } => Closed::NoWay(format!(
+            "no secure connection to its API server at {url}: {why}"
+        )),
+        HubError::Credentials(why) => Closed::NoWay(format!("no credentials for it: {why}")),
+        HubError::Unauthorized(why) => {
+            Closed::NoWay(format!("it does not accept the credentials: {why}"))
+        }
+        _ => return None,
+    })
+}
+
+fn outcome(error: &HubError) -> Outcome {
+    match error {
+        HubError::Forbidden(words) => Outcome::Denied(words.clone()),
+        HubError::NotRouted(_) => Outcome::NotServed,
+        other => match closed(other) {
+            Some(closed) => Outcome::Failed(closed.why().to_owned()),
+            None => Outcome::Failed(other.to_string()),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Kind, Query, Which, path};
+
+    #[test]
+    fn questions_have_their_paths() {
+        let query = |kind, namespace: &str, which| {
+            path(&Query {
+                kind,
+                namespace: namespace.to_owned(),
+                which,
+            })
+        };
+        assert_eq!(
+            query(Kind::Deployment, "shop", Which::Named("web".into())),
+            "/apis/apps/v1/namespaces/shop/deployments/web"
+        );
+        assert_eq!(
+            query(
+                Kind::Pod,
+                "shop",
+                Which::Labelled("app=web,tier in (a,b)".into())
+            ),
+            "/api/v1/namespaces/shop/pods?limit=500&labelSelector=app%3Dweb%2Ctier%20in%20%28a%2Cb%29"
+        );
+        assert_eq!(
+            query(Kind::Event, "shop", Which::All),
+            "/api/v1/namespaces/shop/events?limit=500&fieldSelector=type%3DWarning"
+        );
+        assert_eq!(
+            query(
+                Kind::CustomResourceDefinition,
+                "",
+                Which::Named("a.example".into())
+            ),
+            "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/a.example"
+        );
+    }
+}

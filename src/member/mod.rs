@@ -1,0 +1,21 @@
+//! What a rollout waits for, seen in the member cluster itself.
+//!
+//! KubeFleet's hub knows that an object is not available there, and not why. This floor knows which
+//! of Kubernetes' own objects tell (workloads, pods, events and what they need), what to ask a
+//! cluster next, and what the answers mean. Pure, and the same for a live cluster and a bundle.
+
+pub mod availability;
+pub mod kind;
+mod look;
+pub mod model;
+pub mod object;
+pub mod pods;
+mod states;
+pub mod texts;
+mod troubles;
+
+pub use kind::Kind;
+pub use look::{Closed, Errand, Identity, Look, Outcome, Query, WORKLOADS_EACH, Wanted, Which};
+pub use object::{Body, Object};
+pub use states::{Place, PodTrouble, Probe, State};
+pub use troubles::{Held, Refusal, View, events_since};

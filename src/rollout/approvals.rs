@@ -1,0 +1,238 @@
+//! Approvals: what has become of each request, and who gave them as far as the objects tell.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{Gate, Phase, Rollout, TaskState, TaskTime};
+use crate::inventory::Sight;
+use crate::kubefleet::approval::ApprovalRequest;
+use crate::kubefleet::{Condition, Conditions, names, reasons};
+
+/// What has become of an approval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub enum ApprovalState {
+    /// Asked for, and nobody has answered.
+    Pending,
+    /// Approved for another generation than the request has: KubeFleet does not see it.
+    Ignored,
+    /// `Approved` is there and not `True`: KubeFleet treats that like no answer.
+    Withheld,
+    /// Approved, and not taken by the controller yet.
+    Approved,
+    /// Approved and taken: it cannot be reverted.
+    Accepted,
+    /// The run waits for a request that does not exist.
+    Missing,
+    /// The request under that name is made out to another run or stage.
+    Foreign,
+    /// The run has not asked for it yet.
+    NotReached,
+    /// The run was over before it was approved: nothing looks at it any more.
+    RunOver,
+    /// Its run does not exist any more.
+    RunGone,
+    /// The request could not be read.
+    Unknown,
+}
+
+impl ApprovalState {
+    /// The words for people.
+    pub const fn describe(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Ignored => "ignored",
+            Self::Withheld => "withheld",
+            Self::Approved => "approved",
+            Self::Accepted => "accepted",
+            Self::Missing => "missing",
+            Self::Foreign => "foreign",
+            Self::NotReached => "not reached",
+            Self::RunOver => "run over",
+            Self::RunGone => "run gone",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// Whether a person has to do something before the run goes on.
+    pub const fn needs_a_person(self) -> bool {
+        matches!(self, Self::Pending | Self::Ignored | Self::Withheld)
+    }
+}
+
+/// One approval: a gate of a run, or a request whose run has no such gate.
+#[derive(Debug, Clone)]
+pub struct Approval {
+    /// The run's name.
+    pub run: String,
+    /// The placement's name; empty where the run is not known.
+    pub placement: String,
+    /// The stage.
+    pub stage: String,
+    /// Before or after the stage's clusters, where that is known.
+    pub time: Option<TaskTime>,
+    /// The request's name; it is known before the request exists.
+    pub request: String,
+    /// What has become of it.
+    pub state: ApprovalState,
+    /// Where its run is, when there is one.
+    pub phase: Option<Phase>,
+    /// Since when it is asked for.
+    pub asked: Option<Timestamp>,
+    /// The answer, when there is one.
+    pub answer: Option<Answer>,
+}
+
+/// What a person answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// When, by the answer's own word.
+    pub at: Option<Timestamp>,
+    /// Who, where the text says so.
+    pub by: Option<String>,
+    /// The program that wrote it, where that is recorded.
+    pub with: Option<String>,
+    /// The text.
+    pub message: String,
+    /// Why an ignored answer is ignored: the generation that it names.
+    pub observed_generation: Option<i64>,
+}
+
+/// The approvals of a run, in the order of its stages.
+pub fn of_run(rollout: &Rollout<'_>) -> Vec<Approval> {
+    rollout
+        .stages
+        .iter()
+        .flat_map(|stage| &stage.gates)
+        .filter(|gate| gate.task.is_approval())
+        .map(|gate| {
+            let request = gate.request.as_ref().and_then(Sight::present);
+            let own = request.filter(|request| belongs(request, rollout, gate));
+            Approval {
+                run: rollout.run.meta.name.clone(),
+                placement: rollout.run.spec.placement.clone(),
+                stage: gate.stage.to_owned(),
+                time: Some(gate.time),
+                request: gate.task.approval_request.clone(),
+                state: state(rollout, gate),
+                phase: Some(rollout.phase),
+                asked: own.and_then(|request| request.meta.created).or_else(|| {
+                    let created = gate
+                        .task
+                        .conditions
+                        .condition(reasons::APPROVAL_REQUEST_CREATED);
+                    created.filter(|created| created.is_true())?.since
+                }),
+                answer: own.and_then(answer),
+            }
+        })
+        .collect()
+}
+
+/// A request that no gate of a known run names. `rollout` is its run, where that exists; `None`
+/// where it does not.
+pub fn of_request(request: &ApprovalRequest, rollout: Option<&Rollout<'_>>) -> Approval {
+    let state = match rollout {
+        None => ApprovalState::RunGone,
+        Some(_) if request.is_accepted() => ApprovalState::Accepted,
+        Some(rollout) if !rollout.is_live() => ApprovalState::RunOver,
+        Some(_) => answered(request),
+    };
+    Approval {
+        run: request.spec.run.clone(),
+        placement: rollout.map_or_else(String::new, |rollout| rollout.run.spec.placement.clone()),
+        stage: request.spec.stage.clone(),
+        time: time(request),
+        request: request.meta.name.clone(),
+        state,
+        phase: rollout.map(|rollout| rollout.phase),
+        asked: request.meta.created,
+        answer: answer(request),
+    }
+}
+
+fn state(rollout: &Rollout<'_>, gate: &Gate<'_>) -> ApprovalState {
+    let request = match &gate.request {
+        Some(Sight::Present(request)) => Some(request.as_ref()),
+        _ => None,
+    };
+    match gate.state {
+        TaskState::Done => ApprovalState::Accepted,
+        _ if !rollout.is_live() => ApprovalState::RunOver,
+        TaskState::Pending => ApprovalState::NotReached,
+        TaskState::Open => match (request, &gate.request) {
+            (Some(request), _) if !belongs(request, rollout, gate) => ApprovalState::Foreign,
+            (Some(request), _) => answered(request),
+            (None, Some(Sight::Unknown(_))) => ApprovalState::Unknown,
+            (None, _) => ApprovalState::Missing,
+        },
+    }
+}
+
+/// What a request that somebody waits for has been answered.
+pub fn answered(request: &ApprovalRequest) -> ApprovalState {
+    match request.approved() {
+        _ if request.is_accepted() => ApprovalState::Accepted,
+        None => ApprovalState::Pending,
+        Some(_) if request.counts() => ApprovalState::Approved,
+        Some(approved) if approved.is_true() => ApprovalState::Ignored,
+        Some(_) => ApprovalState::Withheld,
+    }
+}
+
+/// Whether a request is for this run and stage; what it leaves open is not held against it.
+fn belongs(request: &ApprovalRequest, rollout: &Rollout<'_>, gate: &Gate<'_>) -> bool {
+    let (run, stage) = (&request.spec.run, &request.spec.stage);
+    (run.is_empty() || *run == rollout.run.meta.name) && (stage.is_empty() || stage == gate.stage)
+}
+
+/// On which side of its stage a request stands: its label says so, or its name.
+fn time(request: &ApprovalRequest) -> Option<TaskTime> {
+    let (run, stage) = (&request.spec.run, &request.spec.stage);
+    match request.meta.label(names::TASK_TYPE) {
+        Some("beforeStage") => return Some(TaskTime::Before),
+        Some("afterStage") => return Some(TaskTime::After),
+        _ => {}
+    }
+    [TaskTime::Before, TaskTime::After]
+        .into_iter()
+        .find(|time| request.meta.name == format!("{run}-{}-{stage}", time.as_str()))
+}
+
+fn answer(request: &ApprovalRequest) -> Option<Answer> {
+    let approved = request.approved()?;
+    Some(Answer {
+        at: approved.since,
+        by: approver(approved),
+        with: writer(request),
+        message: approved.message.clone(),
+        observed_generation: approved.observed_generation,
+    })
+}
+
+/// Who approved, where the text says it in so many words: `approved by alice: looks good`.
+fn approver(approved: &Condition) -> Option<String> {
+    const SAID: &str = "approved by ";
+    let text = approved.message.trim();
+    let (start, rest) = text.split_at_checked(SAID.len())?;
+    let who = rest.split([':', ';', ',', '\n']).next()?.trim();
+    let who = who.trim_end_matches('.');
+    (start.eq_ignore_ascii_case(SAID) && !who.is_empty()).then(|| who.to_owned())
+}
+
+/// The one program beside KubeFleet's own that wrote the status.
+fn writer(request: &ApprovalRequest) -> Option<String> {
+    let mut writers: Vec<_> = request
+        .meta
+        .managed
+        .iter()
+        .filter(|write| write.subresource == "status" && !write.manager.is_empty())
+        .filter(|write| !names::HUB_AGENTS.contains(&write.manager.as_str()))
+        .map(|write| write.manager.as_str())
+        .collect();
+    writers.dedup();
+    match writers.as_slice() {
+        [one] => Some((*one).to_owned()),
+        _ => None,
+    }
+}
