@@ -41,7 +41,7 @@ async fn play(root: &Path, members: usize) -> Result<(), String> {
         .await?
         .map_err(|error| error.to_string())?;
     report("installing the CRDs");
-    let crds = Crds::from_environment().map_err(|error| error.to_string())?;
+    let crds = Crds::from_environment();
     patiently(hub.install(&crds)).await?;
     report(&format!(
         "preparing {} member clusters and their rollouts",
