@@ -218,6 +218,15 @@ impl Fleet {
         )))
     }
 
+    /// Waits until a member cluster has joined: a placement passes over it before that.
+    pub async fn wait_for_member(&self, cluster: &str, limit: Duration) -> Done<Value> {
+        let kind = Kind::MemberCluster;
+        self.wait(kind, &Scope::Cluster, cluster, limit, |object| {
+            conditions::of_status(object).is_true("Joined", object.generation())
+        })
+        .await
+    }
+
     /// Waits until a placement has its clusters.
     pub async fn wait_for_scheduling(
         &self,
