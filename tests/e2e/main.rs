@@ -10,5 +10,6 @@
 
 mod harness;
 mod life;
+mod members;
 mod rights;
 mod scene;
