@@ -99,7 +99,7 @@ pub fn run(
         })
         .collect();
     let contents =
-        Contents::new(header, texts, &members, args.show_secrets).map_err(Error::failed)?;
+        Contents::new(&header, texts, &members, args.show_secrets).map_err(Error::failed)?;
     let masked = contents.masked();
     let objects = contents.objects();
     let text = contents.text();

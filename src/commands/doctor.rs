@@ -181,7 +181,8 @@ pub fn run(
 impl Doctor {
     fn exit(&self) -> Exit {
         let failed = |check: &Check| check.result == CheckResult::Failed;
-        let denied = |command: &Allowed| !command.missing.is_empty();
+        // What could not be asked may be missing as well.
+        let denied = |command: &Allowed| !command.missing.is_empty() || !command.unknown.is_empty();
         if self.checks.iter().any(failed) {
             Exit::Error
         } else if self.permissions.iter().any(denied) {

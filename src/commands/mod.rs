@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub mod approvals;
+mod around;
 pub mod collect;
 pub mod completion;
 pub mod diagnose;
@@ -9,6 +10,7 @@ pub mod explain;
 mod findings;
 mod following;
 pub mod global;
+pub mod history;
 pub mod list;
 pub mod members;
 mod names;
@@ -18,6 +20,7 @@ pub mod reading;
 mod runs;
 pub mod schema;
 pub mod status;
+pub mod snapshots;
 pub mod strategies;
 pub mod version;
 pub mod wait;

@@ -106,7 +106,7 @@ impl Connection {
             .client
             .send(request)
             .await
-            .map_err(|error| (self.classify(&error), None))?;
+            .map_err(|error| (classify(&self.url, &error), None))?;
         let status = response.status();
         let pause = asked_pause(&response);
         let date = response
@@ -148,7 +148,7 @@ impl Connection {
         let response = timeout_at(deadline, self.client.send(request))
             .await
             .map_err(|_| plain(self.timed_out()))?
-            .map_err(|error| plain(self.classify(&error)))?;
+            .map_err(|error| plain(classify(&self.url, &error)))?;
         let status = response.status();
         if status.is_success() {
             return Ok(response.into_body());
@@ -160,50 +160,58 @@ impl Connection {
             .map_err(|error| plain(HubError::Broken(chain(&error))))?;
         Err((refusal(status, &body.to_bytes()), pause))
     }
+}
 
-    /// Says what a failed exchange means.
-    fn classify(&self, error: &kube::Error) -> HubError {
-        let why = chain(error);
-        let url = self.url.clone();
-        if let kube::Error::Auth(_) = error {
-            return HubError::Credentials(why);
+/// Says what a failed exchange means.
+fn classify(url: &str, error: &kube::Error) -> HubError {
+    let why = chain(error);
+    let url = url.to_owned();
+    if let kube::Error::Auth(_) = error {
+        return HubError::Credentials(why);
+    }
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    let mut io = None;
+    while let Some(error) = cause {
+        if error.is::<rustls::Error>() {
+            return HubError::Tls {
+                url,
+                why: error.to_string(),
+            };
         }
-        let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
-        let mut io = None;
-        while let Some(error) = cause {
-            if error.is::<rustls::Error>() {
+        if let Some(error) = error.downcast_ref::<std::io::Error>() {
+            let error = inmost(error);
+            if let Some(inner) = error.get_ref()
+                && inner.is::<rustls::Error>()
+            {
                 return HubError::Tls {
                     url,
-                    why: error.to_string(),
+                    why: inner.to_string(),
                 };
             }
-            if let Some(error) = error.downcast_ref::<std::io::Error>() {
-                // What io wraps is not among its sources.
-                if let Some(inner) = error.get_ref()
-                    && inner.is::<rustls::Error>()
-                {
-                    return HubError::Tls {
-                        url,
-                        why: inner.to_string(),
-                    };
-                }
-                io = Some((error.kind(), error.to_string()));
-            }
-            if let Some(error) = error.downcast_ref::<hyper::Error>()
-                && (error.is_incomplete_message() || error.is_parse())
-            {
-                return HubError::Broken(chain(error));
-            }
-            cause = error.source();
+            io = Some((error.kind(), error.to_string()));
         }
-        match io {
-            Some((std::io::ErrorKind::ConnectionReset | std::io::ErrorKind::BrokenPipe, why)) => {
-                HubError::Broken(format!("the connection was cut: {why}"))
-            }
-            Some((_, why)) => HubError::Unreachable { url, why },
-            None => HubError::Unreachable { url, why },
+        if let Some(error) = error.downcast_ref::<hyper::Error>()
+            && (error.is_incomplete_message() || error.is_parse())
+        {
+            return HubError::Broken(chain(error));
         }
+        cause = error.source();
     }
+    match io {
+        Some((std::io::ErrorKind::ConnectionReset | std::io::ErrorKind::BrokenPipe, why)) => {
+            HubError::Broken(format!("the connection was cut: {why}"))
+        }
+        Some((_, why)) => HubError::Unreachable { url, why },
+        None => HubError::Unreachable { url, why },
+    }
+}
+
+/// What an I/O error wraps in the end: that is not among its sources.
+fn inmost(mut error: &std::io::Error) -> &std::io::Error {
+    while let Some(inner) = error.get_ref().and_then(|inner| inner.downcast_ref()) {
+        error = inner;
+    }
+    error
 }
 
 /// The pause that the server asks for.
@@ -264,8 +272,42 @@ fn refusal(status: StatusCode, body: &[u8]) -> HubError {
 
 #[cfg(test)]
 mod tests {
-    use super::{HubError, refusal};
+    use super::{HubError, classify, refusal};
     use http::StatusCode;
+    use std::io::{Error, ErrorKind};
+
+    /// What the TLS layer makes of an error, two layers deep.
+    fn failed(
+        kind: ErrorKind,
+        why: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> HubError {
+        let error = Error::other(Error::new(kind, why));
+        classify("https://hub", &kube::Error::Service(error.into()))
+    }
+
+    #[test]
+    fn a_connection_without_trust_is_told_from_no_connection() {
+        let url = "https://hub".to_owned();
+        let why = rustls::Error::DecryptError;
+        assert_eq!(
+            failed(ErrorKind::InvalidData, why.clone()),
+            HubError::Tls {
+                url: url.clone(),
+                why: why.to_string()
+            }
+        );
+        assert_eq!(
+            failed(ErrorKind::ConnectionRefused, "refused"),
+            HubError::Unreachable {
+                url,
+                why: "refused".to_owned()
+            }
+        );
+        assert_eq!(
+            failed(ErrorKind::ConnectionReset, "reset"),
+            HubError::Broken("the connection was cut: reset".to_owned())
+        );
+    }
 
     #[test]
     fn the_servers_words_are_kept() {

@@ -8,8 +8,10 @@
     clippy::print_stderr
 )] // a test may fail
 
+mod faults;
 mod harness;
 mod life;
 mod members;
 mod rights;
 mod scene;
+mod status;

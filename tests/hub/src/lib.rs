@@ -6,6 +6,7 @@ mod crds;
 pub mod fleet;
 mod objects;
 pub mod proxy;
+pub mod playground;
 mod servers;
 pub mod standin;
 

@@ -184,8 +184,12 @@ impl Front {
             Some(Fault::Delay(time)) => tokio::time::sleep(*time).await,
             _ => {}
         }
+        let asked = match &fault {
+            Some(Fault::SmallPages(size)) => with_limit(&target, *size),
+            _ => target,
+        };
         let sent = Request::from_parts(head, Full::new(body));
-        let response = match self.upstream.send(&target, sent).await {
+        let response = match self.upstream.send(&asked, sent).await {
             Ok(response) => response.map(|body| body.map_err(Into::into).boxed_unsync()),
             Err(error) => {
                 let words = format!("the server behind the proxy: {error}\n");
@@ -222,6 +226,22 @@ fn pass(
 ) -> Response<Passing> {
     mark.answered(response.status().as_u16());
     response.map(|body| Passing::new(body, limit, mark))
+}
+
+/// The same request for pages of another size, where it asks for pages.
+fn with_limit(target: &str, size: usize) -> String {
+    let Some((path, query)) = target.split_once('?') else {
+        return target.to_owned();
+    };
+    let parameters = query.split('&').map(|parameter| {
+        if parameter.starts_with("limit=") {
+            format!("limit={size}")
+        } else {
+            parameter.to_owned()
+        }
+    });
+    let parameters: Vec<_> = parameters.collect();
+    format!("{path}?{}", parameters.join("&"))
 }
 
 /// The name of the user whose token this is.

@@ -43,6 +43,9 @@ pub enum Fault {
     Hang,
     /// The answer comes late.
     Delay(Duration),
+    /// A list is read in pages of this size, whatever the client asks for: the server's own pages,
+    /// with its own tokens, from a handful of objects.
+    SmallPages(usize),
     /// A watch is ended by the server after so many events, as its time limit does.
     WatchEnds {
         /// How many events arrive.

@@ -1,0 +1,385 @@
+//! What the plugin makes of a hub that fails: the exit code, the words, the time that it takes, and
+//! no verdict that nothing supports.
+
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use http::Method;
+use serde_json::{Value, json};
+use test_hub::{Fault, FaultProxy, Rule, Seen};
+
+use crate::harness::Ran;
+use crate::scene::{Scene, both, three_stages};
+
+/// The time for one request.
+const LIMIT: Duration = Duration::from_secs(3);
+/// What a command may take beside its requests on a busy machine.
+const SLACK: Duration = Duration::from_secs(5);
+
+const RUNS: &str = "/clusterstagedupdateruns";
+const BINDINGS: &str = "/clusterresourcebindings";
+
+/// The commands that read.
+const COMMANDS: [&str; 5] = ["diagnose", "collect", "status", "list", "doctor"];
+
+/// A run that waits for an approval, and so stays as it is.
+fn waiting() -> Option<&'static Scene> {
+    static SCENE: OnceLock<Option<Scene>> = OnceLock::new();
+    SCENE
+        .get_or_init(|| {
+            let scene = both("faults").into_iter().find(|scene| !scene.namespaced)?;
+            if scene.hub.is_real() {
+                eprintln!("skipped: a proxy needs the key of the hub's certificate");
+                return None;
+            }
+            let mut stages = three_stages();
+            stages[1]["beforeStageTasks"] = json!([{"type": "Approval"}]);
+            scene.set(&stages, &["member-1", "member-2", "member-3"]);
+            scene.run(&scene.name, "Run");
+            scene.until_run(&scene.name, "Progressing", "False", "UpdateRunWaiting");
+            Some(scene)
+        })
+        .as_ref()
+}
+
+/// A hub behind a proxy, and what was done through it.
+struct Bad {
+    scene: &'static Scene,
+    proxy: FaultProxy,
+}
+
+/// A command through the proxy.
+struct Tried {
+    ran: Ran,
+    took: Duration,
+    requests: Vec<Seen>,
+}
+
+impl Tried {
+    fn said(&self) -> String {
+        format!("{}\n{}", self.ran.out, self.ran.err)
+    }
+
+    /// When requests for a path were sent.
+    fn times(&self, part: &str) -> Vec<Instant> {
+        let requests = self.requests.iter();
+        let matching = requests.filter(|seen| seen.target.contains(part));
+        matching.map(|seen| seen.started).collect()
+    }
+}
+
+impl Bad {
+    fn hub() -> Option<Self> {
+        let scene = waiting()?;
+        let (hub, _) = scene.hub.own.as_ref()?;
+        let proxy = FaultProxy::start(hub).unwrap();
+        Some(Self { scene, proxy })
+    }
+
+    /// Runs a command under these rules; it never writes.
+    fn run(&self, command: &str, rules: Vec<Rule>) -> Tried {
+        self.proxy.clear().unwrap();
+        self.proxy.rules(rules);
+        self.run_as_it_is(command)
+    }
+
+    fn run_as_it_is(&self, command: &str) -> Tried {
+        let run = format!("csur/{}", self.scene.name);
+        let mut arguments = match command {
+            "collect" => vec!["collect", &run],
+            "diagnose" => vec!["diagnose", &run, "-o", "json"],
+            "status" => vec!["status", &run, "-o", "json"],
+            "wait" => vec!["wait", &run, "--for=succeeded", "-o", "json"],
+            other => vec![other, "-o", "json"],
+        };
+        arguments.push("--request-timeout=3s");
+        let begun = Instant::now();
+        let ran = self
+            .scene
+            .hub
+            .plugin_as(&self.proxy.kubeconfig(), &arguments);
+        let took = begun.elapsed();
+        let requests = self.proxy.requests();
+        for seen in &requests {
+            let question = seen.method == Method::POST && seen.target.contains("/selfsubject");
+            assert!(
+                seen.method == Method::GET || question,
+                "{command} writes: {seen:?}"
+            );
+        }
+        Tried {
+            ran,
+            took,
+            requests,
+        }
+    }
+}
+
+/// Checks how a command ended, in what time, and that it gave no verdict when it failed.
+fn check(what: &str, tried: &Tried, code: i32, words: &str) {
+    let said = tried.said();
+    assert_eq!(tried.ran.code, code, "{what}: {said}");
+    assert!(
+        said.contains(words),
+        "{what} does not say {words:?}: {said}"
+    );
+    assert!(!said.contains("panicked"), "{what}: {said}");
+    if code == 1 {
+        assert_eq!(tried.ran.out, "", "{what} fails and answers");
+        assert!(tried.ran.err.starts_with("error: "), "{what}: {said}");
+    }
+}
+
+#[test]
+fn nothing_works() {
+    let Some(bad) = Bad::hub() else { return };
+    let bytes = 20;
+    for (fault, words) in [
+        (Fault::Leave, "cannot reach the hub at https://127.0.0.1:"),
+        (Fault::TlsGarbage, "no secure connection to the hub"),
+        (Fault::ResetBefore, "the connection was cut"),
+        (Fault::ResetAfter, "the connection was cut"),
+        (Fault::Unauthorized, "does not accept the credentials"),
+        (Fault::NotServed, "does not serve what was asked for"),
+        (Fault::TooMany(None), "the hub answered 429: Too many"),
+        (Fault::TooMany(Some(1)), "the hub answered 429: Too many"),
+        (Fault::TooMany(Some(3600)), "the hub answered 429: Too many"),
+        (Fault::Internal, "the hub answered 500: Internal error"),
+        (Fault::Unavailable(None), "the hub answered 503: apiserver"),
+        (Fault::Page(502), "the hub answered 502: Bad Gateway"),
+        (Fault::NoJson, "is no list of API groups"),
+        (Fault::Cut { bytes }, "the hub's answer is broken"),
+        (Fault::Hang, "no answer within 3s"),
+    ] {
+        for command in COMMANDS {
+            let what = format!("{command} with {fault:?}");
+            let tried = bad.run(command, vec![Rule::new("", fault.clone())]);
+            check(&what, &tried, 1, words);
+            assert!(tried.took < LIMIT + SLACK, "{what}: {:?}", tried.took);
+            let count = tried.requests.len();
+            assert!(count <= 5, "{what}: {count} requests");
+        }
+    }
+}
+
+#[test]
+fn nobody_listens() {
+    let Some(bad) = Bad::hub() else { return };
+    bad.proxy.leave();
+    for command in COMMANDS {
+        let tried = bad.run_as_it_is(command);
+        check(command, &tried, 1, "cannot reach the hub at");
+        assert!(tried.said().contains("kubectl config current-context"));
+    }
+}
+
+#[test]
+fn everything_is_forbidden() {
+    let Some(bad) = Bad::hub() else { return };
+    for command in COMMANDS {
+        let tried = bad.run(command, vec![Rule::new("", Fault::Forbidden)]);
+        check(command, &tried, 7, "forbidden");
+        if matches!(command, "diagnose" | "status") && !tried.ran.out.is_empty() {
+            assert_eq!(tried.ran.json()["verdict"], "Unknown", "{command}");
+        }
+    }
+}
+
+#[test]
+fn the_run_cannot_be_read() {
+    let Some(bad) = Bad::hub() else { return };
+    let bytes = 20;
+    for (fault, code, words) in [
+        (Fault::Forbidden, 7, "forbidden"),
+        (Fault::Unauthorized, 1, "does not accept the credentials"),
+        (Fault::NotServed, 1, "does not serve"),
+        (Fault::Internal, 1, "500"),
+        (Fault::Unavailable(Some(3600)), 1, "503"),
+        (Fault::Cut { bytes }, 1, "the hub's answer is broken"),
+        (Fault::NoJson, 1, "the hub's answer is broken"),
+        (Fault::Hang, 1, "no answer within 3s"),
+        (Fault::Leave, 1, "cannot reach the hub"),
+    ] {
+        for command in ["diagnose", "collect", "status", "list"] {
+            let what = format!("{command} with {fault:?}");
+            let tried = bad.run(command, vec![Rule::new(RUNS, fault.clone())]);
+            check(&what, &tried, code, words);
+            assert!(tried.took < 2 * LIMIT + SLACK, "{what}: {:?}", tried.took);
+            if code == 7 && matches!(command, "diagnose" | "status") {
+                let report = tried.ran.json();
+                assert_eq!(report["verdict"], "Unknown", "{what}");
+                assert!(gaps(&report).contains(&"ClusterStagedUpdateRun".to_owned()));
+            }
+        }
+    }
+}
+
+/// The kinds that a report says were not checked.
+fn gaps(report: &Value) -> Vec<String> {
+    let gaps = report["notChecked"].as_array().into_iter().flatten();
+    gaps.map(|gap| gap["what"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn the_bindings_cannot_be_read() {
+    let Some(bad) = Bad::hub() else { return };
+    let usual = bad.run("diagnose", Vec::new());
+    assert_eq!(usual.ran.code, 4, "{}", usual.said());
+    let usual = usual.ran.json();
+    let kind = "ClusterResourceBinding".to_owned();
+    assert!(!gaps(&usual).contains(&kind));
+    let bytes = 20;
+    for (fault, words) in [
+        (Fault::Forbidden, "is forbidden: User"),
+        (Fault::NotServed, "does not serve"),
+        (Fault::Internal, "the hub answered 500"),
+        (Fault::TooMany(Some(3600)), "the hub answered 429"),
+        (Fault::Expired, "no longer has the list"),
+        (Fault::Cut { bytes }, "the hub's answer is broken"),
+        (Fault::NoJson, "the hub's answer is broken"),
+        (Fault::ResetBefore, "the connection was cut"),
+        (Fault::Hang, "no answer within 3s"),
+    ] {
+        let rules = vec![Rule::new(BINDINGS, fault.clone())];
+        let what = format!("diagnose with {fault:?}");
+        let tried = bad.run("diagnose", rules.clone());
+        check(&what, &tried, 4, words);
+        let report = tried.ran.json();
+        // The run itself was read: what it says of itself holds.
+        assert_eq!(report["verdict"], usual["verdict"], "{what}");
+        assert!(gaps(&report).contains(&kind), "{what}: {report:#}");
+        assert!(tried.took < 2 * LIMIT + SLACK, "{what}: {:?}", tried.took);
+        let what = format!("collect with {fault:?}");
+        let tried = bad.run("collect", rules);
+        if fault == Fault::NotServed {
+            assert_eq!(tried.ran.code, 0, "{what}: {}", tried.ran.err);
+        } else {
+            check(&what, &tried, 7, words);
+            let warning = "the bundle has no complete ClusterResourceBinding";
+            assert!(tried.ran.err.contains(warning), "{what}");
+        }
+    }
+    // Without the hub there is nothing to say, however much was read before.
+    for (fault, words) in [
+        (Fault::Leave, "cannot reach the hub"),
+        (Fault::Unauthorized, "does not accept the credentials"),
+    ] {
+        for command in ["diagnose", "collect"] {
+            let tried = bad.run(command, vec![Rule::new(BINDINGS, fault.clone())]);
+            check(&format!("{command} with {fault:?}"), &tried, 1, words);
+        }
+    }
+}
+
+#[test]
+fn what_passes_is_waited_for() {
+    let Some(bad) = Bad::hub() else { return };
+    for (fault, pause) in [
+        (Fault::TooMany(Some(1)), Duration::from_secs(1)),
+        (Fault::Unavailable(Some(1)), Duration::from_secs(1)),
+        (Fault::Internal, Duration::from_millis(200)),
+        (Fault::Page(504), Duration::from_millis(200)),
+        (Fault::ResetBefore, Duration::from_millis(200)),
+        (Fault::Cut { bytes: 20 }, Duration::from_millis(200)),
+    ] {
+        for command in ["diagnose", "status"] {
+            let what = format!("{command} with {fault:?}");
+            let tried = bad.run(command, vec![Rule::new(RUNS, fault.clone()).times(2)]);
+            check(&what, &tried, 4, "WaitingForApproval");
+            let faults = tried.requests.iter().filter(|seen| seen.fault.is_some());
+            let targets: Vec<_> = faults.map(|seen| seen.target.clone()).collect();
+            assert_eq!(targets.len(), 2, "{what}: {targets:?}");
+            let times = tried.times(&targets[0]);
+            for pair in times.windows(2).take(2) {
+                assert!(
+                    pair[1] - pair[0] >= pause,
+                    "{what}: {:?}",
+                    pair[1] - pair[0]
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn who_asks_for_too_much_patience_gets_none() {
+    let Some(bad) = Bad::hub() else { return };
+    let rule = Rule::new("/apis", Fault::TooMany(Some(3600)));
+    let tried = bad.run("list", vec![rule]);
+    check("list", &tried, 1, "429");
+    assert_eq!(tried.requests.len(), 1);
+    assert!(tried.took < LIMIT, "{:?}", tried.took);
+}
+
+#[test]
+fn a_slow_hub_is_no_broken_hub() {
+    let Some(bad) = Bad::hub() else { return };
+    let late = Duration::from_millis(300);
+    let tried = bad.run("diagnose", vec![Rule::new("", Fault::Delay(late))]);
+    check("diagnose", &tried, 4, "WaitingForApproval");
+    assert_eq!(gaps(&tried.ran.json()), Vec::<String>::new());
+}
+
+/// How often a list names the run of the scene.
+fn listed(bad: &Bad, tried: &Tried) -> usize {
+    tried
+        .ran
+        .out
+        .matches(&format!("{:?}", bad.scene.name))
+        .count()
+}
+
+#[test]
+fn a_list_is_read_to_its_end() {
+    let Some(bad) = Bad::hub() else { return };
+    // One more run, so that there are pages.
+    let second = format!("{}-second", bad.scene.name);
+    bad.scene.run(&second, "Initialize");
+    let usual = bad.run("list", Vec::new());
+    assert_eq!(usual.ran.code, 0, "{}", usual.said());
+    let pages = || Rule::new("limit=", Fault::SmallPages(1));
+    let expired = || Rule::new("continue=", Fault::Expired);
+    for (what, rules) in [
+        ("pages", vec![pages()]),
+        ("a page that is too old", vec![expired().times(1), pages()]),
+        ("pages that are always too old", vec![expired(), pages()]),
+    ] {
+        let tried = bad.run("list", rules);
+        check(what, &tried, 0, &second);
+        assert_eq!(listed(&bad, &tried), listed(&bad, &usual), "{what}");
+        assert!(
+            tried.times("continue=").len() > usize::from(what != "pages"),
+            "{what}"
+        );
+    }
+    // A page that is missing is a gap, and no shorter list.
+    let rules = vec![Rule::new("continue=", Fault::Internal), pages()];
+    let tried = bad.run("list", rules);
+    check("a page that fails", &tried, 1, "500");
+}
+
+#[test]
+fn a_watch_that_breaks_is_gone_on_with() {
+    let Some(bad) = Bad::hub() else { return };
+    for fault in [
+        Fault::WatchEnds { events: 0 },
+        Fault::WatchCut { events: 0 },
+        Fault::WatchSilent { events: 0 },
+        Fault::Internal,
+        Fault::Expired,
+    ] {
+        let what = format!("wait with {fault:?}");
+        let tried = bad.run("wait", vec![Rule::new("watch=", fault.clone())]);
+        // The run waits for a person: that is seen from the list already.
+        check(&what, &tried, 4, "WaitingForApproval");
+        assert!(tried.took < 2 * LIMIT + SLACK, "{what}: {:?}", tried.took);
+    }
+    let tried = bad.run("wait", vec![Rule::new("", Fault::Hang)]);
+    check(
+        "wait with a hub that hangs",
+        &tried,
+        1,
+        "no answer within 3s",
+    );
+}
