@@ -2,7 +2,12 @@
 
 use clap::{Args, ValueEnum};
 
+use super::approvals::ApprovalList;
 use super::diagnose::DiagnosisList;
+use super::history::HistoryView;
+use super::list::RunList;
+use super::snapshots::{SnapshotDiff, SnapshotList, SnapshotView};
+use super::strategies::{StrategyList, StrategyView};
 use crate::diagnose::report::Report;
 use crate::diagnose::status::Status;
 use crate::error::Error;
@@ -32,6 +37,22 @@ pub enum Described {
     DiagnosisList,
     /// The state that `status -o json` and `wait -o json` print
     Status,
+    /// The runs of `list -o json`
+    RunList,
+    /// The approvals of `approvals -o json`
+    ApprovalList,
+    /// The strategies of `strategies -o json`
+    StrategyList,
+    /// The strategy of `strategies show -o json`
+    Strategy,
+    /// What `history -o json` prints
+    History,
+    /// The versions of `snapshots -o json`
+    SnapshotList,
+    /// The version of `snapshots show -o json`
+    Snapshot,
+    /// What `snapshots diff -o json` prints
+    SnapshotDiff,
 }
 
 /// The schema of an output.
@@ -40,6 +61,14 @@ pub fn schema(of: Described) -> schemars::Schema {
         Described::Diagnosis => schemars::schema_for!(Report),
         Described::DiagnosisList => schemars::schema_for!(DiagnosisList),
         Described::Status => schemars::schema_for!(Status),
+        Described::RunList => schemars::schema_for!(RunList),
+        Described::ApprovalList => schemars::schema_for!(ApprovalList),
+        Described::StrategyList => schemars::schema_for!(StrategyList),
+        Described::Strategy => schemars::schema_for!(StrategyView),
+        Described::History => schemars::schema_for!(HistoryView),
+        Described::SnapshotList => schemars::schema_for!(SnapshotList),
+        Described::Snapshot => schemars::schema_for!(SnapshotView),
+        Described::SnapshotDiff => schemars::schema_for!(SnapshotDiff),
     }
 }
 

@@ -264,7 +264,9 @@ impl Table {
         {
             let last = at + 1 == self.columns.len();
             let text = match column.least {
-                Some(_) if !column.at_end => cut_middle(shown(cell), width.saturating_sub(cell.indent)),
+                Some(_) if !column.at_end => {
+                    cut_middle(shown(cell), width.saturating_sub(cell.indent))
+                }
                 _ => shown(cell).to_owned(),
             };
             // What does not fit in the end is cut there: a row never becomes two.

@@ -17,7 +17,14 @@ fn call<'s>(command: &str, run: &'s str, placement: &'s str) -> Vec<&'s str> {
     match command {
         "approvals" => vec!["approvals"],
         "collect" => vec!["collect", run],
-        "diagnose" => vec!["diagnose", run, "-o", "json", "--now", "2030-01-01T00:00:00Z"],
+        "diagnose" => vec![
+            "diagnose",
+            run,
+            "-o",
+            "json",
+            "--now",
+            "2030-01-01T00:00:00Z",
+        ],
         "history" => vec!["history", placement, "-o", "json"],
         "list" => vec!["list", "-o", "json"],
         "snapshots" => vec!["snapshots", placement, "-o", "json"],

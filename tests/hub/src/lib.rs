@@ -5,8 +5,8 @@ mod components;
 mod crds;
 pub mod fleet;
 mod objects;
-pub mod proxy;
 pub mod playground;
+pub mod proxy;
 mod servers;
 pub mod standin;
 

@@ -76,7 +76,10 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     if one { "is" } else { "are" }
                 )
             };
-            finding = group.says(finding, &format!("{pods} cannot be scheduled for {what} not bound"));
+            finding = group.says(
+                finding,
+                &format!("{pods} cannot be scheduled for {what} not bound"),
+            );
             for (cluster, (_, trouble, condition)) in group.shown() {
                 finding = finding.evidence_in(
                     cluster,
