@@ -181,6 +181,13 @@ pub struct Document {
     pub masked: Vec<(Kind, String, String, Masked)>,
 }
 
+impl Document {
+    /// The cluster.
+    pub fn cluster(&self) -> &str {
+        &self.cluster
+    }
+}
+
 /// Writes what was seen in a cluster. `texts` are the objects as the server gave them; what the
 /// diagnosis never reads and may hold secrets (environments, commands, the copies of the whole
 /// object that kubectl and the server keep) is left out.

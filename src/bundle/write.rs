@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::mask;
+use super::{mask, members};
 use crate::inventory::source::Outcome;
 use crate::kubefleet::object::OWN_API_VERSION;
 use crate::kubefleet::{Kind, ObjectRef};
@@ -92,6 +92,8 @@ struct KindEntry {
 
 #[derive(Serialize)]
 struct MaskEntry {
+    #[serde(skip_serializing_if = "String::is_empty")]
+    cluster: String,
     kind: &'static str,
     #[serde(skip_serializing_if = "String::is_empty")]
     namespace: String,
@@ -107,11 +109,12 @@ pub struct Contents {
 }
 
 impl Contents {
-    /// Masks and writes objects, in the order of their kinds, namespaces and names. Fails only on a
-    /// text that is no JSON.
+    /// Masks and writes objects, in the order of their kinds, namespaces and names, then what was
+    /// seen in member clusters. Fails only on a text that is no JSON.
     pub fn new(
         header: &Header,
         texts: BTreeMap<ObjectRef, Box<RawValue>>,
+        members: &[members::Document],
         show_secrets: bool,
     ) -> Result<Self, String> {
         let objects = texts.len();
@@ -123,6 +126,7 @@ impl Contents {
             if !show_secrets {
                 for found in mask::mask(&mut value) {
                     masked.push(MaskEntry {
+                        cluster: String::new(),
                         kind: object.kind.name(),
                         namespace: object.namespace.clone(),
                         name: object.name.clone(),
@@ -132,6 +136,19 @@ impl Contents {
             }
             documents.push_str("---\n");
             documents.push_str(&yaml(&value)?);
+        }
+        for member in members {
+            for (kind, namespace, name, found) in &member.masked {
+                masked.push(MaskEntry {
+                    cluster: member.cluster().to_owned(),
+                    kind: kind.name(),
+                    namespace: namespace.clone(),
+                    name: name.clone(),
+                    path: found.path.clone(),
+                });
+            }
+            documents.push_str("---\n");
+            documents.push_str(&yaml(member)?);
         }
         let count = masked.len();
         let document = Document {

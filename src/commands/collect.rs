@@ -8,12 +8,18 @@ use clap::Args;
 use jiff::Timestamp;
 
 use super::global::Global;
+use super::members::MemberArgs;
 use super::reading::{self, Input};
+use crate::bundle::members::document;
 use crate::bundle::write::{Contents, Header};
+use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::inventory::source::Outcome;
+use crate::hub::Texts;
+use crate::inventory::Inventory;
+use crate::inventory::source::{HubFacts, Outcome, Source};
 use crate::kubefleet::Kind;
+use crate::member::Look;
 use crate::ui::Ui;
 
 /// Save everything that a diagnosis reads in one file
@@ -41,6 +47,8 @@ pub struct CollectArgs {
     /// Leave Secrets and credentials as they are
     #[arg(long)]
     show_secrets: bool,
+    #[command(flatten)]
+    members: MemberArgs,
 }
 
 /// Collects, and writes the file.
@@ -54,7 +62,9 @@ pub fn run(
         return Err(Error::usage("a bundle is too long for a terminal")
             .hint("name a file with -o, or redirect the output"));
     }
+    let mut entrance = args.members.open(global)?;
     let mut reading = reading::open(&Input::default(), "collect", global, ui, clock)?;
+    entrance.enter(&mut reading);
     if let Some(hub) = reading.hub() {
         hub.keep_texts();
     }
@@ -73,7 +83,23 @@ pub fn run(
     let mut texts = hub.take_texts();
     // What was read to find the target, or before the run went on, belongs to no walk.
     texts.retain(|object, _| seen.contains(object));
-    let contents = Contents::new(&header, texts, args.show_secrets).map_err(Error::failed)?;
+    let facts = HubFacts {
+        run_states: header.run_states.clone(),
+    };
+    let inventory = Inventory::new(walk, now, facts);
+    let looks = hub.look(&diagnose::errands(&inventory));
+    let member_texts = hub.take_member_texts();
+    entrance.check(&inventory, ui);
+    let none = Texts::new();
+    let members: Vec<_> = looks
+        .iter()
+        .map(|(cluster, look)| {
+            let texts = member_texts.get(cluster).unwrap_or(&none);
+            document(cluster, look, texts, args.show_secrets)
+        })
+        .collect();
+    let contents =
+        Contents::new(&header, texts, &members, args.show_secrets).map_err(Error::failed)?;
     let masked = contents.masked();
     let objects = contents.objects();
     let text = contents.text();
@@ -94,7 +120,28 @@ pub fn run(
             crate::diagnose::finding::count(masked, "value")
         ));
     }
-    Ok(report_gaps(&outcomes, ui))
+    let exit = report_gaps(&outcomes, ui);
+    Ok(report_closed(&looks, ui).unwrap_or(exit))
+}
+
+/// Says what could not be seen in member clusters.
+fn report_closed(looks: &BTreeMap<String, Look>, ui: &mut Ui) -> Option<Exit> {
+    let mut exit = None;
+    let mut missing = |what: &str, cluster: &str, why: &str| {
+        ui.warning(&format!(
+            "the bundle has no complete {what} of {cluster}: {why}"
+        ));
+        exit = Some(Exit::Incomplete);
+    };
+    for (cluster, look) in looks {
+        if let Some(closed) = &look.closed {
+            missing("picture", cluster, closed.why());
+        }
+        for (kind, why) in look.gaps() {
+            missing(kind.name(), cluster, &why);
+        }
+    }
+    exit
 }
 
 /// Says what is not in the file, and why.

@@ -217,10 +217,17 @@ pub(super) fn ensure_root(findings: &mut [Finding], verdict: Verdict) {
     if !verdict.wants_root_cause() || findings.iter().any(|finding| finding.root_cause) {
         return;
     }
+    // What another finding explains is no root; only where all are explained by each other, one is.
     let gravest = findings
         .iter_mut()
         .filter(|finding| finding.severity != Severity::Info)
-        .max_by_key(|finding| (finding.severity, std::cmp::Reverse(finding.code.clone())));
+        .max_by_key(|finding| {
+            (
+                finding.caused_by.is_empty(),
+                finding.severity,
+                std::cmp::Reverse(finding.code.clone()),
+            )
+        });
     if let Some(finding) = gravest {
         finding.root_cause = true;
     }

@@ -146,7 +146,7 @@ impl Hub {
 
     /// The texts that were kept, by kind, namespace and name.
     pub fn take_texts(&mut self) -> BTreeMap<ObjectRef, Box<RawValue>> {
-        self.texts.take().unwrap_or_default()
+        self.texts.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// Why the connection is of no use any more.

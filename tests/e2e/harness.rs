@@ -23,7 +23,8 @@ pub const MEMBERS: [(&str, &str); 3] = [
     ("member-3", "prod"),
 ];
 
-/// The cluster of the stand-in's fleet on which nothing becomes available.
+/// The cluster of the stand-in's fleet on which nothing becomes available. It has an API server of
+/// its own, in which tests put what a look is to find.
 const BROKEN: &str = "broken-1";
 
 /// The hub that all tests share.
@@ -64,7 +65,10 @@ impl Harness {
             });
         }
         let started = runtime.block_on(async {
-            let hub = TestHub::start(&Options::default()).await?;
+            let options = Options {
+                members: vec![BROKEN.to_owned()],
+            };
+            let hub = TestHub::start(&options).await?;
             hub.install(&Crds::from_environment()).await?;
             let client = hub.client().await?;
             let standin = StandIn::start(client.clone(), timing());

@@ -1,0 +1,399 @@
+//! Looks into a member cluster: an API server of its own, in which the workload stands as a cluster
+//! would have it.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use kube::Client;
+use serde_json::{Value, json};
+
+use crate::harness::{Harness, Ran};
+use crate::scene::{Scene, both};
+
+/// The cluster of the stuck workload, as an API server.
+struct Member {
+    hub: &'static Harness,
+    client: Client,
+    cluster: &'static str,
+}
+
+impl Member {
+    fn of(scene: &Scene) -> Self {
+        let hub = scene.hub;
+        let (cluster, _) = hub.broken();
+        let client = hub
+            .runtime
+            .block_on(test_hub::client(&hub.kubeconfig, cluster))
+            .unwrap();
+        Self {
+            hub,
+            client,
+            cluster,
+        }
+    }
+
+    fn send(&self, method: &str, path: &str, body: &Value) -> Result<Value, kube::Error> {
+        let form = if method == "PATCH" {
+            "application/merge-patch+json"
+        } else {
+            "application/json"
+        };
+        let request = http::Request::builder()
+            .method(method)
+            .uri(path)
+            .header("content-type", form)
+            .body(serde_json::to_vec(body).unwrap())
+            .unwrap();
+        self.hub.runtime.block_on(self.client.request(request))
+    }
+
+    /// Creates an object, and its status, which the server ignores at creation.
+    fn create(&self, object: &Value) -> Value {
+        let path = test_hub::path_of(object, false).unwrap();
+        let created = self
+            .send("POST", &path, object)
+            .unwrap_or_else(|error| panic!("creating {path}: {error}"));
+        if object["status"].is_null() {
+            return created;
+        }
+        let name = object["metadata"]["name"].as_str().unwrap();
+        let mut status = object["status"].clone();
+        if !status["observedGeneration"].is_null() {
+            status["observedGeneration"] = created["metadata"]["generation"].clone();
+        }
+        let path = format!("{path}/{name}/status");
+        self.send("PATCH", &path, &json!({"status": status}))
+            .unwrap_or_else(|error| panic!("patching {path}: {error}"))
+    }
+
+    /// Serves AppliedWork, as every member of a fleet does.
+    fn serve_applied_works(&self) {
+        static SERVED: OnceLock<()> = OnceLock::new();
+        SERVED.get_or_init(|| {
+            self.create(&json!({
+                "apiVersion": "apiextensions.k8s.io/v1",
+                "kind": "CustomResourceDefinition",
+                "metadata": {"name": "appliedworks.placement.kubernetes-fleet.io"},
+                "spec": {
+                    "group": "placement.kubernetes-fleet.io",
+                    "scope": "Cluster",
+                    "names": {"kind": "AppliedWork", "plural": "appliedworks"},
+                    "versions": [{
+                        "name": "v1beta1", "served": true, "storage": true,
+                        "schema": {"openAPIV3Schema": {
+                            "type": "object", "x-kubernetes-preserve-unknown-fields": true,
+                        }},
+                    }],
+                },
+            }));
+            let begun = Instant::now();
+            let path = "/apis/placement.kubernetes-fleet.io/v1beta1/appliedworks";
+            while self.send("GET", path, &Value::Null).is_err() {
+                assert!(begun.elapsed() < Duration::from_secs(30), "{path}");
+                std::thread::sleep(Duration::from_millis(100));
+            }
+        });
+    }
+
+    /// The workload as the member agent applies it, and as the cluster's controllers and kubelet
+    /// would go on: its image cannot be pulled.
+    fn put_workload(&self, scene: &Scene) {
+        let namespace = scene.namespace.as_str();
+        let owned = |owner: &Value| {
+            json!([{
+                "apiVersion": "apps/v1", "kind": owner["kind"], "controller": true,
+                "name": owner["metadata"]["name"], "uid": owner["metadata"]["uid"],
+            }])
+        };
+        let template = json!({
+            "metadata": {"labels": {"app": "web"}},
+            "spec": {"containers": [{"name": "web", "image": "registry.example/web:1"}]},
+        });
+        let spec = json!({
+            "replicas": 1, "selector": {"matchLabels": {"app": "web"}}, "template": template,
+        });
+        let revision = json!({"deployment.kubernetes.io/revision": "1"});
+        self.create(&json!({
+            "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace},
+        }));
+        let deployment = self.create(&json!({
+            "apiVersion": "apps/v1", "kind": "Deployment",
+            "metadata": {"name": "web", "namespace": namespace, "annotations": revision},
+            "spec": spec,
+            "status": {"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1, "unavailableReplicas": 1},
+        }));
+        let set = self.create(&json!({
+            "apiVersion": "apps/v1", "kind": "ReplicaSet",
+            "metadata": {
+                "name": "web-5d8f", "namespace": namespace, "labels": {"app": "web"},
+                "annotations": revision, "ownerReferences": owned(&deployment),
+            },
+            "spec": spec,
+            "status": {"observedGeneration": 1, "replicas": 1},
+        }));
+        let pod = json!({
+            "apiVersion": "v1", "kind": "Pod",
+            "metadata": {
+                "name": "web-5d8f-abcde", "namespace": namespace, "labels": {"app": "web"},
+                "ownerReferences": owned(&set),
+            },
+            "spec": {
+                "nodeName": "node-1",
+                "containers": [{
+                    "name": "web", "image": "registry.example/web:1",
+                    "env": [{"name": "PASSWORD", "value": "hunter2"}],
+                }],
+            },
+            "status": {
+                "phase": "Pending",
+                "conditions": [
+                    {"type": "PodScheduled", "status": "True"},
+                    {"type": "Ready", "status": "False", "reason": "ContainersNotReady",
+                     "message": "containers with unready status: [web]"},
+                ],
+                "containerStatuses": [{
+                    "name": "web", "image": "registry.example/web:1", "imageID": "", "ready": false,
+                    "restartCount": 0, "started": false,
+                    "state": {"waiting": {
+                        "reason": "ImagePullBackOff",
+                        "message": "Back-off pulling image \"registry.example/web:1\": ErrImagePull: rpc error: code = NotFound desc = failed to resolve reference \"registry.example/web:1\": registry.example/web:1: not found",
+                    }},
+                }],
+            },
+        });
+        self.create(&pod);
+        self.serve_applied_works();
+        self.create(&json!({
+            "apiVersion": "placement.kubernetes-fleet.io/v1beta1", "kind": "AppliedWork",
+            "metadata": {"name": work(scene)},
+            "spec": {
+                "workName": work(scene),
+                "workNamespace": format!("fleet-member-{}", self.cluster),
+            },
+        }));
+    }
+}
+
+fn work(scene: &Scene) -> String {
+    if scene.namespaced {
+        format!("{}.{}-work", scene.namespace, scene.name)
+    } else {
+        format!("{}-work", scene.name)
+    }
+}
+
+fn word(scene: &Scene) -> String {
+    let kind = if scene.namespaced { "sur" } else { "csur" };
+    format!("{kind}/{}", scene.name)
+}
+
+/// The codes of a report; those of root causes carry a `*`.
+fn codes(report: &Value) -> Vec<String> {
+    let findings = report["findings"].as_array().unwrap();
+    let code = |finding: &Value| {
+        let root = if finding["rootCause"] == true {
+            "*"
+        } else {
+            ""
+        };
+        format!("{}{root}", finding["code"].as_str().unwrap())
+    };
+    findings.iter().map(code).collect()
+}
+
+/// What was not checked: what, why and where.
+fn gaps(report: &Value) -> Vec<(String, String)> {
+    let gaps = report["notChecked"].as_array().unwrap().iter();
+    gaps.map(|gap| {
+        let text = |key: &str| gap[key].as_str().unwrap_or_default().to_owned();
+        (text("what"), text("why"))
+    })
+    .collect()
+}
+
+/// Scenes whose run is stuck on the workload.
+fn stuck(name: &str) -> Vec<Scene> {
+    let scenes = both(name);
+    for scene in &scenes {
+        scene.set_stuck().run(&scene.name, "Run");
+    }
+    for scene in &scenes {
+        scene.until_run(&scene.name, "Progressing", "False", "UpdateRunStuck");
+    }
+    scenes
+}
+
+fn diagnose(scene: &Scene, more: &[&str]) -> Ran {
+    scene.plugin(&["diagnose"], &word(scene), more)
+}
+
+#[test]
+fn a_look_into_the_cluster_finds_the_cause() {
+    for scene in stuck("look") {
+        let member = Member::of(&scene);
+        // With KubeFleet's own agents the workload is there, and nothing works on it.
+        let cause = if scene.hub.is_real() {
+            "FS918"
+        } else {
+            "FS901"
+        };
+        if !scene.hub.is_real() {
+            member.put_workload(&scene);
+        }
+        let without = diagnose(&scene, &["-o", "json"]);
+        assert_eq!(codes(&without.json()), ["FS501*"], "{}", without.out);
+
+        let now = jiff::Timestamp::now().to_string();
+        let json = ["-o", "json", "--now", &now];
+        let way = format!("{0}={0}", member.cluster);
+        let named = ["--member-context", &way];
+        let live = diagnose(&scene, &[&json[..], &named].concat());
+        let report = live.json();
+        let root = format!("{cause}*");
+        assert_eq!(codes(&report), [root.as_str(), "FS501"], "{}", live.err);
+        assert_eq!((live.code, &report["verdict"]), (5, &json!("Stuck")));
+        assert_eq!(report["findings"][1]["causedBy"][0]["code"], cause);
+        assert_eq!(gaps(&report), [], "{}", live.err);
+        let by_name = diagnose(
+            &scene,
+            &[&json[..], &["--member-contexts-from-kubeconfig"]].concat(),
+        );
+        assert_eq!(by_name.out, live.out);
+
+        // The same from a file that was collected with a look, in which no secret is.
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("bundle.yaml");
+        let path = file.to_str().unwrap();
+        let collected = scene.plugin(
+            &["collect"],
+            &word(&scene),
+            &[&["-o", path], &named[..]].concat(),
+        );
+        assert_eq!(collected.code, 0, "{}", collected.err);
+        let offline = diagnose(&scene, &[&json[..], &["-f", path]].concat());
+        assert!(
+            live.out == offline.out,
+            "live and from a bundle:\n{}",
+            offline.out
+        );
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert!(text.contains("kind: MemberObjects") && !text.contains("hunter2"));
+
+        // In text, the commands take the context that was given.
+        let shown = diagnose(&scene, &named);
+        assert!(
+            shown
+                .out
+                .contains(&format!("kubectl --context {}", member.cluster)),
+            "{}",
+            shown.out
+        );
+    }
+}
+
+/// A kubeconfig with the hub's context and others for the member.
+fn kubeconfig(scene: &Scene, folder: &std::path::Path) -> PathBuf {
+    let own = scene.hub.own.as_ref().unwrap();
+    let (cluster, _) = scene.hub.broken();
+    let read = std::fs::read_to_string(&scene.hub.kubeconfig).unwrap();
+    let mut config: Value = serde_json::from_str(&read)
+        .or_else(|_| serde_saphyr::from_str(&read))
+        .unwrap();
+    let _ = own;
+    let nobody = test_hub::TestHub::token_of("user-125");
+    let add = |config: &mut Value, list: &str, entry: Value| {
+        config[list].as_array_mut().unwrap().push(entry);
+    };
+    add(
+        &mut config,
+        "users",
+        json!({"name": "nobody", "user": {"token": nobody}}),
+    );
+    add(
+        &mut config,
+        "users",
+        json!({"name": "stranger", "user": {"token": "x"}}),
+    );
+    add(
+        &mut config,
+        "clusters",
+        json!({
+            "name": "away", "cluster": {"server": "https://127.0.0.1:1"},
+        }),
+    );
+    for (name, cluster, user) in [
+        ("no-rights", cluster, "nobody"),
+        ("no-login", cluster, "stranger"),
+        ("away", "away", "nobody"),
+    ] {
+        let context = json!({"cluster": cluster, "user": user});
+        add(
+            &mut config,
+            "contexts",
+            json!({"name": name, "context": context}),
+        );
+    }
+    let path = folder.join("kubeconfig");
+    std::fs::write(&path, config.to_string()).unwrap();
+    path
+}
+
+#[test]
+fn a_look_that_fails_claims_nothing() {
+    for scene in stuck("blind") {
+        if scene.hub.is_real() {
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let kubeconfig = kubeconfig(&scene, folder.path());
+        let (cluster, _) = scene.hub.broken();
+        let run = word(&scene);
+        let look = |context: &str, output: &str| {
+            let way = format!("{cluster}={context}");
+            let more = ["--member-context", &way, "-o", output];
+            let arguments = [&["diagnose"], &scene.named(&run)[..], &more].concat();
+            scene.hub.plugin_as(&kubeconfig, &arguments)
+        };
+        // (what is not checked, why)
+        for (context, what, why) in [
+            ("no-rights", "Deployment", "forbidden: "),
+            (
+                "no-login",
+                "objects in the member cluster",
+                "does not accept the credentials",
+            ),
+            ("away", "objects in the member cluster", "cannot be reached"),
+            (
+                "hub",
+                "objects in the member cluster",
+                "the context does not lead to",
+            ),
+        ] {
+            let ran = look(context, "json");
+            let report = ran.json();
+            assert_eq!(codes(&report), ["FS501*"], "{context}: {}", ran.out);
+            assert_eq!(ran.code, 5, "{context}");
+            let gaps = gaps(&report);
+            assert!(
+                gaps.iter()
+                    .any(|(kind, text)| kind == what && text.contains(why)),
+                "{context}: {gaps:?}"
+            );
+        }
+        let ran = look("no-right", "text");
+        assert_eq!(ran.code, 2, "{}", ran.err);
+        assert!(ran.err.contains("did you mean no-rights?"), "{}", ran.err);
+
+        let more = ["--member-context", "broken-2=no-rights"];
+        let arguments = [&["diagnose"], &scene.named(&run)[..], &more].concat();
+        let ran = scene.hub.plugin_as(&kubeconfig, &arguments);
+        assert_eq!(ran.code, 5, "{}", ran.err);
+        assert!(
+            ran.err
+                .contains("no member cluster of this fleet; did you mean broken-1?"),
+            "{}",
+            ran.err
+        );
+    }
+}
