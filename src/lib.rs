@@ -6,6 +6,7 @@
 pub mod bundle;
 pub mod cli;
 pub mod commands;
+pub mod contents;
 pub mod diagnose;
 pub mod error;
 pub mod exit;
@@ -59,6 +60,8 @@ fn command(cli: &Cli, ui: &mut Ui, clock: fn() -> Timestamp) -> Exit {
         Command::List(args) => commands::list::run(args, global, ui, clock),
         Command::Approvals(args) => commands::approvals::run(args, global, ui, clock),
         Command::Strategies(args) => commands::strategies::run(args, global, ui, clock),
+        Command::Snapshots(args) => commands::snapshots::run(args, global, ui, clock),
+        Command::History(args) => commands::history::run(args, global, ui, clock),
         Command::Explain(args) => commands::explain::run(args, ui),
         Command::Schema(args) => commands::schema::run(args, ui),
         Command::Version(args) => commands::version::run(args, ui),

@@ -10,6 +10,7 @@ const FLOORS: &[&[&str]] = &[
     &["commands"],
     &["ui"],
     &["render", "error"],
+    &["contents"],
     &["exit", "bundle", "hub"],
     &["diagnose"],
     &["rollout"],

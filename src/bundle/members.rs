@@ -17,6 +17,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::error::Place;
@@ -161,11 +162,22 @@ fn list<'v>(value: &'v Value, key: &str) -> impl Iterator<Item = &'v Value> {
 }
 
 /// One cluster, ready to be written into a bundle.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Document {
-    /// The document.
-    pub fields: Value,
+    api_version: &'static str,
+    kind: &'static str,
+    cluster: String,
+    outcome: &'static str,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    why: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    reads: Vec<Value>,
+    /// The objects.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub items: Vec<Value>,
     /// What was masked: in which object of the cluster, and where.
+    #[serde(skip)]
     pub masked: Vec<(Kind, String, String, Masked)>,
 }
 
@@ -178,27 +190,25 @@ pub fn document(
     texts: &BTreeMap<(Kind, String, String), Box<serde_json::value::RawValue>>,
     show_secrets: bool,
 ) -> Document {
-    let mut fields = Map::new();
-    fields.insert("apiVersion".into(), json!(OWN_API_VERSION));
-    fields.insert("kind".into(), json!(KIND));
-    fields.insert("cluster".into(), json!(cluster));
-    let mut masked = Vec::new();
-    let outcome = match &look.closed {
-        None => "looked",
-        Some(Closed::NoWay(_)) => "noWay",
-        Some(Closed::Unreachable(_)) => "unreachable",
+    let mut document = Document {
+        api_version: OWN_API_VERSION,
+        kind: KIND,
+        cluster: cluster.to_owned(),
+        outcome: match &look.closed {
+            None => "looked",
+            Some(Closed::NoWay(_)) => "noWay",
+            Some(Closed::Unreachable(_)) => "unreachable",
+        },
+        why: String::new(),
+        reads: Vec::new(),
+        items: Vec::new(),
+        masked: Vec::new(),
     };
-    fields.insert("outcome".into(), json!(outcome));
     if let Some(closed) = &look.closed {
-        fields.insert("why".into(), json!(closed.why()));
-        return Document {
-            fields: Value::Object(fields),
-            masked,
-        };
+        closed.why().clone_into(&mut document.why);
+        return document;
     }
-    let reads: Vec<_> = look.reads.iter().map(write_entry).collect();
-    fields.insert("reads".into(), Value::Array(reads));
-    let mut items = Vec::new();
+    document.reads = look.reads.iter().map(write_entry).collect();
     for ((kind, namespace, name), text) in texts {
         let Ok(mut item) = serde_json::from_str::<Value>(text.get()) else {
             continue;
@@ -206,26 +216,18 @@ pub fn document(
         if !show_secrets {
             prune(&mut item);
             for found in mask::mask(&mut item) {
-                masked.push((*kind, namespace.clone(), name.clone(), found));
+                let place = (*kind, namespace.clone(), name.clone(), found);
+                document.masked.push(place);
             }
         }
         // In a list, the server leaves out what they are.
-        let mut whole = Map::new();
-        whole.insert("apiVersion".into(), json!(kind.api_version()));
-        whole.insert("kind".into(), json!(kind.name()));
-        if let Value::Object(rest) = item {
-            whole.extend(
-                rest.into_iter()
-                    .filter(|(key, _)| !matches!(key.as_str(), "apiVersion" | "kind")),
-            );
+        if let Value::Object(fields) = &mut item {
+            fields.insert("apiVersion".into(), json!(kind.api_version()));
+            fields.insert("kind".into(), json!(kind.name()));
         }
-        items.push(Value::Object(whole));
+        document.items.push(item);
     }
-    fields.insert("items".into(), Value::Array(items));
-    Document {
-        fields: Value::Object(fields),
-        masked,
-    }
+    document
 }
 
 fn write_entry((query, outcome): (&Query, &Outcome)) -> Value {

@@ -48,7 +48,7 @@ struct Document<'h> {
     api_version: &'static str,
     kind: &'static str,
     collected_at: String,
-    target: Name<'h>,
+    target: Target<'h>,
     objects: usize,
     hub: Hub<'h>,
     kinds: Vec<KindEntry>,
@@ -57,14 +57,14 @@ struct Document<'h> {
 }
 
 #[derive(Serialize)]
-struct Name<'h> {
+struct Target<'h> {
     kind: &'static str,
     #[serde(skip_serializing_if = "str::is_empty")]
     namespace: &'h str,
     name: &'h str,
 }
 
-impl<'h> From<&'h ObjectRef> for Name<'h> {
+impl<'h> From<&'h ObjectRef> for Target<'h> {
     fn from(object: &'h ObjectRef) -> Self {
         Self {
             kind: object.kind.name(),
@@ -110,7 +110,7 @@ impl Contents {
     /// Masks and writes objects, in the order of their kinds, namespaces and names. Fails only on a
     /// text that is no JSON.
     pub fn new(
-        header: Header,
+        header: &Header,
         texts: BTreeMap<ObjectRef, Box<RawValue>>,
         show_secrets: bool,
     ) -> Result<Self, String> {
@@ -138,7 +138,7 @@ impl Contents {
             api_version: OWN_API_VERSION,
             kind: "Bundle",
             collected_at: header.collected_at.to_string(),
-            target: Name::from(&header.target),
+            target: Target::from(&header.target),
             objects,
             hub: Hub {
                 run_states: header.run_states.as_deref(),

@@ -4,8 +4,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::global::Global;
 use crate::commands::{
-    approvals, collect, completion, diagnose, doctor, explain, list, schema, status, strategies,
-    version, wait,
+    approvals, collect, completion, diagnose, doctor, explain, history, list, schema, snapshots,
+    status, strategies, version, wait,
 };
 use crate::render::invocation::Invocation;
 use crate::ui::Color;
@@ -49,6 +49,8 @@ pub enum Command {
     List(list::ListArgs),
     Approvals(approvals::ApprovalsArgs),
     Strategies(strategies::StrategiesArgs),
+    History(history::HistoryArgs),
+    Snapshots(snapshots::SnapshotsArgs),
     Explain(explain::ExplainArgs),
     Schema(schema::SchemaArgs),
     Version(version::VersionArgs),

@@ -353,7 +353,7 @@ fn table(found: &[(Scope, Approval)], reach: &Reach, wide: bool, now: Timestamp,
         Column::new("WHEN"),
         Column::new("STATE"),
         Column::new("SINCE"),
-        Column::shrinking("ANSWER", 8),
+        Column::ending("ANSWER", 8),
     ]);
     if wide {
         columns.extend([

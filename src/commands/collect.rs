@@ -73,7 +73,7 @@ pub fn run(
     let mut texts = hub.take_texts();
     // What was read to find the target, or before the run went on, belongs to no walk.
     texts.retain(|object, _| seen.contains(object));
-    let contents = Contents::new(header, texts, args.show_secrets).map_err(Error::failed)?;
+    let contents = Contents::new(&header, texts, args.show_secrets).map_err(Error::failed)?;
     let masked = contents.masked();
     let objects = contents.objects();
     let text = contents.text();

@@ -51,8 +51,6 @@ pub struct DiagnoseArgs {
     target: Option<String>,
     #[command(flatten)]
     input: Input,
-    #[command(flatten)]
-    members: MemberArgs,
     /// Diagnose every update run of the scope
     #[arg(long)]
     all: bool,
@@ -62,6 +60,8 @@ pub struct DiagnoseArgs {
     /// With --all: only runs that are not over
     #[arg(long)]
     active: bool,
+    #[command(flatten)]
+    members: MemberArgs,
     /// The format of the report
     #[arg(
         short,

@@ -101,9 +101,12 @@ impl<'r> Following<'r> {
         self.mirror.away()
     }
 
-    /// That the target was deleted while it was followed.
+    /// That the target was deleted while it was followed, or never was there.
     pub(super) fn gone(&self) -> Error {
-        Error::not_found(format!("{} was deleted", self.target))
+        Error::not_found(match self.uid {
+            Some(_) => format!("{} was deleted", self.target),
+            None => format!("there is no {} on the hub", self.target),
+        })
     }
 
     /// What the hub's schema says, where a verdict depends on it.

@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub mod approvals;
+mod around;
 pub mod collect;
 pub mod completion;
 pub mod diagnose;
@@ -9,6 +10,7 @@ pub mod explain;
 mod findings;
 mod following;
 pub mod global;
+pub mod history;
 pub mod list;
 pub mod members;
 mod names;
@@ -17,6 +19,7 @@ pub mod permissions;
 pub mod reading;
 mod runs;
 pub mod schema;
+pub mod snapshots;
 pub mod status;
 pub mod strategies;
 pub mod version;

@@ -44,6 +44,11 @@ impl Output {
         self.output.unwrap_or_default()
     }
 
+    /// The format, where one was asked for.
+    pub const fn asked(&self) -> Option<Format> {
+        self.output
+    }
+
     /// Whether everything is wanted that is known.
     pub fn is_wide(&self) -> bool {
         self.format() == Format::Wide

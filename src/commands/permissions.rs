@@ -3,7 +3,7 @@
 //! `doctor` asks the hub for them, `doctor --rbac` writes roles from them, and a test runs every
 //! command as a user who has these and no others.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::kubefleet::kind::PLACEMENT_GROUP;
 use crate::kubefleet::{Concept, Kind, Scope};
@@ -97,6 +97,19 @@ const WALK: &[Permission] = &[
     useful(List, Work),
 ];
 
+/// What following a run takes. The name is looked for first, and then the run is watched whether it
+/// was found or not.
+const FOLLOW: &[Permission] = &[
+    useful(Get, UpdateRun),
+    useful(Get, Placement),
+    required(List, UpdateRun),
+    required(Watch, UpdateRun),
+    useful(List, Binding),
+    useful(Watch, Binding),
+    useful(List, ApprovalRequest),
+    useful(Watch, ApprovalRequest),
+];
+
 /// Every command that reads a hub, by name.
 pub const ALL: &[Needs] = &[
     Needs {
@@ -140,20 +153,12 @@ pub const ALL: &[Needs] = &[
             required(Get, UpdateRun),
             useful(Get, Placement),
             useful(List, Binding),
-            useful(List, ApprovalRequest),
+            useful(Get, ApprovalRequest),
         ],
     },
     Needs {
         command: "status --watch",
-        permissions: &[
-            required(Get, UpdateRun),
-            required(List, UpdateRun),
-            required(Watch, UpdateRun),
-            useful(List, Binding),
-            useful(Watch, Binding),
-            useful(List, ApprovalRequest),
-            useful(Watch, ApprovalRequest),
-        ],
+        permissions: FOLLOW,
     },
     Needs {
         command: "strategies",
@@ -161,11 +166,7 @@ pub const ALL: &[Needs] = &[
     },
     Needs {
         command: "wait",
-        permissions: &[
-            required(Get, UpdateRun),
-            required(List, UpdateRun),
-            required(Watch, UpdateRun),
-        ],
+        permissions: FOLLOW,
     },
 ];
 
@@ -212,19 +213,19 @@ fn role(
     namespace: Option<&str>,
     rules: &BTreeSet<(&str, &str, Verb)>,
 ) -> String {
+    let namespace = match namespace {
+        Some(namespace) => format!("  namespace: {namespace}\n"),
+        None => String::new(),
+    };
     let mut text = format!(
-        "apiVersion: rbac.authorization.k8s.io/v1\nkind: {kind}\nmetadata:\n  name: {name}\n"
+        "apiVersion: rbac.authorization.k8s.io/v1\nkind: {kind}\nmetadata:\n  name: {name}\n{namespace}rules:\n"
     );
-    if let Some(namespace) = namespace {
-        text.push_str(&format!("  namespace: {namespace}\n"));
-    }
-    text.push_str("rules:\n");
     let mut groups: Vec<_> = rules.iter().map(|(group, ..)| *group).collect();
     groups.sort_unstable_by_key(|group| (*group != PLACEMENT_GROUP, *group));
     groups.dedup();
     for group in groups {
         // Resources with the same verbs share a rule.
-        let mut by_verbs: std::collections::BTreeMap<Vec<Verb>, Vec<&str>> = Default::default();
+        let mut by_verbs: BTreeMap<Vec<Verb>, Vec<&str>> = BTreeMap::new();
         let resources: BTreeSet<_> = rules
             .iter()
             .filter(|(own, ..)| *own == group)
@@ -240,14 +241,12 @@ fn role(
         }
         for (verbs, resources) in by_verbs {
             let verbs: Vec<_> = verbs.iter().map(|verb| verb.as_str()).collect();
-            text.push_str(&format!(
-                "- apiGroups: [{group}]\n  resources:\n{}  verbs: [{}]\n",
-                resources
-                    .iter()
-                    .map(|resource| format!("  - {resource}\n"))
-                    .collect::<String>(),
-                verbs.join(", ")
-            ));
+            let lines = [
+                format!("- apiGroups: [{group}]\n  resources:\n  - "),
+                resources.join("\n  - "),
+                format!("\n  verbs: [{}]\n", verbs.join(", ")),
+            ];
+            text.push_str(&lines.concat());
         }
     }
     text

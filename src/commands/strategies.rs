@@ -349,8 +349,8 @@ impl Found {
         }
         columns.extend([
             Column::shrinking("NAME", 12),
-            Column::shrinking("STAGES", 16),
-            Column::new("GATES"),
+            Column::ending("STAGES", 12),
+            Column::ending("GATES", 9),
             Column::new("RUNS"),
             Column::new("ACTIVE"),
             Column::new("AGE"),

@@ -18,7 +18,7 @@ use crate::exit::Exit;
 use crate::hub::News;
 use crate::kubefleet::{Concept, Kind, Scope, duration};
 use crate::render::escape;
-use crate::render::status::{changes, line, verdict};
+use crate::render::status::{beginning, changes, line, verdict};
 use crate::ui::{Progress, Ui};
 use decide::{Condition, Decision, decide};
 
@@ -85,7 +85,7 @@ enum Format {
 /// How often timers are looked at.
 const TICK: Duration = Duration::from_secs(1);
 /// How often something is said off a terminal.
-const MINUTE: Duration = Duration::from_secs(60);
+const MINUTE: Duration = Duration::from_mins(1);
 
 /// Waits.
 pub fn run(
@@ -115,7 +115,7 @@ pub fn run(
             }
         };
         let away = following.away().map(ToString::to_string);
-        talk.tell(last.as_ref(), &status, away, ui);
+        talk.tell(last.as_ref(), &status, away.as_deref(), ui);
         let decision = decide(&status, &args.conditions, args.keep_waiting);
         if decision != Decision::Wait {
             talk.end();
@@ -251,17 +251,17 @@ impl Talk {
         }
     }
 
-    fn tell(&mut self, last: Option<&Status>, status: &Status, away: Option<String>, ui: &mut Ui) {
+    fn tell(&mut self, last: Option<&Status>, status: &Status, away: Option<&str>, ui: &mut Ui) {
         let mut lines = match last {
             Some(last) => changes(last, status),
-            None => vec![verdict(status)],
+            None => beginning(status),
         };
         let terminal = self.progress.is_visible();
         let short = format!("waiting for {}: {}", self.wanted, line(status));
         if lines.is_empty() && !terminal && self.said.elapsed() >= MINUTE {
             lines.push(short.clone());
         }
-        if let Some(away) = away.as_ref().filter(|_| !self.away) {
+        if let Some(away) = away.filter(|_| !self.away) {
             lines.push(format!("{away}; trying again"));
         } else if self.away && away.is_none() {
             lines.push("the hub answers again".to_owned());

@@ -10,7 +10,9 @@ use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::messages::{Cause, Failure, parse_failure};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Condition, Conditions, ObjectRef, reasons};
-use crate::rollout::{ClusterState, Health, Rollout, STUCK_AFTER, Trouble, binding_trouble};
+use crate::rollout::{
+    ClusterState, ClusterView, Health, Rollout, STUCK_AFTER, Trouble, binding_trouble,
+};
 
 /// One diagnosis at work.
 #[derive(Debug)]
@@ -55,6 +57,8 @@ pub struct Troubled<'i> {
     pub trouble: Trouble<'i>,
     /// Whether the rollout waits for it.
     pub blocking: bool,
+    /// Whether the run is stuck on it: for too long, or the controller says so.
+    pub stuck: bool,
     /// Since when: when the run started it, or when the condition became false.
     pub since: Option<Timestamp>,
     /// How long that is.
@@ -70,7 +74,7 @@ impl Troubled<'_> {
 
     /// Whether it has lasted longer than the controller allows. Without a time, it has.
     pub fn is_overdue(&self) -> bool {
-        self.lasting.is_none_or(|lasting| lasting > STUCK_AFTER)
+        self.stuck || self.lasting.is_none_or(|lasting| lasting > STUCK_AFTER)
     }
 
     /// `error` when it explains the verdict, else `warning`.
@@ -232,7 +236,7 @@ fn troubles<'i>(inventory: &'i Inventory, rollout: Option<&Rollout<'i>>) -> Vec<
             .filter(|binding| !binding.meta.is_deleting() && !binding.is_unscheduled())
             .filter_map(|binding| {
                 let trouble = binding_trouble(inventory, binding)?;
-                Some(Troubled::new(inventory, binding, None, trouble, true, None))
+                Some(Troubled::new(inventory, binding, None, trouble, true))
             })
             .collect();
     };
@@ -259,14 +263,8 @@ fn troubles<'i>(inventory: &'i Inventory, rollout: Option<&Rollout<'i>>) -> Vec<
             }
             let trouble = binding_trouble(inventory, binding)?;
             let blocking = !finished && (in_flight || begun);
-            Some(Troubled::new(
-                inventory,
-                binding,
-                Some(cluster.stage),
-                trouble,
-                blocking,
-                cluster.started.filter(|_| in_flight),
-            ))
+            let on = Some(cluster);
+            Some(Troubled::new(inventory, binding, on, trouble, blocking))
         })
         .collect()
 }
@@ -275,15 +273,21 @@ impl<'i> Troubled<'i> {
     fn new(
         inventory: &'i Inventory,
         binding: &'i Binding,
-        stage: Option<&'i str>,
+        on: Option<&ClusterView<'i>>,
         trouble: Trouble<'i>,
         blocking: bool,
-        started: Option<Timestamp>,
     ) -> Self {
-        let since = started.or(trouble.condition.since);
+        let is_stuck = |cluster: &ClusterView<'_>| cluster.state == ClusterState::Stuck;
+        let in_flight = on.filter(|cluster| {
+            matches!(cluster.state, ClusterState::Updating | ClusterState::Stuck)
+        });
+        let since = in_flight
+            .and_then(|cluster| cluster.started)
+            .or(trouble.condition.since);
         Self {
             cluster: &binding.spec.cluster,
-            stage,
+            stage: on.map(|cluster| cluster.stage),
+            stuck: on.is_some_and(is_stuck),
             binding,
             member: inventory.member(&binding.spec.cluster),
             trouble,

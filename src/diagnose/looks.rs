@@ -488,6 +488,9 @@ pub(super) fn invite(case: &Case<'_>, clusters: &[&str], finding: Finding) -> Fi
     )
 }
 
+/// What is named when nothing of a member cluster could be judged.
+const INSIDE: &str = "objects in the member cluster";
+
 /// What could not be seen in the clusters that were to be looked into, and why.
 pub(super) fn not_checked(case: &Case<'_>) -> Vec<NotChecked> {
     let mut gaps: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
@@ -504,7 +507,6 @@ pub(super) fn not_checked(case: &Case<'_>) -> Vec<NotChecked> {
                 .or_default()
                 .insert(errand.cluster.clone());
         };
-        const INSIDE: &str = "objects in the member cluster";
         if let Some(closed) = &look.closed {
             gap(INSIDE, closed.why().to_owned());
             continue;

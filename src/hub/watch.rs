@@ -52,7 +52,7 @@ const PACE: Pace = Pace {
     silence: Duration::from_secs(215),
     first_pause: Duration::from_millis(500),
     longest_pause: Duration::from_secs(20),
-    give_up: Duration::from_secs(300),
+    give_up: Duration::from_mins(5),
 };
 
 /// A connection that ends sooner than this without a word is no reason for haste.

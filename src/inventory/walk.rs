@@ -146,6 +146,11 @@ impl Walk {
                 &placement,
             )
         };
+        needs.push(label(Concept::Binding));
+        if self.depth == Depth::State {
+            needs.extend(run.into_iter().flat_map(|run| self.open_approvals(run)));
+            return needs;
+        }
         if let Some(run) = run {
             let approvals = Query::labelled(
                 scope.kind(Concept::ApprovalRequest),
@@ -157,10 +162,6 @@ impl Walk {
                 needs.extend(self.missing_approvals(run, &approvals));
             }
             needs.push(approvals);
-        }
-        needs.push(label(Concept::Binding));
-        if self.depth == Depth::State {
-            return needs;
         }
         needs.extend([
             Query::named(scope.kind(Concept::Placement), namespace, &placement),
@@ -258,9 +259,6 @@ impl Walk {
             .flat_map(|stage| stage.before.iter().chain(&stage.after));
         tasks
             .filter(|task| task.is_approval() && !task.approval_request.is_empty())
-            // The name stands in the status long before the request exists: for the state, only
-            // a gate that is open matters.
-            .filter(|task| self.depth == Depth::Reasons || is_open(task))
             .filter(|task| {
                 !seen.is_some_and(|objects| {
                     objects
@@ -268,6 +266,18 @@ impl Walk {
                         .any(|object| object.body.meta().name == task.approval_request)
                 })
             })
+            .map(|task| Query::named(kind, scope.namespace(), &task.approval_request))
+            .collect()
+    }
+
+    /// The requests that a run waits for now. Their names stand in its status long before they
+    /// exist, and for the state only a gate that is open matters: one at a time, as a rule.
+    fn open_approvals(&self, run: &UpdateRun) -> Vec<Query> {
+        let scope = self.scope();
+        let kind = scope.kind(Concept::ApprovalRequest);
+        run.all_stages()
+            .flat_map(|stage| stage.before.iter().chain(&stage.after))
+            .filter(|task| task.is_approval() && !task.approval_request.is_empty() && is_open(task))
             .map(|task| Query::named(kind, scope.namespace(), &task.approval_request))
             .collect()
     }

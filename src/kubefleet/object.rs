@@ -192,7 +192,8 @@ impl<'de> Visitor<'de> for DocumentSeed<'_> {
             match key.as_ref() {
                 "apiVersion" => api_version = map.next_value_seed(Seed::<String>::default())?,
                 "kind" => kind = map.next_value_seed(Seed::<String>::default())?,
-                "items" => {
+                // Our own documents may have items that are no objects of the hub.
+                "items" if api_version != OWN_API_VERSION => {
                     had_items = true;
                     map.next_value_seed(ItemsSeed {
                         parsed: self.parsed,

@@ -14,7 +14,7 @@ use crate::diagnose::status::{PlacedCluster, RunStatus, Status, Truth};
 use crate::kubefleet::duration;
 use crate::rollout::{Progress, StageState};
 
-pub use changes::{changes, verdict};
+pub use changes::{beginning, changes, verdict};
 
 /// Clusters of a group, before the rest is only counted.
 const CLUSTERS: usize = 12;

@@ -60,6 +60,11 @@ impl Paint {
         self.text(AnsiColor::Green.on_default(), text)
     }
 
+    /// What is gone.
+    pub fn bad(self, text: &str) -> String {
+        self.text(AnsiColor::Red.on_default(), text)
+    }
+
     /// A command.
     pub fn command(self, text: &str) -> String {
         self.text(AnsiColor::Cyan.on_default(), text)

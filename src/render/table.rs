@@ -21,6 +21,8 @@ pub struct Column {
     title: &'static str,
     /// How narrow the column may become; `None` when it keeps its width.
     least: Option<usize>,
+    /// Whether what does not fit is cut at its end, not in its middle.
+    at_end: bool,
     right: bool,
 }
 
@@ -30,6 +32,7 @@ impl Column {
         Self {
             title,
             least: None,
+            at_end: false,
             right: false,
         }
     }
@@ -39,7 +42,16 @@ impl Column {
         Self {
             title,
             least: Some(least),
+            at_end: false,
             right: false,
+        }
+    }
+
+    /// A column whose texts may be cut at their end: lists, sentences.
+    pub const fn ending(title: &'static str, least: usize) -> Self {
+        Self {
+            at_end: true,
+            ..Self::shrinking(title, least)
         }
     }
 
@@ -48,6 +60,7 @@ impl Column {
         Self {
             title,
             least: None,
+            at_end: false,
             right: true,
         }
     }
@@ -59,6 +72,7 @@ pub struct Cell {
     text: String,
     style: Style,
     indent: usize,
+    blank: bool,
 }
 
 impl Cell {
@@ -67,6 +81,14 @@ impl Cell {
         Self {
             style,
             ..Self::from(text.as_ref())
+        }
+    }
+
+    /// A cell in which nothing belongs, not even a dash.
+    pub fn blank() -> Self {
+        Self {
+            blank: true,
+            ..Self::default()
         }
     }
 
@@ -82,8 +104,7 @@ impl From<&str> for Cell {
     fn from(text: &str) -> Self {
         Self {
             text: escape::line(text),
-            style: Style::new(),
-            indent: 0,
+            ..Self::default()
         }
     }
 }
@@ -243,8 +264,10 @@ impl Table {
         {
             let last = at + 1 == self.columns.len();
             let text = match column.least {
-                Some(_) => cut_middle(shown(cell), width.saturating_sub(cell.indent)),
-                None => shown(cell).to_owned(),
+                Some(_) if !column.at_end => {
+                    cut_middle(shown(cell), width.saturating_sub(cell.indent))
+                }
+                _ => shown(cell).to_owned(),
             };
             // What does not fit in the end is cut there: a row never becomes two.
             let Some(left) = room.checked_sub(pending).filter(|left| *left > 0) else {
@@ -267,7 +290,9 @@ impl Table {
 
 /// What a cell shows.
 const fn shown(cell: &Cell) -> &str {
-    if cell.text.is_empty() {
+    if cell.blank {
+        ""
+    } else if cell.text.is_empty() {
         NOTHING
     } else {
         cell.text.as_str()

@@ -6,8 +6,10 @@ pub mod approvals;
 mod build;
 mod cluster;
 pub mod content;
+pub mod history;
 mod progress;
 mod trouble;
+pub mod versions;
 
 use jiff::{SignedDuration, Timestamp};
 

@@ -13,3 +13,4 @@ mod harness;
 mod life;
 mod rights;
 mod scene;
+mod status;

@@ -31,6 +31,7 @@ pub fn finding(code: &str, name: &str, severity: Severity, message: &str) -> Fin
 
 fn evidence(object: &Subject, path: &str, value: &str) -> Evidence {
     Evidence {
+        cluster: None,
         object: object.clone(),
         path: path.to_owned(),
         value: value.to_owned(),
@@ -307,6 +308,7 @@ pub fn hostile() -> Report {
     );
     cjk.clusters = vec!["クラスタ-東京".to_owned(), "cluster|pipe".to_owned()];
     cjk.evidence = vec![Evidence {
+        cluster: None,
         object: Subject::new("Pod", "a`b", "<img src=x>"),
         path: "status.`x`".to_owned(),
         value: "back``quote | pipe\nnext <b>line</b> @someone #1 \u{2066}iso\u{2069} ".to_owned()

@@ -224,15 +224,15 @@ fn placement() -> Status {
 fn hostile() -> Status {
     let mut status = waiting();
     status.target = Subject::new("StagedUpdateRun", "ns", "x\u{1b}[2J\u{202e}y");
-    status.summary = "a\u{1b}]0;title\u{7}b\u{9b}31m\r\n映像を取得できません。レジストリの資格情報を確認してから、もう一度お試しください。🚀🚀".to_owned();
+    "a\u{1b}]0;title\u{7}b\u{9b}31m\r\n映像を取得できません。レジストリの資格情報を確認してから、もう一度お試しください。🚀🚀".clone_into(&mut status.summary);
     let progress = status.progress.as_mut().unwrap();
-    progress.placement = "クラスタ\u{1b}[31m".to_owned();
-    progress.stages[0].name = "\u{202e}yranac".to_owned();
-    progress.stages[0].clusters[0].name = "クラスタ-東京\u{200b}".to_owned();
+    "クラスタ\u{1b}[31m".clone_into(&mut progress.placement);
+    "\u{202e}yranac".clone_into(&mut progress.stages[0].name);
+    "クラスタ-東京\u{200b}".clone_into(&mut progress.stages[0].clusters[0].name);
     progress.stages[0].clusters[0].snapshot = Some("\u{1b}[0m9".to_owned());
     progress.stages[0].tasks[1].approval_request = Some("a\nb".to_owned());
-    status.gates[0].stage = "\u{202e}yranac".to_owned();
-    status.gates[1].stage = "\u{202e}yranac".to_owned();
+    "\u{202e}yranac".clone_into(&mut status.gates[0].stage);
+    "\u{202e}yranac".clone_into(&mut status.gates[1].stage);
     status.gates[1].approval_request = Some("a\nb".to_owned());
     status.gates[1].command = Some("kubectl fleet-stage approve a\nrm -rf \u{1b}[0m".to_owned());
     status.next = status.gates[1].command.clone();

@@ -3,6 +3,7 @@
 mod bench;
 mod generate;
 mod new_finding;
+mod playground;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -35,6 +36,12 @@ enum Task {
     },
     /// Measure `diagnose` on large bundles
     Bench,
+    /// Start a hub with a small fleet to try the plugin on, until Ctrl-C
+    Playground {
+        /// How many member clusters, at least 4
+        #[arg(long, default_value_t = 8)]
+        members: usize,
+    },
 }
 
 fn main() -> ExitCode {
@@ -43,6 +50,7 @@ fn main() -> ExitCode {
         Task::Gen { check } => generate::run(&root, check),
         Task::NewFinding { code, name, area } => new_finding::run(&root, &code, &name, &area),
         Task::Bench => bench::run(&root),
+        Task::Playground { members } => playground::run(&root, members),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

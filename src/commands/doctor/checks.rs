@@ -226,7 +226,7 @@ fn controller(reading: &mut Reading, scope: &Scope) -> Check {
         return check;
     }
     let busy = runs
-        .filter_map(|run| newest(run))
+        .filter_map(newest)
         .max()
         .filter(|newest| now.duration_since(*newest) < LEASE);
     match busy {

@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::hub::News;
 use crate::kubefleet::ObjectRef;
 use crate::render;
-use crate::render::status::{changes, screen::Screen, verdict};
+use crate::render::status::{beginning, changes, screen::Screen};
 use crate::ui::Ui;
 
 /// How often timers are looked at.
@@ -114,7 +114,7 @@ impl View {
             Form::Lines => {
                 let lines = match &last {
                     Some(last) => changes(last, status),
-                    None => vec![verdict(status)],
+                    None => beginning(status),
                 };
                 for line in lines {
                     ui.answer(&format!("{}  {line}\n", status.as_of));
@@ -162,14 +162,10 @@ fn frame(status: &Status, away: Option<&str>, columns: usize, global: &Global, u
 
 /// A document of a stream.
 fn document(status: &Status, format: Format) -> Result<String, Error> {
-    Ok(match format {
-        Format::Yaml => {
-            let text = render::yaml(status).map_err(Error::failed)?;
-            format!("---\n{text}")
-        }
-        _ => {
-            let text = serde_json::to_string(status);
-            text.map_err(|error| Error::failed(error.to_string()))? + "\n"
-        }
-    })
+    if format == Format::Yaml {
+        let text = render::yaml(status).map_err(Error::failed)?;
+        return Ok(format!("---\n{text}"));
+    }
+    let text = serde_json::to_string(status);
+    Ok(text.map_err(|error| Error::failed(error.to_string()))? + "\n")
 }

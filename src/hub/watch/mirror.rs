@@ -15,7 +15,7 @@ const TOGETHER: Duration = Duration::from_millis(40);
 /// Changes that do not end are looked at all the same.
 const AT_LAST: Duration = Duration::from_millis(400);
 /// How long one look for an event takes at most.
-const LOOK: Duration = Duration::from_secs(3600);
+const LOOK: Duration = Duration::from_hours(1);
 
 /// The objects of watched queries. It answers a walk like the hub itself: what is asked for the
 /// first time is watched from then on.

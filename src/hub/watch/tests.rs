@@ -112,7 +112,7 @@ fn answer(mut stream: TcpStream, reply: &Reply) {
             let _ = stream.write_all(b"0\r\n\r\n");
         }
         "cut" => {}
-        _ => std::thread::sleep(Duration::from_secs(60)),
+        _ => std::thread::sleep(Duration::from_mins(1)),
     }
 }
 

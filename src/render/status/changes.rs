@@ -41,6 +41,13 @@ pub fn changes(before: &Status, after: &Status) -> Vec<String> {
     lines.iter().map(|line| escape::line(line)).collect()
 }
 
+/// How things stand at the beginning: the verdict, and what cannot be seen.
+pub fn beginning(status: &Status) -> Vec<String> {
+    let gaps = status.not_checked.iter();
+    let gaps = gaps.map(|gap| escape::line(&format!("not checked: {}: {}", gap.what, gap.why)));
+    std::iter::once(verdict(status)).chain(gaps).collect()
+}
+
 /// The verdict as a line of its own.
 pub fn verdict(status: &Status) -> String {
     escape::line(&format!("{}: {}", status.verdict.as_str(), status.summary))

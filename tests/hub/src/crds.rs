@@ -18,7 +18,7 @@ pub const FOLDER: &str = "FLEET_STAGE_CRDS_DIR";
 pub const VERSION: &str = "FLEET_STAGE_CRDS";
 
 /// How long the server may take to serve new kinds.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Which CRDs a hub has.
 #[derive(Debug, Clone, PartialEq, Eq)]

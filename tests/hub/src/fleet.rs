@@ -3,7 +3,6 @@
 mod big;
 mod objects;
 
-use std::fmt;
 use std::time::Duration;
 
 use kube::Client;
@@ -15,28 +14,15 @@ pub use objects::{
     Placement, Run, Stage, annotated, config_map, deployment, member, namespace, strategy,
 };
 
-use crate::standin::{
-    Api, Condition, Conditions, Failure, Kind, Object, Scope, conditions, content,
-};
-
-/// Something that could not be done on the hub.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FleetError(String);
-
-impl fmt::Display for FleetError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for FleetError {}
+use crate::standin::{Api, Condition, Conditions, Failure, Kind, Object, Scope, conditions};
+use crate::{Error, path_of};
 
 /// The result of something done on the hub.
-pub type Done<T> = Result<T, FleetError>;
+pub type Done<T> = Result<T, Error>;
 
-fn explain(what: &str) -> impl FnOnce(Failure) -> FleetError {
+fn explain(what: &str) -> impl FnOnce(Failure) -> Error {
     move |failure| {
-        FleetError(match failure {
+        Error::Failed(match failure {
             Failure::Conflict => format!("cannot {what}: it exists, or changed in between"),
             Failure::NotFound => format!("cannot {what}: not found"),
             Failure::Other(text) => text,
@@ -61,8 +47,7 @@ impl Fleet {
     /// Creates an object of any kind that a fleet has, its status included.
     pub async fn create(&self, object: &Value) -> Done<Value> {
         let what = format!("create {} {}", object.text("/kind"), object.name());
-        let path = path(object)
-            .ok_or_else(|| FleetError(format!("cannot {what}: no path is known for its kind")))?;
+        let path = path_of(object, false)?;
         let mut created = self
             .api
             .create_at(&path, object)
@@ -150,7 +135,7 @@ impl Fleet {
     pub async fn set_data(&self, namespace: &str, name: &str, data: &[(&str, &str)]) -> Done<()> {
         let new = config_map(namespace, name, data);
         let what = format!("change ConfigMap {namespace}/{name}");
-        let path = path(&new).unwrap_or_default();
+        let path = path_of(&new, false)?;
         let mut object = self.api.get_at(&path, name).await.map_err(explain(&what))?;
         object["data"] = new["data"].clone();
         self.api
@@ -212,7 +197,7 @@ impl Fleet {
     ) -> Done<Value> {
         const PAUSE: Duration = Duration::from_millis(50);
         let until = Instant::now() + limit;
-        let mut last = Err(FleetError(String::new()));
+        let mut last = Err(Error::Failed(String::new()));
         while Instant::now() < until {
             last = self.get(kind, scope, name).await;
             if let Ok(object) = &last
@@ -226,11 +211,26 @@ impl Fleet {
             Ok(object) => format!("{:#}", object["status"]),
             Err(error) => error.to_string(),
         };
-        Err(FleetError(format!(
+        Err(Error::Failed(format!(
             "{} {} did not get there within {limit:?}; last seen: {last}",
             kind.name(),
             scope.reference(name),
         )))
+    }
+
+    /// Waits until a placement has its clusters.
+    pub async fn wait_for_scheduling(
+        &self,
+        scope: &Scope,
+        placement: &str,
+        limit: Duration,
+    ) -> Done<Value> {
+        let kind = scope.kinds().placement;
+        let wanted = format!("{}Scheduled", kind.name());
+        self.wait(kind, scope, placement, limit, |object| {
+            conditions::of_status(object).is_true(&wanted, object.generation())
+        })
+        .await
     }
 
     /// Waits until a run has a condition with this status and reason at its own generation.
@@ -252,15 +252,4 @@ impl Fleet {
         })
         .await
     }
-}
-
-/// The path of the collection that an object belongs to.
-fn path(object: &Value) -> Option<String> {
-    let kind = object.text("/kind");
-    let version = object.text("/apiVersion");
-    Kind::ALL
-        .into_iter()
-        .find(|known| known.name() == kind && known.api_version() == version)
-        .map(|known| known.path(object.namespace()))
-        .or_else(|| content::path(version, kind, object.namespace()))
 }

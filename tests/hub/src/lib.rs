@@ -5,6 +5,7 @@ mod components;
 mod crds;
 pub mod fleet;
 mod objects;
+pub mod playground;
 pub mod proxy;
 mod servers;
 pub mod standin;

@@ -20,7 +20,13 @@ pub const ADMIN: &str = "admin";
 pub const USERS: usize = 128;
 
 /// How long the servers may take to start on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
+/// How often a start is tried: another program may take a port between our look and the server's.
+const TRIES: usize = 3;
+/// What the log of a server says whose port was taken.
+const TAKEN: &str = "address already in use";
+/// How many lines of a server's log an error shows.
+const LINES: usize = 20;
 
 /// What a test hub consists of.
 #[derive(Debug, Clone, Default)]
@@ -31,10 +37,10 @@ pub struct Options {
 
 /// A running hub. Everything ends when it is dropped, and when the process is killed.
 pub struct TestHub {
-    folder: TempDir,
+    // In the order in which they end: what is served, what serves it, and where both write.
     servers: Vec<Server>,
-    // Declared after what it serves: it is dropped last.
-    _etcd: Program,
+    etcd: Program,
+    folder: TempDir,
 }
 
 struct Server {
@@ -47,15 +53,25 @@ impl TestHub {
     /// Starts the servers and waits until they answer.
     pub async fn start(options: &Options) -> Result<Self, Error> {
         let components = Components::find()?;
+        let mut tries = 1;
+        loop {
+            match Self::try_start(&components, options).await {
+                Err(Error::Failed(why)) if tries < TRIES && why.contains(TAKEN) => tries += 1,
+                result => return result,
+            }
+        }
+    }
+
+    async fn try_start(components: &Components, options: &Options) -> Result<Self, Error> {
         let folder = TempDir::new().map_err(context("creating a folder".to_owned()))?;
         write_keys(folder.path())?;
         let etcd_port = free_port()?;
-        let etcd = etcd(&components, folder.path(), etcd_port)?;
+        let etcd = etcd(components, folder.path(), etcd_port)?;
         let names = std::iter::once("hub").chain(options.members.iter().map(String::as_str));
         let mut servers = Vec::new();
         for name in names {
             let port = free_port()?;
-            let program = apiserver(&components, folder.path(), name, port, etcd_port)?;
+            let program = apiserver(components, folder.path(), name, port, etcd_port)?;
             servers.push(Server {
                 name: name.to_owned(),
                 port,
@@ -63,9 +79,9 @@ impl TestHub {
             });
         }
         let mut this = Self {
-            folder,
             servers,
-            _etcd: etcd,
+            etcd,
+            folder,
         };
         this.write_kubeconfigs()?;
         for number in 0..this.servers.len() {
@@ -139,24 +155,33 @@ impl TestHub {
         loop {
             let request = http::Request::get("/readyz").body(Vec::new());
             let request = request.map_err(context("asking for readiness".to_owned()))?;
-            let answer = client.request_text(request).await;
-            match answer {
-                Ok(_) => return Ok(()),
-                Err(error)
-                    if begun.elapsed() > PATIENCE || self.servers[number].program.has_ended() =>
-                {
-                    let log = self.folder.path().join(format!("{name}.log"));
-                    let log = fs::read_to_string(log).unwrap_or_default();
-                    let lines: Vec<_> = log.lines().rev().take(20).collect();
-                    let lines: Vec<_> = lines.into_iter().rev().collect();
-                    return Err(Error::Failed(format!(
-                        "the API server {name} does not get ready: {error}\n{}",
-                        lines.join("\n")
-                    )));
-                }
-                Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+            let Err(error) = client.request_text(request).await else {
+                return Ok(());
+            };
+            let culprit = if self.etcd.has_ended() {
+                Some("etcd")
+            } else if self.servers[number].program.has_ended() || begun.elapsed() > PATIENCE {
+                Some(name.as_str())
+            } else {
+                None
+            };
+            if let Some(culprit) = culprit {
+                return Err(Error::Failed(format!(
+                    "the API server {name} does not get ready: {error}\n{}",
+                    self.end_of_log(culprit)
+                )));
             }
+            tokio::time::sleep(Duration::from_millis(100)).await;
         }
+    }
+
+    /// The last lines that a program wrote, below its name.
+    fn end_of_log(&self, program: &str) -> String {
+        let log = self.folder.path().join(format!("{program}.log"));
+        let log = fs::read_to_string(log).unwrap_or_default();
+        let lines: Vec<_> = log.lines().collect();
+        let end = &lines[lines.len().saturating_sub(LINES)..];
+        format!("the end of the log of {program}:\n{}", end.join("\n"))
     }
 }
 
@@ -232,13 +257,23 @@ fn write_keys(folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Ends a program when our end of a pipe closes, which it does however we end. Ends itself when the
-/// program does.
+/// Ends a program when our end of a pipe closes, which it does however we end, and removes the
+/// folder that is its first argument, if any. Ends itself when the program does.
 const WATCH: &str = r#"exec 3<&0
+folder=$1
+shift
 "$@" 3<&- &
 child=$!
-{ read -r _ <&3; kill -9 $child 2>/dev/null; } &
-wait $child"#;
+{
+    read -r _ <&3
+    trap '' TERM
+    kill -9 $child 2>/dev/null
+    [ -z "$folder" ] || rm -rf "$folder"
+} &
+watcher=$!
+wait $child
+# Its number may be given to another program from here on.
+kill $watcher 2>/dev/null"#;
 
 /// A program that ends with us.
 struct Program {
@@ -246,13 +281,19 @@ struct Program {
 }
 
 impl Program {
-    /// Starts a program and its watcher.
-    fn start(program: &Path, arguments: &[String], log: &Path) -> Result<Self, Error> {
+    /// Starts a program and its watcher, which removes `folder` when we were killed.
+    fn start(
+        program: &Path,
+        arguments: &[String],
+        log: &Path,
+        folder: Option<&Path>,
+    ) -> Result<Self, Error> {
         let doing = || format!("starting {}", program.display());
         let log = File::create(log).map_err(context(doing()))?;
         let also = log.try_clone().map_err(context(doing()))?;
         let watcher = Command::new("sh")
             .args(["-c", WATCH, "sh"])
+            .arg(folder.unwrap_or(Path::new("")))
             .arg(program)
             .args(arguments)
             .stdin(Stdio::piped())
@@ -262,9 +303,7 @@ impl Program {
             .map_err(context(doing()))?;
         Ok(Self { watcher })
     }
-}
 
-impl Program {
     fn has_ended(&mut self) -> bool {
         matches!(self.watcher.try_wait(), Ok(Some(_)))
     }
@@ -292,7 +331,8 @@ fn etcd(components: &Components, folder: &Path, port: u16) -> Result<Program, Er
         "--unsafe-no-fsync".to_owned(),
         "--log-level=error".to_owned(),
     ];
-    Program::start(&components.etcd, &arguments, &folder.join("etcd.log"))
+    let log = folder.join("etcd.log");
+    Program::start(&components.etcd, &arguments, &log, Some(folder))
 }
 
 fn apiserver(
@@ -324,11 +364,10 @@ fn apiserver(
         "--disable-admission-plugins=ServiceAccount".to_owned(),
     ];
     let log = folder.join(format!("{name}.log"));
-    Program::start(&components.apiserver, &arguments, &log)
+    Program::start(&components.apiserver, &arguments, &log, None)
 }
 
-/// A port that nobody listens on. Someone may take it before we do: then the server does not start,
-/// and the test says so.
+/// A port that nobody listens on. Someone may take it before we do: then we start again.
 fn free_port() -> Result<u16, Error> {
     TcpListener::bind(("127.0.0.1", 0))
         .and_then(|listener| listener.local_addr())

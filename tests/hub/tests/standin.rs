@@ -1,15 +1,20 @@
 //! The stand-in on a real API server: the life of a run, in both scopes, each part in seconds.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test may fail
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr
+)] // a test
 
 use std::time::Duration;
 
-use kube::Client;
 use serde_json::{Value, json};
 use test_hub::fleet::{
     Done, Fleet, Placement, Run, Stage, config_map, deployment, member, namespace, strategy,
 };
 use test_hub::standin::{Kind, Scope, SnapshotDelay, StandIn, Timing, Trouble};
+use test_hub::{Crds, Error, Options, TestHub};
 
 /// Nothing here takes longer, not even on a busy machine.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -663,18 +668,24 @@ const DELAY: SnapshotDelay = SnapshotDelay {
     interval: Duration::from_secs(2),
 };
 
-async fn client() -> Option<Client> {
-    let config = kube::Config::infer().await.ok()?;
-    Client::try_from(config).ok()
+async fn hub() -> Result<TestHub, Error> {
+    let hub = TestHub::start(&Options::default()).await?;
+    hub.install(&Crds::from_environment()?).await?;
+    Ok(hub)
 }
 
 // One hub, one stand-in: the scenarios run beside each other, each in its corner of the fleet.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_lives_as_with_kubefleet() {
-    let Some(client) = client().await else {
-        eprintln!("skipped: no hub");
-        return;
+    let hub = match hub().await {
+        Ok(hub) => hub,
+        Err(Error::Missing(why)) => {
+            eprintln!("skipped: {why}");
+            return;
+        }
+        Err(error) => panic!("{error}"),
     };
+    let client = hub.client().await.unwrap();
     let timing = Timing {
         snapshots: Some(DELAY),
         ..Timing::fast()

@@ -65,7 +65,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             finding = finding.look(
                 format!(
                     "Look whether the cluster's controllers run: {}.",
-                    group.kubectl("get leases -A")
+                    group.kubectl_in("", "get leases -A")
                 ),
                 None,
             );

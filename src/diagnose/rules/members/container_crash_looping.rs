@@ -40,8 +40,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 .unwrap_or(0);
             let code = codes.first().filter(|_| codes.len() == 1);
             let with = code.map_or_else(String::new, |code| {
-                let meaning = exit_code(*code)
-                    .map_or_else(String::new, |meaning| format!(" ({meaning})"));
+                let meaning =
+                    exit_code(*code).map_or_else(String::new, |meaning| format!(" ({meaning})"));
                 format!(" with exit code {code}{meaning}")
             });
             let again = match usize::try_from(restarts) {

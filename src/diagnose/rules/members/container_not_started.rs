@@ -27,7 +27,9 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             _ => None,
         },
         |group, mut finding| {
-            let reason = group.first().map_or("", |(_, (_, (_, message)))| why(message));
+            let reason = group
+                .first()
+                .map_or("", |(_, (_, (_, message)))| why(message));
             finding = group.says(
                 finding,
                 &format!(

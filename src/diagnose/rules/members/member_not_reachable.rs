@@ -46,7 +46,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                         "status.agentStatus[type=MemberAgent].lastReceivedHeartbeat",
                         heartbeat.to_string(),
                     )
-                    .evidence_in(needed.name, member.object(), "API server", why.clone())
+                    .evidence(member.object(), "API server", why.clone())
                     .look(
                         format!(
                             "Look at the cluster's control plane, its nodes and the network before \

@@ -71,7 +71,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             finding = finding.look(
                 format!(
                     "Look at the node: {}.",
-                    group.kubectl(&format!("describe node {node}"))
+                    group.kubectl_in("", &format!("describe node {node}"))
                 ),
                 None,
             );

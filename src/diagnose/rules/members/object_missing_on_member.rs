@@ -35,9 +35,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     "absent",
                 );
             }
-            let kind = group
-                .first()
-                .map_or("", |(_, wanted)| wanted.kind.plural());
+            let kind = group.first().map_or("", |(_, wanted)| wanted.kind.plural());
             finding = finding.look(
                 format!(
                     "Make sure, and see what else is gone: {}.",

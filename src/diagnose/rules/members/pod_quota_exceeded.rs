@@ -35,7 +35,10 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             let plural = if quotas.len() == 1 { "" } else { "s" };
             finding = group.says(
                 finding,
-                &format!("the quota{plural} {} lets no more pods be created", enumerate(&quotas)),
+                &format!(
+                    "the quota{plural} {} lets no more pods be created",
+                    enumerate(&quotas)
+                ),
             );
             for (cluster, (view, refusal, quota)) in group.shown() {
                 let (kind, meta) = refusal.object;

@@ -53,7 +53,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             finding = finding.look(
                 format!(
                     "Look at the nodes and at what the pod asks for: {} and {}.",
-                    group.kubectl("get nodes -o wide"),
+                    group.kubectl_in("", "get nodes -o wide"),
                     group.kubectl(&format!("describe pod {}", group.pod()))
                 ),
                 None,

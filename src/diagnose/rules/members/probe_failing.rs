@@ -32,7 +32,9 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             let which = if probes.len() == 1 {
                 match probes.first() {
                     Some(Probe::Startup) => "does not pass its startup probe",
-                    Some(Probe::Liveness) => "is ended again and again for its liveness probe fails",
+                    Some(Probe::Liveness) => {
+                        "is ended again and again for its liveness probe fails"
+                    }
                     _ => "runs and does not pass its readiness probe",
                 }
             } else {

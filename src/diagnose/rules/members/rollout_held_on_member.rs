@@ -24,9 +24,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         case,
         rule,
         |seen| {
-            let held = seen
-                .view(case)
-                .and_then(|view| Some((view.held()?, view)));
+            let held = seen.view(case).and_then(|view| Some((view.held()?, view)));
             held.into_iter().collect()
         },
         |group, mut finding| {
@@ -36,15 +34,18 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             let (kind, name) = (view.kind, &view.workload.meta.name);
             let word = kind.name().to_lowercase();
             let why = match held {
-                Held::Paused => "it is paused, and KubeFleet waits for pods with the newest template"
-                    .to_owned(),
+                Held::Paused => {
+                    "it is paused, and KubeFleet waits for pods with the newest template".to_owned()
+                }
                 Held::Partition(partition) => format!(
                     "its partition is {partition}, so pods with a smaller number keep the old \
                      template, and KubeFleet waits for all of them"
                 ),
-                Held::OnDelete => "with the update strategy OnDelete its pods keep the old template \
+                Held::OnDelete => {
+                    "with the update strategy OnDelete its pods keep the old template \
                                    until somebody deletes them, and KubeFleet waits for that"
-                    .to_owned(),
+                        .to_owned()
+                }
             };
             finding = group.says(finding, &why);
             for (cluster, (held, view)) in group.shown() {

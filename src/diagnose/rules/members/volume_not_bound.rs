@@ -76,7 +76,10 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     if one { "is" } else { "are" }
                 )
             };
-            finding = group.says(finding, &format!("{pods} cannot be scheduled for {what} not bound"));
+            finding = group.says(
+                finding,
+                &format!("{pods} cannot be scheduled for {what} not bound"),
+            );
             for (cluster, (_, trouble, condition)) in group.shown() {
                 finding = finding.evidence_in(
                     cluster,
@@ -111,7 +114,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 format!(
                     "Look at the claim and at the storage classes: {} and {}.",
                     group.kubectl(&format!("describe pvc {claim}")),
-                    group.kubectl("get storageclasses")
+                    group.kubectl_in("", "get storageclasses")
                 ),
                 None,
             );

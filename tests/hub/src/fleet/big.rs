@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use super::objects::{
     Placement, Run as RunObject, Stage, config_map, deployment, member, namespace, strategy,
 };
-use super::{Done, Fleet, FleetError, explain, path};
+use super::{Done, Fleet, explain};
+use crate::path_of;
 use crate::standin::conditions::stamp;
 use crate::standin::marks::{self, Small, Stage as StageMarks};
 use crate::standin::placements::{self, Parts};
@@ -87,8 +88,7 @@ impl Fleet {
     async fn each(&self, objects: Vec<Value>, write: Write) -> Done<Vec<Value>> {
         let sent = objects.into_iter().map(|object| async move {
             let what = format!("write {} {}", object.text("/kind"), object.name());
-            let path = path(&object)
-                .ok_or_else(|| FleetError(format!("cannot {what}: no path is known")))?;
+            let path = path_of(&object, false)?;
             let answer = match write {
                 Write::Create => self.api.create_at(&path, &object).await,
                 Write::Status => self.api.update_status_at(&path, &object).await,

@@ -86,14 +86,6 @@ impl Known {
     }
 }
 
-/// The path of a collection of content.
-pub(crate) fn path(version: &str, kind: &str, namespace: &str) -> Option<String> {
-    KNOWN
-        .iter()
-        .find(|known| known.0 == version && known.1 == kind)
-        .map(|known| known.path(namespace))
-}
-
 /// Reads everything that a placement selects, in the order of a snapshot.
 pub(crate) async fn select(
     api: &Api,

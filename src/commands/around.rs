@@ -1,0 +1,120 @@
+//! What is around one placement, as far as a command wants to know.
+
+use super::reading::{Reading, Texts};
+use super::runs;
+use crate::diagnose::report::NotChecked;
+use crate::error::Error;
+use crate::inventory::source::{Answer, Query, Source};
+use crate::inventory::{Inventory, Walk};
+use crate::kubefleet::object::Body;
+use crate::kubefleet::{Concept, ObjectRef, names};
+
+/// A placement and what belongs to it.
+pub(super) struct Around {
+    /// What was read.
+    pub inventory: Inventory,
+    /// The texts of the snapshots; empty where they were not asked for.
+    pub texts: Texts,
+    /// The kinds that could not be listed in full, and why.
+    pub gaps: Vec<NotChecked>,
+}
+
+/// What is asked for of a concept.
+fn query(placement: &ObjectRef, concept: Concept) -> Query {
+    let scope = placement.scope();
+    let kind = scope.kind(concept);
+    match concept {
+        Concept::Placement => Query::named(kind, &placement.namespace, &placement.name),
+        Concept::UpdateRun | Concept::ApprovalRequest => Query::all(kind, scope.namespace()),
+        _ => Query::labelled(
+            kind,
+            scope.namespace(),
+            names::PARENT_PLACEMENT,
+            &placement.name,
+        ),
+    }
+}
+
+/// Reads a placement and objects of the concepts that belong to it. Fails where those that are
+/// `required` cannot be listed.
+pub(super) fn read(
+    reading: &mut Reading,
+    placement: &ObjectRef,
+    required: &[Concept],
+    useful: &[Concept],
+) -> Result<Around, Error> {
+    around(
+        reading,
+        placement,
+        required,
+        useful,
+        Texts::new(),
+        Vec::new(),
+    )
+}
+
+/// The same, with the snapshots and their texts.
+pub(super) fn read_with_texts(
+    reading: &mut Reading,
+    placement: &ObjectRef,
+    useful: &[Concept],
+) -> Result<Around, Error> {
+    let snapshots = query(placement, Concept::ResourceSnapshot);
+    let (answer, texts) = reading.ask_with_texts(&snapshots);
+    reading.listed(
+        std::slice::from_ref(&snapshots),
+        std::slice::from_ref(&answer),
+    )?;
+    around(
+        reading,
+        placement,
+        &[],
+        useful,
+        texts,
+        vec![(snapshots, answer)],
+    )
+}
+
+fn around(
+    reading: &mut Reading,
+    placement: &ObjectRef,
+    required: &[Concept],
+    useful: &[Concept],
+    texts: Texts,
+    known: Vec<(Query, Answer)>,
+) -> Result<Around, Error> {
+    let queries: Vec<_> = [Concept::Placement]
+        .iter()
+        .chain(required)
+        .chain(useful)
+        .map(|concept| query(placement, *concept))
+        .collect();
+    let answers = reading.answer(&queries);
+    for (query, answer) in queries.iter().zip(&answers) {
+        if required.contains(&query.kind.concept()) {
+            reading.listed(std::slice::from_ref(query), std::slice::from_ref(answer))?;
+        }
+    }
+    let (mut queries, mut answers) = (queries, answers);
+    for (query, answer) in known {
+        queries.push(query);
+        answers.push(answer);
+    }
+    let gaps = runs::gaps(&queries, &answers);
+    let runs: Vec<_> = answers
+        .iter()
+        .flat_map(|answer| &answer.objects)
+        .filter_map(|object| match &object.body {
+            Body::Run(run) if run.spec.placement == placement.name => Some(run.clone()),
+            _ => None,
+        })
+        .collect();
+    let facts = reading.hub_facts(runs.iter().map(AsRef::as_ref));
+    let mut walk = Walk::new(placement.clone());
+    walk.absorb(queries, answers);
+    Ok(Around {
+        inventory: Inventory::new(walk, reading.now, facts),
+        texts,
+        gaps,
+    })
+}

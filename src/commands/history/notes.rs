@@ -1,0 +1,274 @@
+//! What is to be known about a placement's past: the truths that no run tells of itself.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::diagnose::finding::enumerate;
+use crate::inventory::Inventory;
+use crate::inventory::choose;
+use crate::rollout::Phase;
+use crate::rollout::history::{Episode, History, Holding, StepBack};
+
+/// What a note says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub(super) enum NoteKind {
+    /// Clusters have different versions.
+    VersionsMixed,
+    /// An older run that went on put its older version in the place of a later one.
+    PutBack,
+    /// A run was asked for an older version and put it in the place of a later one.
+    RolledBack,
+    /// A run says Succeeded, and clusters have another version that no later run put there.
+    SuccessReplaced,
+    /// A run asked for the current content and got the previous one.
+    OldContent,
+    /// A run that is not over would put an older version in the place of a later one.
+    WouldGoBack,
+}
+
+/// How much a note matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum NoteSeverity {
+    /// Someone should look.
+    Warning,
+    /// As it should be, and good to know.
+    Info,
+}
+
+impl NoteSeverity {
+    pub const fn is_info(self) -> bool {
+        matches!(self, Self::Info)
+    }
+}
+
+/// Something to know about a placement's past.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Note {
+    /// What it says.
+    pub kind: NoteKind,
+    /// How much it matters.
+    pub severity: NoteSeverity,
+    /// The sentence.
+    pub message: String,
+    /// The run that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+    /// All the clusters that it is about.
+    pub clusters: Vec<String>,
+    /// What to run next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+}
+
+impl Note {
+    fn new(kind: NoteKind, message: String) -> Self {
+        let severity = match kind {
+            NoteKind::RolledBack => NoteSeverity::Info,
+            _ => NoteSeverity::Warning,
+        };
+        Self {
+            kind,
+            severity,
+            message,
+            run: None,
+            clusters: Vec::new(),
+            command: None,
+        }
+    }
+
+    fn about(mut self, episode: &Episode<'_>) -> Self {
+        self.run = Some(episode.rollout.run.meta.name.clone());
+        self
+    }
+
+    fn on<'c>(mut self, clusters: impl IntoIterator<Item = &'c str>) -> Self {
+        self.clusters = clusters.into_iter().map(str::to_owned).collect();
+        self
+    }
+}
+
+/// The notes: what happened, oldest first, then how it is, then what threatens.
+pub(super) fn notes(history: &History<'_>, inventory: &Inventory) -> Vec<Note> {
+    let mut notes = Vec::new();
+    for episode in &history.runs {
+        notes.extend(old_content(episode, inventory));
+        let steps = episode.steps_back.iter();
+        notes.extend(steps.map(|step| went_back(episode, step)));
+    }
+    notes.extend(history.contradicted().flat_map(replaced));
+    notes.extend(mixed(history));
+    let flag = inventory.scope.flag();
+    notes.extend(history.runs.iter().filter_map(|run| threat(run, &flag)));
+    notes
+}
+
+fn old_content(episode: &Episode<'_>, inventory: &Inventory) -> Option<Note> {
+    let old = episode.old_content?;
+    let run = &episode.rollout.run;
+    let next = match old.next.and_then(|next| next.index()) {
+        Some(index) => format!("it came with snapshot {index}"),
+        None if inventory.snapshots.is_complete() => "it has none yet".to_owned(),
+        None => "which one it came with is not known".to_owned(),
+    };
+    Some(
+        Note::new(
+            NoteKind::OldContent,
+            format!(
+                "{} asked for the current content and got snapshot {}: KubeFleet had noticed a \
+                 change and delayed its snapshot ({next}).",
+                run.meta.name, run.status.snapshot_index
+            ),
+        )
+        .about(episode)
+        .on(episode
+            .rollout
+            .updated_clusters()
+            .map(|cluster| cluster.name)),
+    )
+}
+
+fn went_back(episode: &Episode<'_>, step: &StepBack<'_>) -> Note {
+    let name = &episode.rollout.run.meta.name;
+    let StepBack {
+        clusters,
+        from,
+        to,
+        over,
+        at,
+        asked_for,
+    } = step;
+    let on = enumerate(clusters);
+    let (kind, message) = if *asked_for {
+        (
+            NoteKind::RolledBack,
+            format!(
+                "{name} was asked for snapshot {to} and put it in the place of {over}'s snapshot \
+                 {from} on {on}, from {at} on."
+            ),
+        )
+    } else {
+        (
+            NoteKind::PutBack,
+            format!(
+                "{name} put snapshot {to} in the place of the later snapshot {from} on {on}, from \
+                 {at} on: {over} had rolled that out in between."
+            ),
+        )
+    };
+    Note::new(kind, message)
+        .about(episode)
+        .on(clusters.iter().copied())
+}
+
+fn replaced(episode: &Episode<'_>) -> Vec<Note> {
+    let run = &episode.rollout.run;
+    let mut groups: BTreeMap<(Option<&str>, Option<&str>), Vec<&str>> = BTreeMap::new();
+    for replaced in episode.replaced.iter().filter(|replaced| !replaced.usual) {
+        groups
+            .entry((replaced.index, replaced.writer.as_deref()))
+            .or_default()
+            .push(replaced.cluster);
+    }
+    groups
+        .into_iter()
+        .map(|((index, writer), clusters)| {
+            let has = match index {
+                Some(index) => format!("snapshot {index}"),
+                None => "no snapshot".to_owned(),
+            };
+            let by = writer.map_or_else(String::new, |writer| format!(", written by {writer}"));
+            let verb = if clusters.len() == 1 { "has" } else { "have" };
+            Note::new(
+                NoteKind::SuccessReplaced,
+                format!(
+                    "{} says Succeeded with snapshot {}, but {} {verb} {has}{by}.",
+                    run.meta.name,
+                    run.status.snapshot_index,
+                    enumerate(&clusters)
+                ),
+            )
+            .about(episode)
+            .on(clusters)
+        })
+        .collect()
+}
+
+fn mixed(history: &History<'_>) -> Option<Note> {
+    let versions = history.mixed()?;
+    let parts: Vec<_> = history
+        .now
+        .iter()
+        .filter_map(|holding: &Holding<'_>| {
+            let by = holding
+                .writer
+                .as_ref()
+                .map_or_else(String::new, |writer| format!(" by {writer}"));
+            Some(format!(
+                "snapshot {} on {}{by}",
+                holding.index?,
+                enumerate(&holding.clusters)
+            ))
+        })
+        .collect();
+    let under_way: Vec<_> = history
+        .runs
+        .iter()
+        .filter(|episode| {
+            let run = episode.rollout.run;
+            choose::has_started(run) && episode.rollout.is_live()
+        })
+        .map(|episode| episode.rollout.run.meta.name.as_str())
+        .collect();
+    let under_way = match under_way.as_slice() {
+        [] => "no run is under way".to_owned(),
+        [one] => format!("{one} is under way"),
+        several => format!("{} are under way", enumerate(several)),
+    };
+    let clusters = history.now.iter().flat_map(|holding| &holding.clusters);
+    Some(
+        Note::new(
+            NoteKind::VersionsMixed,
+            format!(
+                "The clusters are on {} versions, and {under_way}: {}.",
+                versions.len(),
+                parts.join("; ")
+            ),
+        )
+        .on(clusters.copied()),
+    )
+}
+
+fn threat(episode: &Episode<'_>, flag: &str) -> Option<Note> {
+    let first = episode.would_go_back.first()?;
+    let run = &episode.rollout.run;
+    let name = &run.meta.name;
+    let how = match episode.rollout.phase {
+        Phase::Idle => "Starting",
+        Phase::Stopped | Phase::Stopping => "Resuming",
+        _ if episode.rollout.open_approvals().next().is_some() => "Approving",
+        _ => "Going on with",
+    };
+    let clusters: Vec<_> = episode
+        .would_go_back
+        .iter()
+        .map(|back| back.cluster)
+        .collect();
+    let mut note = Note::new(
+        NoteKind::WouldGoBack,
+        format!(
+            "{how} {name} takes {} back from snapshot {} to {}; deleting it changes nothing on the \
+             clusters.",
+            enumerate(&clusters),
+            first.holds,
+            run.status.snapshot_index
+        ),
+    )
+    .about(episode)
+    .on(clusters);
+    note.command = Some(format!("kubectl fleet-stage delete {name}{flag}"));
+    Some(note)
+}

@@ -1,0 +1,156 @@
+//! The content of resource snapshots: its manifests, their sizes, and what differs between two.
+//!
+//! Snapshots are large and may hold secrets. They are looked at as text, one version at a time, and
+//! what leaves this module is masked unless the caller asks for secrets in so many words.
+
+mod compare;
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+pub use compare::{Change, ChangeKind, SecretChange, compare};
+
+use crate::bundle::mask::{self, Masked};
+
+/// Which object a manifest describes. Its version is not part of it: an object that is written in
+/// another version is changed, not another.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Identity {
+    /// The kind.
+    pub kind: String,
+    /// The group.
+    pub group: String,
+    /// The namespace; empty where it has none.
+    pub namespace: String,
+    /// The name.
+    pub name: String,
+}
+
+impl Identity {
+    /// The object in the reader's short form: `Deployment shop/web`.
+    pub fn describe(&self) -> String {
+        crate::kubefleet::binding::describe_object(&self.kind, &self.namespace, &self.name)
+    }
+}
+
+/// One manifest of a snapshot.
+#[derive(Debug, Clone)]
+pub struct Manifest {
+    /// Which object it describes.
+    pub identity: Identity,
+    /// The version in which it is written, with its group.
+    pub api_version: String,
+    /// Its length as JSON.
+    pub bytes: usize,
+    /// The manifest.
+    pub value: Value,
+}
+
+/// Whether secrets are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Secrets {
+    /// Every secret is replaced by a mask.
+    Masked,
+    /// As they are.
+    Shown,
+}
+
+/// How much a snapshot object holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Size {
+    /// The resources in it.
+    pub resources: usize,
+    /// Their length as JSON, in bytes.
+    pub bytes: usize,
+}
+
+impl Size {
+    /// The size of several together.
+    pub fn total(sizes: impl IntoIterator<Item = Self>) -> Self {
+        sizes.into_iter().fold(Self::default(), |all, one| Self {
+            resources: all.resources + one.resources,
+            bytes: all.bytes + one.bytes,
+        })
+    }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Snapshot<'t> {
+    #[serde(borrow)]
+    spec: Option<Spec<'t>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Spec<'t> {
+    #[serde(borrow)]
+    selected_resources: Option<Vec<&'t RawValue>>,
+}
+
+/// The texts of the manifests in the text of a snapshot object; none in what is no snapshot.
+fn selected(text: &RawValue) -> Vec<&RawValue> {
+    let snapshot: Snapshot<'_> = serde_json::from_str(text.get()).unwrap_or_default();
+    snapshot
+        .spec
+        .and_then(|spec| spec.selected_resources)
+        .unwrap_or_default()
+}
+
+/// How much a snapshot object holds.
+pub fn size(text: &RawValue) -> Size {
+    let manifests = selected(text);
+    Size {
+        resources: manifests.len(),
+        bytes: manifests.iter().map(|manifest| manifest.get().len()).sum(),
+    }
+}
+
+/// The manifests of a version, of which these are the parts, by kind, namespace and name.
+pub fn manifests<'t>(parts: impl IntoIterator<Item = &'t RawValue>) -> Vec<Manifest> {
+    let mut manifests: Vec<_> = parts
+        .into_iter()
+        .flat_map(selected)
+        .filter_map(|text| {
+            let value: Value = serde_json::from_str(text.get()).ok()?;
+            let word = |value: Option<&Value>| {
+                let word = value.and_then(Value::as_str);
+                word.unwrap_or_default().to_owned()
+            };
+            let api_version = word(value.get("apiVersion"));
+            let group = api_version.split_once('/').map_or("", |(group, _)| group);
+            let meta = value.get("metadata");
+            let identity = Identity {
+                kind: word(value.get("kind")),
+                group: group.to_owned(),
+                namespace: word(meta.and_then(|meta| meta.get("namespace"))),
+                name: word(meta.and_then(|meta| meta.get("name"))),
+            };
+            Some(Manifest {
+                identity,
+                api_version,
+                bytes: text.get().len(),
+                value,
+            })
+        })
+        .collect();
+    manifests.sort_by(|a, b| a.identity.cmp(&b.identity));
+    manifests
+}
+
+/// Masks manifests, and says how many values of which one: by its place.
+pub fn mask(manifests: &mut [Manifest]) -> BTreeMap<usize, Vec<Masked>> {
+    manifests
+        .iter_mut()
+        .enumerate()
+        .map(|(at, manifest)| (at, mask::mask(&mut manifest.value)))
+        .filter(|(_, masked)| !masked.is_empty())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,156 @@
+//! The versions of a placement's content: resource snapshots, of which several objects may make up
+//! one, the runs that used each, the clusters that are on each, and how long each will be kept.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use crate::inventory::Inventory;
+use crate::kubefleet::binding::Binding;
+use crate::kubefleet::names;
+use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::snapshot::ResourceSnapshot;
+
+/// One version of a placement's content.
+#[derive(Debug, Clone)]
+pub struct Version<'i> {
+    /// Its index, as the label gives it.
+    pub index: String,
+    /// The objects that make it up: the first, then the others in their order. None for a version
+    /// that runs or clusters still name and that is gone.
+    pub parts: Vec<&'i ResourceSnapshot>,
+    /// How many objects make it up, where the first is there and says so.
+    pub expected: Option<usize>,
+    /// The runs that rolled it out or will, oldest first.
+    pub runs: Vec<&'i UpdateRun>,
+    /// The bindings that name it, by cluster.
+    pub bindings: Vec<&'i Binding>,
+    /// How many more new snapshots it survives: 0 when the next one deletes it. `None` where the
+    /// placement's limit is not known, and for a version that is gone.
+    pub survives: Option<u64>,
+}
+
+impl Version<'_> {
+    /// Whether it exists, in whole or in part.
+    pub const fn exists(&self) -> bool {
+        !self.parts.is_empty()
+    }
+
+    /// Whether all its objects are there.
+    pub fn is_complete(&self) -> bool {
+        self.expected == Some(self.parts.len())
+            && self.parts.first().is_some_and(|first| first.is_master())
+    }
+
+    /// Whether it is the one that a run without an index is given.
+    pub fn is_latest(&self) -> bool {
+        self.parts.iter().any(|part| part.is_latest())
+    }
+
+    /// When it was made.
+    pub fn created(&self) -> Option<Timestamp> {
+        self.parts.iter().filter_map(|part| part.meta.created).min()
+    }
+
+    /// When a change was noticed that it lacks, and whose own snapshot had to wait.
+    pub fn change_detected(&self) -> Option<Timestamp> {
+        self.parts.first().and_then(|first| first.change_detected())
+    }
+
+    /// How many resources are in its objects.
+    pub fn resources(&self) -> usize {
+        self.parts
+            .iter()
+            .map(|part| part.spec.resources.len())
+            .sum()
+    }
+
+    /// What is wrong with it, in the end of a sentence: `2 of 3 parts are there`.
+    pub fn flaw(&self) -> Option<String> {
+        if !self.exists() || self.is_complete() {
+            return None;
+        }
+        Some(match (self.parts.len(), self.expected) {
+            (there, Some(expected)) => format!("{there} of {expected} parts are there"),
+            (_, None) if self.parts.first().is_some_and(|first| first.is_master()) => {
+                "its first part does not say how many there are".to_owned()
+            }
+            (_, None) => "its first part is missing".to_owned(),
+        })
+    }
+}
+
+/// A number where it is one, so that 10 comes after 9; what is none comes last.
+fn order(index: &str) -> (bool, u64, &str) {
+    let number = index.parse().ok();
+    (number.is_none(), number.unwrap_or_default(), index)
+}
+
+/// The versions of an inventory's placement, oldest first: those that exist, and those that runs or
+/// clusters name.
+pub fn versions(inventory: &Inventory) -> Vec<Version<'_>> {
+    let mut versions: BTreeMap<&str, Version<'_>> = BTreeMap::new();
+    let empty = |index: &str| Version {
+        index: index.to_owned(),
+        parts: Vec::new(),
+        expected: None,
+        runs: Vec::new(),
+        bindings: Vec::new(),
+        survives: None,
+    };
+    for snapshot in inventory.snapshots.iter() {
+        let Some(index) = snapshot.index() else {
+            continue;
+        };
+        let version = versions.entry(index).or_insert_with(|| empty(index));
+        version.parts.push(snapshot);
+    }
+    for run in inventory.runs.iter() {
+        let index = run.status.snapshot_index.as_str();
+        if !index.is_empty() {
+            let version = versions.entry(index).or_insert_with(|| empty(index));
+            version.runs.push(run);
+        }
+    }
+    for binding in inventory.bindings.iter() {
+        if let Some(index) = binding.snapshot_index()
+            && !binding.meta.is_deleting()
+        {
+            let version = versions.entry(index).or_insert_with(|| empty(index));
+            version.bindings.push(binding);
+        }
+    }
+    let mut versions: Vec<_> = versions.into_values().collect();
+    versions.sort_by(|a, b| order(&a.index).cmp(&order(&b.index)));
+    for version in &mut versions {
+        version
+            .parts
+            .sort_by_key(|part| (Reverse(part.is_master()), subindex(part)));
+        version.expected = version.parts.first().and_then(|first| first.parts());
+        version
+            .bindings
+            .sort_by_key(|binding| binding.spec.cluster.as_str());
+    }
+    if let Some(placement) = inventory.placement.present() {
+        keep(&mut versions, placement.history_limit());
+    }
+    versions
+}
+
+fn subindex(part: &ResourceSnapshot) -> (u64, &str) {
+    let number = part.meta.annotation(names::SUBINDEX);
+    let number = number.and_then(|number| number.parse().ok());
+    (number.unwrap_or(u64::MAX), part.meta.name.as_str())
+}
+
+/// Before a version is made, all but the newest `limit - 1` are deleted. Source:
+/// utils/controller/resource_snapshot_resolver.go:deleteRedundantResourceSnapshots.
+fn keep(versions: &mut [Version<'_>], limit: i64) {
+    let limit = u64::try_from(limit).unwrap_or(0);
+    let existing = versions.iter_mut().rev().filter(|version| version.exists());
+    for (newer, version) in existing.enumerate() {
+        let newer = u64::try_from(newer).unwrap_or(u64::MAX);
+        version.survives = Some(limit.saturating_sub(newer).saturating_sub(1));
+    }
+}

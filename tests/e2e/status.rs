@@ -1,0 +1,351 @@
+//! What `status` shows of a rollout that goes on, and when `wait` ends.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::harness::MEMBERS;
+use crate::scene::{Scene, both, three_stages};
+
+const ALL: [&str; 3] = [MEMBERS[0].0, MEMBERS[1].0, MEMBERS[2].0];
+
+/// Three stages, with a gate before the second.
+fn gated() -> Vec<Value> {
+    let mut stages = three_stages();
+    stages[1]["beforeStageTasks"] = json!([{"type": "Approval"}]);
+    stages
+}
+
+/// The run that has the scene's name, as its placement has.
+fn word(scene: &Scene) -> String {
+    let kind = if scene.namespaced { "sur" } else { "csur" };
+    format!("{kind}/{}", scene.name)
+}
+
+/// The program's arguments for a run of the scene.
+fn arguments(scene: &Scene, command: &[&str], name: &str) -> Vec<String> {
+    let named = scene.named(name);
+    let words = command.iter().chain(&named).map(ToString::to_string);
+    let kubeconfig = scene.hub.kubeconfig.to_str().unwrap().to_owned();
+    let hub = ["--kubeconfig".to_owned(), kubeconfig];
+    let context = ["--context".to_owned(), "hub".to_owned()];
+    words.chain(hub).chain(context).collect()
+}
+
+/// Starts the plugin, which goes on while the test does something.
+fn start(scene: &Scene, command: &[&str], name: &str) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_kubectl-fleet-stage"))
+        .args(arguments(scene, command, name))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// How the plugin ended, and what it said: the answer, and the rest.
+fn end(mut child: Child, patience: Duration) -> (i32, String, String) {
+    let (mut out, mut err) = (String::new(), String::new());
+    let begun = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if begun.elapsed() > patience {
+            child.kill().unwrap();
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    child
+        .stdout
+        .take()
+        .unwrap()
+        .read_to_string(&mut out)
+        .unwrap();
+    child
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut err)
+        .unwrap();
+    let code = child.wait().unwrap().code().unwrap_or(-1);
+    (code, out, err)
+}
+
+/// The lines without the time that stands before each.
+fn untimed(text: &str) -> Vec<&str> {
+    let rest = |line| {
+        let (time, rest): (&str, &str) = str::split_once(line, "  ").unwrap();
+        time.parse::<jiff::Timestamp>().unwrap();
+        rest
+    };
+    text.lines().map(rest).collect()
+}
+
+#[test]
+fn the_state_is_the_same_that_diagnose_gives() {
+    for scene in both("state") {
+        scene.set(&gated(), &ALL).run(&scene.name, "Run");
+        scene.until_run(&scene.name, "Progressing", "False", "UpdateRunWaiting");
+        let word = word(&scene);
+        let json = ["-o", "json"];
+        let status = scene.plugin(&["status"], &word, &json);
+        let report = scene.plugin(&["diagnose"], &word, &json);
+        assert_eq!(status.code, 4, "{}", status.err);
+        let (status, report) = (status.json(), report.json());
+        assert_eq!(status["verdict"], report["verdict"]);
+        assert_eq!(status["progress"], report["progress"]);
+        assert_eq!(status["notChecked"], json!([]));
+        let gate = &status["gates"][0];
+        let request = format!("{}-before-canary", scene.name);
+        assert_eq!(gate["approvalRequest"], request.as_str());
+        assert_eq!(gate["approval"], "Pending");
+        assert_eq!(status["next"], gate["command"]);
+
+        let word = format!(
+            "{}/{}",
+            if scene.namespaced { "rp" } else { "crp" },
+            scene.name
+        );
+        let placed = scene.plugin(&["status"], &word, &json).json();
+        assert_eq!(placed["verdict"], report["verdict"]);
+        let clusters = placed["clusters"].as_array().unwrap();
+        let written: Vec<_> = clusters
+            .iter()
+            .map(|cluster| &cluster["writtenBy"])
+            .collect();
+        assert_eq!(written, [&json!(scene.name), &Value::Null, &Value::Null]);
+        assert_eq!(clusters[0]["available"], "True");
+        assert_eq!(clusters[0]["snapshot"], "0");
+    }
+}
+
+/// Off a terminal each change is a line, and each is told once, in its order.
+#[test]
+fn a_rollout_is_followed_to_its_end() {
+    for scene in both("follow") {
+        scene.set(&gated(), &ALL).run(&scene.name, "Initialize");
+        scene.until_run(&scene.name, "Initialized", "True", "");
+        let mut child = start(&scene, &["status", "--watch"], &word(&scene));
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let first = lines.next().unwrap().unwrap();
+        assert!(first.contains("NotStarted: "), "{first}");
+        let path = scene.run_path(&scene.name);
+        scene.hub.patch(&path, &json!({"spec": {"state": "Run"}}));
+        let request = format!("{}-before-canary", scene.name);
+        let mut told = vec![first];
+        let mut approved = false;
+        for line in lines {
+            let line = line.unwrap();
+            if line.contains(&format!("waits for approval {request}")) && !approved {
+                approved = true;
+                scene.approve(&request, "True", true);
+            }
+            told.push(line);
+        }
+        let code = child.wait().unwrap().code();
+        let text = told.join("\n");
+        assert_eq!(code, Some(0), "{text}");
+        let told = untimed(&text);
+        let mut unique = told.clone();
+        unique.sort_unstable();
+        unique.dedup();
+        // The verdict alone may come back.
+        let twice = told.len() - unique.len();
+        let verdicts = told
+            .iter()
+            .filter(|line| line.starts_with("Progressing: "))
+            .count();
+        assert!(twice <= verdicts.saturating_sub(1), "{text}");
+        let at = |words: &str| {
+            told.iter()
+                .position(|line| line.contains(words))
+                .unwrap_or_else(|| panic!("{words:?} is not in:\n{text}"))
+        };
+        let order = [
+            at("spec.state is Run (was Initialize)"),
+            at("stage staging: done"),
+            at(&format!("waits for approval {request}")),
+            at("WaitingForApproval: "),
+            at(&format!("approval {request} is taken")),
+            at("stage canary: done"),
+            at("stage prod: done"),
+            at("Succeeded: "),
+        ];
+        assert!(order.is_sorted(), "{order:?}:\n{text}");
+        assert_eq!(order[7], told.len() - 1, "{text}");
+    }
+}
+
+/// One document per change, each on a line.
+#[test]
+fn programs_follow_documents() {
+    for scene in both("documents") {
+        scene.set(&three_stages(), &ALL).run(&scene.name, "Run");
+        let child = start(&scene, &["status", "-w", "-o", "json"], &word(&scene));
+        let (code, out, err) = end(child, scene.hub.patience());
+        assert_eq!(code, 0, "{err}");
+        let documents: Vec<Value> = out
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        assert!(
+            documents
+                .iter()
+                .all(|document| document["kind"] == "Status")
+        );
+        let last = documents.last().unwrap();
+        assert_eq!(last["verdict"], "Succeeded");
+        assert_eq!(last["progress"]["done"], 3);
+        let mut done: Vec<_> = documents
+            .iter()
+            .map(|document| document["progress"]["done"].as_u64())
+            .collect();
+        assert!(done.is_sorted(), "{done:?}");
+        done.dedup();
+        assert!(done.len() > 1, "{done:?}");
+    }
+}
+
+#[test]
+fn a_run_that_is_deleted_is_followed_no_longer() {
+    for scene in both("deleted") {
+        scene.set(&gated(), &ALL).run(&scene.name, "Run");
+        scene.until_run(&scene.name, "Progressing", "False", "UpdateRunWaiting");
+        let watching = start(&scene, &["status", "-w"], &word(&scene));
+        let waiting = start(
+            &scene,
+            &["wait", "--for=succeeded", "--keep-waiting"],
+            &scene.name,
+        );
+        std::thread::sleep(Duration::from_secs(2));
+        scene.hub.delete(&scene.run_path(&scene.name));
+        for child in [watching, waiting] {
+            let (code, out, err) = end(child, scene.hub.patience());
+            assert_eq!(code, 6, "{out}\n{err}");
+            assert!(err.contains("was deleted"), "{err}");
+        }
+    }
+}
+
+#[test]
+fn a_wait_ends_with_what_it_waited_for_or_with_what_keeps_it() {
+    for scene in both("wait") {
+        scene.set(&gated(), &ALL).run(&scene.name, "Initialize");
+        let wait = |conditions: &str, more: &[&str]| {
+            let condition = format!("--for={conditions}");
+            let ran = scene.plugin(&["wait", &condition], &scene.name, more);
+            (ran.code, ran.out, ran.err)
+        };
+        let (code, out, err) = wait("initialized", &["--timeout=60s"]);
+        assert_eq!(code, 0, "{err}");
+        assert!(out.starts_with("NotStarted: "), "{out}");
+        // A person has to start it.
+        assert_eq!(wait("succeeded", &[]).0, 8);
+        let (code, _, err) = wait("stage=nope", &[]);
+        assert_eq!(code, 6, "{err}");
+        assert!(
+            err.contains("its stages are staging, canary, prod"),
+            "{err}"
+        );
+
+        let path = scene.run_path(&scene.name);
+        scene.hub.patch(&path, &json!({"spec": {"state": "Run"}}));
+        let (code, _, err) = wait("stage=staging", &["--timeout=60s"]);
+        assert_eq!(code, 0, "{err}");
+        assert!(err.contains("condition met: stage=staging"), "{err}");
+        let (code, _, err) = wait("stopped,approval=canary/before", &["--timeout=60s"]);
+        assert_eq!(code, 0, "{err}");
+        assert!(
+            err.contains("condition met: approval=canary/before"),
+            "{err}"
+        );
+        let (code, _, err) = wait("succeeded", &[]);
+        assert_eq!(code, 4, "{err}");
+        assert!(err.contains("approve"), "{err}");
+        let (code, _, err) = wait("succeeded", &["--keep-waiting", "--timeout=1s"]);
+        assert_eq!(code, 5, "{err}");
+        assert!(err.contains("did not get to succeeded within 1s"), "{err}");
+
+        let child = start(
+            &scene,
+            &["wait", "--for=succeeded", "--keep-waiting", "-o", "name"],
+            &scene.name,
+        );
+        scene.approve(&format!("{}-before-canary", scene.name), "True", true);
+        let (code, out, err) = end(child, scene.hub.patience());
+        assert_eq!(code, 0, "{err}");
+        let kind = if scene.namespaced { "" } else { "cluster" };
+        let group = "placement.kubernetes-fleet.io";
+        assert_eq!(
+            out,
+            format!("{kind}stagedupdaterun.{group}/{}\n", scene.name)
+        );
+        assert!(err.contains("stage prod: done"), "{err}");
+        // What has happened stays met; what cannot happen any more ends with the verdict.
+        for condition in ["initialized", "started", "approval=canary", "stage=prod"] {
+            let (code, _, err) = wait(condition, &[]);
+            assert_eq!(code, 0, "{condition}: {err}");
+            assert!(err.contains("condition met"), "{condition}: {err}");
+        }
+        let (code, _, err) = wait("stopped", &[]);
+        assert_eq!(code, 0, "{err}");
+        assert!(err.contains("stopped is not met"), "{err}");
+        let ran = scene.plugin(&["wait", "--for=succeeded"], "no-such-run", &[]);
+        assert_eq!(ran.code, 6, "{}", ran.err);
+    }
+}
+
+/// A terminal, by way of `script`; none where there is no such program.
+fn terminal(scene: &Scene, command: &[&str], log: &std::path::Path) -> Option<Child> {
+    let program = env!("CARGO_BIN_EXE_kubectl-fleet-stage");
+    let line = std::iter::once(program.to_owned())
+        .chain(arguments(scene, command, &word(scene)))
+        .map(|word| format!("'{word}'"))
+        .collect::<Vec<_>>()
+        .join(" ");
+    let found = Command::new("script")
+        .args(["--quiet", "--flush", "--return", "--command"])
+        .arg(format!("stty cols 90 rows 30; {line}"))
+        .arg(log)
+        .env("TERM", "xterm")
+        .env_remove("NO_COLOR")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    if found.is_err() {
+        eprintln!("skipped: there is no script(1) to make a terminal with");
+    }
+    found.ok()
+}
+
+#[test]
+fn a_terminal_is_left_clean() {
+    for scene in both("terminal") {
+        scene.set(&gated(), &ALL).run(&scene.name, "Run");
+        scene.until_run(&scene.name, "Progressing", "False", "UpdateRunWaiting");
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("typescript");
+        let Some(mut child) = terminal(&scene, &["status", "--watch"], &log) else {
+            return;
+        };
+        let drawn = || std::fs::read_to_string(&log).unwrap_or_default();
+        let begun = Instant::now();
+        // Drawn again: the cursor goes up over what stands there.
+        while drawn().matches("A\u{1b}[1m").count() + drawn().matches("\u{1b}[J").count() < 3 {
+            assert!(begun.elapsed() < Duration::from_secs(30), "{}", drawn());
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        child.stdin.as_mut().unwrap().write_all(b"\x03").unwrap();
+        let code = child.wait().unwrap().code();
+        let text = drawn();
+        assert_eq!(code, Some(130), "{text}");
+        // The last thing is the whole state, and what is behind it is cleared.
+        let last = text.rsplit("\u{1b}[J").nth(1).unwrap();
+        assert!(last.contains("WaitingForApproval"), "{text}");
+        assert!(last.contains("stage prod: not reached"), "{text}");
+        let rest = text.rsplit("\u{1b}[J").next().unwrap();
+        assert!(!rest.contains("error"), "{text}");
+    }
+}

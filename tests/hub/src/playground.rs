@@ -1,0 +1,264 @@
+//! A small fleet with rollouts in the states that people ask about, for trying things out.
+
+use std::time::Duration;
+
+use kube::Client;
+
+use crate::fleet::{
+    Done, Fleet, Placement, Run, Stage, annotated, config_map, deployment, member, namespace,
+    strategy,
+};
+use crate::standin::{Scope, StandIn, TROUBLE, Timing, Trouble};
+
+/// A step of the preparation takes no longer, not even on a busy machine.
+const LIMIT: Duration = Duration::from_mins(2);
+/// The label that says for what a cluster is used.
+const ENVIRONMENT: &str = "environment";
+
+/// A rollout of the playground, and what to see there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sight {
+    /// The run, as the plugin's arguments name it.
+    pub run: &'static str,
+    /// The state that it is in.
+    pub state: &'static str,
+}
+
+/// What there is to see.
+pub const SIGHTS: [Sight; 7] = [
+    Sight {
+        run: "checkout-1",
+        state: "succeeded",
+    },
+    Sight {
+        run: "checkout-2",
+        state: "waits for an approval before stage canary",
+    },
+    Sight {
+        run: "search-1",
+        state: "was approved in a way that the controller ignores",
+    },
+    Sight {
+        run: "telemetry-1",
+        state: "is stuck on cluster edge-1",
+    },
+    Sight {
+        run: "gateway-1",
+        state: "was stopped after stage staging",
+    },
+    Sight {
+        run: "orders-1",
+        state: "could not be initialized",
+    },
+    Sight {
+        run: "web-1 -n team-a",
+        state: "waits for half an hour after stage staging",
+    },
+];
+
+/// Fills an empty hub with so many member clusters (at least 4) and every sight, and leaves a
+/// stand-in at work there at the pace of a person.
+pub async fn fill(client: Client, members: usize) -> Done<StandIn> {
+    let fleet = Fleet::new(client.clone());
+    // Getting there need not take as long as watching.
+    let standin = StandIn::start(client.clone(), Timing::fast());
+    for (number, environment) in environments(members.max(4)) {
+        let name = format!("{environment}-{number}");
+        let order = number.to_string();
+        let cluster = member(&name, &[(ENVIRONMENT, environment), ("order", &order)]);
+        let cluster = if environment == "edge" {
+            annotated(cluster, TROUBLE, &Trouble::NotAvailable.to_string())
+        } else {
+            cluster
+        };
+        fleet.create(&cluster).await?;
+    }
+    tokio::try_join!(
+        checkout(&fleet),
+        search(&fleet),
+        telemetry(&fleet),
+        gateway(&fleet),
+        orders(&fleet),
+        web(&fleet),
+    )?;
+    standin.stop().await;
+    Ok(StandIn::start(client, Timing::playground()))
+}
+
+/// The last one is on the edge; a fifth of the others is for staging, a quarter canaries.
+fn environments(members: usize) -> Vec<(usize, &'static str)> {
+    let others = members - 1;
+    let staging = (others / 5).max(1);
+    let canary = (others / 4).max(1);
+    let production = others - staging - canary;
+    let mut all = Vec::new();
+    for (environment, count) in [
+        ("staging", staging),
+        ("canary", canary),
+        ("prod", production),
+        ("edge", 1),
+    ] {
+        all.extend((1..=count).map(|number| (number, environment)));
+    }
+    all
+}
+
+/// A namespace with an application, placed on every cluster that is not on the edge.
+async fn application(fleet: &Fleet, scope: &Scope, name: &str, space: &str) -> Done<()> {
+    let everywhere = serde_json::json!({
+        "placementType": "PickAll",
+        "affinity": {"clusterAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {
+            "clusterSelectorTerms": [{"labelSelector": {"matchExpressions": [
+                {"key": ENVIRONMENT, "operator": "NotIn", "values": ["edge"]},
+            ]}}],
+        }}},
+    });
+    place(fleet, space, Placement::new(scope, name).policy(everywhere)).await
+}
+
+async fn place(fleet: &Fleet, space: &str, placement: Placement) -> Done<()> {
+    fleet.create(&namespace(space)).await?;
+    let settings = [("greeting", "hello"), ("version", "1.4.0")];
+    fleet
+        .create(&config_map(space, "settings", &settings))
+        .await?;
+    let image = format!("registry.example.com/{space}:1.4.0");
+    fleet.create(&deployment(space, "app", &image)).await?;
+    fleet.create(&placement.build()).await?;
+    Ok(())
+}
+
+fn stages() -> [Stage; 3] {
+    ["staging", "canary", "prod"].map(|name| Stage::new(name).sorted_by("order").at_once("50%"))
+}
+
+/// Starts a run of the placement and strategy of this name.
+async fn start(fleet: &Fleet, scope: &Scope, name: &str, number: u32) -> Done<String> {
+    // A run that comes before its placement is scheduled fails for good.
+    fleet.wait_for_scheduling(scope, name, LIMIT).await?;
+    let run = format!("{name}-{number}");
+    fleet
+        .create(&Run::new(scope, &run, name, name).build())
+        .await?;
+    Ok(run)
+}
+
+async fn progress(fleet: &Fleet, scope: &Scope, run: &str, status: &str, reason: &str) -> Done<()> {
+    let goal = ("Progressing", status, reason);
+    fleet.wait_for_run(scope, run, goal, LIMIT).await?;
+    Ok(())
+}
+
+/// Two releases: one that went through, and one that waits for its first approval.
+async fn checkout(fleet: &Fleet) -> Done<()> {
+    let (scope, name) = (&Scope::Cluster, "checkout");
+    application(fleet, scope, name, name).await?;
+    let [staging, canary, production] = stages();
+    let gated = vec![staging.wait("2s"), canary.approve_before(), production];
+    fleet.create(&strategy(scope, name, gated)).await?;
+    let run = start(fleet, scope, name, 1).await?;
+    let request = format!("{run}-before-canary");
+    gate(fleet, scope, &request).await?;
+    fleet.approve(scope, &request).await?;
+    progress(fleet, scope, &run, "False", "UpdateRunSucceeded").await?;
+    let settings = [("greeting", "good morning"), ("version", "1.5.0")];
+    fleet.set_data(name, "settings", &settings).await?;
+    let run = start(fleet, scope, name, 2).await?;
+    gate(fleet, scope, &format!("{run}-before-canary")).await
+}
+
+async fn gate(fleet: &Fleet, scope: &Scope, request: &str) -> Done<()> {
+    fleet
+        .wait(scope.kinds().approval, scope, request, LIMIT, |_| true)
+        .await?;
+    Ok(())
+}
+
+/// Somebody approved, but for no generation.
+async fn search(fleet: &Fleet) -> Done<()> {
+    let (scope, name) = (&Scope::Cluster, "search");
+    application(fleet, scope, name, name).await?;
+    let [staging, canary, production] = stages();
+    let gated = vec![
+        staging,
+        canary.approve_before(),
+        production.approve_before(),
+    ];
+    fleet.create(&strategy(scope, name, gated)).await?;
+    let run = start(fleet, scope, name, 1).await?;
+    let request = format!("{run}-before-canary");
+    gate(fleet, scope, &request).await?;
+    fleet.approve_for_generation(scope, &request, 0).await?;
+    Ok(())
+}
+
+/// The cluster at the edge does not get its workload running.
+async fn telemetry(fleet: &Fleet) -> Done<()> {
+    let (scope, name) = (&Scope::Cluster, "telemetry");
+    place(
+        fleet,
+        name,
+        Placement::new(scope, name).on(ENVIRONMENT, "edge"),
+    )
+    .await?;
+    fleet
+        .create(&strategy(scope, name, vec![Stage::new("edge")]))
+        .await?;
+    let run = start(fleet, scope, name, 1).await?;
+    progress(fleet, scope, &run, "False", "UpdateRunStuck").await
+}
+
+/// Somebody stopped after the first stage.
+async fn gateway(fleet: &Fleet) -> Done<()> {
+    let (scope, name) = (&Scope::Cluster, "gateway");
+    application(fleet, scope, name, name).await?;
+    let [staging, canary, production] = stages();
+    let waiting = vec![staging.wait("10m"), canary, production];
+    fleet.create(&strategy(scope, name, waiting)).await?;
+    let run = start(fleet, scope, name, 1).await?;
+    progress(fleet, scope, &run, "False", "UpdateRunWaiting").await?;
+    fleet.set_state(scope, &run, "Stop").await?;
+    progress(fleet, scope, &run, "False", "UpdateRunStopped").await
+}
+
+/// The strategy forgot the production clusters.
+async fn orders(fleet: &Fleet) -> Done<()> {
+    let (scope, name) = (&Scope::Cluster, "orders");
+    application(fleet, scope, name, name).await?;
+    let [staging, canary, _] = stages();
+    fleet
+        .create(&strategy(scope, name, vec![staging, canary]))
+        .await?;
+    let run = start(fleet, scope, name, 1).await?;
+    let refused = ("Initialized", "False", "UpdateRunInitializedFailed");
+    fleet.wait_for_run(scope, &run, refused, LIMIT).await?;
+    Ok(())
+}
+
+/// A team rolls out in its own namespace.
+async fn web(fleet: &Fleet) -> Done<()> {
+    let (space, name) = ("team-a", "web");
+    let scope = &Scope::Namespace(space.to_owned());
+    application(fleet, scope, name, space).await?;
+    let [staging, canary, production] = stages();
+    let waiting = vec![staging.wait("30m"), canary.approve_before(), production];
+    fleet.create(&strategy(scope, name, waiting)).await?;
+    let run = start(fleet, scope, name, 1).await?;
+    progress(fleet, scope, &run, "False", "UpdateRunWaiting").await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_environment_has_a_cluster() {
+        for members in [4, 8, 50] {
+            let all = environments(members);
+            assert_eq!(all.len(), members);
+            for environment in ["staging", "canary", "prod", "edge"] {
+                assert!(all.contains(&(1, environment)), "{members}: {environment}");
+            }
+        }
+    }
+}
