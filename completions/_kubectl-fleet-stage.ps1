@@ -168,6 +168,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-fleet-stage' -ScriptBlo
         'kubectl-fleet-stage;collect' {
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The file to write, compressed when its name ends in .gz [default: standard output]')
             [CompletionResult]::new('--output-file', '--output-file', [CompletionResultType]::ParameterName, 'The file to write, compressed when its name ends in .gz [default: standard output]')
+            [CompletionResult]::new('--member-context', '--member-context', [CompletionResultType]::ParameterName, 'Look into a member cluster too, with a context of the kubeconfig, at what does not become available there; may be repeated')
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds')
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'The kubeconfig context of the hub')
@@ -184,6 +185,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-fleet-stage' -ScriptBlo
             [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'How long one request to the hub may take, such as 10s or 1m; 0 means for ever')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
             [CompletionResult]::new('--show-secrets', '--show-secrets', [CompletionResultType]::ParameterName, 'Leave Secrets and credentials as they are')
+            [CompletionResult]::new('--member-contexts-from-kubeconfig', '--member-contexts-from-kubeconfig', [CompletionResultType]::ParameterName, 'Look into every member cluster in trouble that has a context of its name, or of the name fleet-member-CLUSTER')
             [CompletionResult]::new('--insecure-skip-tls-verify', '--insecure-skip-tls-verify', [CompletionResultType]::ParameterName, 'Do not check the server''s certificate: anyone may listen and answer')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say nothing but the answer, warnings and errors')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say nothing but the answer, warnings and errors')

@@ -320,7 +320,7 @@ _kubectl__fleet__stage() {
             return 0
             ;;
         kubectl__subcmd__fleet__subcmd__stage__subcmd__collect)
-            opts="-o -n -s -q -v -h --output-file --show-secrets --namespace --context --kubeconfig --cluster --user --server --token --tls-server-name --insecure-skip-tls-verify --as --as-group --as-uid --request-timeout --color --quiet --verbose --help"
+            opts="-o -n -s -q -v -h --output-file --show-secrets --member-context --member-contexts-from-kubeconfig --namespace --context --kubeconfig --cluster --user --server --token --tls-server-name --insecure-skip-tls-verify --as --as-group --as-uid --request-timeout --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -331,6 +331,10 @@ _kubectl__fleet__stage() {
                     return 0
                     ;;
                 -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --member-context)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -161,6 +161,7 @@ set edit:completion:arg-completer[kubectl-fleet-stage] = {|@words|
         &'kubectl-fleet-stage;collect'= {
             cand -o 'The file to write, compressed when its name ends in .gz [default: standard output]'
             cand --output-file 'The file to write, compressed when its name ends in .gz [default: standard output]'
+            cand --member-context 'Look into a member cluster too, with a context of the kubeconfig, at what does not become available there; may be repeated'
             cand -n 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds'
             cand --namespace 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds'
             cand --context 'The kubeconfig context of the hub'
@@ -177,6 +178,7 @@ set edit:completion:arg-completer[kubectl-fleet-stage] = {|@words|
             cand --request-timeout 'How long one request to the hub may take, such as 10s or 1m; 0 means for ever'
             cand --color 'When to use colour'
             cand --show-secrets 'Leave Secrets and credentials as they are'
+            cand --member-contexts-from-kubeconfig 'Look into every member cluster in trouble that has a context of its name, or of the name fleet-member-CLUSTER'
             cand --insecure-skip-tls-verify 'Do not check the server''s certificate: anyone may listen and answer'
             cand -q 'Say nothing but the answer, warnings and errors'
             cand --quiet 'Say nothing but the answer, warnings and errors'

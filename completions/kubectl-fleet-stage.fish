@@ -149,6 +149,7 @@ complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand 
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand wait" -s v -l verbose -d 'Show everything: all clusters, values and consequences'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand wait" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand collect" -s o -l output-file -d 'The file to write, compressed when its name ends in .gz [default: standard output]' -r -F
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand collect" -l member-context -d 'Look into a member cluster too, with a context of the kubeconfig, at what does not become available there; may be repeated' -r
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand collect" -s n -l namespace -d 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds' -r
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand collect" -l context -d 'The kubeconfig context of the hub' -r
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand collect" -l kubeconfig -d 'The kubeconfig file [default: those of KUBECONFIG, else ~/.kube/config]' -r
@@ -165,6 +166,7 @@ complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand 
 always\t'Always'
 never\t'Never'"
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand collect" -l show-secrets -d 'Leave Secrets and credentials as they are'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand collect" -l member-contexts-from-kubeconfig -d 'Look into every member cluster in trouble that has a context of its name, or of the name fleet-member-CLUSTER'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand collect" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate: anyone may listen and answer'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand collect" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand collect" -s v -l verbose -d 'Show everything: all clusters, values and consequences'

@@ -48,7 +48,7 @@ async fn play(root: &Path, members: usize) -> Result<(), String> {
         members.max(4)
     ));
     let client = patiently(hub.client()).await?;
-    let standin = patiently(fill(client, members)).await?;
+    let standin = Box::pin(patiently(fill(client, members))).await?;
     guide(root, &hub.kubeconfig());
     // Both work until whoever waits for the interruption drops us.
     let _at_work = (hub, standin);
