@@ -44,8 +44,15 @@ impl Fleet {
         }
     }
 
+    /// Finds out at which version the hub serves update runs; that of a current hub without it.
+    pub async fn discover(mut self) -> Self {
+        self.api.discover().await;
+        self
+    }
+
     /// Creates an object of any kind that a fleet has, its status included.
     pub async fn create(&self, object: &Value) -> Done<Value> {
+        let object = &self.api.versioned(object);
         let what = format!("create {} {}", object.text("/kind"), object.name());
         let path = path_of(object, false)?;
         let mut created = self

@@ -674,22 +674,69 @@ const DELAY: SnapshotDelay = SnapshotDelay {
     interval: Duration::from_secs(2),
 };
 
-async fn hub() -> Result<TestHub, Error> {
-    let hub = TestHub::start(&Options::default()).await?;
-    hub.install(&Crds::from_environment()).await?;
-    Ok(hub)
+/// A hub; none when a test has to be skipped, which it says.
+async fn hub(crds: &Crds) -> Option<TestHub> {
+    let started = async {
+        let hub = TestHub::start(&Options::default()).await?;
+        hub.install(crds).await?;
+        Ok(hub)
+    };
+    match started.await {
+        Ok(hub) => Some(hub),
+        Err(Error::Missing(why)) => {
+            eprintln!("skipped: {why}");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// A hub of KubeFleet 0.1: whatever a run's state is, it is executed, with the latest snapshot,
+/// which the controller of placements makes.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_old_hub_executes_every_run_at_once() {
+    let Some(hub) = hub(&Crds::OwnAlphaOnly).await else {
+        return;
+    };
+    let client = hub.client().await.unwrap();
+    let standin = StandIn::start(client.clone(), Timing::fast());
+    let fleet = Fleet::new(client).discover().await;
+    let corner = Corner::new(&fleet, Scope::Cluster, "old").await.unwrap();
+    corner.strategy(two_stages()).await.unwrap();
+    let kind = Kind::ClusterResourceSnapshot;
+    fleet
+        .wait(kind, &Scope::Cluster, "old-0-snapshot", LIMIT, |_| true)
+        .await
+        .unwrap();
+    corner
+        .create(corner.run("old-one").state("Initialize"))
+        .await
+        .unwrap();
+    let done = corner.reaches("old-one", SUCCEEDED).await.unwrap();
+    assert_eq!(done["apiVersion"], "placement.kubernetes-fleet.io/v1alpha1");
+    assert_eq!(done["status"]["resourceSnapshotIndexUsed"], "0");
+    fleet
+        .set_data("old", "settings", &[("version", "2")])
+        .await
+        .unwrap();
+    fleet
+        .wait(kind, &Scope::Cluster, "old-1-snapshot", LIMIT, |_| true)
+        .await
+        .unwrap();
+    corner
+        .create(corner.run("old-two").snapshot("0"))
+        .await
+        .unwrap();
+    let back = corner.reaches("old-two", SUCCEEDED).await.unwrap();
+    assert_eq!(back["status"]["resourceSnapshotIndexUsed"], "0");
+    assert!(standin.errors().is_empty(), "{:#?}", standin.errors());
 }
 
 // One hub, one stand-in: the scenarios run beside each other, each in its corner of the fleet.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_lives_as_with_kubefleet() {
-    let hub = match hub().await {
-        Ok(hub) => hub,
-        Err(Error::Missing(why)) => {
-            eprintln!("skipped: {why}");
-            return;
-        }
-        Err(error) => panic!("{error}"),
+    let Some(hub) = hub(&Crds::from_environment()).await else {
+        return;
     };
     let client = hub.client().await.unwrap();
     let timing = Timing {
