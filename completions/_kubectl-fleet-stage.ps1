@@ -51,6 +51,10 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-fleet-stage' -ScriptBlo
             [CompletionResult]::new('collect', 'collect', [CompletionResultType]::ParameterValue, 'Save everything that a diagnosis reads in one file')
             [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Check the hub, your permissions, the controller and the member agents')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the update runs and how they are')
+            [CompletionResult]::new('approvals', 'approvals', [CompletionResultType]::ParameterValue, 'List the approvals that runs wait for, and those that were given')
+            [CompletionResult]::new('strategies', 'strategies', [CompletionResultType]::ParameterValue, 'List the update strategies, and which runs use them')
+            [CompletionResult]::new('history', 'history', [CompletionResultType]::ParameterValue, 'Show which runs rolled out which version of a placement, and what of it still holds')
+            [CompletionResult]::new('snapshots', 'snapshots', [CompletionResultType]::ParameterValue, 'List the versions of a placement''s content, show one, or compare two')
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a finding at length, offline')
             [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Print the JSON schema of a machine-readable output')
             [CompletionResult]::new('version', 'version', [CompletionResultType]::ParameterValue, 'Print the version')
@@ -83,11 +87,11 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-fleet-stage' -ScriptBlo
             [CompletionResult]::new('--as-uid', '--as-uid', [CompletionResultType]::ParameterName, 'The uid to impersonate')
             [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'How long one request to the hub may take, such as 10s or 1m; 0 means for ever')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
-            [CompletionResult]::new('--member-contexts-from-kubeconfig', '--member-contexts-from-kubeconfig', [CompletionResultType]::ParameterName, 'Look into every member cluster in trouble that has a context of its name, or of the name fleet-member-CLUSTER')
             [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Diagnose every update run of the scope')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'With --all: of both scopes and all namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'With --all: of both scopes and all namespaces')
             [CompletionResult]::new('--active', '--active', [CompletionResultType]::ParameterName, 'With --all: only runs that are not over')
+            [CompletionResult]::new('--member-contexts-from-kubeconfig', '--member-contexts-from-kubeconfig', [CompletionResultType]::ParameterName, 'Look into every member cluster in trouble that has a context of its name, or of the name fleet-member-CLUSTER')
             [CompletionResult]::new('--exit-zero', '--exit-zero', [CompletionResultType]::ParameterName, 'Exit with 0 whatever the verdict')
             [CompletionResult]::new('--insecure-skip-tls-verify', '--insecure-skip-tls-verify', [CompletionResultType]::ParameterName, 'Do not check the server''s certificate: anyone may listen and answer')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say nothing but the answer, warnings and errors')
@@ -164,6 +168,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-fleet-stage' -ScriptBlo
         'kubectl-fleet-stage;collect' {
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The file to write, compressed when its name ends in .gz [default: standard output]')
             [CompletionResult]::new('--output-file', '--output-file', [CompletionResultType]::ParameterName, 'The file to write, compressed when its name ends in .gz [default: standard output]')
+            [CompletionResult]::new('--member-context', '--member-context', [CompletionResultType]::ParameterName, 'Look into a member cluster too, with a context of the kubeconfig, at what does not become available there; may be repeated')
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds')
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'The kubeconfig context of the hub')
@@ -180,6 +185,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-fleet-stage' -ScriptBlo
             [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'How long one request to the hub may take, such as 10s or 1m; 0 means for ever')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
             [CompletionResult]::new('--show-secrets', '--show-secrets', [CompletionResultType]::ParameterName, 'Leave Secrets and credentials as they are')
+            [CompletionResult]::new('--member-contexts-from-kubeconfig', '--member-contexts-from-kubeconfig', [CompletionResultType]::ParameterName, 'Look into every member cluster in trouble that has a context of its name, or of the name fleet-member-CLUSTER')
             [CompletionResult]::new('--insecure-skip-tls-verify', '--insecure-skip-tls-verify', [CompletionResultType]::ParameterName, 'Do not check the server''s certificate: anyone may listen and answer')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say nothing but the answer, warnings and errors')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say nothing but the answer, warnings and errors')
@@ -250,6 +256,262 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-fleet-stage' -ScriptBlo
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Show everything: all clusters, values and consequences')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'kubectl-fleet-stage;approvals' {
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Read objects from a file, a directory, or standard input (-) instead of the hub; may be repeated')
+            [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'Read objects from a file, a directory, or standard input (-) instead of the hub; may be repeated')
+            [CompletionResult]::new('--now', '--now', [CompletionResultType]::ParameterName, 'The moment to judge for, as RFC 3339 [default: now; with -f when the objects were collected, else the newest time in them]')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The format [default: table]')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The format [default: table]')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'The kubeconfig context of the hub')
+            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'The kubeconfig file [default: those of KUBECONFIG, else ~/.kube/config]')
+            [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'The cluster of the kubeconfig to use, instead of the context''s')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'The user of the kubeconfig to use, instead of the context''s')
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'The address of the hub''s API server')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'The address of the hub''s API server')
+            [CompletionResult]::new('--token', '--token', [CompletionResultType]::ParameterName, 'The bearer token to authenticate with')
+            [CompletionResult]::new('--tls-server-name', '--tls-server-name', [CompletionResultType]::ParameterName, 'The name that the server''s certificate must have')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'The user to impersonate')
+            [CompletionResult]::new('--as-group', '--as-group', [CompletionResultType]::ParameterName, 'A group to impersonate; may be repeated')
+            [CompletionResult]::new('--as-uid', '--as-uid', [CompletionResultType]::ParameterName, 'The uid to impersonate')
+            [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'How long one request to the hub may take, such as 10s or 1m; 0 means for ever')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'Look in both scopes and all namespaces')
+            [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'Look in both scopes and all namespaces')
+            [CompletionResult]::new('--pending', '--pending', [CompletionResultType]::ParameterName, 'Only those that a person has to answer: pending, ignored, withheld')
+            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Leave out the titles of the columns')
+            [CompletionResult]::new('--insecure-skip-tls-verify', '--insecure-skip-tls-verify', [CompletionResultType]::ParameterName, 'Do not check the server''s certificate: anyone may listen and answer')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say nothing but the answer, warnings and errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say nothing but the answer, warnings and errors')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Show everything: all clusters, values and consequences')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Show everything: all clusters, values and consequences')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'kubectl-fleet-stage;strategies' {
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Read objects from a file, a directory, or standard input (-) instead of the hub; may be repeated')
+            [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'Read objects from a file, a directory, or standard input (-) instead of the hub; may be repeated')
+            [CompletionResult]::new('--now', '--now', [CompletionResultType]::ParameterName, 'The moment to judge for, as RFC 3339 [default: now; with -f when the objects were collected, else the newest time in them]')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The format [default: table]')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The format [default: table]')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'The kubeconfig context of the hub')
+            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'The kubeconfig file [default: those of KUBECONFIG, else ~/.kube/config]')
+            [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'The cluster of the kubeconfig to use, instead of the context''s')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'The user of the kubeconfig to use, instead of the context''s')
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'The address of the hub''s API server')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'The address of the hub''s API server')
+            [CompletionResult]::new('--token', '--token', [CompletionResultType]::ParameterName, 'The bearer token to authenticate with')
+            [CompletionResult]::new('--tls-server-name', '--tls-server-name', [CompletionResultType]::ParameterName, 'The name that the server''s certificate must have')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'The user to impersonate')
+            [CompletionResult]::new('--as-group', '--as-group', [CompletionResultType]::ParameterName, 'A group to impersonate; may be repeated')
+            [CompletionResult]::new('--as-uid', '--as-uid', [CompletionResultType]::ParameterName, 'The uid to impersonate')
+            [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'How long one request to the hub may take, such as 10s or 1m; 0 means for ever')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'Look in both scopes and all namespaces')
+            [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'Look in both scopes and all namespaces')
+            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Leave out the titles of the columns')
+            [CompletionResult]::new('--insecure-skip-tls-verify', '--insecure-skip-tls-verify', [CompletionResultType]::ParameterName, 'Do not check the server''s certificate: anyone may listen and answer')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say nothing but the answer, warnings and errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say nothing but the answer, warnings and errors')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Show everything: all clusters, values and consequences')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Show everything: all clusters, values and consequences')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show one strategy: its stages, gates and runs')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'kubectl-fleet-stage;strategies;show' {
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Read objects from a file, a directory, or standard input (-) instead of the hub; may be repeated')
+            [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'Read objects from a file, a directory, or standard input (-) instead of the hub; may be repeated')
+            [CompletionResult]::new('--now', '--now', [CompletionResultType]::ParameterName, 'The moment to judge for, as RFC 3339 [default: now; with -f when the objects were collected, else the newest time in them]')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The format [default: table]')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The format [default: table]')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'The kubeconfig context of the hub')
+            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'The kubeconfig file [default: those of KUBECONFIG, else ~/.kube/config]')
+            [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'The cluster of the kubeconfig to use, instead of the context''s')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'The user of the kubeconfig to use, instead of the context''s')
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'The address of the hub''s API server')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'The address of the hub''s API server')
+            [CompletionResult]::new('--token', '--token', [CompletionResultType]::ParameterName, 'The bearer token to authenticate with')
+            [CompletionResult]::new('--tls-server-name', '--tls-server-name', [CompletionResultType]::ParameterName, 'The name that the server''s certificate must have')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'The user to impersonate')
+            [CompletionResult]::new('--as-group', '--as-group', [CompletionResultType]::ParameterName, 'A group to impersonate; may be repeated')
+            [CompletionResult]::new('--as-uid', '--as-uid', [CompletionResultType]::ParameterName, 'The uid to impersonate')
+            [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'How long one request to the hub may take, such as 10s or 1m; 0 means for ever')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Leave out the titles of the columns')
+            [CompletionResult]::new('--insecure-skip-tls-verify', '--insecure-skip-tls-verify', [CompletionResultType]::ParameterName, 'Do not check the server''s certificate: anyone may listen and answer')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say nothing but the answer, warnings and errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say nothing but the answer, warnings and errors')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Show everything: all clusters, values and consequences')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Show everything: all clusters, values and consequences')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'kubectl-fleet-stage;strategies;help' {
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show one strategy: its stages, gates and runs')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'kubectl-fleet-stage;strategies;help;show' {
+            break
+        }
+        'kubectl-fleet-stage;strategies;help;help' {
+            break
+        }
+        'kubectl-fleet-stage;history' {
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Read objects from a file, a directory, or standard input (-) instead of the hub; may be repeated')
+            [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'Read objects from a file, a directory, or standard input (-) instead of the hub; may be repeated')
+            [CompletionResult]::new('--now', '--now', [CompletionResultType]::ParameterName, 'The moment to judge for, as RFC 3339 [default: now; with -f when the objects were collected, else the newest time in them]')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The format [default: table]')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The format [default: table]')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'The kubeconfig context of the hub')
+            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'The kubeconfig file [default: those of KUBECONFIG, else ~/.kube/config]')
+            [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'The cluster of the kubeconfig to use, instead of the context''s')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'The user of the kubeconfig to use, instead of the context''s')
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'The address of the hub''s API server')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'The address of the hub''s API server')
+            [CompletionResult]::new('--token', '--token', [CompletionResultType]::ParameterName, 'The bearer token to authenticate with')
+            [CompletionResult]::new('--tls-server-name', '--tls-server-name', [CompletionResultType]::ParameterName, 'The name that the server''s certificate must have')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'The user to impersonate')
+            [CompletionResult]::new('--as-group', '--as-group', [CompletionResultType]::ParameterName, 'A group to impersonate; may be repeated')
+            [CompletionResult]::new('--as-uid', '--as-uid', [CompletionResultType]::ParameterName, 'The uid to impersonate')
+            [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'How long one request to the hub may take, such as 10s or 1m; 0 means for ever')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Leave out the titles of the columns')
+            [CompletionResult]::new('--insecure-skip-tls-verify', '--insecure-skip-tls-verify', [CompletionResultType]::ParameterName, 'Do not check the server''s certificate: anyone may listen and answer')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say nothing but the answer, warnings and errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say nothing but the answer, warnings and errors')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Show everything: all clusters, values and consequences')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Show everything: all clusters, values and consequences')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'kubectl-fleet-stage;snapshots' {
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Read objects from a file, a directory, or standard input (-) instead of the hub; may be repeated')
+            [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'Read objects from a file, a directory, or standard input (-) instead of the hub; may be repeated')
+            [CompletionResult]::new('--now', '--now', [CompletionResultType]::ParameterName, 'The moment to judge for, as RFC 3339 [default: now; with -f when the objects were collected, else the newest time in them]')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The format [default: table]')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The format [default: table]')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'The kubeconfig context of the hub')
+            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'The kubeconfig file [default: those of KUBECONFIG, else ~/.kube/config]')
+            [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'The cluster of the kubeconfig to use, instead of the context''s')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'The user of the kubeconfig to use, instead of the context''s')
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'The address of the hub''s API server')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'The address of the hub''s API server')
+            [CompletionResult]::new('--token', '--token', [CompletionResultType]::ParameterName, 'The bearer token to authenticate with')
+            [CompletionResult]::new('--tls-server-name', '--tls-server-name', [CompletionResultType]::ParameterName, 'The name that the server''s certificate must have')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'The user to impersonate')
+            [CompletionResult]::new('--as-group', '--as-group', [CompletionResultType]::ParameterName, 'A group to impersonate; may be repeated')
+            [CompletionResult]::new('--as-uid', '--as-uid', [CompletionResultType]::ParameterName, 'The uid to impersonate')
+            [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'How long one request to the hub may take, such as 10s or 1m; 0 means for ever')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Leave out the titles of the columns')
+            [CompletionResult]::new('--insecure-skip-tls-verify', '--insecure-skip-tls-verify', [CompletionResultType]::ParameterName, 'Do not check the server''s certificate: anyone may listen and answer')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say nothing but the answer, warnings and errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say nothing but the answer, warnings and errors')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Show everything: all clusters, values and consequences')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Show everything: all clusters, values and consequences')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show the resources in one version')
+            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two versions, resource by resource')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'kubectl-fleet-stage;snapshots;show' {
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Read objects from a file, a directory, or standard input (-) instead of the hub; may be repeated')
+            [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'Read objects from a file, a directory, or standard input (-) instead of the hub; may be repeated')
+            [CompletionResult]::new('--now', '--now', [CompletionResultType]::ParameterName, 'The moment to judge for, as RFC 3339 [default: now; with -f when the objects were collected, else the newest time in them]')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The format [default: table]')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The format [default: table]')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'The kubeconfig context of the hub')
+            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'The kubeconfig file [default: those of KUBECONFIG, else ~/.kube/config]')
+            [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'The cluster of the kubeconfig to use, instead of the context''s')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'The user of the kubeconfig to use, instead of the context''s')
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'The address of the hub''s API server')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'The address of the hub''s API server')
+            [CompletionResult]::new('--token', '--token', [CompletionResultType]::ParameterName, 'The bearer token to authenticate with')
+            [CompletionResult]::new('--tls-server-name', '--tls-server-name', [CompletionResultType]::ParameterName, 'The name that the server''s certificate must have')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'The user to impersonate')
+            [CompletionResult]::new('--as-group', '--as-group', [CompletionResultType]::ParameterName, 'A group to impersonate; may be repeated')
+            [CompletionResult]::new('--as-uid', '--as-uid', [CompletionResultType]::ParameterName, 'The uid to impersonate')
+            [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'How long one request to the hub may take, such as 10s or 1m; 0 means for ever')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--show-secrets', '--show-secrets', [CompletionResultType]::ParameterName, 'Show secrets as they are')
+            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Leave out the titles of the columns')
+            [CompletionResult]::new('--insecure-skip-tls-verify', '--insecure-skip-tls-verify', [CompletionResultType]::ParameterName, 'Do not check the server''s certificate: anyone may listen and answer')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say nothing but the answer, warnings and errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say nothing but the answer, warnings and errors')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Show everything: all clusters, values and consequences')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Show everything: all clusters, values and consequences')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'kubectl-fleet-stage;snapshots;diff' {
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Read objects from a file, a directory, or standard input (-) instead of the hub; may be repeated')
+            [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'Read objects from a file, a directory, or standard input (-) instead of the hub; may be repeated')
+            [CompletionResult]::new('--now', '--now', [CompletionResultType]::ParameterName, 'The moment to judge for, as RFC 3339 [default: now; with -f when the objects were collected, else the newest time in them]')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The format [default: table]')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The format [default: table]')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'The kubeconfig context of the hub')
+            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'The kubeconfig file [default: those of KUBECONFIG, else ~/.kube/config]')
+            [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'The cluster of the kubeconfig to use, instead of the context''s')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'The user of the kubeconfig to use, instead of the context''s')
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'The address of the hub''s API server')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'The address of the hub''s API server')
+            [CompletionResult]::new('--token', '--token', [CompletionResultType]::ParameterName, 'The bearer token to authenticate with')
+            [CompletionResult]::new('--tls-server-name', '--tls-server-name', [CompletionResultType]::ParameterName, 'The name that the server''s certificate must have')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'The user to impersonate')
+            [CompletionResult]::new('--as-group', '--as-group', [CompletionResultType]::ParameterName, 'A group to impersonate; may be repeated')
+            [CompletionResult]::new('--as-uid', '--as-uid', [CompletionResultType]::ParameterName, 'The uid to impersonate')
+            [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'How long one request to the hub may take, such as 10s or 1m; 0 means for ever')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--show-secrets', '--show-secrets', [CompletionResultType]::ParameterName, 'Show secrets as they are')
+            [CompletionResult]::new('--exit-code', '--exit-code', [CompletionResultType]::ParameterName, 'Exit with 3 when the two differ')
+            [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Leave out the titles of the columns')
+            [CompletionResult]::new('--insecure-skip-tls-verify', '--insecure-skip-tls-verify', [CompletionResultType]::ParameterName, 'Do not check the server''s certificate: anyone may listen and answer')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say nothing but the answer, warnings and errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say nothing but the answer, warnings and errors')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Show everything: all clusters, values and consequences')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Show everything: all clusters, values and consequences')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'kubectl-fleet-stage;snapshots;help' {
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show the resources in one version')
+            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two versions, resource by resource')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'kubectl-fleet-stage;snapshots;help;show' {
+            break
+        }
+        'kubectl-fleet-stage;snapshots;help;diff' {
+            break
+        }
+        'kubectl-fleet-stage;snapshots;help;help' {
             break
         }
         'kubectl-fleet-stage;explain' {
@@ -364,6 +626,10 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-fleet-stage' -ScriptBlo
             [CompletionResult]::new('collect', 'collect', [CompletionResultType]::ParameterValue, 'Save everything that a diagnosis reads in one file')
             [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Check the hub, your permissions, the controller and the member agents')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the update runs and how they are')
+            [CompletionResult]::new('approvals', 'approvals', [CompletionResultType]::ParameterValue, 'List the approvals that runs wait for, and those that were given')
+            [CompletionResult]::new('strategies', 'strategies', [CompletionResultType]::ParameterValue, 'List the update strategies, and which runs use them')
+            [CompletionResult]::new('history', 'history', [CompletionResultType]::ParameterValue, 'Show which runs rolled out which version of a placement, and what of it still holds')
+            [CompletionResult]::new('snapshots', 'snapshots', [CompletionResultType]::ParameterValue, 'List the versions of a placement''s content, show one, or compare two')
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a finding at length, offline')
             [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Print the JSON schema of a machine-readable output')
             [CompletionResult]::new('version', 'version', [CompletionResultType]::ParameterValue, 'Print the version')
@@ -387,6 +653,30 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-fleet-stage' -ScriptBlo
             break
         }
         'kubectl-fleet-stage;help;list' {
+            break
+        }
+        'kubectl-fleet-stage;help;approvals' {
+            break
+        }
+        'kubectl-fleet-stage;help;strategies' {
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show one strategy: its stages, gates and runs')
+            break
+        }
+        'kubectl-fleet-stage;help;strategies;show' {
+            break
+        }
+        'kubectl-fleet-stage;help;history' {
+            break
+        }
+        'kubectl-fleet-stage;help;snapshots' {
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show the resources in one version')
+            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two versions, resource by resource')
+            break
+        }
+        'kubectl-fleet-stage;help;snapshots;show' {
+            break
+        }
+        'kubectl-fleet-stage;help;snapshots;diff' {
             break
         }
         'kubectl-fleet-stage;help;explain' {

@@ -276,7 +276,9 @@ fn note(approval: &Approval) -> Option<String> {
         ApprovalState::Pending if stopped => {
             format!("{run} is stopped: an approval is taken when it is resumed.")
         }
-        ApprovalState::Pending => return None,
+        ApprovalState::Pending | ApprovalState::Accepted | ApprovalState::NotReached => {
+            return None;
+        }
         ApprovalState::Ignored => {
             let observed = approval
                 .answer
@@ -305,7 +307,6 @@ fn note(approval: &Approval) -> Option<String> {
         ApprovalState::RunOver => format!("{run} is over: approving changes nothing."),
         ApprovalState::RunGone => format!("{run} does not exist: approving changes nothing."),
         ApprovalState::Unknown => format!("{name} could not be read."),
-        ApprovalState::Accepted | ApprovalState::NotReached => return None,
     })
 }
 

@@ -121,7 +121,8 @@ fn write_notes(text: &mut String, notes: &[Note], ui: &Ui) {
         );
         if let Some(command) = &note.command {
             let command = ui.invocation().command(command);
-            text.push_str(&format!("        {}\n", ui.paint().command(&command)));
+            let line = ["        ", &ui.paint().command(&command), "\n"];
+            text.push_str(&line.concat());
         }
     }
 }

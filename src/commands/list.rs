@@ -18,7 +18,7 @@ use crate::kubefleet::object::OWN_API_VERSION;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Kind, ObjectRef};
 use crate::render::table::{Cell, Column, Table};
-use crate::rollout::{ClusterState, Rollout, StageState};
+use crate::rollout::{ClusterState, Rollout, StageState, StageView};
 use crate::ui::Ui;
 
 /// List the update runs and how they are
@@ -333,7 +333,7 @@ fn table(rollouts: &[&Rollout<'_>], reach: &Reach, wide: bool, ui: &Ui) -> Table
             Cell::from(&run.meta.name),
             Cell::from(&run.spec.placement),
             Cell::styled(verdict.as_str(), ui.paint().verdict_style(verdict)),
-            Cell::from(stage.map(|stage| stage.name())),
+            Cell::from(stage.map(StageView::name)),
             Cell::from(format!("{done}/{total}")),
             Cell::from(filled(&run.status.snapshot_index)),
             Cell::from(age(run.meta.created, rollout.now)),

@@ -158,7 +158,7 @@ pub(super) fn read(
         .iter()
         .map(|(placement, group)| Needs::of(&group.inventory(placement, reading.now, None, None)))
         .collect();
-    let more = more(reach, evidence, groups.keys().zip(&needs));
+    let more = more(reach, evidence, &groups.keys().zip(&needs));
     let further = reading.answer(&more);
     let mut gaps = gaps(&queries, &answers);
     gaps.extend(self::gaps(&more, &further));
@@ -287,7 +287,7 @@ impl Needs {
 fn more<'n>(
     reach: &Reach,
     evidence: Evidence,
-    needs: impl Iterator<Item = (&'n ObjectRef, &'n Needs)> + Clone,
+    needs: &(impl Iterator<Item = (&'n ObjectRef, &'n Needs)> + Clone),
 ) -> Vec<Query> {
     if evidence == Evidence::Approvals {
         return reach.queries(Concept::ApprovalRequest);

@@ -18,6 +18,7 @@ use crate::diagnose::report::{NotChecked, Subject};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::object::OWN_API_VERSION;
+use crate::kubefleet::placement::Placement;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::render::table::{Cell, Column, Table};
 use crate::rollout::versions::{Version, versions};
@@ -266,7 +267,7 @@ fn snapshot_list(versions: &[Version<'_>], around: &Around, placement: &ObjectRe
             .inventory
             .placement
             .present()
-            .map(|placement| placement.history_limit()),
+            .map(Placement::history_limit),
         items: versions
             .iter()
             .map(|version| SnapshotItem {
@@ -360,7 +361,7 @@ fn bytes(bytes: usize) -> String {
         tenths = (tenths + 512) / 1024;
         unit = next;
     }
-    if tenths % 10 == 0 || tenths >= 1000 {
+    if tenths.is_multiple_of(10) || tenths >= 1000 {
         format!("{}{unit}", tenths / 10)
     } else {
         format!("{}.{}{unit}", tenths / 10, tenths % 10)

@@ -16,6 +16,7 @@ use crate::exit::Exit;
 use crate::inventory::choose;
 use crate::inventory::source::{Query, Source};
 use crate::kubefleet::object::{Body, OWN_API_VERSION};
+use crate::kubefleet::selector::LabelSelector;
 use crate::kubefleet::strategy::{Stage, Strategy, Task};
 use crate::kubefleet::{Concept, ObjectRef, Scope};
 use crate::render::table::{Cell, Column, Table};
@@ -429,10 +430,7 @@ fn stage(stage: &Stage) -> StageItem {
     };
     StageItem {
         name: stage.name.clone(),
-        selector: stage
-            .selector
-            .as_deref()
-            .map(|selector| selector.describe()),
+        selector: stage.selector.as_deref().map(LabelSelector::describe),
         ordered_by: (!stage.sorting_label.is_empty()).then(|| stage.sorting_label.clone()),
         max_concurrency: match stage.max_concurrency.trim() {
             "" => "1".to_owned(),

@@ -326,10 +326,12 @@ fn path(query: &Query) -> String {
             path.push_str(&encode(name));
         }
         Which::Labelled(labels) => {
-            path.push_str(&format!("?limit={MOST}&labelSelector={}", encode(labels)));
+            let parameters = format!("?limit={MOST}&labelSelector={}", encode(labels));
+            path.push_str(&parameters);
         }
         Which::All => {
-            path.push_str(&format!("?limit={MOST}"));
+            let parameters = format!("?limit={MOST}");
+            path.push_str(&parameters);
             if kind == Kind::Event {
                 path.push_str("&fieldSelector=type%3DWarning");
             }

@@ -31,6 +31,7 @@ pub use served::Served;
 pub use watch::{Event, Mirror, News, Next, Watch, What};
 
 use crate::inventory::source::{Answer, Outcome, Query, Source, Which};
+use crate::kubefleet::object::Object;
 use crate::kubefleet::{Kind, ObjectRef};
 use crate::member::{Errand, Look};
 use request::Connection;
@@ -79,10 +80,10 @@ impl Hub {
         let default_namespace = resolved.config.default_namespace.clone();
         let url = resolved.config.cluster_url.to_string();
         let url = url.trim_end_matches('/').to_owned();
-        let _inside = runtime.enter();
+        let inside = runtime.enter();
         let client = Client::try_from(resolved.config)
             .map_err(|error| HubError::Config(config::chain(&error)))?;
-        drop(_inside);
+        drop(inside);
         let connection = Connection::new(client, url, limit);
         let served = wait(
             &runtime,
@@ -223,7 +224,7 @@ impl Hub {
             let answer = match found {
                 Ok(found) => {
                     if let Some(texts) = &mut self.texts {
-                        let names = found.objects.iter().map(|object| object.reference());
+                        let names = found.objects.iter().map(Object::reference);
                         texts.extend(names.zip(found.texts));
                     }
                     Answer {
@@ -303,19 +304,15 @@ fn wait<T>(
         let mut next = PATIENCE;
         let mut told = false;
         loop {
-            match tokio::time::timeout(next, future.as_mut()).await {
-                Ok(done) => {
-                    if told {
-                        on_wait(None);
-                    }
-                    return done;
+            if let Ok(done) = tokio::time::timeout(next, future.as_mut()).await {
+                if told {
+                    on_wait(None);
                 }
-                Err(_) => {
-                    on_wait(Some(what));
-                    told = true;
-                    next = BEAT;
-                }
+                return done;
             }
+            on_wait(Some(what));
+            told = true;
+            next = BEAT;
         }
     })
 }

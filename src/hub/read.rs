@@ -69,7 +69,8 @@ pub(super) fn encode(word: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
             text.push(char::from(byte));
         } else {
-            text.push_str(&format!("%{byte:02X}"));
+            let escaped = format!("%{byte:02X}");
+            text.push_str(&escaped);
         }
         text
     })
@@ -102,10 +103,8 @@ pub(super) async fn read(
         Which::All { namespace, label } => {
             let mut path = path(query.kind, version, namespace.as_deref(), None);
             if let Some((key, value)) = label {
-                path.push_str(&format!(
-                    "?labelSelector={}",
-                    encode(&format!("{key}={value}"))
-                ));
+                path.push_str("?labelSelector=");
+                path.push_str(&encode(&format!("{key}={value}")));
             }
             list(connection, &path, keep_text).await
         }

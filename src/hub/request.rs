@@ -37,7 +37,7 @@ pub(super) struct Answer {
 }
 
 /// Far enough away to mean never.
-const NEVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+const NEVER: Duration = Duration::from_hours(100 * 365 * 24);
 
 impl Connection {
     pub(super) fn new(client: Client, url: String, limit: Option<Duration>) -> Self {

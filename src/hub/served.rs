@@ -75,7 +75,7 @@ impl Served {
 }
 
 #[derive(Deserialize)]
-struct Groups {
+struct Apis {
     kind: String,
     #[serde(default)]
     items: Vec<Value>,
@@ -103,7 +103,7 @@ pub(super) async fn discover(connection: &Connection) -> Result<Served, HubError
         }
         Err(error) => return Err(error),
     };
-    let groups: Groups = serde_json::from_slice(&body)
+    let groups: Apis = serde_json::from_slice(&body)
         .map_err(|error| HubError::Broken(format!("/apis is no list of API groups: {error}")))?;
     let mut served = Served::default();
     if groups.kind == "APIGroupDiscoveryList" {

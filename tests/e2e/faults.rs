@@ -132,6 +132,15 @@ fn check(what: &str, tried: &Tried, code: i32, words: &str) {
 
 #[test]
 fn nothing_works() {
+    // Most of the time is spent with waiting: each command has a proxy of its own.
+    std::thread::scope(|scope| {
+        for command in COMMANDS {
+            scope.spawn(|| nothing_works_for(command));
+        }
+    });
+}
+
+fn nothing_works_for(command: &str) {
     let Some(bad) = Bad::hub() else { return };
     let bytes = 20;
     for (fault, words) in [
@@ -151,14 +160,12 @@ fn nothing_works() {
         (Fault::Cut { bytes }, "the hub's answer is broken"),
         (Fault::Hang, "no answer within 3s"),
     ] {
-        for command in COMMANDS {
-            let what = format!("{command} with {fault:?}");
-            let tried = bad.run(command, vec![Rule::new("", fault.clone())]);
-            check(&what, &tried, 1, words);
-            assert!(tried.took < LIMIT + SLACK, "{what}: {:?}", tried.took);
-            let count = tried.requests.len();
-            assert!(count <= 5, "{what}: {count} requests");
-        }
+        let what = format!("{command} with {fault:?}");
+        let tried = bad.run(command, vec![Rule::new("", fault.clone())]);
+        check(&what, &tried, 1, words);
+        assert!(tried.took < LIMIT + SLACK, "{what}: {:?}", tried.took);
+        let count = tried.requests.len();
+        assert!(count <= 5, "{what}: {count} requests");
     }
 }
 
@@ -382,4 +389,53 @@ fn a_watch_that_breaks_is_gone_on_with() {
         1,
         "no answer within 3s",
     );
+}
+
+#[test]
+fn a_change_is_seen_however_often_the_watch_breaks() {
+    for (name, fault) in [
+        ("faults-ends", Fault::WatchEnds { events: 1 }),
+        ("faults-cut", Fault::WatchCut { events: 1 }),
+    ] {
+        let scene = both(name).into_iter().find(|scene| !scene.namespaced);
+        let Some(scene) = scene.filter(|scene| !scene.hub.is_real()) else {
+            return;
+        };
+        let mut stages = three_stages();
+        stages[1]["beforeStageTasks"] = json!([{"type": "Approval"}]);
+        scene.set(&stages, &["member-1", "member-2", "member-3"]);
+        scene.run(&scene.name, "Initialize");
+        scene.until_run(&scene.name, "Initialized", "True", "");
+        let (hub, _) = scene.hub.own.as_ref().unwrap();
+        let proxy = FaultProxy::start(hub).unwrap();
+        proxy.rules(vec![Rule::new("watch=", fault)]);
+        let arguments = [
+            "wait",
+            &scene.name,
+            "--for=approval",
+            "--keep-waiting",
+            "--timeout=60s",
+        ];
+        let ran = std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| scene.hub.plugin_as(&proxy.kubeconfig(), &arguments));
+            let begun = Instant::now();
+            let watches = |seen: &Seen| seen.target.contains("watch=");
+            while !proxy.requests().iter().any(watches) {
+                assert!(begun.elapsed() < scene.hub.patience(), "nobody watches");
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            let path = scene.run_path(&scene.name);
+            scene.hub.patch(&path, &json!({"spec": {"state": "Run"}}));
+            waiting.join().unwrap()
+        });
+        assert_eq!(ran.code, 0, "{name}: {}\n{}", ran.out, ran.err);
+        // Each watch goes on where the last one broke: there are several, and one list.
+        let seen = proxy.requests();
+        let count = |part: &str| {
+            let runs = seen.iter().filter(|seen| seen.target.contains(RUNS));
+            runs.filter(|seen| seen.target.contains(part)).count()
+        };
+        assert!(count("watch=") > 1, "{name}: {}", count("watch="));
+        assert_eq!(count("limit="), 1, "{name}");
+    }
 }

@@ -29,10 +29,17 @@ fn call<'s>(command: &str, run: &'s str, placement: &'s str) -> Vec<&'s str> {
         "list" => vec!["list", "-o", "json"],
         "snapshots" => vec!["snapshots", placement, "-o", "json"],
         "status" => vec!["status", run, "-o", "json"],
-        // Both end at once: the run waits for a person.
-        "status --watch" => vec!["status", run],
         "strategies" => vec!["strategies", "-o", "json"],
-        "wait" => vec!["wait", run, "--for=approval", "--timeout=20s"],
+        // Nothing ends it but the time; both follow the run in the same way.
+        "status --watch" | "wait" => {
+            vec![
+                "wait",
+                run,
+                "--for=succeeded",
+                "--keep-waiting",
+                "--timeout=2s",
+            ]
+        }
         other => panic!("how is {other} called?"),
     }
 }

@@ -52,6 +52,14 @@ fn files(root: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, String> {
         ("report", Described::Diagnosis),
         ("report-list", Described::DiagnosisList),
         ("status", Described::Status),
+        ("run-list", Described::RunList),
+        ("approval-list", Described::ApprovalList),
+        ("strategy-list", Described::StrategyList),
+        ("strategy", Described::Strategy),
+        ("history", Described::History),
+        ("snapshot-list", Described::SnapshotList),
+        ("snapshot", Described::Snapshot),
+        ("snapshot-diff", Described::SnapshotDiff),
     ] {
         let schema =
             serde_json::to_string_pretty(&schema(of)).map_err(|error| error.to_string())?;
@@ -157,15 +165,22 @@ fn cli() -> String {
         .get_subcommands_mut()
         .filter(|sub| sub.get_name() != "help")
     {
-        let name = sub.get_name().to_owned();
-        let help = sub.render_long_help().to_string();
-        let _ = write!(
-            out,
-            "\n## kubectl fleet-stage {name}\n\n```text\n{}\n```\n",
-            help.trim_end()
-        );
+        section(&mut out, sub, "kubectl fleet-stage");
     }
     trim_lines(&out)
+}
+
+/// A command, and those below it.
+fn section(out: &mut String, command: &mut clap::Command, parent: &str) {
+    let name = format!("{parent} {}", command.get_name());
+    let help = command.render_long_help().to_string();
+    let _ = write!(out, "\n## {name}\n\n```text\n{}\n```\n", help.trim_end());
+    for sub in command
+        .get_subcommands_mut()
+        .filter(|sub| sub.get_name() != "help")
+    {
+        section(out, sub, &name);
+    }
 }
 
 fn trim_lines(text: &str) -> String {

@@ -41,14 +41,14 @@ async fn play(root: &Path, members: usize) -> Result<(), String> {
         .await?
         .map_err(|error| error.to_string())?;
     report("installing the CRDs");
-    let crds = Crds::from_environment().map_err(|error| error.to_string())?;
+    let crds = Crds::from_environment();
     patiently(hub.install(&crds)).await?;
     report(&format!(
         "preparing {} member clusters and their rollouts",
         members.max(4)
     ));
     let client = patiently(hub.client()).await?;
-    let standin = patiently(fill(client, members)).await?;
+    let standin = Box::pin(patiently(fill(client, members))).await?;
     guide(root, &hub.kubeconfig());
     // Both work until whoever waits for the interruption drops us.
     let _at_work = (hub, standin);

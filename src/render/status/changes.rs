@@ -1,5 +1,7 @@
 //! What changed between two looks, one line each.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 
 use super::describe;
@@ -178,11 +180,13 @@ fn cluster_changes(
     lines: &mut Vec<String>,
 ) {
     let mut moved: Vec<(ClusterState, Vec<&ClusterProgress>)> = Vec::new();
-    for cluster in &stage.clusters {
+    let before = before.map_or(&[][..], |stage| &stage.clusters);
+    for (at, cluster) in stage.clusters.iter().enumerate() {
+        // The order of a stage's clusters stays; a fleet of thousands is looked at every second.
         let known = before
-            .into_iter()
-            .flat_map(|stage| &stage.clusters)
-            .find(|known| known.name == cluster.name)
+            .get(at)
+            .filter(|known| known.name == cluster.name)
+            .or_else(|| before.iter().find(|known| known.name == cluster.name))
             .map_or(ClusterState::Pending, |known| known.state);
         if known == cluster.state {
             continue;
@@ -256,7 +260,10 @@ fn answers(before: &[OpenGate], after: &[OpenGate], lines: &mut Vec<String>) {
 /// What clusters of a placement have now; those with the same stand together.
 fn placed(before: &[PlacedCluster], after: &[PlacedCluster], lines: &mut Vec<String>) {
     let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
-    for cluster in after {
+    for (at, cluster) in after.iter().enumerate() {
+        if before.get(at) == Some(cluster) {
+            continue;
+        }
         let what = describe(cluster);
         let known = before.iter().find(|known| known.name == cluster.name);
         if known.is_some_and(|known| describe(known) == what) {
@@ -270,9 +277,10 @@ fn placed(before: &[PlacedCluster], after: &[PlacedCluster], lines: &mut Vec<Str
     for (what, members) in groups {
         lines.push(format!("{}: {what}", list(&members, NAMES)));
     }
+    let names: BTreeSet<_> = after.iter().map(|cluster| &cluster.name).collect();
     let left: Vec<_> = before
         .iter()
-        .filter(|known| !after.iter().any(|cluster| cluster.name == known.name))
+        .filter(|known| !names.contains(&known.name))
         .map(|known| known.name.as_str())
         .collect();
     if !left.is_empty() {

@@ -44,8 +44,15 @@ impl Fleet {
         }
     }
 
+    /// Finds out at which version the hub serves update runs; that of a current hub without it.
+    pub async fn discover(mut self) -> Self {
+        self.api.discover().await;
+        self
+    }
+
     /// Creates an object of any kind that a fleet has, its status included.
     pub async fn create(&self, object: &Value) -> Done<Value> {
+        let object = &self.api.versioned(object);
         let what = format!("create {} {}", object.text("/kind"), object.name());
         let path = path_of(object, false)?;
         let mut created = self
@@ -216,6 +223,15 @@ impl Fleet {
             kind.name(),
             scope.reference(name),
         )))
+    }
+
+    /// Waits until a member cluster has joined: a placement passes over it before that.
+    pub async fn wait_for_member(&self, cluster: &str, limit: Duration) -> Done<Value> {
+        let kind = Kind::MemberCluster;
+        self.wait(kind, &Scope::Cluster, cluster, limit, |object| {
+            conditions::of_status(object).is_true("Joined", object.generation())
+        })
+        .await
     }
 
     /// Waits until a placement has its clusters.

@@ -62,16 +62,22 @@ pub async fn fill(client: Client, members: usize) -> Done<StandIn> {
     let fleet = Fleet::new(client.clone());
     // Getting there need not take as long as watching.
     let standin = StandIn::start(client.clone(), Timing::fast());
-    for (number, environment) in environments(members.max(4)) {
+    let environments = environments(members.max(4));
+    for (number, environment) in &environments {
         let name = format!("{environment}-{number}");
         let order = number.to_string();
         let cluster = member(&name, &[(ENVIRONMENT, environment), ("order", &order)]);
-        let cluster = if environment == "edge" {
+        let cluster = if *environment == "edge" {
             annotated(cluster, TROUBLE, &Trouble::NotAvailable.to_string())
         } else {
             cluster
         };
         fleet.create(&cluster).await?;
+    }
+    for (number, environment) in &environments {
+        fleet
+            .wait_for_member(&format!("{environment}-{number}"), LIMIT)
+            .await?;
     }
     tokio::try_join!(
         checkout(&fleet),

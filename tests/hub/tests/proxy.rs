@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use http::{Method, Request, Response, header};
 use http_body_util::BodyExt;
 use k8s_openapi::api::core::v1::Namespace;
+use kube::api::ListParams;
 use kube::client::Body;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Api, Client, Config};
@@ -152,10 +153,10 @@ async fn the_user_is_the_clients() {
     let path = proxy.kubeconfig_of("user-003").unwrap();
     let client = test_hub::client(&path, "hub").await.unwrap();
     let real = Api::<Namespace>::all(client.clone());
-    let real = real.list(&Default::default()).await.unwrap_err();
+    let real = real.list(&ListParams::default()).await.unwrap_err();
     proxy.rules(vec![Rule::new(SPACES, Fault::Forbidden)]);
     let made = Api::<Namespace>::all(client);
-    let made = made.list(&Default::default()).await.unwrap_err();
+    let made = made.list(&ListParams::default()).await.unwrap_err();
     // The proxy refuses in the server's own words.
     assert_eq!(real.to_string(), made.to_string());
 }
@@ -227,7 +228,7 @@ async fn refusals_are_those_of_a_server() {
     ] {
         proxy.rules(vec![Rule::new(SPACES, fault)]);
         let api = Api::<Namespace>::all(client.clone());
-        let error = api.list(&Default::default()).await.unwrap_err();
+        let error = api.list(&ListParams::default()).await.unwrap_err();
         let kube::Error::Api(status) = error else {
             panic!("{error:?}");
         };

@@ -9,6 +9,7 @@
 
 use k8s_openapi::api::core::v1::Namespace;
 use kube::Api;
+use kube::api::ListParams;
 use test_hub::{Error, Options, TestHub};
 
 #[tokio::test]
@@ -27,11 +28,11 @@ async fn servers_know_their_users_and_end_with_us() {
     for server in ["hub", "member-1"] {
         let client = hub.client_of(server, test_hub::ADMIN).await.unwrap();
         let namespaces = Api::<Namespace>::all(client);
-        let names: Vec<_> = namespaces.list(&Default::default()).await.unwrap().items;
+        let names: Vec<_> = namespaces.list(&ListParams::default()).await.unwrap().items;
         assert!(!names.is_empty());
         let client = hub.client_of(server, "user-007").await.unwrap();
         let namespaces = Api::<Namespace>::all(client);
-        let error = namespaces.list(&Default::default()).await.unwrap_err();
+        let error = namespaces.list(&ListParams::default()).await.unwrap_err();
         let kube::Error::Api(status) = error else {
             panic!("{error}");
         };
@@ -45,5 +46,5 @@ async fn servers_know_their_users_and_end_with_us() {
     let client = hub.client().await.unwrap();
     drop(hub);
     let namespaces = Api::<Namespace>::all(client);
-    assert!(namespaces.list(&Default::default()).await.is_err());
+    assert!(namespaces.list(&ListParams::default()).await.is_err());
 }

@@ -28,6 +28,44 @@ pub(crate) enum Failure {
 
 pub(crate) type Answer<T> = Result<T, Failure>;
 
+/// What the hub serves of staged update runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Served {
+    version: String,
+    /// Whether runs can be initialized without being executed, and stopped. Old controllers
+    /// execute every run at once.
+    pub(crate) obeys_state: bool,
+}
+
+impl Default for Served {
+    fn default() -> Self {
+        Self {
+            version: "v1beta1".to_owned(),
+            obeys_state: true,
+        }
+    }
+}
+
+impl Served {
+    /// Reads it from the definition of runs.
+    fn read(definition: &Value) -> Option<Self> {
+        let served: Vec<&Value> = definition
+            .items("/spec/versions")
+            .iter()
+            .filter(|version| version["served"] == true)
+            .collect();
+        let version = served
+            .iter()
+            .find(|version| version.text("/name") == "v1beta1")
+            .or_else(|| served.first())?;
+        let states = version.items("/schema/openAPIV3Schema/properties/spec/properties/state/enum");
+        Some(Self {
+            version: version.text("/name").to_owned(),
+            obeys_state: states.iter().any(|state| state == "Run"),
+        })
+    }
+}
+
 /// The hub, as the controllers see it.
 #[derive(Clone)]
 pub(crate) struct Api {
@@ -35,6 +73,7 @@ pub(crate) struct Api {
     world: Arc<Mutex<World>>,
     changes: Arc<watch::Sender<u64>>,
     manager: &'static str,
+    pub(crate) served: Served,
 }
 
 impl Api {
@@ -43,8 +82,35 @@ impl Api {
         Self {
             client,
             manager,
+            served: Served::default(),
             world: Arc::default(),
             changes: Arc::new(watch::Sender::new(0)),
+        }
+    }
+
+    /// Finds out what the hub serves; a current hub when it does not tell.
+    pub(crate) async fn discover(&mut self) {
+        const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+        const RUNS: &str = "clusterstagedupdateruns.placement.kubernetes-fleet.io";
+        if let Ok(definition) = self.get_at(DEFINITIONS, RUNS).await {
+            self.served = Served::read(&definition).unwrap_or_default();
+        }
+    }
+
+    /// The path of a collection. `namespace` is ignored by kinds without one; empty means all.
+    fn path(&self, kind: Kind, namespace: &str) -> String {
+        let root = match kind.api_version().split_once('/') {
+            None => format!("/api/{}", kind.api_version()),
+            Some((group, _)) if kind.is_staged() => {
+                format!("/apis/{group}/{}", self.served.version)
+            }
+            Some(_) => format!("/apis/{}", kind.api_version()),
+        };
+        let plural = kind.names().1;
+        if namespace.is_empty() {
+            format!("{root}/{plural}")
+        } else {
+            format!("{root}/namespaces/{namespace}/{plural}")
         }
     }
 
@@ -68,8 +134,22 @@ impl Api {
     }
 
     pub(crate) async fn create(&self, kind: Kind, object: &Value) -> Answer<Value> {
-        let path = kind.path(object.namespace());
-        Ok(self.keep(kind, self.create_at(&path, object).await?))
+        let path = self.path(kind, object.namespace());
+        let object = self.versioned(object);
+        Ok(self.keep(kind, self.create_at(&path, &object).await?))
+    }
+
+    /// The object at the version that the hub serves.
+    pub(crate) fn versioned(&self, object: &Value) -> Value {
+        let mut object = object.clone();
+        let kind = Kind::ALL
+            .into_iter()
+            .find(|kind| kind.name() == object.text("/kind"));
+        let group = kind.filter(|kind| kind.is_staged()).map(Kind::api_version);
+        if let Some((group, _)) = group.and_then(|version| version.split_once('/')) {
+            object["apiVersion"] = format!("{group}/{}", self.served.version).into();
+        }
+        object
     }
 
     /// Creates an object in a collection that need not be a watched one.
@@ -80,7 +160,7 @@ impl Api {
     }
 
     pub(crate) async fn update(&self, kind: Kind, object: &Value) -> Answer<Value> {
-        let path = kind.path(object.namespace());
+        let path = self.path(kind, object.namespace());
         Ok(self.keep(kind, self.update_at(&path, object).await?))
     }
 
@@ -92,7 +172,7 @@ impl Api {
     }
 
     pub(crate) async fn update_status(&self, kind: Kind, object: &Value) -> Answer<Value> {
-        let path = kind.path(object.namespace());
+        let path = self.path(kind, object.namespace());
         Ok(self.keep(kind, self.update_status_at(&path, object).await?))
     }
 
@@ -110,7 +190,7 @@ impl Api {
     /// Deletes an object; one that is gone already is fine.
     pub(crate) async fn delete(&self, kind: Kind, object: &Value) -> Answer<()> {
         let what = format!("delete {} {}", kind.name(), object.name());
-        let request = Request::new(kind.path(object.namespace()))
+        let request = Request::new(self.path(kind, object.namespace()))
             .delete(object.name(), &DeleteParams::default());
         match self.send(request, &what).await {
             Ok(_) | Err(Failure::NotFound) => Ok(()),
@@ -119,7 +199,7 @@ impl Api {
     }
 
     pub(crate) async fn get(&self, kind: Kind, namespace: &str, name: &str) -> Answer<Value> {
-        self.get_at(&kind.path(namespace), name).await
+        self.get_at(&self.path(kind, namespace), name).await
     }
 
     /// One object of a collection that need not be a watched one.
@@ -169,7 +249,7 @@ impl Api {
 
     /// Reads all objects of a kind once; a kind that is not installed has none.
     pub(crate) async fn load(&self, kind: Kind) -> Answer<String> {
-        let (objects, version) = match self.list(&kind.path("")).await {
+        let (objects, version) = match self.list(&self.path(kind, "")).await {
             Err(Failure::NotFound) => (Vec::new(), String::new()),
             listed => listed?,
         };
@@ -197,7 +277,7 @@ impl Api {
 
     // Gives back the version to go on from, or nothing when all has to be read again.
     async fn watch(&self, kind: Kind, mut version: String) -> Option<String> {
-        let request = Request::new(kind.path(""))
+        let request = Request::new(self.path(kind, ""))
             .watch(&WatchParams::default(), &version)
             .ok()?;
         let events = self.client.request_events::<Value>(request).await.ok()?;
@@ -254,5 +334,29 @@ fn failure(error: kube::Error, what: &str) -> Failure {
         kube::Error::Api(status) if status.code == 404 => Failure::NotFound,
         kube::Error::Api(status) => Failure::Other(format!("cannot {what}: {}", status.message)),
         other => Failure::Other(format!("cannot {what}: {other}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_old_hub_is_told_from_a_current_one() {
+        let definition = |name: &str, states: Value| {
+            let mut version = json!({"name": name, "served": true});
+            version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]["state"] =
+                json!({"enum": states});
+            json!({"spec": {"versions": [{"name": "v1alpha1", "served": false}, version]}})
+        };
+        let current = definition("v1beta1", json!(["Initialize", "Run", "Stop"]));
+        assert_eq!(Served::read(&current), Some(Served::default()));
+        let old = definition("v1alpha1", json!(["Initialize", "Execute"]));
+        let old = Served::read(&old).unwrap();
+        assert!(!old.obeys_state);
+        assert_eq!(old.version, "v1alpha1");
+        assert_eq!(Served::read(&json!({})), None);
     }
 }

@@ -94,19 +94,17 @@ impl Kind {
         self.names().0
     }
 
-    /// Path of the collection; `namespace` is ignored by kinds without one, and empty means all.
-    pub(crate) fn path(self, namespace: &str) -> String {
-        let root = if self == Self::Namespace {
-            "/api/v1".to_owned()
-        } else {
-            format!("/apis/{}", self.api_version())
-        };
-        let plural = self.names().1;
-        if namespace.is_empty() {
-            format!("{root}/{plural}")
-        } else {
-            format!("{root}/namespaces/{namespace}/{plural}")
-        }
+    /// Whether it belongs to staged update runs, which old hubs serve at another version.
+    pub(crate) fn is_staged(self) -> bool {
+        matches!(
+            self,
+            Self::ClusterStagedUpdateRun
+                | Self::ClusterStagedUpdateStrategy
+                | Self::ClusterApprovalRequest
+                | Self::StagedUpdateRun
+                | Self::StagedUpdateStrategy
+                | Self::ApprovalRequest
+        )
     }
 }
 

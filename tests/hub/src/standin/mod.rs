@@ -5,6 +5,10 @@
 //! same order. It is not KubeFleet: it places the usual kinds of content, knows no overrides,
 //! envelopes, taints, drift or diff reports, and member clusters that exist on the hub alone.
 //!
+//! On a hub whose runs know no `spec.state: Run`, it behaves as KubeFleet 0.1 does: every run is
+//! executed at once, and the controller of placements makes the resource snapshots. The texts stay
+//! those of KubeFleet's main branch.
+//!
 //! Each look at a run is a pure function of the objects in memory ([`initialize`], [`validate`],
 //! [`execute`], [`stop`]); what it decides on is sent by [`runs`]. How fast everything goes is
 //! in [`Timing`], and what goes wrong on which cluster in [`Trouble`].
@@ -33,6 +37,7 @@ pub(crate) mod placements;
 mod placing;
 #[cfg(test)]
 mod recorded;
+mod resolve;
 mod runs;
 pub(crate) mod scheduler;
 mod selector;
@@ -125,7 +130,8 @@ impl StandIn {
     }
 }
 
-async fn run(context: Context) {
+async fn run(mut context: Context) {
+    context.api.discover().await;
     let api = &context.api;
     // Dropped with this task, all of them end.
     let mut tasks = JoinSet::new();

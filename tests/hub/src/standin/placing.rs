@@ -2,20 +2,24 @@
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::api::{Answer, Api, Failure};
 use super::control::{Context, each};
+use super::halt::Halt;
 use super::kinds::{Kind, Scope};
 use super::names;
 use super::object::Object;
 use super::placements::{self, Parts};
+use super::resolve;
 use super::scheduler;
+use super::timing::Timing;
 use super::world::World;
 
 /// Keeps every placement's policy snapshots, bindings and status as they should be.
 pub(crate) async fn control(mut context: Context) {
     loop {
-        let (api, world) = (&context.api, context.api.world());
+        let (api, timing, world) = (&context.api, &context.timing, context.api.world());
         let placements = [Kind::ClusterResourcePlacement, Kind::ResourcePlacement]
             .into_iter()
             .flat_map(|kind| world.all(kind));
@@ -26,12 +30,32 @@ pub(crate) async fn control(mut context: Context) {
                 if placement.deleting() {
                     delete(api, world, &scope, placement.clone()).await
                 } else {
-                    place(api, world, &scope, placement.clone()).await
+                    place(api, world, &scope, placement.clone()).await?;
+                    snapshot(api, timing, world, &scope, placement).await
                 }
             }
         });
         let (_, errors) = each(steps).await;
-        context.rest(None, errors).await;
+        // Nobody tells when the content changes.
+        let again = (!api.served.obeys_state).then(|| Instant::now() + timing.look);
+        context.rest(again, errors).await;
+    }
+}
+
+/// On an old hub it is the controller of placements that makes the resource snapshots.
+async fn snapshot(
+    api: &Api,
+    timing: &Timing,
+    world: &World,
+    scope: &Scope,
+    placement: &Value,
+) -> Answer<()> {
+    if api.served.obeys_state {
+        return Ok(());
+    }
+    match resolve::current(api, scope, placement, world, timing).await? {
+        Err(Halt::Abort(why) | Halt::Retry(why)) => Err(Failure::Other(why)),
+        Ok(_) => Ok(()),
     }
 }
 

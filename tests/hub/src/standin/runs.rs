@@ -10,7 +10,6 @@ use tokio::time::Instant;
 use super::api::{Answer, Api, Failure};
 use super::bindings;
 use super::conditions::{self, Condition, Conditions};
-use super::content;
 use super::control::{Context, each};
 use super::execute;
 use super::halt::Halt;
@@ -20,7 +19,7 @@ use super::look::{Action, Look, Next};
 use super::marks;
 use super::names;
 use super::object::Object;
-use super::snapshots;
+use super::resolve;
 use super::status::Run;
 use super::stop;
 use super::timing::Timing;
@@ -212,6 +211,9 @@ async fn look(
         object = api.update(scope.kinds().run, &object).await?;
     }
     let mut run = Run::read(&object);
+    if !api.served.obeys_state {
+        "Run".clone_into(&mut run.spec.state);
+    }
     let generation = run.generation;
     run.status.observe(generation);
     let mut writer = Writer {
@@ -335,7 +337,7 @@ async fn initialize(
     }
 }
 
-/// The index of the snapshot that stands for the content as it is now, or nearly so.
+/// The index of the snapshot for a run that names none.
 async fn current_snapshot(
     api: &Api,
     run: &Run,
@@ -343,53 +345,26 @@ async fn current_snapshot(
     timing: &Timing,
 ) -> Answer<Result<String, Halt>> {
     let kinds = run.scope.kinds();
-    let (namespace, name) = (run.scope.namespace(), &run.spec.placement);
-    let Some(placement) = world.get(kinds.placement, namespace, name) else {
-        return Err(Failure::Conflict);
-    };
-    let content = match content::select(api, &run.scope, placement).await {
-        Ok(content) => content,
-        Err(halt) => return Ok(Err(halt)),
-    };
-    let kind = kinds.resource_snapshot;
-    let known: Vec<&Value> = world.of_placement(kind, &run.scope, name).collect();
-    let get = |name: &str| world.get(kind, namespace, name).cloned();
-    let now = Timestamp::now();
-    let index = |snapshot: &Value| snapshot.label(names::RESOURCE_INDEX).to_owned();
-    match snapshots::decide(placement, &known, &content, timing.snapshots, now) {
-        snapshots::Decision::Use { name, promote } => {
-            let mut snapshot = get(&name).ok_or(Failure::Conflict)?;
-            if promote {
-                snapshot.put(&["metadata", "labels", names::IS_LATEST], json!("true"));
-                api.update(kind, &snapshot).await?;
-            }
-            Ok(Ok(index(&snapshot)))
-        }
-        snapshots::Decision::Delay { name, note } => {
-            let mut snapshot = get(&name).ok_or(Failure::Conflict)?;
-            if note {
-                snapshots::note(&mut snapshot, now);
-                api.update(kind, &snapshot).await?;
-            }
-            Ok(Ok(index(&snapshot)))
-        }
-        snapshots::Decision::Create {
-            index: number,
-            demote,
-            prune,
-        } => {
-            if let Some(mut old) = demote.and_then(|name| get(&name)) {
-                old.put(&["metadata", "labels", names::IS_LATEST], json!("false"));
-                api.update(kind, &old).await?;
-            }
-            for old in prune.iter().filter_map(|name| get(name)) {
-                api.delete(kind, &old).await?;
-            }
-            let new = snapshots::build(&run.scope, placement, number, &content);
-            api.create(kind, &new).await?;
-            Ok(Ok(number.to_string()))
-        }
+    let name = &run.spec.placement;
+    if api.served.obeys_state {
+        let placement = world.get(kinds.placement, run.scope.namespace(), name);
+        let placement = placement.ok_or(Failure::Conflict)?;
+        return resolve::current(api, &run.scope, placement, world, timing).await;
     }
+    // An old hub takes what the controller of placements has made.
+    let latest = world
+        .of_placement(kinds.resource_snapshot, &run.scope, name)
+        .find(|snapshot| snapshot.label(names::IS_LATEST) == "true");
+    Ok(latest.map_or_else(
+        || {
+            Err(Halt::Retry(format!(
+                "no latest resourceSnapshots found for placement `{}`. This might be a transient \
+                 state, need retry",
+                run.scope.key(name)
+            )))
+        },
+        |snapshot| Ok(snapshot.label(names::RESOURCE_INDEX).to_owned()),
+    ))
 }
 
 /// Deletes the approval requests of a run, then lets it go.
