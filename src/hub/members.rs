@@ -378,7 +378,63 @@ fn outcome(error: &HubError) -> Outcome {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, Query, Which, path};
+    use std::sync::Arc;
+
+    use super::{Flags, HubError, Kind, Members, Query, Ways, Which, path};
+
+    const CONTEXTS: &str = "
+apiVersion: v1
+kind: Config
+clusters: []
+users: []
+contexts:
+- {name: member-1, context: {cluster: a, user: a}}
+- {name: fleet-member-member-2, context: {cluster: a, user: a}}
+- {name: admin@member-3, context: {cluster: a, user: a}}
+- {name: other, context: {cluster: a, user: a}}
+";
+
+    fn members(named: &[(&str, &str)], by_name: bool) -> Result<Members, HubError> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config");
+        std::fs::write(&path, CONTEXTS).unwrap();
+        let flags = Flags {
+            kubeconfig: Some(path),
+            ..Flags::default()
+        };
+        let own = |(cluster, context): &(&str, &str)| ((*cluster).into(), (*context).into());
+        let ways = Ways {
+            named: named.iter().map(own).collect(),
+            by_name,
+        };
+        Members::new(&flags, ways, None, Arc::new(|_| None))
+    }
+
+    #[test]
+    fn only_an_equal_name_leads_into_a_cluster() {
+        let all = members(&[("member-4", "other")], true).unwrap();
+        for (cluster, context) in [
+            ("member-1", Some("member-1")),
+            ("member-2", Some("fleet-member-member-2")),
+            ("member-3", None),
+            ("member", None),
+            ("member-4", Some("other")),
+            ("other", Some("other")),
+        ] {
+            assert_eq!(all.context_of(cluster), context, "{cluster}");
+        }
+        let named = members(&[("member-4", "other")], false).unwrap();
+        assert_eq!(named.context_of("member-1"), None);
+        assert_eq!(named.context_of("member-4"), Some("other"));
+    }
+
+    #[test]
+    fn an_unknown_context_is_an_error() {
+        let error = members(&[("member-1", "member-9")], false).err().unwrap();
+        assert!(
+            matches!(error, HubError::NoContext { name, known } if name == "member-9" && known.len() == 4)
+        );
+    }
 
     #[test]
     fn questions_have_their_paths() {

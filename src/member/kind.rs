@@ -80,6 +80,15 @@ impl Kind {
         )
     }
 
+    /// What is done to it, as a role names it: one object is read, or a list.
+    pub const fn verb(self) -> &'static str {
+        if self.is_waited_for() || matches!(self, Self::AppliedWork) {
+            "get"
+        } else {
+            "list"
+        }
+    }
+
     /// The `apiVersion` in a manifest.
     pub fn api_version(self) -> String {
         match self.group() {
