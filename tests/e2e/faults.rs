@@ -394,8 +394,8 @@ fn a_watch_that_breaks_is_gone_on_with() {
 #[test]
 fn a_change_is_seen_however_often_the_watch_breaks() {
     for (name, fault) in [
-        ("faults-ends", Fault::WatchEnds { events: 1 }),
-        ("faults-cut", Fault::WatchCut { events: 1 }),
+        ("watch-ends", Fault::WatchEnds { events: 1 }),
+        ("watch-cut", Fault::WatchCut { events: 1 }),
     ] {
         let scene = both(name).into_iter().find(|scene| !scene.namespaced);
         let Some(scene) = scene.filter(|scene| !scene.hub.is_real()) else {

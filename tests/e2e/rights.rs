@@ -13,7 +13,7 @@ use crate::harness::{Harness, Ran};
 use crate::scene::{Scene, both};
 
 /// How each command is called on a run and its placement.
-fn call<'s>(command: &str, run: &'s str, placement: &'s str) -> Vec<&'s str> {
+fn call<'s>(command: &str, run: &'s str, placement: &'s str, now: &'s str) -> Vec<&'s str> {
     match command {
         "approvals" => vec!["approvals"],
         "collect" => vec!["collect", run],
@@ -117,13 +117,13 @@ fn scope_of(scene: &Scene) -> Scope {
     })
 }
 
-fn plugin(scene: &Scene, kubeconfig: &std::path::Path, command: &str, run: &str) -> Ran {
+fn plugin(scene: &Scene, kubeconfig: &std::path::Path, command: &str, run: &str, now: &str) -> Ran {
     let placement = format!(
         "{}/{}",
         if scene.namespaced { "rp" } else { "crp" },
         scene.name
     );
-    let mut arguments = call(command, run, &placement);
+    let mut arguments = call(command, run, &placement, now);
     if scene.namespaced {
         arguments.extend(["-n", &scene.namespace]);
     }
@@ -174,9 +174,11 @@ fn every_command_needs_what_its_table_says() {
             })
             .collect();
         users.settle(&scope);
+        // One moment for all reports.
+        let now = jiff::Timestamp::now().to_string();
         for (command, whole, without) in plan {
-            let admin = plugin(&scene, &scene.hub.kubeconfig, command, &run);
-            let green = plugin(&scene, &users.kubeconfig(&whole), command, &run);
+            let admin = plugin(&scene, &scene.hub.kubeconfig, command, &run, &now);
+            let green = plugin(&scene, &users.kubeconfig(&whole), command, &run, &now);
             assert_eq!(green.code, admin.code, "{command}: {}", green.err);
             if command == "diagnose" {
                 let report = green.json();
@@ -186,7 +188,7 @@ fn every_command_needs_what_its_table_says() {
             for (missing, user) in without {
                 let kind = permissions::kind(missing.concept, &scope);
                 let what = format!("{command} without {} {kind}", missing.verb.as_str());
-                let ran = plugin(&scene, &users.kubeconfig(&user), command, &run);
+                let ran = plugin(&scene, &users.kubeconfig(&user), command, &run, &now);
                 let said = format!("{}{}", ran.out, ran.err);
                 match missing.need {
                     Need::Required => {

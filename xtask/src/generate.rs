@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use clap::CommandFactory;
 use clap_complete::Shell;
 use kubectl_fleet_stage::cli::Cli;
+use kubectl_fleet_stage::commands::permissions::{ALL, Need, kind};
 use kubectl_fleet_stage::commands::schema::{Described, schema};
 use kubectl_fleet_stage::diagnose::{explanations, rules};
 use kubectl_fleet_stage::exit::Exit;
+use kubectl_fleet_stage::kubefleet::Scope;
 use kubectl_fleet_stage::render::invocation::Invocation;
 
 /// Writes all generated files, or says which differ.
@@ -46,6 +48,7 @@ fn files(root: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, String> {
         |path: &str, content: String| files.push((PathBuf::from(path), content.into_bytes()));
     text("docs/reference/exit-codes.md", exit_codes());
     text("docs/reference/environment.md", environment());
+    text("docs/reference/permissions.md", permissions());
     text("docs/reference/cli.md", cli());
     text("docs/reference/findings.md", findings(root));
     for (name, of) in [
@@ -207,8 +210,40 @@ fn exit_codes() -> String {
     out
 }
 
+fn permissions() -> String {
+    let mut text = "# Permissions\n\n\
+        What each command reads, for cluster scope; with `-n` the same of the namespaced kinds. Without a\n\
+        required permission a command fails with exit code 7; without another it says what it could not\n\
+        see. `kubectl fleet-stage doctor` asks the hub for all of them, and `doctor --rbac reader` prints a\n\
+        role.\n\n\
+        | command | required | useful |\n|---|---|---|\n"
+        .to_owned();
+    for needs in ALL {
+        let of = |need: Need| {
+            let permissions = needs.permissions.iter().filter(|one| one.need == need);
+            let names: Vec<_> = permissions
+                .map(|one| {
+                    let kind = kind(one.concept, &Scope::Cluster);
+                    format!("{} {}", one.verb.as_str(), kind.plural())
+                })
+                .collect();
+            names.join(", ")
+        };
+        let line = format!(
+            "| `{}` | {} | {} |\n",
+            needs.command,
+            of(Need::Required),
+            of(Need::Useful)
+        );
+        text.push_str(&line);
+    }
+    text
+}
+
 fn environment() -> String {
     "# Environment\n\n| variable | effect |\n|---|---|\n\
+     | `KUBECONFIG` | the kubeconfig files; those that do not exist are passed over |\n\
+     | `HTTPS_PROXY`, `NO_PROXY` | the proxy to the hub, and the servers that need none |\n\
      | `NO_COLOR` | set and not empty: no colour, unless `--color=always` |\n\
      | `CLICOLOR_FORCE` | set, not empty and not `0`: colour also where there is no terminal |\n\
      | `TERM` | `dumb`: no colour |\n\
