@@ -127,7 +127,7 @@ pub const ALL: &[Needs] = &[
     Needs {
         command: "history",
         permissions: &[
-            required(Get, Placement),
+            useful(Get, Placement),
             required(List, UpdateRun),
             useful(List, ApprovalRequest),
             useful(List, Binding),
@@ -141,7 +141,7 @@ pub const ALL: &[Needs] = &[
     Needs {
         command: "snapshots",
         permissions: &[
-            required(Get, Placement),
+            useful(Get, Placement),
             required(List, ResourceSnapshot),
             useful(List, UpdateRun),
             useful(List, Binding),
