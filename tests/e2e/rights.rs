@@ -17,14 +17,7 @@ fn call<'s>(command: &str, run: &'s str, placement: &'s str, now: &'s str) -> Ve
     match command {
         "approvals" => vec!["approvals"],
         "collect" => vec!["collect", run],
-        "diagnose" => vec![
-            "diagnose",
-            run,
-            "-o",
-            "json",
-            "--now",
-            "2030-01-01T00:00:00Z",
-        ],
+        "diagnose" => vec!["diagnose", run, "-o", "json", "--now", now],
         "history" => vec!["history", placement, "-o", "json"],
         "list" => vec!["list", "-o", "json"],
         "snapshots" => vec!["snapshots", placement, "-o", "json"],
