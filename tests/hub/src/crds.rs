@@ -145,6 +145,11 @@ fn own(alpha_only: bool) -> Result<Vec<Value>, Error> {
         serde_saphyr::from_str(SCHEMAS).map_err(context("reading schemas.yaml".to_owned()))?;
     kinds
         .iter()
+        // The namespaced kinds of staged runs came later: a hub of that time has none.
+        .filter(|kind| {
+            let alpha = items(&kind["versions"]).any(|version| version == "v1alpha1");
+            !alpha_only || alpha || !is_staged(kind)
+        })
         .map(|kind| manifest(kind, &schemas, alpha_only))
         .collect()
 }
@@ -169,9 +174,8 @@ fn manifest(kind: &Value, schemas: &Value, alpha_only: bool) -> Result<Value, Er
     ] {
         fields.insert(field.to_owned(), json!({"type": form}));
     }
-    let staged = ["run", "strategy", "approval"].contains(&schema_name);
     let mut versions: Vec<_> = items(&kind["versions"]).map(text).collect();
-    if alpha_only && staged {
+    if alpha_only && is_staged(kind) {
         versions.retain(|version| *version == "v1alpha1");
         if let Some(spec) = schema.pointer_mut("/properties/spec")
             && schema_name == "run"
@@ -182,10 +186,6 @@ fn manifest(kind: &Value, schemas: &Value, alpha_only: bool) -> Result<Value, Er
             if let Some(spec) = spec.as_object_mut() {
                 spec.remove("x-kubernetes-validations");
             }
-        }
-        if versions.is_empty() {
-            // The namespaced kinds came later: a hub of that time does not have them.
-            versions.push("v1alpha0");
         }
     }
     let category = kind["category"].as_str().unwrap_or("fleet-placement");
@@ -217,6 +217,11 @@ fn manifest(kind: &Value, schemas: &Value, alpha_only: bool) -> Result<Value, Er
             "versions": versions,
         },
     }))
+}
+
+/// Whether a kind is one of staged update runs.
+fn is_staged(kind: &Value) -> bool {
+    ["run", "strategy", "approval"].contains(&text(&kind["schema"]))
 }
 
 /// Writes a schema out in full.
