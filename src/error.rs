@@ -70,6 +70,7 @@ impl From<HubError> for Error {
             exit: match error {
                 HubError::Forbidden(_) => Exit::Incomplete,
                 HubError::NotFound(_) => Exit::NotFound,
+                HubError::Interrupted => Exit::Interrupted,
                 _ => Exit::Error,
             },
         }

@@ -4,6 +4,7 @@
 //! returns an exit code. See `ARCHITECTURE.md` for the floors and the direction of the arrows.
 
 pub mod bundle;
+pub mod change;
 pub mod cli;
 pub mod commands;
 pub mod contents;
@@ -58,6 +59,10 @@ fn command(cli: &Cli, ui: &mut Ui, clock: fn() -> Timestamp) -> Exit {
         Command::Collect(args) => commands::collect::run(args, global, ui, clock),
         Command::Doctor(args) => commands::doctor::run(args, global, ui, clock),
         Command::List(args) => commands::list::run(args, global, ui, clock),
+        Command::Approve(args) => commands::approve::run(args, global, ui, clock),
+        Command::Stop(args) => commands::stop::run(args, global, ui, clock),
+        Command::Resume(args) => commands::resume::run(args, global, ui, clock),
+        Command::Delete(args) => commands::delete::run(args, global, ui, clock),
         Command::Approvals(args) => commands::approvals::run(args, global, ui, clock),
         Command::Strategies(args) => commands::strategies::run(args, global, ui, clock),
         Command::Snapshots(args) => commands::snapshots::run(args, global, ui, clock),

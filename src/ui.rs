@@ -106,7 +106,7 @@ impl Environment {
 pub struct Ui {
     out: Box<dyn Write>,
     err: Rc<RefCell<Box<dyn Write>>>,
-    input: Option<Box<dyn Read>>,
+    input: Option<Box<dyn Read + Send>>,
     environment: Environment,
     invocation: Invocation,
     color: Color,
@@ -120,7 +120,7 @@ impl Ui {
     pub fn new(
         out: Box<dyn Write>,
         err: Box<dyn Write>,
-        input: Option<Box<dyn Read>>,
+        input: Option<Box<dyn Read + Send>>,
         environment: Environment,
     ) -> Self {
         Self {
@@ -185,8 +185,14 @@ impl Ui {
     }
 
     /// Standard input, once.
-    pub fn take_input(&mut self) -> Option<Box<dyn Read>> {
+    pub fn take_input(&mut self) -> Option<Box<dyn Read + Send>> {
         self.input.take()
+    }
+
+    /// Asks a question on standard error; the answer comes on standard input.
+    pub fn ask(&mut self, question: &str) {
+        let text = self.paint_err().bold(&escape::line(question));
+        self.note(&format!("{text} [y/N] "));
     }
 
     /// Whether someone can be asked: standard input is a terminal.
@@ -272,6 +278,17 @@ impl Ui {
     pub fn status(&mut self, text: &str) {
         if !self.quiet {
             self.note(&format!("{}\n", escape::line(text)));
+        }
+    }
+
+    /// Shows what a command is about to do, unless `--quiet`.
+    pub fn preview(&mut self, lines: &[String]) {
+        if !self.quiet {
+            for line in lines {
+                let indent = line.len() - line.trim_start().len();
+                let text = escape::line(line);
+                self.note(&format!("{}{text}\n", " ".repeat(indent)));
+            }
         }
     }
 

@@ -12,7 +12,7 @@ const FLOORS: &[&[&str]] = &[
     &["render", "error"],
     &["contents"],
     &["exit", "bundle", "hub"],
-    &["diagnose"],
+    &["diagnose", "change"],
     &["rollout"],
     &["inventory"],
     &["member"],

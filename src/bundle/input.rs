@@ -13,7 +13,7 @@ pub enum Input {
     /// A file, or a directory whose files are read.
     Path(PathBuf),
     /// What a pipe delivers.
-    Stdin(Box<dyn Read>),
+    Stdin(Box<dyn Read + Send>),
 }
 
 impl std::fmt::Debug for Input {

@@ -4,8 +4,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::global::Global;
 use crate::commands::{
-    approvals, collect, completion, diagnose, doctor, explain, history, list, schema, snapshots,
-    status, strategies, version, wait,
+    approvals, approve, collect, completion, delete, diagnose, doctor, explain, history, list,
+    resume, schema, snapshots, status, stop, strategies, version, wait,
 };
 use crate::render::invocation::Invocation;
 use crate::ui::Color;
@@ -47,6 +47,10 @@ pub enum Command {
     Collect(collect::CollectArgs),
     Doctor(doctor::DoctorArgs),
     List(list::ListArgs),
+    Approve(approve::ApproveArgs),
+    Stop(stop::StopArgs),
+    Resume(resume::ResumeArgs),
+    Delete(delete::DeleteArgs),
     Approvals(approvals::ApprovalsArgs),
     Strategies(strategies::StrategiesArgs),
     History(history::HistoryArgs),

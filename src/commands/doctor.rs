@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::global::Global;
-use super::permissions::{self, Need};
+use super::permissions::{self, Need, Role};
 use super::reading::{self, Input, Reading};
 use crate::error::Error;
 use crate::exit::Exit;
@@ -28,23 +28,18 @@ use crate::ui::Ui;
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage doctor\n  \
     kubectl fleet-stage doctor -n my-app-namespace\n  \
-    kubectl fleet-stage doctor --rbac reader > role.yaml\n\n\
+    kubectl fleet-stage doctor --rbac approver > role.yaml\n\n\
     Exit codes:\n  \
     0  all is well\n  \
     1  a check failed\n  \
-    7  only permissions are missing")]
+    7  only permissions to read are missing")]
 pub struct DoctorArgs {
-    /// Print the manifest of a role instead: reader may do everything that only reads
+    /// Print the manifest of a role instead
     #[arg(long, value_name = "ROLE", value_enum)]
     rbac: Option<Role>,
     /// The format
     #[arg(short, long, value_enum, default_value_t, value_name = "FORMAT")]
     output: Format,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Role {
-    Reader,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -126,6 +121,8 @@ impl Check {
 pub struct Allowed {
     /// The command.
     pub command: String,
+    /// The role of those who use it: `reader`, `approver` or `operator`.
+    pub role: String,
     /// Whether it works at all.
     pub works: bool,
     /// The permissions that are missing, as `list clusterstagedupdateruns.placement…`.
@@ -156,8 +153,8 @@ pub fn run(
     ui: &mut Ui,
     clock: fn() -> Timestamp,
 ) -> Result<Exit, Error> {
-    if let Some(Role::Reader) = args.rbac {
-        ui.answer(&permissions::reader(global.namespace.as_deref()));
+    if let Some(role) = args.rbac {
+        ui.answer(&permissions::manifest(role, global.namespace.as_deref()));
         return Ok(Exit::Done);
     }
     let mut reading = reading::open(&Input::default(), "doctor", global, ui, clock)?;
@@ -182,7 +179,11 @@ impl Doctor {
     fn exit(&self) -> Exit {
         let failed = |check: &Check| check.result == CheckResult::Failed;
         // What could not be asked may be missing as well.
-        let denied = |command: &Allowed| !command.missing.is_empty() || !command.unknown.is_empty();
+        // Not everyone approves and operates.
+        let denied = |command: &Allowed| {
+            command.role == Role::Reader.as_str()
+                && (!command.missing.is_empty() || !command.unknown.is_empty())
+        };
         if self.checks.iter().any(failed) {
             Exit::Error
         } else if self.permissions.iter().any(denied) {
@@ -195,7 +196,7 @@ impl Doctor {
 
 /// Asks the hub for every permission that a command needs.
 fn allowed(reading: &mut Reading, scope: &Scope) -> Result<Vec<Allowed>, Error> {
-    let every: Vec<_> = permissions::every().into_iter().collect();
+    let every: Vec<_> = permissions::of_role(Role::Operator).into_iter().collect();
     let wanted: Vec<_> = every
         .iter()
         .map(|(verb, concept)| {
@@ -203,7 +204,7 @@ fn allowed(reading: &mut Reading, scope: &Scope) -> Result<Vec<Allowed>, Error> 
             Access {
                 verb: verb.as_str(),
                 group: kind.group(),
-                resource: kind.plural(),
+                resource: verb.resource(kind),
                 namespace: namespace_of(kind, scope),
             }
         })
@@ -221,6 +222,7 @@ fn allowed(reading: &mut Reading, scope: &Scope) -> Result<Vec<Allowed>, Error> 
     let commands = permissions::ALL.iter().map(|needs| {
         let mut allowed = Allowed {
             command: needs.command.to_owned(),
+            role: needs.role.as_str().to_owned(),
             works: true,
             missing: Vec::new(),
             unknown: Vec::new(),
@@ -232,7 +234,7 @@ fn allowed(reading: &mut Reading, scope: &Scope) -> Result<Vec<Allowed>, Error> 
             let name = format!(
                 "{} {}.{}",
                 permission.verb.as_str(),
-                kind.plural(),
+                permission.verb.resource(kind),
                 kind.group()
             );
             match place.and_then(|place| answers.get(place)) {

@@ -38,11 +38,8 @@ pub(super) enum Look {
 
 impl<'r> Following<'r> {
     /// Follows a run or placement of the hub that is read.
-    pub(super) fn new(
-        reading: &'r mut Reading,
-        target: ObjectRef,
-        clock: fn() -> Timestamp,
-    ) -> Result<Self, Error> {
+    pub(super) fn new(reading: &'r mut Reading, target: ObjectRef) -> Result<Self, Error> {
+        let clock = reading.clock;
         let Some(hub) = reading.hub() else {
             return Err(Error::usage(
                 "files do not change: there is nothing to follow",
@@ -57,6 +54,11 @@ impl<'r> Following<'r> {
             states: None,
             clock,
         })
+    }
+
+    /// Takes the target for gone when its uid is another.
+    pub(super) fn expect(&mut self, uid: &str) {
+        self.uid = (!uid.is_empty()).then(|| uid.to_owned());
     }
 
     /// The state at this moment.

@@ -1,9 +1,12 @@
 //! One file per command.
 
 pub mod approvals;
+pub mod approve;
 mod around;
+mod awaiting;
 pub mod collect;
 pub mod completion;
+pub mod delete;
 pub mod diagnose;
 pub mod doctor;
 pub mod explain;
@@ -17,13 +20,18 @@ mod names;
 pub mod output;
 pub mod permissions;
 pub mod reading;
+mod refusal;
+pub mod resume;
 mod runs;
 pub mod schema;
 pub mod snapshots;
 pub mod status;
+mod steering;
+pub mod stop;
 pub mod strategies;
 pub mod version;
 pub mod wait;
+mod writing;
 
 use std::time::Duration;
 

@@ -15,6 +15,11 @@ pub enum Verb {
     Get,
     List,
     Watch,
+    Create,
+    Patch,
+    Delete,
+    /// `patch` of the subresource `status`.
+    PatchStatus,
 }
 
 impl Verb {
@@ -24,6 +29,39 @@ impl Verb {
             Self::Get => "get",
             Self::List => "list",
             Self::Watch => "watch",
+            Self::Create => "create",
+            Self::Patch | Self::PatchStatus => "patch",
+            Self::Delete => "delete",
+        }
+    }
+
+    /// The resource in a role: the kind's own, or its status.
+    pub fn resource(self, kind: Kind) -> String {
+        match self {
+            Self::PatchStatus => format!("{}/status", kind.plural()),
+            _ => kind.plural().to_owned(),
+        }
+    }
+}
+
+/// Who uses a command: each role has what those before it have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+pub enum Role {
+    /// Reads everything, changes nothing
+    Reader,
+    /// Approves what runs wait for
+    Approver,
+    /// Creates, starts, stops and deletes runs
+    Operator,
+}
+
+impl Role {
+    /// Its word in names and flags.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Reader => "reader",
+            Self::Approver => "approver",
+            Self::Operator => "operator",
         }
     }
 }
@@ -53,6 +91,8 @@ pub struct Permission {
 pub struct Needs {
     /// The command.
     pub command: &'static str,
+    /// Who uses it.
+    pub role: Role,
     /// What it needs.
     pub permissions: &'static [Permission],
 }
@@ -77,7 +117,7 @@ use Concept::{
     ApprovalRequest, Binding, MemberCluster, Placement, PolicySnapshot, ResourceSnapshot, Strategy,
     UpdateRun, Work,
 };
-use Verb::{Get, List, Watch};
+use Verb::{Delete, Get, List, Patch, PatchStatus, Watch};
 
 /// What the walk of a diagnosis asks for, whatever the target.
 const WALK: &[Permission] = &[
@@ -114,18 +154,52 @@ const FOLLOW: &[Permission] = &[
 pub const ALL: &[Needs] = &[
     Needs {
         command: "approvals",
+        role: Role::Reader,
         permissions: &[required(List, ApprovalRequest), useful(List, UpdateRun)],
     },
     Needs {
+        command: "approve",
+        role: Role::Approver,
+        permissions: &[
+            required(Get, ApprovalRequest),
+            required(PatchStatus, ApprovalRequest),
+            required(Get, UpdateRun),
+            useful(List, UpdateRun),
+            useful(List, Binding),
+            useful(Watch, UpdateRun),
+            useful(Watch, Binding),
+            useful(List, ApprovalRequest),
+            useful(Watch, ApprovalRequest),
+        ],
+    },
+    Needs {
         command: "collect",
+        role: Role::Reader,
         permissions: WALK,
     },
     Needs {
+        command: "delete",
+        role: Role::Operator,
+        permissions: &[
+            required(Get, UpdateRun),
+            required(Delete, UpdateRun),
+            useful(List, Binding),
+            useful(Get, ApprovalRequest),
+            useful(List, UpdateRun),
+            useful(Watch, UpdateRun),
+            useful(Watch, Binding),
+            useful(List, ApprovalRequest),
+            useful(Watch, ApprovalRequest),
+        ],
+    },
+    Needs {
         command: "diagnose",
+        role: Role::Reader,
         permissions: WALK,
     },
     Needs {
         command: "history",
+        role: Role::Reader,
         permissions: &[
             useful(Get, Placement),
             required(List, UpdateRun),
@@ -136,10 +210,35 @@ pub const ALL: &[Needs] = &[
     },
     Needs {
         command: "list",
+        role: Role::Reader,
         permissions: &[required(List, UpdateRun)],
     },
     Needs {
+        command: "resume",
+        role: Role::Operator,
+        permissions: &[
+            required(Get, UpdateRun),
+            required(Patch, UpdateRun),
+            useful(List, UpdateRun),
+            useful(Get, Placement),
+            useful(List, Placement),
+            useful(Get, Strategy),
+            useful(List, Strategy),
+            useful(Get, ApprovalRequest),
+            useful(List, ApprovalRequest),
+            useful(List, Binding),
+            useful(List, ResourceSnapshot),
+            useful(List, PolicySnapshot),
+            useful(List, MemberCluster),
+            useful(List, Work),
+            useful(Watch, UpdateRun),
+            useful(Watch, Binding),
+            useful(Watch, ApprovalRequest),
+        ],
+    },
+    Needs {
         command: "snapshots",
+        role: Role::Reader,
         permissions: &[
             useful(Get, Placement),
             required(List, ResourceSnapshot),
@@ -149,6 +248,7 @@ pub const ALL: &[Needs] = &[
     },
     Needs {
         command: "status",
+        role: Role::Reader,
         permissions: &[
             required(Get, UpdateRun),
             useful(Get, Placement),
@@ -158,21 +258,40 @@ pub const ALL: &[Needs] = &[
     },
     Needs {
         command: "status --watch",
+        role: Role::Reader,
         permissions: FOLLOW,
     },
     Needs {
+        command: "stop",
+        role: Role::Operator,
+        permissions: &[
+            required(Get, UpdateRun),
+            required(Patch, UpdateRun),
+            useful(List, Binding),
+            useful(Get, ApprovalRequest),
+            useful(List, UpdateRun),
+            useful(Watch, UpdateRun),
+            useful(Watch, Binding),
+            useful(List, ApprovalRequest),
+            useful(Watch, ApprovalRequest),
+        ],
+    },
+    Needs {
         command: "strategies",
+        role: Role::Reader,
         permissions: &[required(List, Strategy), useful(List, UpdateRun)],
     },
     Needs {
         command: "wait",
+        role: Role::Reader,
         permissions: FOLLOW,
     },
 ];
 
-/// Everything that any of the commands needs.
-pub fn every() -> BTreeSet<(Verb, Concept)> {
+/// Everything that the commands of a role need.
+pub fn of_role(role: Role) -> BTreeSet<(Verb, Concept)> {
     ALL.iter()
+        .filter(|needs| needs.role <= role)
         .flat_map(|needs| needs.permissions)
         .map(|permission| (permission.verb, permission.concept))
         .collect()
@@ -183,26 +302,27 @@ pub fn kind(concept: Concept, scope: &Scope) -> Kind {
     scope.kind(concept)
 }
 
-/// A role for everything that reads: a ClusterRole, and with a namespace a Role for it beside a
+/// A role as the cluster takes it: a ClusterRole, and with a namespace a Role for it beside a
 /// ClusterRole for what has none.
-pub fn reader(namespace: Option<&str>) -> String {
+pub fn manifest(wanted: Role, namespace: Option<&str>) -> String {
     let scope = Scope::of_namespace(namespace.unwrap_or_default());
     let mut namespaced = BTreeSet::new();
     let mut cluster = BTreeSet::new();
-    for (verb, concept) in every() {
+    for (verb, concept) in of_role(wanted) {
         let kind = scope.kind(concept);
+        let rule = (kind.group(), verb.resource(kind), verb);
         // Works live in the members' namespaces, never in the placement's own.
         if namespace.is_some() && kind.is_namespaced() && kind != Kind::Work {
-            namespaced.insert((kind.group(), kind.plural(), verb));
+            namespaced.insert(rule);
         } else {
-            cluster.insert((kind.group(), kind.plural(), verb));
+            cluster.insert(rule);
         }
     }
-    let name = "fleet-stage-reader";
-    let mut text = role("ClusterRole", name, None, &cluster);
+    let name = format!("fleet-stage-{}", wanted.as_str());
+    let mut text = role("ClusterRole", &name, None, &cluster);
     if let Some(namespace) = namespace {
         text.push_str("---\n");
-        text.push_str(&role("Role", name, Some(namespace), &namespaced));
+        text.push_str(&role("Role", &name, Some(namespace), &namespaced));
     }
     text
 }
@@ -211,7 +331,7 @@ fn role(
     kind: &str,
     name: &str,
     namespace: Option<&str>,
-    rules: &BTreeSet<(&str, &str, Verb)>,
+    rules: &BTreeSet<(&str, String, Verb)>,
 ) -> String {
     let namespace = match namespace {
         Some(namespace) => format!("  namespace: {namespace}\n"),
@@ -229,12 +349,12 @@ fn role(
         let resources: BTreeSet<_> = rules
             .iter()
             .filter(|(own, ..)| *own == group)
-            .map(|(_, resource, _)| *resource)
+            .map(|(_, resource, _)| resource.as_str())
             .collect();
         for resource in resources {
             let verbs = rules
                 .iter()
-                .filter(|(own, name, _)| *own == group && *name == resource)
+                .filter(|(own, name, _)| *own == group && name == resource)
                 .map(|(.., verb)| *verb)
                 .collect();
             by_verbs.entry(verbs).or_default().push(resource);
@@ -254,7 +374,7 @@ fn role(
 
 #[cfg(test)]
 mod tests {
-    use super::{ALL, reader};
+    use super::{ALL, Role, manifest};
 
     #[test]
     fn commands_are_sorted_and_ask_for_nothing_twice() {
@@ -268,7 +388,7 @@ mod tests {
 
     #[test]
     fn a_namespaced_reader_sees_the_works_of_the_members() {
-        let text = reader(Some("team-a"));
+        let text = manifest(Role::Reader, Some("team-a"));
         let (cluster, namespaced) = text.split_once("---\n").unwrap();
         assert!(cluster.contains("  - works\n"), "{cluster}");
         assert!(cluster.contains("  - memberclusters\n"), "{cluster}");
@@ -283,7 +403,7 @@ mod tests {
 
     #[test]
     fn a_reader_only_reads() {
-        let text = reader(None);
+        let text = manifest(Role::Reader, None);
         let verbs: Vec<_> = text
             .lines()
             .filter(|line| line.contains("verbs:"))

@@ -55,6 +55,8 @@ pub struct Reading {
     place: Place,
     /// The moment for which everything is judged.
     pub now: Timestamp,
+    /// The clock, for what goes on.
+    pub clock: fn() -> Timestamp,
     /// The flags by which the same objects are read again, with their leading space.
     again: String,
     /// The command that hints name.
@@ -96,6 +98,7 @@ pub fn open_keeping(
         return Ok(Reading {
             place: Place::Hub(Box::new(hub)),
             now: input.now.unwrap_or_else(clock),
+            clock,
             again: String::new(),
             command,
             doubtful: Vec::new(),
@@ -116,6 +119,7 @@ pub fn open_keeping(
     Ok(Reading {
         place: Place::Files(Box::new(bundle)),
         now,
+        clock,
         again,
         command,
         doubtful: Vec::new(),
@@ -422,8 +426,16 @@ impl Reading {
         Ok(Inventory::new(walk, self.now, facts))
     }
 
+    /// Whether the user wants the command to end.
+    pub fn is_interrupted(&self) -> bool {
+        match &self.place {
+            Place::Hub(hub) => hub.is_interrupted(),
+            Place::Files(_) => false,
+        }
+    }
+
     /// Fails when the hub or the target itself could not be read.
-    fn checked(&self, walk: Walk, target: &ObjectRef) -> Result<Walk, Error> {
+    pub(super) fn checked(&self, walk: Walk, target: &ObjectRef) -> Result<Walk, Error> {
         self.no_hub()?;
         if let Some(answer) = walk.answer(&walk.target_query()) {
             self.readable(target, answer)?;

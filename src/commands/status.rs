@@ -65,7 +65,7 @@ pub fn run(
     let namespace = global.namespace.as_deref();
     let target = reading.target(args.target.as_deref(), namespace, ui)?;
     if args.watch {
-        return watch::run(args, global, &mut reading, target, ui, clock);
+        return watch::run(args, global, &mut reading, target, ui);
     }
     let inventory = reading.overview(&target)?;
     let status = Status::new(&inventory);

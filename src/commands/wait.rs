@@ -2,12 +2,13 @@
 
 mod decide;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::Args;
 use jiff::{SignedDuration, Timestamp};
 
-use super::following::{Following, Look};
+use super::awaiting::{self, End};
+use super::following::Following;
 use super::global::Global;
 use super::reading::{self, Input};
 use super::status;
@@ -15,11 +16,10 @@ use crate::diagnose::report::Verdict;
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::hub::News;
 use crate::kubefleet::{Concept, Kind, Scope, duration};
 use crate::render::escape;
-use crate::render::status::{beginning, changes, line, verdict};
-use crate::ui::{Progress, Ui};
+use crate::render::status::verdict;
+use crate::ui::Ui;
 use decide::{Condition, Decision, decide};
 
 /// Wait until an update run has got somewhere, or cannot get there
@@ -82,11 +82,6 @@ enum Format {
     Name,
 }
 
-/// How often timers are looked at.
-const TICK: Duration = Duration::from_secs(1);
-/// How often something is said off a terminal.
-const MINUTE: Duration = Duration::from_mins(1);
-
 /// Waits.
 pub fn run(
     args: &WaitArgs,
@@ -94,52 +89,31 @@ pub fn run(
     ui: &mut Ui,
     clock: fn() -> Timestamp,
 ) -> Result<Exit, Error> {
-    let begun = Instant::now();
     let mut reading = reading::open(&Input::default(), "wait", global, ui, clock)?;
     let namespace = global.namespace.as_deref();
     let target = reading.target_of(Some(&args.run), namespace, &[Concept::UpdateRun], ui)?;
-    let mut following = Following::new(&mut reading, target, clock)?;
-    let mut talk = Talk::new(args, ui);
-    let mut last: Option<Status> = None;
-    loop {
-        let status = match following.look() {
-            Ok(Look::State(status)) => *status,
-            Ok(Look::Gone) => {
-                talk.end();
-                return Err(following.gone());
-            }
-            Ok(Look::Interrupted) => return Ok(interrupted(&mut talk, ui)),
-            Err(error) => {
-                talk.end();
-                return Err(error);
-            }
-        };
-        let away = following.away().map(ToString::to_string);
-        talk.tell(last.as_ref(), &status, away.as_deref(), ui);
-        let decision = decide(&status, &args.conditions, args.keep_waiting);
-        if decision != Decision::Wait {
-            talk.end();
-            return end(&decision, &status, args, global, ui);
-        }
-        let left = args
-            .timeout
-            .map(|limit| limit.saturating_sub(begun.elapsed()));
-        if left.is_some_and(|left| left.is_zero()) {
-            talk.end();
+    let mut following = Following::new(&mut reading, target)?;
+    let mut look = |status: &Status| {
+        let decision = decide(status, &args.conditions, args.keep_waiting);
+        (decision != Decision::Wait).then_some(decision)
+    };
+    match awaiting::until(&mut following, &wanted(args), args.timeout, ui, &mut look)? {
+        End::Decided(decision, status) => end(&decision, &status, args, global, ui),
+        End::TimedOut(status) => {
             answer(&status, args.output, global, ui)?;
-            return Err(timed_out(args, &status));
+            Err(timed_out(args, &status))
         }
-        last = Some(status);
-        if following.wait(left.map_or(TICK, |left| left.min(TICK))) == News::Interrupted {
-            return Ok(interrupted(&mut talk, ui));
+        End::Gone => Err(following.gone()),
+        End::Interrupted => {
+            ui.status("interrupted; the run goes on without this command");
+            Ok(Exit::Interrupted)
         }
     }
 }
 
-fn interrupted(talk: &mut Talk, ui: &mut Ui) -> Exit {
-    talk.end();
-    ui.status("interrupted; the run goes on without this command");
-    Exit::Interrupted
+/// Whether a run has succeeded, or goes no further before a person acts.
+pub(super) fn ends(status: &Status) -> bool {
+    decide(status, &[Condition::Succeeded], false) != Decision::Wait
 }
 
 /// Ends a wait: with what was waited for, or without.
@@ -230,54 +204,4 @@ fn answer(status: &Status, format: Format, global: &Global, ui: &mut Ui) -> Resu
     };
     ui.answer(&text);
     Ok(())
-}
-
-/// What is said while it is waited.
-struct Talk {
-    wanted: String,
-    progress: Progress,
-    /// When something was said last.
-    said: Instant,
-    away: bool,
-}
-
-impl Talk {
-    fn new(args: &WaitArgs, ui: &Ui) -> Self {
-        Self {
-            wanted: wanted(args),
-            progress: ui.progress(),
-            said: Instant::now(),
-            away: false,
-        }
-    }
-
-    fn tell(&mut self, last: Option<&Status>, status: &Status, away: Option<&str>, ui: &mut Ui) {
-        let mut lines = match last {
-            Some(last) => changes(last, status),
-            None => beginning(status),
-        };
-        let terminal = self.progress.is_visible();
-        let short = format!("waiting for {}: {}", self.wanted, line(status));
-        if lines.is_empty() && !terminal && self.said.elapsed() >= MINUTE {
-            lines.push(short.clone());
-        }
-        if let Some(away) = away.filter(|_| !self.away) {
-            lines.push(format!("{away}; trying again"));
-        } else if self.away && away.is_none() {
-            lines.push("the hub answers again".to_owned());
-        }
-        self.away = away.is_some();
-        if !lines.is_empty() {
-            self.progress.clear();
-            self.said = Instant::now();
-        }
-        for line in lines {
-            ui.status(&format!("{}  {line}", status.as_of));
-        }
-        self.progress.show(&short);
-    }
-
-    fn end(&mut self) {
-        self.progress.clear();
-    }
 }

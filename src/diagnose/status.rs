@@ -68,6 +68,8 @@ pub struct RunStatus {
     pub initialized: bool,
     /// Whether it has begun with its first stage.
     pub started: bool,
+    /// Whether its conditions speak of its current spec: the controller has seen the last change.
+    pub observed: bool,
     /// When it was created.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
@@ -224,6 +226,7 @@ fn run_status(rollout: &Rollout<'_>) -> RunStatus {
         state: rollout.run.spec.state.clone(),
         initialized: rollout.run.status.conditions.is_true(reasons::INITIALIZED),
         started: rollout.has_begun(),
+        observed: rollout.is_current(),
         created: rollout.run.meta.created,
     }
 }

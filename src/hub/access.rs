@@ -21,7 +21,7 @@ pub struct Access {
     /// The API group.
     pub group: &'static str,
     /// The resource, with `/status` behind it for the subresource.
-    pub resource: &'static str,
+    pub resource: String,
     /// The namespace; empty for all of them and for what has none.
     pub namespace: String,
 }
@@ -61,24 +61,22 @@ impl Hub {
         )
     }
 
+    /// Asks who the hub takes us for, beside whatever is asked meanwhile; [`Hub::whoami`] tells.
+    pub fn ask_who(&mut self) {
+        let connection = self.connection.clone();
+        self.who = Some(self.runtime.spawn(who(connection)));
+    }
+
     /// Who the hub takes us for; `None` where it does not say.
     pub fn whoami(&mut self) -> Result<Option<String>, HubError> {
-        let connection = self.connection.clone();
-        let body = json!({
-            "apiVersion": "authentication.k8s.io/v1",
-            "kind": "SelfSubjectReview",
-        });
-        let answer = wait(&self.runtime, &mut self.on_wait, "the user", async move {
-            let path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
-            connection.ask(path, &body).await
-        });
-        match answer {
-            Ok(answer) => Ok(answer["status"]["userInfo"]["username"]
-                .as_str()
-                .map(str::to_owned)),
-            Err(HubError::NotRouted(_)) => Ok(None),
-            Err(error) => Err(error),
+        if self.who.is_none() {
+            self.ask_who();
         }
+        let Some(asked) = self.who.take() else {
+            return Ok(None);
+        };
+        wait(&self.runtime, &mut self.on_wait, "the user", asked)
+            .unwrap_or_else(|error| Err(HubError::Broken(error.to_string())))
     }
 
     /// Reads any path of the hub's API server as JSON.
@@ -111,11 +109,26 @@ impl Hub {
     }
 }
 
+async fn who(connection: Connection) -> Result<Option<String>, HubError> {
+    let body = json!({
+        "apiVersion": "authentication.k8s.io/v1",
+        "kind": "SelfSubjectReview",
+    });
+    let path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+    match connection.ask(path, &body).await {
+        Ok(answer) => Ok(answer["status"]["userInfo"]["username"]
+            .as_str()
+            .map(str::to_owned)),
+        Err(HubError::NotRouted(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 async fn review(connection: &Connection, access: &Access) -> Result<bool, HubError> {
     let (resource, subresource) = access
         .resource
         .split_once('/')
-        .unwrap_or((access.resource, ""));
+        .unwrap_or((access.resource.as_str(), ""));
     let body = json!({
         "apiVersion": "authorization.k8s.io/v1",
         "kind": "SelfSubjectAccessReview",

@@ -72,6 +72,9 @@ pub enum HubError {
     /// The API server is no hub of a fleet.
     #[error("the API server at {0} is not a KubeFleet hub: it serves no {group}", group = crate::kubefleet::kind::PLACEMENT_GROUP)]
     NotAHub(String),
+    /// The user wants it to end.
+    #[error("interrupted")]
+    Interrupted,
     /// A hub without staged update runs of this kind.
     #[error("the hub does not serve {0}")]
     NotServed(Kind),
@@ -99,6 +102,7 @@ impl HubError {
                 | Self::Credentials(_)
                 | Self::Unauthorized(_)
                 | Self::NotAHub(_)
+                | Self::Interrupted
         )
     }
 
@@ -143,6 +147,7 @@ impl HubError {
             | Self::NotFound(_)
             | Self::NotRouted(_)
             | Self::Gone
+            | Self::Interrupted
             | Self::Refused { .. } => {
                 return None;
             }

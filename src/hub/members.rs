@@ -17,9 +17,9 @@ use tokio::task::JoinSet;
 
 use super::config::{self, Flags};
 use super::error::HubError;
-use super::read::encode;
 use super::request::{Connection, JSON};
 use crate::kubefleet::names;
+use crate::kubefleet::path::encode;
 use crate::member::{Closed, Errand, Kind, Look, Object, Outcome, Query, Which};
 
 /// How many requests to members are under way at once.

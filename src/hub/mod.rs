@@ -10,7 +10,9 @@ mod members;
 mod read;
 mod request;
 mod served;
+mod signals;
 mod watch;
+mod write;
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
@@ -29,6 +31,7 @@ pub use error::HubError;
 pub use members::{Members, Texts, Variables, Ways};
 pub use served::Served;
 pub use watch::{Event, Mirror, News, Next, Watch, What};
+pub use write::{Sending, Sent};
 
 use crate::inventory::source::{Answer, Outcome, Query, Source, Which};
 use crate::kubefleet::object::Object;
@@ -60,6 +63,8 @@ pub struct Hub {
     texts: Option<BTreeMap<ObjectRef, Box<RawValue>>>,
     members: Option<Members>,
     member_texts: BTreeMap<String, Texts>,
+    signals: Option<signals::Count>,
+    who: Option<tokio::task::JoinHandle<Result<Option<String>, HubError>>>,
     on_wait: OnWait,
 }
 
@@ -105,6 +110,8 @@ impl Hub {
             texts: None,
             members: None,
             member_texts: BTreeMap::new(),
+            signals: None,
+            who: None,
             on_wait,
         })
     }
@@ -206,6 +213,8 @@ impl Hub {
         let what = describe(&queries);
         let connection = self.connection.clone();
         let served = Arc::clone(&self.served);
+        let count = self.signals.clone();
+        let asked = queries.clone();
         let read = wait(&self.runtime, &mut self.on_wait, &what, async move {
             let slots = Arc::new(Semaphore::new(AT_ONCE));
             let mut tasks = JoinSet::new();
@@ -218,7 +227,17 @@ impl Hub {
                     (query, found)
                 });
             }
-            tasks.join_all().await
+            let all = tasks.join_all();
+            match count {
+                None => all.await,
+                Some(mut count) => tokio::select! {
+                    read = all => read,
+                    () = signals::more_than(&mut count, 0) => {
+                        let unread = |query| (query, Err(HubError::Interrupted));
+                        asked.into_iter().map(unread).collect()
+                    }
+                },
+            }
         });
         for (query, found) in read {
             let answer = match found {

@@ -8,8 +8,8 @@ use super::error::HubError;
 use super::request::{Connection, JSON};
 use super::served::Served;
 use crate::inventory::source::{Answer, Outcome, Query, Which};
-use crate::kubefleet::Kind;
 use crate::kubefleet::object::{DocumentSeed, Object, Parsed};
+use crate::kubefleet::path::{encode, path};
 
 /// How many objects a page holds: a fleet of a thousand clusters in one, and some megabytes at most.
 const PAGE: usize = 1000;
@@ -40,40 +40,6 @@ struct ListMeta {
     #[serde(rename = "continue")]
     next: Option<String>,
     resource_version: Option<String>,
-}
-
-/// The path of a kind, or of one of its objects.
-pub(super) fn path(
-    kind: Kind,
-    version: &str,
-    namespace: Option<&str>,
-    name: Option<&str>,
-) -> String {
-    let mut path = format!("/apis/{}/{version}", kind.group());
-    if let Some(namespace) = namespace.filter(|namespace| !namespace.is_empty()) {
-        path.push_str("/namespaces/");
-        path.push_str(&encode(namespace));
-    }
-    path.push('/');
-    path.push_str(kind.plural());
-    if let Some(name) = name {
-        path.push('/');
-        path.push_str(&encode(name));
-    }
-    path
-}
-
-/// A word inside a URL.
-pub(super) fn encode(word: &str) -> String {
-    word.bytes().fold(String::new(), |mut text, byte| {
-        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
-            text.push(char::from(byte));
-        } else {
-            let escaped = format!("%{byte:02X}");
-            text.push_str(&escaped);
-        }
-        text
-    })
 }
 
 /// Reads what a query asks for.

@@ -99,9 +99,29 @@ impl Connection {
             .uri(path)
             .header(header::ACCEPT, accept)
             .header(header::CONTENT_TYPE, JSON)
-            .header(header::USER_AGENT, USER_AGENT)
-            .body(Body::from(body.to_vec()))
+            .body(body.to_vec())
             .map_err(|error| (HubError::Broken(error.to_string()), None))?;
+        self.send(request).await
+    }
+
+    /// Sends any request once, within the time limit.
+    pub(super) async fn exchange(&self, request: Request<Vec<u8>>) -> Result<Vec<u8>, HubError> {
+        let deadline = Instant::now() + self.limit.unwrap_or(NEVER);
+        match timeout_at(deadline, self.send(request)).await {
+            Ok(Ok(answer)) => Ok(answer.body),
+            Ok(Err((error, _))) => Err(error),
+            Err(_) => Err(self.timed_out()),
+        }
+    }
+
+    async fn send(
+        &self,
+        request: Request<Vec<u8>>,
+    ) -> Result<Answer, (HubError, Option<Duration>)> {
+        let (mut parts, body) = request.into_parts();
+        let agent = header::HeaderValue::from_static(USER_AGENT);
+        parts.headers.insert(header::USER_AGENT, agent);
+        let request = Request::from_parts(parts, Body::from(body));
         let response = self
             .client
             .send(request)
@@ -171,6 +191,8 @@ fn classify(url: &str, error: &kube::Error) -> HubError {
     }
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     let mut io = None;
+    // Whether a connection stood: what was sent on it may have been done.
+    let mut connected = false;
     while let Some(error) = cause {
         if error.is::<rustls::Error>() {
             return HubError::Tls {
@@ -190,6 +212,9 @@ fn classify(url: &str, error: &kube::Error) -> HubError {
             }
             io = Some((error.kind(), error.to_string()));
         }
+        if let Some(error) = error.downcast_ref::<hyper_util::client::legacy::Error>() {
+            connected = !error.is_connect();
+        }
         if let Some(error) = error.downcast_ref::<hyper::Error>()
             && (error.is_incomplete_message() || error.is_parse())
         {
@@ -201,6 +226,8 @@ fn classify(url: &str, error: &kube::Error) -> HubError {
         Some((std::io::ErrorKind::ConnectionReset | std::io::ErrorKind::BrokenPipe, why)) => {
             HubError::Broken(format!("the connection was cut: {why}"))
         }
+        Some((_, why)) if connected => HubError::Broken(format!("the connection was cut: {why}")),
+        None if connected => HubError::Broken(why),
         Some((_, why)) => HubError::Unreachable { url, why },
         None => HubError::Unreachable { url, why },
     }

@@ -19,12 +19,14 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::Hub;
 use super::error::HubError;
-use super::read::{self, encode};
+use super::read;
 use super::request::Connection;
 use super::served::Served;
+use super::signals::Signals;
 use crate::inventory::source::{Query, Which};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::object::Object;
+use crate::kubefleet::path::{encode, path};
 use line::{Line, Lines};
 pub use mirror::{Mirror, News};
 use seen::Seen;
@@ -122,6 +124,7 @@ impl Hub {
             Arc::clone(&self.served),
             PACE,
         );
+        watch.interrupted = self.is_interrupted();
         for query in queries {
             watch.add(query);
         }
@@ -200,23 +203,10 @@ impl Drop for Watch {
 
 /// Tells of the first signal that asks for an end.
 async fn interrupts(tell: Sender<Message>) {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-
-        let Ok(mut terminate) = signal(SignalKind::terminate()) else {
-            return;
-        };
-        tokio::select! {
-            Ok(()) = tokio::signal::ctrl_c() => {}
-            Some(()) = terminate.recv() => {}
-            else => return,
-        }
-    }
-    #[cfg(not(unix))]
-    if tokio::signal::ctrl_c().await.is_err() {
+    let Some(mut signals) = Signals::mind() else {
         return;
-    }
+    };
+    signals.next().await;
     let _ = tell.send(Message::Interrupted);
 }
 
@@ -339,7 +329,7 @@ impl Follower {
                 }),
             ),
         };
-        let path = read::path(kind, version, namespace, None);
+        let path = path(kind, version, namespace, None);
         Ok((path, selector.into_iter().collect()))
     }
 

@@ -12,6 +12,7 @@ pub mod meta;
 pub mod names;
 pub mod object;
 pub mod overrides;
+pub mod path;
 pub mod placement;
 pub mod reasons;
 pub mod run;

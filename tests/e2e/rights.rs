@@ -13,9 +13,13 @@ use crate::harness::{Harness, Ran};
 use crate::scene::{Scene, both};
 
 /// How each command is called on a run and its placement.
-fn call<'s>(command: &str, run: &'s str, placement: &'s str, now: &'s str) -> Vec<&'s str> {
+fn call<'s>(command: &'s str, run: &'s str, placement: &'s str, now: &'s str) -> Vec<&'s str> {
     match command {
         "approvals" => vec!["approvals"],
+        // The server checks what is not done: each permission is missed all the same.
+        "approve" | "delete" | "stop" | "resume" => {
+            vec![command, run, "--dry-run=server"]
+        }
         "collect" => vec!["collect", run],
         "diagnose" => vec!["diagnose", run, "-o", "json", "--now", now],
         "history" => vec!["history", placement, "-o", "json"],
@@ -56,7 +60,7 @@ impl Users {
                 let kind = permissions::kind(permission.concept, scope);
                 json!({
                     "apiGroups": [kind.group()],
-                    "resources": [kind.plural()],
+                    "resources": [permission.verb.resource(kind)],
                     "verbs": [permission.verb.as_str()],
                 })
             })
@@ -91,6 +95,7 @@ impl Users {
                 "metadata": {},
                 "spec": {"user": user, "resourceAttributes": {
                     "verb": permission.verb.as_str(), "group": kind.group(), "resource": kind.plural(),
+                    "subresource": permission.verb.resource(kind).split_once('/').map_or("", |(_, sub)| sub),
                 }},
             });
             let begun = Instant::now();

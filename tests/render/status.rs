@@ -80,6 +80,7 @@ fn state(verdict: Verdict, summary: &str, stages: Vec<StageProgress>) -> Status 
             state: Some("Run".to_owned()),
             initialized: true,
             started: true,
+            observed: true,
             created: None,
         }),
         progress: Some(Progress {

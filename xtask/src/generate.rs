@@ -224,7 +224,7 @@ fn permissions() -> String {
             let names: Vec<_> = permissions
                 .map(|one| {
                     let kind = kind(one.concept, &Scope::Cluster);
-                    format!("{} {}", one.verb.as_str(), kind.plural())
+                    format!("{} {}", one.verb.as_str(), one.verb.resource(kind))
                 })
                 .collect();
             names.join(", ")

@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use jiff::Timestamp;
-
 use super::{Format, StatusArgs, exit, look};
 use crate::commands::following::{Following, Look};
 use crate::commands::global::Global;
@@ -27,9 +25,8 @@ pub(super) fn run(
     reading: &mut Reading,
     target: ObjectRef,
     ui: &mut Ui,
-    clock: fn() -> Timestamp,
 ) -> Result<Exit, Error> {
-    let mut following = Following::new(reading, target, clock)?;
+    let mut following = Following::new(reading, target)?;
     let mut view = View::new(args.output, ui);
     loop {
         let status = match following.look() {

@@ -121,6 +121,7 @@ fn run(verdict: Verdict, states: [StageState; 3], approvals: [TaskState; 3]) -> 
             state: Some("Run".to_owned()),
             initialized: true,
             started: begun,
+            observed: true,
             created: None,
         }),
         progress: Some(Progress {

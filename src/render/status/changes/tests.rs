@@ -74,6 +74,7 @@ fn status(verdict: Verdict, stages: Vec<StageProgress>) -> Status {
             state: Some("Run".to_owned()),
             initialized: true,
             started: true,
+            observed: true,
             created: None,
         }),
         progress: Some(Progress {

@@ -1,0 +1,409 @@
+//! Writes as data: what is sent, what guards it, and what it does in words.
+//!
+//! A change is built from what was read, shown, and sent by `hub/`; nothing here does any I/O.
+
+pub mod names;
+pub mod states;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::kubefleet::approval::ApprovalRequest;
+use crate::kubefleet::object::{Body, Object};
+use crate::kubefleet::path::path;
+use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::{Concept, ObjectRef, Scope, reasons};
+
+/// One write.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
+    /// What is written.
+    pub object: ObjectRef,
+    /// What is done to it.
+    pub act: Act,
+    /// What it does, as the end of "this would …".
+    pub would: String,
+    /// What it did, as a sentence without its full stop.
+    pub did: String,
+}
+
+/// What is done to an object.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Act {
+    /// A run is created.
+    Create {
+        /// What it is to do.
+        wish: RunWish,
+    },
+    /// A run's `spec.state` is set, while it still is what it was when it was shown.
+    SetState {
+        /// The run that was shown.
+        uid: String,
+        /// Its state as it was shown; `None` where it had none.
+        from: Option<String>,
+        /// The new state.
+        to: &'static str,
+    },
+    /// A request is approved: `Approved` alone is applied, for the generation that was shown.
+    Approve {
+        /// The request that was shown.
+        uid: String,
+        /// The version of it that was shown: the only guard that a status subresource honours.
+        resource_version: String,
+        /// The generation that was shown.
+        generation: i64,
+        /// The text of the condition.
+        message: String,
+        /// Now.
+        at: Timestamp,
+        /// Whether an `Approved` that someone else wrote is taken over, which was shown too.
+        takes_over: bool,
+    },
+    /// An object is deleted, while it is the one that was shown.
+    Delete {
+        /// The object that was shown.
+        uid: String,
+        /// The version that was shown, where any change is a reason not to delete.
+        resource_version: Option<String>,
+    },
+}
+
+/// What a new run is to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunWish {
+    /// The placement, in the run's scope.
+    pub placement: String,
+    /// The strategy, in the run's scope.
+    pub strategy: String,
+    /// The snapshot's index; `None` means the current content.
+    pub snapshot: Option<String>,
+    /// `spec.state`; `None` where the hub does not honour it.
+    pub state: Option<&'static str>,
+}
+
+/// How a change is sent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    /// The method.
+    pub method: &'static str,
+    /// The path, without parameters.
+    pub path: String,
+    /// The form of the body.
+    pub content_type: &'static str,
+    /// The body.
+    pub body: Value,
+    /// Whether conflicts with other writers of the same fields are overruled.
+    pub force: bool,
+}
+
+/// Whether a write happened that nobody answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Happened {
+    /// The object shows it.
+    Yes,
+    /// The object is as it was.
+    No,
+    /// The object changed in another way: it cannot be told.
+    Unclear,
+}
+
+impl RunWish {
+    /// What of an existing run differs from this, as `field: there, wanted`; empty when it is the
+    /// same. The state is no part of it: it is what a run goes through.
+    pub fn differences(&self, run: &UpdateRun) -> Vec<String> {
+        let wanted = self.snapshot.as_deref().unwrap_or_default();
+        [
+            (
+                "placement",
+                run.spec.placement.as_str(),
+                self.placement.as_str(),
+            ),
+            (
+                "strategy",
+                run.spec.strategy.as_str(),
+                self.strategy.as_str(),
+            ),
+            ("snapshot", run.spec.snapshot_index.trim(), wanted),
+        ]
+        .into_iter()
+        .filter(|(_, there, wanted)| there != wanted)
+        .map(|(field, there, wanted)| {
+            let word = |value: &str| {
+                if value.is_empty() {
+                    "the current content".to_owned()
+                } else {
+                    value.to_owned()
+                }
+            };
+            format!("{field} {}, not {}", word(there), word(wanted))
+        })
+        .collect()
+    }
+}
+
+impl Change {
+    /// Creates a run.
+    pub fn create(run: &ObjectRef, wish: RunWish) -> Self {
+        let content = match &wish.snapshot {
+            Some(index) => format!("snapshot {index}"),
+            None => "the current content".to_owned(),
+        };
+        let placement = &wish.placement;
+        let does = match wish.state {
+            Some("Initialize") => "computes its stages and waits",
+            _ => "starts at once",
+        };
+        Self {
+            object: run.clone(),
+            would: format!(
+                "create {run}, which rolls {content} of {placement} out with strategy {} and {does}",
+                wish.strategy
+            ),
+            did: format!("created {run}"),
+            act: Act::Create { wish },
+        }
+    }
+
+    /// Sets a run's state.
+    pub(crate) fn set_state(run: &UpdateRun, to: &'static str, would: String, did: String) -> Self {
+        Self {
+            object: run.object(),
+            act: Act::SetState {
+                uid: run.meta.uid.clone(),
+                from: run.spec.state.clone(),
+                to,
+            },
+            would,
+            did,
+        }
+    }
+
+    /// Approves a request as it was shown. An `Approved` entry that is there already is replaced.
+    pub fn approve(request: &ApprovalRequest, message: String, at: Timestamp) -> Self {
+        let object = request.object();
+        let generation = request.meta.generation.unwrap_or_default();
+        Self {
+            would: format!("approve {object} for generation {generation}"),
+            did: format!("approved {object}"),
+            act: Act::Approve {
+                uid: request.meta.uid.clone(),
+                resource_version: request.meta.resource_version.clone(),
+                generation,
+                message,
+                at,
+                takes_over: request.approved().is_some(),
+            },
+            object,
+        }
+    }
+
+    /// Deletes a run as it was shown.
+    pub fn delete(run: &UpdateRun) -> Self {
+        let object = run.object();
+        Self {
+            would: format!("delete {object}"),
+            did: format!("deleted {object}"),
+            act: Act::Delete {
+                uid: run.meta.uid.clone(),
+                resource_version: None,
+            },
+            object,
+        }
+    }
+
+    /// Deletes a run only if nothing at all happened to it since it was shown.
+    pub fn delete_untouched(run: &UpdateRun) -> Self {
+        let mut change = Self::delete(run);
+        change.act = Act::Delete {
+            uid: run.meta.uid.clone(),
+            resource_version: Some(run.meta.resource_version.clone()),
+        };
+        change
+    }
+
+    /// What is sent for it, to this version of the API.
+    pub fn request(&self, version: &str) -> Request {
+        let ObjectRef {
+            kind,
+            namespace,
+            name,
+        } = &self.object;
+        let named = path(*kind, version, Some(namespace), Some(name));
+        let (method, path, content_type, body) = match &self.act {
+            Act::Create { .. } => (
+                "POST",
+                path(*kind, version, Some(namespace), None),
+                "application/json",
+                self.document(version),
+            ),
+            Act::SetState { uid, from, to } => (
+                "PATCH",
+                named,
+                "application/json-patch+json",
+                json!([
+                    {"op": "test", "path": "/metadata/uid", "value": uid},
+                    {"op": "test", "path": "/spec/state", "value": from},
+                    {"op": "add", "path": "/spec/state", "value": to},
+                ]),
+            ),
+            Act::Approve { .. } => (
+                "PATCH",
+                format!("{named}/status"),
+                "application/apply-patch+yaml",
+                self.document(version),
+            ),
+            Act::Delete { .. } => ("DELETE", named, "application/json", self.document(version)),
+        };
+        let force = matches!(
+            &self.act,
+            Act::Approve {
+                takes_over: true,
+                ..
+            }
+        );
+        Request {
+            method,
+            path,
+            content_type,
+            body,
+            force,
+        }
+    }
+
+    /// The object as this change writes it, and of an object that exists only what it touches.
+    pub fn document(&self, version: &str) -> Value {
+        let kind = self.object.kind;
+        let mut metadata = json!({"name": self.object.name});
+        if !self.object.namespace.is_empty() {
+            metadata["namespace"] = json!(self.object.namespace);
+        }
+        let mut document = json!({
+            "apiVersion": format!("{}/{version}", kind.group()),
+            "kind": kind.name(),
+            "metadata": metadata,
+        });
+        match &self.act {
+            Act::Create { wish } => {
+                document["spec"] = json!({
+                    "placementName": wish.placement,
+                    "stagedRolloutStrategyName": wish.strategy,
+                });
+                if let Some(index) = &wish.snapshot {
+                    document["spec"]["resourceSnapshotIndex"] = json!(index);
+                }
+                if let Some(state) = wish.state {
+                    document["spec"]["state"] = json!(state);
+                }
+            }
+            Act::SetState { uid, to, .. } => {
+                document["metadata"]["uid"] = json!(uid);
+                document["spec"] = json!({"state": to});
+            }
+            Act::Approve {
+                resource_version,
+                generation,
+                message,
+                at,
+                ..
+            } => {
+                document["metadata"]["resourceVersion"] = json!(resource_version);
+                document["status"] = json!({"conditions": [{
+                    "type": reasons::APPROVED,
+                    "status": "True",
+                    "reason": "Approved",
+                    "message": message,
+                    "observedGeneration": generation,
+                    "lastTransitionTime": at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+                }]});
+            }
+            Act::Delete {
+                uid,
+                resource_version,
+            } => {
+                let mut preconditions = json!({"uid": uid});
+                if let Some(version) = resource_version {
+                    preconditions["resourceVersion"] = json!(version);
+                }
+                document = json!({
+                    "apiVersion": "v1",
+                    "kind": "DeleteOptions",
+                    "preconditions": preconditions,
+                });
+            }
+        }
+        document
+    }
+
+    /// Whether the object, read anew, shows that this was done; `None` where it does not exist.
+    pub fn happened(&self, now: Option<&Object>) -> Happened {
+        let body = now.map(|object| &object.body);
+        let same = |uid: &str| body.is_some_and(|body| body.meta().uid == uid);
+        match (&self.act, body) {
+            (Act::Create { .. }, None) => Happened::No,
+            (Act::Create { wish }, Some(Body::Run(run))) if wish.differences(run).is_empty() => {
+                Happened::Yes
+            }
+            (Act::Delete { uid, .. }, now) => match now {
+                Some(body) if same(uid) && !body.meta().is_deleting() => Happened::No,
+                _ => Happened::Yes,
+            },
+            (Act::SetState { uid, from, to }, Some(Body::Run(run))) if same(uid) => {
+                match &run.spec.state {
+                    Some(state) if state == to => Happened::Yes,
+                    state if state == from => Happened::No,
+                    _ => Happened::Unclear,
+                }
+            }
+            (
+                Act::Approve {
+                    uid,
+                    message,
+                    resource_version,
+                    ..
+                },
+                Some(Body::Approval(request)),
+            ) if same(uid) => {
+                let ours = request
+                    .approved()
+                    .is_some_and(|approved| approved.is_true() && approved.message == *message);
+                match ours {
+                    true if request.counts() => Happened::Yes,
+                    _ if request.meta.resource_version == *resource_version => Happened::No,
+                    true => Happened::Unclear,
+                    false => Happened::No,
+                }
+            }
+            _ => Happened::Unclear,
+        }
+    }
+
+    /// The command that looks at the object of this change.
+    pub fn look(&self) -> String {
+        let ObjectRef { name, .. } = &self.object;
+        let flag = self.object.flag();
+        match self.object.kind.concept() {
+            Concept::ApprovalRequest => format!("kubectl fleet-stage approvals{flag}"),
+            _ => format!("kubectl fleet-stage status {name}{flag}"),
+        }
+    }
+}
+
+/// The text of an approval: who gave it by the hub's word, and why.
+pub fn approval_message(who: Option<&str>, reason: Option<&str>) -> String {
+    let by = match who {
+        Some(who) => format!("approved by {who}"),
+        None => "approved".to_owned(),
+    };
+    match reason.map(str::trim).filter(|reason| !reason.is_empty()) {
+        Some(reason) => format!("{by}: {reason}"),
+        None => by,
+    }
+}
+
+/// The run of that name in a scope.
+pub fn run_named(scope: &Scope, name: &str) -> ObjectRef {
+    scope.object(Concept::UpdateRun, name)
+}
+
+#[cfg(test)]
+mod tests;

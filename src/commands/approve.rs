@@ -1,0 +1,392 @@
+//! `approve`: opens the gates that a run waits at, exactly as they were shown.
+
+mod preview;
+mod select;
+
+use clap::Args;
+use jiff::Timestamp;
+
+use super::global::Global;
+use super::reading::Reading;
+use super::writing::{self, Done, Effect, ThisRun, Writing};
+use crate::change::{Change, approval_message};
+use crate::diagnose::status::Status;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::inventory::source::{Query, Source};
+use crate::inventory::{Inventory, Walk};
+use crate::kubefleet::approval::ApprovalRequest;
+use crate::kubefleet::object::Body;
+use crate::kubefleet::{Concept, ObjectRef};
+use crate::rollout::approvals::{Approval, ApprovalState};
+use crate::rollout::{Phase, Rollout, TaskState, TaskTime};
+use crate::ui::Ui;
+pub(super) use preview::moves;
+use select::{Choice, Selection};
+
+/// Approve what an update run waits for
+///
+/// Finds the pending approval request, shows what it opens and what still fails in the stage that
+/// is signed off, asks, approves it for the generation that was shown, and waits until KubeFleet
+/// has accepted it. An approval that KubeFleet ignores, because its observedGeneration does not
+/// match, is mended. Approving what is approved already is no error. There is no reject: to hold a
+/// rollout back, stop its run.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    kubectl fleet-stage approve example-run-after-canary\n  \
+    kubectl fleet-stage approve example-run --stage canary --reason \"checked the dashboards\"\n  \
+    kubectl fleet-stage approve example-run -n my-app-namespace --all --yes\n  \
+    kubectl fleet-stage approve example-run-after-canary --dry-run -o yaml\n\n\
+    Exit codes:\n  \
+    0  approved and accepted, or it was so already\n  \
+    1  nothing to approve, not confirmed, refused, or changed since it was shown\n  \
+    5  approved, and not accepted in time\n  \
+    6  no such request or run\n  \
+    7  forbidden")]
+pub struct ApproveArgs {
+    /// The approval request, or the update run that waits: a name, or TYPE/NAME such as careq/x,
+    /// csur/x, with -n areq/x, sur/x
+    #[arg(value_name = "REQUEST|RUN")]
+    target: String,
+    /// Of a run: only the approval of this stage
+    #[arg(long, value_name = "STAGE")]
+    stage: Option<String>,
+    /// Of a run: only the approval before or after the stage's clusters
+    #[arg(long, value_enum, value_name = "WHEN")]
+    task: Option<Task>,
+    /// Of a run: all that are pending
+    #[arg(long)]
+    all: bool,
+    /// Why: it is kept with the approval, beside who gave it
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+    /// Approve even where a cluster would go back to an older snapshot
+    #[arg(long)]
+    allow_older: bool,
+    #[command(flatten)]
+    writing: Writing,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Task {
+    Before,
+    After,
+}
+
+impl From<Task> for TaskTime {
+    fn from(task: Task) -> Self {
+        match task {
+            Task::Before => Self::Before,
+            Task::After => Self::After,
+        }
+    }
+}
+
+/// How long a reason may be: the condition's text has room for more, tables have not.
+const LONGEST_REASON: usize = 1024;
+
+/// Approves.
+pub fn run(
+    args: &ApproveArgs,
+    global: &Global,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Result<Exit, Error> {
+    if args
+        .reason
+        .as_ref()
+        .is_some_and(|text| text.len() > LONGEST_REASON)
+    {
+        return Err(Error::usage(format!(
+            "--reason is longer than {LONGEST_REASON} bytes"
+        )));
+    }
+    let mut reading = writing::open("approve", global, ui, clock)?;
+    if let Some(hub) = reading.hub() {
+        hub.ask_who();
+    }
+    let namespace = global.namespace.as_deref();
+    let concepts = [Concept::ApprovalRequest, Concept::UpdateRun];
+    let target = reading.target_of(Some(&args.target), namespace, &concepts, ui)?;
+    let by_name = target.kind.concept() == Concept::ApprovalRequest;
+    if by_name && (args.stage.is_some() || args.task.is_some() || args.all) {
+        return Err(Error::usage(format!(
+            "--stage, --task and --all choose among the approvals of a run; {target} is one"
+        )));
+    }
+    let run = if by_name {
+        run_of(&target, &mut reading)?
+    } else {
+        target.clone()
+    };
+    let inventory = look(&run, by_name.then_some(&target), &mut reading)?;
+    let Some(rollout) = Rollout::new(&inventory) else {
+        return Err(select::without_run(&target, &run, &inventory));
+    };
+    let choice = Choice {
+        request: by_name.then_some(target.name.as_str()),
+        stage: args.stage.as_deref(),
+        task: args.task.map(TaskTime::from),
+        all: args.all,
+    };
+    let selection = select::select(&rollout, &choice)?;
+    ui.preview(&preview::lines(&rollout, &selection));
+    preview::warn(&rollout, &inventory, &selection, ui);
+    preview::guard(&rollout, &selection, args.allow_older)?;
+    let exit = approve(args, &selection, &rollout, &inventory, &mut reading, ui)?;
+    if exit == Exit::Done && args.writing.follows() && !args.writing.is_dry() {
+        let this = ThisRun::of(rollout.run);
+        return writing::follow(&this, &mut reading, &args.writing, ui);
+    }
+    Ok(exit)
+}
+
+/// The run that a request is made out to.
+fn run_of(request: &ObjectRef, reading: &mut Reading) -> Result<ObjectRef, Error> {
+    let query = Query::named(request.kind, &request.namespace, &request.name);
+    let answer = reading.ask(&query);
+    let object = answer.objects.first().map(|object| &object.body);
+    let Some(Body::Approval(found)) = object else {
+        let why = answer.outcome.gap();
+        let why = why.map_or_else(String::new, |why| format!(": {why}"));
+        return Err(Error {
+            exit: Exit::Incomplete,
+            ..Error::failed(format!("{request} cannot be read{why}"))
+        }
+        .hint(format!(
+            "what cannot be seen is not approved; ask with: kubectl auth can-i get {}.{}{}",
+            request.kind.plural(),
+            request.kind.group(),
+            request.flag()
+        )));
+    };
+    Ok(request.scope().object(Concept::UpdateRun, &found.spec.run))
+}
+
+/// Reads what the approval is about: the run, the request, the placement's bindings, its runs.
+fn look(
+    run: &ObjectRef,
+    request: Option<&ObjectRef>,
+    reading: &mut Reading,
+) -> Result<Inventory, Error> {
+    let scope = run.scope();
+    let mut queries = vec![Query::all(run.kind, scope.namespace())];
+    queries.extend(
+        request.map(|request| Query::named(request.kind, &request.namespace, &request.name)),
+    );
+    // The list and the run itself are asked for together, the bindings once the placement is known.
+    let own = Query::named(run.kind, &run.namespace, &run.name);
+    reading.answer(&[vec![own], queries.clone()].concat());
+    let mut walk = Walk::shallow(run.clone());
+    walk.drive(reading);
+    let answers = reading.answer(&queries);
+    walk.absorb(queries, answers);
+    let walk = reading.checked(walk, run)?;
+    let facts = reading.hub_facts(walk.run().into_iter());
+    Ok(Inventory::new(walk, reading.now, facts))
+}
+
+/// Approves what was chosen, one after the other.
+fn approve(
+    args: &ApproveArgs,
+    selection: &Selection,
+    rollout: &Rollout<'_>,
+    inventory: &Inventory,
+    reading: &mut Reading,
+    ui: &mut Ui,
+) -> Result<Exit, Error> {
+    let writing = &args.writing;
+    let mut changes = Vec::new();
+    for approval in &selection.write {
+        let request = inventory.approval(&approval.request);
+        let Some(request) = request.present() else {
+            return Err(Error::failed(format!(
+                "{} cannot be read",
+                approval.request
+            )));
+        };
+        shown_in_full(request)?;
+        changes.push((approval, request.clone()));
+    }
+    if !changes.is_empty() {
+        let who = match reading.hub() {
+            Some(hub) => hub.whoami().unwrap_or_else(|error| {
+                ui.warning(&format!(
+                    "the hub does not say who approves ({error}); the record will not name anyone"
+                ));
+                None
+            }),
+            None => None,
+        };
+        let message = approval_message(who.as_deref(), args.reason.as_deref());
+        let what = match selection.write.as_slice() {
+            [one] => one.request.clone(),
+            several => format!("these {}", several.len()),
+        };
+        let as_whom = who.map_or_else(String::new, |who| format!(" as {who}"));
+        writing::confirm(&format!("Approve {what}{as_whom}?"), reading, writing, ui)?;
+        let at = (reading.clock)();
+        for (place, (_, request)) in changes.iter().enumerate() {
+            let change = Change::approve(request, message.clone(), at);
+            let sent = writing::send(&change, reading, writing, ui).map_err(|error| {
+                let done = changes.iter().take(place);
+                let names: Vec<_> = done.map(|(one, _)| one.request.as_str()).collect();
+                if names.is_empty() {
+                    return error;
+                }
+                let message = format!(
+                    "{}; approved before that: {}",
+                    error.message,
+                    names.join(", ")
+                );
+                Error { message, ..error }
+            })?;
+            if matches!(sent, Done::Written { .. }) && reading.is_interrupted() {
+                return Err(writing::interrupted(&format!(
+                    "{} was approved",
+                    request.object()
+                )));
+            }
+        }
+    }
+    if writing.is_dry() {
+        return Ok(Exit::Done);
+    }
+    accepted(args, selection, rollout, reading, ui)
+}
+
+/// Refuses to approve what does not carry what guards the write.
+fn shown_in_full(request: &ApprovalRequest) -> Result<(), Error> {
+    let meta = &request.meta;
+    if meta.resource_version.is_empty() || meta.generation.is_none() || meta.uid.is_empty() {
+        return Err(Error::failed(format!(
+            "{} lacks its generation, uid or resourceVersion: it cannot be approved safely",
+            request.object()
+        )));
+    }
+    Ok(())
+}
+
+/// Waits until KubeFleet has accepted the approvals, and says what is true then.
+fn accepted(
+    args: &ApproveArgs,
+    selection: &Selection,
+    rollout: &Rollout<'_>,
+    reading: &mut Reading,
+    ui: &mut Ui,
+) -> Result<Exit, Error> {
+    let run = rollout.run.object();
+    let scope = run.scope();
+    let waiting: Vec<&str> = selection
+        .write
+        .iter()
+        .chain(&selection.given)
+        .map(|approval| approval.request.as_str())
+        .collect();
+    let (first, verb) = match (waiting.as_slice(), selection.taken.first()) {
+        ([], None) => return Ok(Exit::Done),
+        ([], Some(taken)) => (taken.request.clone(), "is"),
+        ([one], _) => ((*one).to_owned(), "is"),
+        (several, _) => (several.join(" and "), "are"),
+    };
+    let object = scope.object(
+        Concept::ApprovalRequest,
+        waiting.first().copied().unwrap_or(&first),
+    );
+    if waiting.is_empty() {
+        let line = format!(
+            "{first} was approved and accepted already{}",
+            given(&selection.taken)
+        );
+        writing::result(&object, &line, reading, &args.writing, ui)?;
+        return Ok(Exit::Done);
+    }
+    if matches!(rollout.phase, Phase::Stopped | Phase::Stopping) {
+        let line = format!("{first} {verb} approved; {run} takes that when it is resumed");
+        writing::result(&object, &line, reading, &args.writing, ui)?;
+        ui.hint(&format!(
+            "next:\n  kubectl fleet-stage resume {}{}",
+            run.name,
+            run.flag()
+        ));
+        return Ok(Exit::Done);
+    }
+    if args.writing.returns_at_once() {
+        let line = format!("{first} {verb} approved");
+        writing::result(&object, &line, reading, &args.writing, ui)?;
+        return Ok(Exit::Done);
+    }
+    let mut seen = |status: &Status| {
+        let taken = waiting.iter().all(|request| is_taken(status, request));
+        (taken || status.is_over()).then_some(taken)
+    };
+    let effect = writing::effect(
+        &ThisRun::of(rollout.run),
+        "the approval to be accepted",
+        reading,
+        &args.writing,
+        ui,
+        &mut seen,
+    )?;
+    match effect {
+        Effect::Seen(status) => {
+            let line = format!("{first} {verb} approved and accepted");
+            writing::result(&object, &line, reading, &args.writing, ui)?;
+            if !args.writing.follows() {
+                ui.status(&status.summary);
+                if let Some(next) = &status.next {
+                    ui.hint(&format!("next:\n  {}", ui.invocation().command(next)));
+                }
+            }
+            Ok(Exit::Done)
+        }
+        Effect::Never(status) => Err(Error {
+            exit: Exit::from(status.verdict),
+            ..Error::failed(format!(
+                "{first} {verb} approved, and {run} is over: {}",
+                status.summary
+            ))
+        }),
+        Effect::Late => Err(writing::late(
+            &format!("{first} {verb} approved, and KubeFleet has not accepted it"),
+            &args.writing,
+        )
+        .hint(format!(
+            "see why:\n  kubectl fleet-stage diagnose {}{}",
+            run.name,
+            run.flag()
+        ))),
+        Effect::Gone => Err(Error::not_found(format!(
+            "{first} {verb} approved, and {run} was deleted meanwhile"
+        ))),
+        Effect::Interrupted => Err(writing::interrupted(&format!(
+            "{first} {verb} approved; whether KubeFleet accepts it was not waited for"
+        ))),
+    }
+}
+
+/// Who gave the approvals that were taken, and when.
+fn given(taken: &[Approval]) -> String {
+    let Some(answer) = taken.first().and_then(|approval| approval.answer.as_ref()) else {
+        return String::new();
+    };
+    let by = answer.by.as_ref().map(|by| format!(" by {by}"));
+    let at = answer.at.map(|at| format!(" at {at}"));
+    format!("{}{}", by.unwrap_or_default(), at.unwrap_or_default())
+}
+
+/// Whether the run has passed the gate of a request.
+fn is_taken(status: &Status, request: &str) -> bool {
+    let stages = status.progress.iter().flat_map(|progress| &progress.stages);
+    stages.flat_map(|stage| &stage.tasks).any(|task| {
+        task.approval_request.as_deref() == Some(request) && task.state == TaskState::Done
+    })
+}
+
+/// Whether an approval waits for a person.
+fn is_open(approval: &Approval) -> bool {
+    matches!(
+        approval.state,
+        ApprovalState::Pending | ApprovalState::Ignored | ApprovalState::Withheld
+    )
+}

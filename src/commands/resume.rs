@@ -1,0 +1,155 @@
+//! `resume`: a stopped run goes on.
+
+use clap::Args;
+use jiff::Timestamp;
+
+use super::global::Global;
+use super::reading::Reading;
+use super::steering::{self, finish, rollout_of};
+use super::stop::each;
+use super::writing::{self, Writing};
+use crate::change::states::{Step, Wish, step};
+use crate::commands::approve::moves;
+use crate::diagnose;
+use crate::diagnose::finding::enumerate;
+use crate::diagnose::report::Severity;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::inventory::Inventory;
+use crate::kubefleet::{Concept, ObjectRef};
+use crate::rollout::content::would_go_back;
+use crate::rollout::{ClusterState, Rollout, StageState};
+use crate::ui::Ui;
+
+/// Go on with a stopped update run
+///
+/// Says what the run still has to do, and what changed since it stopped: another placement policy,
+/// a cluster that joined or left, another apply strategy each make KubeFleet give the run up. An
+/// approval that was given while it was stopped is taken now, a timed wait starts over. A run that
+/// is over cannot be resumed.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    kubectl fleet-stage resume example-run\n  \
+    kubectl fleet-stage resume example-run -n my-app-namespace --wait --timeout 30m\n\n\
+    Exit codes:\n  \
+    0  under way again; with --wait, succeeded\n  \
+    1  it cannot be resumed, or was not confirmed\n  \
+    3  the run failed\n  \
+    4  with --wait: a person must approve\n  \
+    5  stuck, or --timeout was reached\n  \
+    6  no such run\n  \
+    7  forbidden")]
+pub struct ResumeArgs {
+    /// The update runs: names, or TYPE/NAME such as csur/x, with -n sur/x
+    #[arg(value_name = "RUN", required = true)]
+    runs: Vec<String>,
+    /// Resume even where a cluster would go back to an older snapshot
+    #[arg(long)]
+    allow_older: bool,
+    #[command(flatten)]
+    writing: Writing,
+}
+
+/// Resumes runs.
+pub fn run(
+    args: &ResumeArgs,
+    global: &Global,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Result<Exit, Error> {
+    let mut reading = writing::open("resume", global, ui, clock)?;
+    let namespace = global.namespace.as_deref();
+    let found: Result<Vec<_>, _> = args
+        .runs
+        .iter()
+        .map(|word| reading.target_of(Some(word), namespace, &[Concept::UpdateRun], ui))
+        .collect();
+    each(&found?, ui, |run, ui| one(run, args, &mut reading, ui))
+}
+
+fn one(
+    run: &ObjectRef,
+    args: &ResumeArgs,
+    reading: &mut Reading,
+    ui: &mut Ui,
+) -> Result<Exit, Error> {
+    let inventory = reading.inventory(run)?;
+    let rollout = rollout_of(&inventory, run)?;
+    if matches!(step(&rollout, Wish::Resume), Step::Write(_)) {
+        ui.preview(&ahead(&rollout));
+        let aborts = aborts(&inventory);
+        for reason in &aborts {
+            ui.warning(reason);
+        }
+        guard(&rollout, args.allow_older)?;
+        if !aborts.is_empty() {
+            let question = format!("Resume {}, which KubeFleet will then give up?", run.name);
+            writing::confirm(&question, reading, &args.writing, ui)?;
+        }
+    }
+    let steered = steering::steer(&inventory, run, Wish::Resume, reading, &args.writing, ui)?;
+    finish(&steered, Wish::Resume, reading, &args.writing, ui)
+}
+
+/// What a run still has to do.
+fn ahead(rollout: &Rollout<'_>) -> Vec<String> {
+    let mut lines = Vec::new();
+    for stage in &rollout.stages {
+        if matches!(stage.state, StageState::Done | StageState::Skipped) {
+            continue;
+        }
+        let left: Vec<_> = stage
+            .clusters
+            .iter()
+            .filter(|cluster| cluster.state != ClusterState::Done)
+            .collect();
+        let what = if stage.deletes {
+            "removal"
+        } else {
+            &stage.status.name
+        };
+        lines.push(format!(
+            "stage {what}: {} of {} clusters left, {} at a time",
+            left.len(),
+            stage.clusters.len(),
+            stage.concurrency
+        ));
+        if !stage.deletes {
+            lines.extend(moves(&rollout.run.status.snapshot_index, &left));
+        }
+    }
+    lines
+}
+
+/// What makes KubeFleet give the run up as soon as it looks at it: the findings about changes, all
+/// of which abort a run.
+fn aborts(inventory: &Inventory) -> Vec<String> {
+    diagnose::explain(inventory)
+        .findings
+        .into_iter()
+        .filter(|finding| finding.code.starts_with("FS2") && finding.severity != Severity::Info)
+        .map(|finding| format!("{} ({})", finding.message, finding.code))
+        .collect()
+}
+
+/// Refuses what would take clusters back to an older snapshot, unless that is wanted.
+fn guard(rollout: &Rollout<'_>, allow_older: bool) -> Result<(), Error> {
+    let back = would_go_back(rollout);
+    let Some(first) = back.first().filter(|_| !allow_older) else {
+        return Ok(());
+    };
+    let run = rollout.run.object();
+    Err(Error::failed(format!(
+        "resuming would take {} back from snapshot {} to {}, because another run put the newer \
+         one there; nothing was sent",
+        enumerate(back.iter().map(|back| back.cluster)),
+        first.holds,
+        rollout.run.status.snapshot_index
+    ))
+    .hint(format!(
+        "delete the run, or say --allow-older if that is what you want:\n  \
+         kubectl fleet-stage delete {}{}",
+        run.name,
+        run.flag()
+    )))
+}

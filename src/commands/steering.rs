@@ -1,0 +1,177 @@
+//! Changing what a run is to do: what `run`, `stop` and `resume` have in common.
+
+use super::reading::Reading;
+use super::writing::{self, Done, Effect, ThisRun, Writing};
+use crate::change::states::{Step, Wish, step};
+use crate::diagnose::report::Verdict;
+use crate::diagnose::status::Status;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::inventory::Inventory;
+use crate::kubefleet::ObjectRef;
+use crate::render::status::verdict;
+use crate::rollout::Rollout;
+use crate::ui::Ui;
+
+/// A run that is steered.
+pub(super) struct Steered {
+    /// The run.
+    pub run: ThisRun,
+    /// Whether something was written.
+    pub written: bool,
+    /// What was so already, where nothing was written.
+    pub already: Option<String>,
+}
+
+/// The run of an inventory, understood. One that could not be read is not touched.
+pub(super) fn rollout_of<'i>(
+    inventory: &'i Inventory,
+    run: &ObjectRef,
+) -> Result<Rollout<'i>, Error> {
+    Rollout::new(inventory).ok_or_else(|| {
+        let gap = inventory.gaps.get(&run.kind);
+        let why = gap.map_or_else(|| "it does not exist".to_owned(), Clone::clone);
+        Error {
+            exit: if gap.is_some() {
+                Exit::Incomplete
+            } else {
+                Exit::NotFound
+            },
+            ..Error::failed(format!("{run} cannot be read: {why}"))
+        }
+        .hint(format!(
+            "what cannot be seen is not changed; ask with: kubectl auth can-i get {}.{}{}",
+            run.kind.plural(),
+            run.kind.group(),
+            run.flag()
+        ))
+    })
+}
+
+/// Asks a run for another state, where that is to be written.
+pub(super) fn steer(
+    inventory: &Inventory,
+    run: &ObjectRef,
+    wish: Wish,
+    reading: &mut Reading,
+    args: &Writing,
+    ui: &mut Ui,
+) -> Result<Steered, Error> {
+    let rollout = rollout_of(inventory, run)?;
+    let mut steered = Steered {
+        run: ThisRun::of(rollout.run),
+        written: false,
+        already: None,
+    };
+    match step(&rollout, wish) {
+        Step::Refused { why, hint } => return Err(Error::failed(why).hint(hint)),
+        Step::Already(what) => steered.already = Some(what),
+        Step::Write(change) => {
+            steered.written = matches!(
+                writing::send(&change, reading, args, ui)?,
+                Done::Written { .. }
+            );
+        }
+    }
+    Ok(steered)
+}
+
+/// What a wish looks like once it is fulfilled: `false` when it will not be any more.
+pub(super) fn is_fulfilled(wish: Wish, status: &Status) -> Option<bool> {
+    if status.is_over() {
+        // A run that was asked to start has started, whatever came of it.
+        return Some(wish != Wish::Stop && status.verdict == Verdict::Succeeded);
+    }
+    let run = status.run.as_ref()?;
+    match wish {
+        Wish::Stop => match status.verdict {
+            Verdict::Stopped => Some(true),
+            Verdict::Stuck => Some(false),
+            _ => None,
+        },
+        Wish::Start | Wish::Resume => (run.observed
+            && run.started
+            && !matches!(
+                status.verdict,
+                Verdict::Stopped | Verdict::Stopping | Verdict::NotStarted
+            ))
+        .then_some(true),
+    }
+}
+
+/// Waits until a run does what was asked, and prints where it is then.
+pub(super) fn finish(
+    steered: &Steered,
+    wish: Wish,
+    reading: &mut Reading,
+    args: &Writing,
+    ui: &mut Ui,
+) -> Result<Exit, Error> {
+    let run = &steered.run.object;
+    let (wanted, asked) = match wish {
+        Wish::Start => ("the run to begin", "started"),
+        Wish::Stop => ("the run to stop", "asked to stop"),
+        Wish::Resume => ("the run to go on", "resumed"),
+    };
+    if args.is_dry() {
+        return Ok(Exit::Done);
+    }
+    if steered.written && reading.is_interrupted() {
+        return Err(writing::interrupted(&format!("{run} was {asked}")));
+    }
+    if let Some(already) = &steered.already {
+        ui.status(already);
+    }
+    if args.returns_at_once() {
+        let line = match &steered.already {
+            Some(already) => already.clone(),
+            None => format!("{run} was {asked}"),
+        };
+        writing::result(run, &line, reading, args, ui)?;
+        return Ok(Exit::Done);
+    }
+    if args.follows() && wish != Wish::Stop {
+        return writing::follow(&steered.run, reading, args, ui);
+    }
+    let mut seen = |status: &Status| is_fulfilled(wish, status);
+    match writing::effect(&steered.run, wanted, reading, args, ui, &mut seen)? {
+        Effect::Seen(status) => {
+            if args.output.is_some() {
+                writing::result(run, &verdict(&status), reading, args, ui)?;
+            } else {
+                writing::conclude(run, &status, reading, args, ui)?;
+            }
+            Ok(Exit::Done)
+        }
+        Effect::Never(status) => {
+            writing::conclude(run, &status, reading, args, ui)?;
+            if wish == Wish::Stop && status.verdict == Verdict::Stuck {
+                ui.hint(&format!(
+                    "a stuck cluster keeps the run from stopping: mend it, or give the run up:\n  \
+                     kubectl fleet-stage delete {}{}",
+                    run.name,
+                    run.flag()
+                ));
+                return Ok(Exit::Stuck);
+            }
+            if wish == Wish::Stop && status.verdict == Verdict::Succeeded {
+                ui.warning(&format!("{run} was over before it could stop"));
+                return Ok(Exit::Error);
+            }
+            Ok(Exit::from(status.verdict))
+        }
+        Effect::Late => Err(writing::late(
+            &format!("{run} was {asked}, and nothing shows it"),
+            args,
+        )
+        .hint(format!(
+            "see why:\n  kubectl fleet-stage diagnose {}{}",
+            run.name,
+            run.flag()
+        ))),
+        Effect::Gone => Err(Error::not_found(format!("{run} was deleted meanwhile"))),
+        Effect::Interrupted => Err(writing::interrupted(&format!(
+            "{run} was {asked}; what it does then was not waited for"
+        ))),
+    }
+}

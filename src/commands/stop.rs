@@ -1,0 +1,171 @@
+//! `stop`: a run begins nothing new, and what is in flight is finished.
+
+use clap::Args;
+use jiff::Timestamp;
+
+use super::global::Global;
+use super::reading::Reading;
+use super::steering::{self, finish, rollout_of};
+use super::writing::{self, Writing};
+use crate::change::states::Wish;
+use crate::diagnose::finding::enumerate;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::inventory::choose;
+use crate::inventory::source::{Query, Source};
+use crate::kubefleet::object::Body;
+use crate::kubefleet::{Concept, ObjectRef, duration};
+use crate::rollout::Rollout;
+use crate::ui::Ui;
+
+/// Stop an update run: nothing new begins
+///
+/// Clusters in flight are finished, and the run is stopped then; a timed wait starts over when the
+/// run is resumed. Says what is in flight and follows until the run is stopped. Nothing is rolled
+/// back. A run with a stuck cluster cannot stop: mend the cluster, or delete the run.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    kubectl fleet-stage stop example-run\n  \
+    kubectl fleet-stage stop example-run -n my-app-namespace --wait=false\n  \
+    kubectl fleet-stage stop --placement example-placement --all\n\n\
+    Exit codes:\n  \
+    0  stopped\n  \
+    1  it cannot be stopped: it is over, was not started, or changed meanwhile\n  \
+    5  a stuck cluster keeps it from stopping, or --timeout was reached\n  \
+    6  no such run\n  \
+    7  forbidden")]
+pub struct StopArgs {
+    /// The update runs: names, or TYPE/NAME such as csur/x, with -n sur/x
+    #[arg(
+        value_name = "RUN",
+        required_unless_present = "placement",
+        conflicts_with = "placement"
+    )]
+    runs: Vec<String>,
+    /// Every active run on this placement
+    #[arg(long, value_name = "PLACEMENT", requires = "all")]
+    placement: Option<String>,
+    /// Confirms that every active run on the placement is meant
+    #[arg(long, requires = "placement")]
+    all: bool,
+    #[command(flatten)]
+    writing: Writing,
+}
+
+/// Stops runs.
+pub fn run(
+    args: &StopArgs,
+    global: &Global,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Result<Exit, Error> {
+    let mut reading = writing::open("stop", global, ui, clock)?;
+    let namespace = global.namespace.as_deref();
+    let runs = if let Some(placement) = &args.placement {
+        active(placement, namespace, &mut reading, ui)?
+    } else {
+        let concepts = [Concept::UpdateRun];
+        let words = args.runs.iter();
+        words
+            .map(|word| reading.target_of(Some(word), namespace, &concepts, ui))
+            .collect::<Result<Vec<_>, _>>()?
+    };
+    each(&runs, ui, |run, ui| one(run, args, &mut reading, ui))
+}
+
+fn one(
+    run: &ObjectRef,
+    args: &StopArgs,
+    reading: &mut Reading,
+    ui: &mut Ui,
+) -> Result<Exit, Error> {
+    let inventory = reading.overview(run)?;
+    if let Ok(rollout) = rollout_of(&inventory, run) {
+        ui.preview(&in_flight(&rollout));
+    }
+    let steered = steering::steer(&inventory, run, Wish::Stop, reading, &args.writing, ui)?;
+    finish(&steered, Wish::Stop, reading, &args.writing, ui)
+}
+
+/// What goes on in a run that is to stop.
+fn in_flight(rollout: &Rollout<'_>) -> Vec<String> {
+    if !rollout.is_live() {
+        return Vec::new();
+    }
+    let mut lines = Vec::new();
+    let clusters: Vec<_> = rollout.in_flight().map(|cluster| cluster.name).collect();
+    if !clusters.is_empty() {
+        lines.push(format!(
+            "in flight, and finished first: {}",
+            enumerate(clusters)
+        ));
+    }
+    for gate in rollout.open_timers() {
+        let wait = gate.wait.map(duration::describe).unwrap_or_default();
+        lines.push(format!(
+            "the wait of {wait} {} stage {} starts over when the run is resumed",
+            gate.time.as_str(),
+            gate.stage
+        ));
+    }
+    lines
+}
+
+/// The active runs on a placement.
+fn active(
+    placement: &str,
+    namespace: Option<&str>,
+    reading: &mut Reading,
+    ui: &mut Ui,
+) -> Result<Vec<ObjectRef>, Error> {
+    let target = reading.target_of(Some(placement), namespace, &[Concept::Placement], ui)?;
+    let scope = target.scope();
+    let query = Query::all(scope.kind(Concept::UpdateRun), scope.namespace());
+    let answers = reading.answer(std::slice::from_ref(&query));
+    reading.listed(std::slice::from_ref(&query), &answers)?;
+    let runs: Vec<_> = answers
+        .iter()
+        .flat_map(|answer| &answer.objects)
+        .filter_map(|object| match &object.body {
+            Body::Run(run) => Some(run),
+            _ => None,
+        })
+        .filter(|run| run.spec.placement == target.name && !choose::is_finished(run))
+        .filter(|run| run.spec.state.as_deref() == Some("Run"))
+        .map(|run| run.object())
+        .collect();
+    if runs.is_empty() {
+        ui.status(&format!("no run on {target} is under way"));
+    }
+    Ok(runs)
+}
+
+/// Does the same to several runs, one after the other; what fails for one does not keep it from
+/// the others. The exit code is the worst.
+pub(super) fn each<T>(
+    runs: &[T],
+    ui: &mut Ui,
+    mut act: impl FnMut(&T, &mut Ui) -> Result<Exit, Error>,
+) -> Result<Exit, Error> {
+    let mut worst = Exit::Done;
+    for (at, run) in runs.iter().enumerate() {
+        let exit = match act(run, ui) {
+            Ok(exit) => exit,
+            Err(error) if error.exit == Exit::Interrupted || at + 1 == runs.len() => {
+                if error.exit.gravity() >= worst.gravity() || error.exit == Exit::Interrupted {
+                    return Err(error);
+                }
+                ui.error(&error);
+                worst
+            }
+            Err(error) => {
+                ui.error(&error);
+                error.exit
+            }
+        };
+        if exit.gravity() > worst.gravity() {
+            worst = exit;
+        }
+    }
+    Ok(worst)
+}

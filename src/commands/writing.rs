@@ -1,0 +1,493 @@
+//! What every command that writes has in common: it shows, asks, sends once, and says what is true
+//! in the end.
+
+use std::io::{BufRead, BufReader};
+use std::time::Duration;
+
+use clap::Args;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use super::awaiting::{self, End};
+use super::following::Following;
+use super::global::Global;
+use super::output;
+use super::reading::{self, Input, Reading};
+use super::refusal;
+use super::wait;
+use crate::change::{Change, Happened};
+use crate::diagnose::status::Status;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::hub::{HubError, Sending, Sent};
+use crate::inventory::source::{Outcome, Query};
+use crate::kubefleet::path::path;
+use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::{ObjectRef, duration};
+use crate::render;
+use crate::render::status::verdict;
+use crate::ui::Ui;
+
+/// Flags of every command that writes.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Writing")]
+pub struct Writing {
+    /// Only show what would be sent (client), or have the server check it too (server)
+    #[arg(
+        long,
+        value_enum,
+        default_value = "none",
+        default_missing_value = "client",
+        num_args = 0..=1,
+        require_equals = true,
+        value_name = "WHERE"
+    )]
+    pub dry_run: DryRun,
+    /// Ask nothing; checks that refuse still do
+    #[arg(short, long)]
+    pub yes: bool,
+    /// Wait until the run is over or a person has to act; --wait=false returns at once [default:
+    /// until the write has had its effect]
+    #[arg(
+        long,
+        default_missing_value = "true",
+        num_args = 0..=1,
+        require_equals = true,
+        value_name = "BOOL"
+    )]
+    pub wait: Option<bool>,
+    /// How long to wait at most, such as 90s or 30m [default: 2m; with --wait no limit]
+    #[arg(long, value_name = "DURATION", value_parser = super::duration)]
+    pub timeout: Option<Duration>,
+    /// The name under which the server records what is written
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "kubectl-fleet-stage",
+        hide_short_help = true
+    )]
+    pub field_manager: String,
+    /// How the result is printed; with --dry-run, what would be sent [default: one line]
+    #[arg(short, long, value_enum, value_name = "FORMAT")]
+    pub output: Option<Format>,
+}
+
+/// Where a write stops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum DryRun {
+    /// Nowhere: it is done
+    None,
+    /// Before anything is sent
+    Client,
+    /// On the server, which checks it and keeps nothing
+    Server,
+}
+
+/// How the resulting object is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[allow(missing_docs)] // clap would print them
+pub enum Format {
+    Json,
+    Yaml,
+    Name,
+}
+
+/// How long a write waits for its own effect.
+const EFFECT: Duration = Duration::from_mins(2);
+
+impl Writing {
+    /// Whether nothing is to be changed.
+    pub const fn is_dry(&self) -> bool {
+        !matches!(self.dry_run, DryRun::None)
+    }
+
+    /// Whether the command returns as soon as the write is done.
+    pub fn returns_at_once(&self) -> bool {
+        self.wait == Some(false)
+    }
+
+    /// Whether the run is followed to its end.
+    pub fn follows(&self) -> bool {
+        self.wait == Some(true)
+    }
+}
+
+/// Connects to the hub, for a command that writes.
+pub(super) fn open(
+    command: &'static str,
+    global: &Global,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Result<Reading, Error> {
+    let mut reading = reading::open(&Input::default(), command, global, ui, clock)?;
+    if let Some(hub) = reading.hub() {
+        hub.mind_signals();
+    }
+    Ok(reading)
+}
+
+/// Asks before something that a person could regret; not with `--yes`, and not for what is only
+/// shown.
+pub(super) fn confirm(
+    question: &str,
+    reading: &mut Reading,
+    args: &Writing,
+    ui: &mut Ui,
+) -> Result<(), Error> {
+    if args.yes || args.is_dry() {
+        return Ok(());
+    }
+    let input = ui.has_terminal_input().then(|| ui.take_input()).flatten();
+    let (Some(input), Some(hub)) = (input, reading.hub()) else {
+        return Err(Error::failed(format!(
+            "nobody can be asked {question:?}: standard input is no terminal"
+        ))
+        .hint("nothing was sent; --yes answers for you"));
+    };
+    ui.ask(question);
+    let answer = hub.unless_interrupted(move || {
+        let mut line = String::new();
+        // What cannot be read is no yes.
+        let _ = BufReader::new(input).read_line(&mut line);
+        line
+    });
+    match answer {
+        Ok(line) if ["y", "yes"].contains(&line.trim().to_lowercase().as_str()) => Ok(()),
+        Ok(line) => {
+            if !line.ends_with('\n') {
+                ui.note("\n");
+            }
+            Err(Error::failed("not confirmed: nothing was sent"))
+        }
+        Err(_) => {
+            ui.note("\n");
+            Err(interrupted("nothing was sent"))
+        }
+    }
+}
+
+/// That the user ended a command, and what is true then.
+pub(super) fn interrupted(what: &str) -> Error {
+    Error {
+        exit: Exit::Interrupted,
+        ..Error::failed(format!("interrupted: {what}"))
+    }
+}
+
+/// One run and no other of its name.
+pub(super) struct ThisRun {
+    /// Its name.
+    pub object: ObjectRef,
+    /// Its uid; empty where it is not known.
+    pub uid: String,
+}
+
+impl ThisRun {
+    /// The run that was read.
+    pub(super) fn of(run: &UpdateRun) -> Self {
+        Self {
+            object: run.object(),
+            uid: run.meta.uid.clone(),
+        }
+    }
+}
+
+/// What became of a change.
+pub(super) enum Done {
+    /// It was shown, or checked, and not done.
+    Dry,
+    /// It was done.
+    Written {
+        /// The uid of what was written; empty where the answer was lost.
+        uid: String,
+    },
+}
+
+/// Sends a change once, or shows it.
+pub(super) fn send(
+    change: &Change,
+    reading: &mut Reading,
+    args: &Writing,
+    ui: &mut Ui,
+) -> Result<Done, Error> {
+    let Some(hub) = reading.hub() else {
+        return Err(Error::usage("files cannot be written to"));
+    };
+    let kind = change.object.kind;
+    let Some(version) = hub.served().version(kind) else {
+        return Err(HubError::NotServed(kind).into());
+    };
+    if args.dry_run == DryRun::Client {
+        show(change, version, args, ui)?;
+        return Ok(Done::Dry);
+    }
+    let sending = Sending {
+        manager: &args.field_manager,
+        dry_run: args.is_dry(),
+    };
+    match hub.send(change, sending) {
+        Sent::Done(answer) if args.is_dry() => {
+            ui.status(&format!("would {} (checked by the server)", change.would));
+            if let Some(format) = args.output {
+                print(&change.object, &answer, format, ui)?;
+            }
+            Ok(Done::Dry)
+        }
+        Sent::Done(answer) => {
+            ui.status(&change.did);
+            let uid = answer["metadata"]["uid"].as_str().unwrap_or_default();
+            Ok(Done::Written {
+                uid: uid.to_owned(),
+            })
+        }
+        Sent::Unsent(HubError::Interrupted) => Err(interrupted("nothing was sent")),
+        Sent::Unsent(error) => Err(not_done(change, &error.into())),
+        Sent::Refused(error) => Err(refusal::explain(change, &error, reading)),
+        Sent::Doubtful(error) => doubtful(change, &error, reading, args, ui),
+    }
+}
+
+/// Says that something was not done.
+fn not_done(change: &Change, error: &Error) -> Error {
+    let message = format!(
+        "could not {}: {}; nothing was changed",
+        change.would, error.message
+    );
+    Error {
+        message,
+        hint: error.hint.clone(),
+        exit: error.exit,
+    }
+}
+
+/// Looks what became of a change whose answer was lost.
+fn doubtful(
+    change: &Change,
+    error: &HubError,
+    reading: &mut Reading,
+    args: &Writing,
+    ui: &mut Ui,
+) -> Result<Done, Error> {
+    if args.is_dry() {
+        return Err(not_done(change, &error.clone().into()));
+    }
+    let object = &change.object;
+    let query = Query::named(object.kind, &object.namespace, &object.name);
+    let unknown = |why: &str| {
+        let exit = if *error == HubError::Interrupted {
+            Exit::Interrupted
+        } else {
+            Exit::Error
+        };
+        Error {
+            exit,
+            ..Error::failed(format!(
+                "it is not known whether this did {}: {error}; {why}",
+                change.would
+            ))
+        }
+        .hint(format!("look before you try again:\n  {}", change.look()))
+    };
+    let answer = match reading.hub() {
+        Some(hub) if *error != HubError::Interrupted => hub.ask_again(&query),
+        _ => return Err(unknown("the answer was not waited for")),
+    };
+    if answer.outcome != Outcome::Listed {
+        let gap = answer.outcome.gap().unwrap_or_default();
+        return Err(unknown(&format!("{object} {gap}")));
+    }
+    match change.happened(answer.objects.first()) {
+        Happened::Yes => {
+            ui.warning(&format!(
+                "the answer was lost ({error}), and {object} shows that it was done"
+            ));
+            ui.status(&change.did);
+            Ok(Done::Written { uid: String::new() })
+        }
+        Happened::No => Err(Error::failed(format!(
+            "could not {}: {error}; {object} shows that nothing was changed",
+            change.would
+        ))
+        .hint("try again; if it stays, look at the hub's API server")),
+        Happened::Unclear => Err(unknown(&format!("{object} was changed in another way"))),
+    }
+}
+
+/// Prints what would be sent.
+fn show(change: &Change, version: &str, args: &Writing, ui: &mut Ui) -> Result<(), Error> {
+    ui.status(&format!("would {}", change.would));
+    if let Some(format) = args.output {
+        return print(&change.object, &change.document(version), format, ui);
+    }
+    let request = change.request(version);
+    let body = render::json(&request.body).map_err(|error| Error::failed(error.to_string()))?;
+    let force = if request.force { "?force=true" } else { "" };
+    ui.answer(&format!(
+        "{} {}{force}\nContent-Type: {}\n\n{body}",
+        request.method, request.path, request.content_type
+    ));
+    Ok(())
+}
+
+fn print(object: &ObjectRef, document: &Value, format: Format, ui: &mut Ui) -> Result<(), Error> {
+    let text = match format {
+        Format::Name => output::names([object]),
+        Format::Json => render::json(document).map_err(|error| Error::failed(error.to_string()))?,
+        Format::Yaml => render::yaml(document).map_err(Error::failed)?,
+    };
+    ui.answer(&text);
+    Ok(())
+}
+
+/// Prints the result: the object as it is now, or one line.
+pub(super) fn result(
+    object: &ObjectRef,
+    line: &str,
+    reading: &mut Reading,
+    args: &Writing,
+    ui: &mut Ui,
+) -> Result<(), Error> {
+    results(&[(object.clone(), line.to_owned())], reading, args, ui)
+}
+
+/// Prints several results: the objects as they are now, of several a list, or a line for each. What
+/// does not exist any more is left out.
+pub(super) fn results(
+    results: &[(ObjectRef, String)],
+    reading: &mut Reading,
+    args: &Writing,
+    ui: &mut Ui,
+) -> Result<(), Error> {
+    let Some(format) = args.output else {
+        for (_, line) in results {
+            ui.answer(&format!("{}\n", render::escape::line(line)));
+        }
+        return Ok(());
+    };
+    if format == Format::Name {
+        ui.answer(&output::names(results.iter().map(|(object, _)| object)));
+        return Ok(());
+    }
+    let Some(hub) = reading.hub() else {
+        return Ok(());
+    };
+    let mut documents = Vec::new();
+    for (object, _) in results {
+        let kind = object.kind;
+        let version = hub.served().version(kind);
+        let version = version.ok_or(HubError::NotServed(kind))?;
+        let path = path(kind, version, Some(&object.namespace), Some(&object.name));
+        match hub.read_path(&path) {
+            Ok(document) => documents.push((object, document)),
+            Err(HubError::NotFound(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    match documents.as_slice() {
+        [] => Ok(()),
+        [(object, document)] => print(object, document, format, ui),
+        [(object, _), ..] => {
+            let items: Vec<_> = documents.iter().map(|(_, document)| document).collect();
+            let list = serde_json::json!({"apiVersion": "v1", "kind": "List", "items": items});
+            print(object, &list, format, ui)
+        }
+    }
+}
+
+/// Waits until a write has had its effect on a run, as `seen` tells from its state: `true` when it
+/// is there, `false` when it will not come any more.
+pub(super) fn effect(
+    run: &ThisRun,
+    wanted: &str,
+    reading: &mut Reading,
+    args: &Writing,
+    ui: &mut Ui,
+    seen: &mut dyn FnMut(&Status) -> Option<bool>,
+) -> Result<Effect, Error> {
+    let timeout = if args.follows() {
+        args.timeout
+    } else {
+        Some(args.timeout.unwrap_or(EFFECT))
+    };
+    let mut following = Following::new(reading, run.object.clone())?;
+    following.expect(&run.uid);
+    Ok(
+        match awaiting::until(&mut following, wanted, timeout, ui, seen)? {
+            End::Decided(true, status) => Effect::Seen(status),
+            End::Decided(false, status) => Effect::Never(status),
+            End::TimedOut(_) => Effect::Late,
+            End::Gone => Effect::Gone,
+            End::Interrupted => Effect::Interrupted,
+        },
+    )
+}
+
+/// What became of a write's effect.
+pub(super) enum Effect {
+    /// It is there.
+    Seen(Box<Status>),
+    /// It will not come any more.
+    Never(Box<Status>),
+    /// It was not there in time.
+    Late,
+    /// The run does not exist any more.
+    Gone,
+    /// The user did not want to wait for it.
+    Interrupted,
+}
+
+/// Follows a run to its end, or until a person has to act, and prints where it got.
+pub(super) fn follow(
+    run: &ThisRun,
+    reading: &mut Reading,
+    args: &Writing,
+    ui: &mut Ui,
+) -> Result<Exit, Error> {
+    let mut following = Following::new(reading, run.object.clone())?;
+    following.expect(&run.uid);
+    let mut decide = |status: &Status| wait::ends(status).then_some(());
+    let end = awaiting::until(&mut following, "succeeded", args.timeout, ui, &mut decide)?;
+    let gone = following.gone();
+    let run = &run.object;
+    match end {
+        End::Decided((), status) => {
+            conclude(run, &status, reading, args, ui)?;
+            Ok(Exit::from(status.verdict))
+        }
+        End::TimedOut(status) => {
+            conclude(run, &status, reading, args, ui)?;
+            Err(late(&format!("{run} is not over"), args))
+        }
+        End::Gone => Err(gone),
+        End::Interrupted => {
+            ui.status(&format!("interrupted; {run} goes on without this command"));
+            Ok(Exit::Interrupted)
+        }
+    }
+}
+
+/// Prints the state that a command ends with, and what comes next.
+pub(super) fn conclude(
+    run: &ObjectRef,
+    status: &Status,
+    reading: &mut Reading,
+    args: &Writing,
+    ui: &mut Ui,
+) -> Result<(), Error> {
+    result(run, &verdict(status), reading, args, ui)?;
+    if let Some(next) = &status.next {
+        let command = ui.invocation().command(next);
+        ui.hint(&format!("next:\n  {command}"));
+    }
+    Ok(())
+}
+
+/// That something did not happen in time.
+pub(super) fn late(what: &str, args: &Writing) -> Error {
+    let limit = args.timeout.unwrap_or(EFFECT);
+    let limit = SignedDuration::try_from(limit).unwrap_or(SignedDuration::MAX);
+    Error {
+        exit: Exit::Stuck,
+        ..Error::failed(format!("{what} after {}", duration::describe(limit)))
+    }
+}

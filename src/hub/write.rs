@@ -1,0 +1,120 @@
+//! The one place that writes: each change is sent once, and what became of it is told apart.
+
+use http::{Method, Request, header};
+use serde_json::Value;
+
+use super::error::HubError;
+use super::request::Connection;
+use super::signals::more_than;
+use super::{Hub, wait};
+use crate::change::Change;
+use crate::kubefleet::path::encode;
+
+/// How a change is sent.
+#[derive(Debug, Clone, Copy)]
+pub struct Sending<'s> {
+    /// The name under which the server records what we write.
+    pub manager: &'s str,
+    /// Whether the server only checks it.
+    pub dry_run: bool,
+}
+
+/// What became of a change.
+#[derive(Debug)]
+pub enum Sent {
+    /// It was done; what the server answered.
+    Done(Value),
+    /// The server refused it: nothing was changed.
+    Refused(HubError),
+    /// It never got to the server: nothing was changed.
+    Unsent(HubError),
+    /// It may have been done: the answer was lost.
+    Doubtful(HubError),
+}
+
+impl Hub {
+    /// Sends a change, once. An interrupt does not break it off; a second one gives up waiting for
+    /// the answer.
+    pub fn send(&mut self, change: &Change, sending: Sending<'_>) -> Sent {
+        let kind = change.object.kind;
+        if self.is_interrupted() {
+            return Sent::Unsent(HubError::Interrupted);
+        }
+        let Some(version) = self.served.version(kind) else {
+            return Sent::Unsent(HubError::NotServed(kind));
+        };
+        let request = change.request(version);
+        let mut parameters = vec![format!("fieldManager={}", encode(sending.manager))];
+        if request.force {
+            parameters.push("force=true".to_owned());
+        }
+        if sending.dry_run {
+            parameters.push("dryRun=All".to_owned());
+        }
+        if request.method == "DELETE" {
+            parameters.remove(0);
+        }
+        let url = if parameters.is_empty() {
+            request.path.clone()
+        } else {
+            format!("{}?{}", request.path, parameters.join("&"))
+        };
+        let connection = self.connection.clone();
+        let count = self.signals.clone();
+        let body = request.body.to_string();
+        let sent = wait(
+            &self.runtime,
+            &mut self.on_wait,
+            "the hub's answer",
+            async move {
+                let give_up = async {
+                    match count {
+                        Some(mut count) => more_than(&mut count, 1).await,
+                        None => std::future::pending().await,
+                    }
+                };
+                tokio::select! {
+                    biased;
+                    sent = connection.write(request.method, &url, request.content_type, body) => sent,
+                    () = give_up => Sent::Doubtful(HubError::Interrupted),
+                }
+            },
+        );
+        // What was read of anything may be old now.
+        self.forget();
+        sent
+    }
+}
+
+impl Connection {
+    /// Sends a write, once and within the time limit.
+    async fn write(&self, method: &str, url: &str, content_type: &str, body: String) -> Sent {
+        let request = Method::from_bytes(method.as_bytes())
+            .map_err(|error| error.to_string())
+            .and_then(|method| {
+                Request::builder()
+                    .method(method)
+                    .uri(url)
+                    .header(header::CONTENT_TYPE, content_type)
+                    .body(body.into_bytes())
+                    .map_err(|error| error.to_string())
+            });
+        let request = match request {
+            Ok(request) => request,
+            Err(error) => return Sent::Unsent(HubError::Broken(error)),
+        };
+        match self.exchange(request).await {
+            Ok(body) => Sent::Done(serde_json::from_slice(&body).unwrap_or_default()),
+            Err(
+                error @ (HubError::Unreachable { .. }
+                | HubError::Tls { .. }
+                | HubError::Credentials(_)),
+            ) => Sent::Unsent(error),
+            Err(error @ (HubError::Broken(_) | HubError::TimedOut(_))) => Sent::Doubtful(error),
+            Err(error @ HubError::Refused { code, .. }) if (500..=599).contains(&code) => {
+                Sent::Doubtful(error)
+            }
+            Err(error) => Sent::Refused(error),
+        }
+    }
+}
