@@ -1,6 +1,7 @@
 //! Exit codes: the same in every format, documented in `docs/reference/exit-codes.md`.
 
 use crate::diagnose::report::Verdict;
+use crate::plan::Outcome;
 
 /// How a command ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -92,6 +93,16 @@ impl From<Verdict> for Exit {
             Verdict::Stopped | Verdict::NotStarted => Self::Idle,
             Verdict::InitializationFailed | Verdict::Failed => Self::Failed,
             Verdict::Unknown => Self::Incomplete,
+        }
+    }
+}
+
+impl From<Outcome> for Exit {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Ready => Self::Done,
+            Outcome::Refused => Self::Failed,
+            Outcome::Unknown => Self::Incomplete,
         }
     }
 }

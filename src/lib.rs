@@ -15,6 +15,7 @@ pub mod hub;
 pub mod inventory;
 pub mod kubefleet;
 pub mod member;
+pub mod plan;
 pub mod render;
 pub mod rollout;
 pub mod ui;

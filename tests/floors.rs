@@ -12,6 +12,7 @@ const FLOORS: &[&[&str]] = &[
     &["render", "error"],
     &["contents"],
     &["exit", "bundle", "hub"],
+    &["plan"],
     &["diagnose", "change"],
     &["rollout"],
     &["inventory"],

@@ -43,14 +43,19 @@ pub(super) fn read(
     required: &[Concept],
     useful: &[Concept],
 ) -> Result<Around, Error> {
-    around(
-        reading,
-        placement,
-        required,
-        useful,
-        Texts::new(),
-        Vec::new(),
-    )
+    let known = (Texts::new(), Vec::new());
+    around(reading, placement, required, useful, &[], known)
+}
+
+/// The same, and what else is asked for.
+pub(super) fn read_more(
+    reading: &mut Reading,
+    placement: &ObjectRef,
+    useful: &[Concept],
+    more: &[Query],
+) -> Result<Around, Error> {
+    let known = (Texts::new(), Vec::new());
+    around(reading, placement, &[], useful, more, known)
 }
 
 /// The same, with the snapshots and their texts.
@@ -65,14 +70,8 @@ pub(super) fn read_with_texts(
         std::slice::from_ref(&snapshots),
         std::slice::from_ref(&answer),
     )?;
-    around(
-        reading,
-        placement,
-        &[],
-        useful,
-        texts,
-        vec![(snapshots, answer)],
-    )
+    let known = (texts, vec![(snapshots, answer)]);
+    around(reading, placement, &[], useful, &[], known)
 }
 
 fn around(
@@ -80,14 +79,15 @@ fn around(
     placement: &ObjectRef,
     required: &[Concept],
     useful: &[Concept],
-    texts: Texts,
-    known: Vec<(Query, Answer)>,
+    more: &[Query],
+    (texts, known): (Texts, Vec<(Query, Answer)>),
 ) -> Result<Around, Error> {
     let queries: Vec<_> = [Concept::Placement]
         .iter()
         .chain(required)
         .chain(useful)
         .map(|concept| query(placement, *concept))
+        .chain(more.iter().cloned())
         .collect();
     let answers = reading.answer(&queries);
     for (query, answer) in queries.iter().zip(&answers) {

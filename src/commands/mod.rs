@@ -19,6 +19,8 @@ pub mod members;
 mod names;
 pub mod output;
 pub mod permissions;
+#[allow(dead_code)] // init, run and rollback follow
+mod planning;
 pub mod reading;
 mod refusal;
 pub mod resume;

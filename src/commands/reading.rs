@@ -494,7 +494,7 @@ impl Reading {
     }
 
     /// Fails when the connection itself is gone.
-    fn no_hub(&self) -> Result<(), Error> {
+    pub fn no_hub(&self) -> Result<(), Error> {
         match &self.place {
             Place::Hub(hub) => match hub.lost() {
                 Some(error) => Err(error.clone().into()),

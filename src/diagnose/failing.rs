@@ -69,7 +69,7 @@ pub(super) fn just_new_run(case: &Case<'_>, finding: Finding) -> Finding {
 }
 
 /// `KINDS NAME [-n NAMESPACE]`, as kubectl takes it after its verb.
-pub(super) fn for_kubectl(object: &ObjectRef) -> String {
+pub fn for_kubectl(object: &ObjectRef) -> String {
     format!(
         "{} {}{}",
         object.kind.for_kubectl(),
@@ -80,10 +80,7 @@ pub(super) fn for_kubectl(object: &ObjectRef) -> String {
 
 /// The name among `names` that is closest to `wanted`, when it is close enough to be meant.
 /// An equal name is not looked for.
-pub(super) fn similar<'n>(
-    wanted: &str,
-    names: impl IntoIterator<Item = &'n str>,
-) -> Option<&'n str> {
+pub fn similar<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     const CLOSE: f64 = 0.75;
     names
         .into_iter()

@@ -7,6 +7,7 @@ use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::{StageStatus, UpdateRun};
 use crate::kubefleet::strategy::Stage;
+use crate::rollout::placing::sorting_number;
 
 /// What became of a cluster of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,11 +57,7 @@ pub(super) fn stage_now<'i>(inventory: &'i Inventory, stage: &Stage) -> Option<V
         if !selector.matches(&member.meta.labels)? {
             continue;
         }
-        let order: i64 = if stage.sorting_label.is_empty() {
-            0
-        } else {
-            member.meta.label(&stage.sorting_label)?.parse().ok()?
-        };
+        let order = sorting_number(member, &stage.sorting_label)?;
         clusters.insert((order, member.meta.name.as_str()));
     }
     Some(clusters.into_iter().map(|(_, name)| name).collect())

@@ -16,7 +16,7 @@ mod objects;
 mod placing;
 pub mod report;
 pub mod rules;
-mod scheduling;
+pub mod scheduling;
 pub mod status;
 mod summary;
 mod taken;
@@ -30,6 +30,8 @@ use crate::kubefleet::ObjectRef;
 use crate::member::Errand;
 use crate::rollout::Rollout;
 use case::Case;
+pub use failing::{for_kubectl, similar};
+pub use placing::{labels_of, selector_of};
 use report::{Report, Subject, Verdict};
 
 /// Where the long explanation of a code is published.

@@ -8,7 +8,7 @@ use crate::kubefleet::messages::{Decision, FilterReason, parse_decision};
 use crate::kubefleet::snapshot::PolicySnapshot;
 
 /// Clusters that the policy did not pick, by the reason in our words.
-pub(super) fn not_picked(policy: &PolicySnapshot) -> BTreeMap<String, Vec<&str>> {
+pub fn not_picked(policy: &PolicySnapshot) -> BTreeMap<String, Vec<&str>> {
     let mut groups: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for decision in policy.status.decisions.iter().filter(|it| !it.selected) {
         groups
@@ -21,7 +21,7 @@ pub(super) fn not_picked(policy: &PolicySnapshot) -> BTreeMap<String, Vec<&str>>
 
 /// `member-3: taint a=b not tolerated; …`, the largest groups first; `None` when every
 /// cluster was picked.
-pub(super) fn explain(groups: &BTreeMap<String, Vec<&str>>) -> Option<String> {
+pub fn explain(groups: &BTreeMap<String, Vec<&str>>) -> Option<String> {
     const SHOWN: usize = 3;
     let mut sorted: Vec<_> = groups.iter().collect();
     sorted.sort_by_key(|(_, clusters)| std::cmp::Reverse(clusters.len()));

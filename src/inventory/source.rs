@@ -117,6 +117,9 @@ pub enum Outcome {
 /// The gap of a kind that nobody asked for.
 pub const NOT_COLLECTED: &str = "not collected";
 
+/// The gap of a kind that the API server does not serve: it has no objects.
+pub const NOT_SERVED: &str = "the hub does not serve this kind";
+
 impl Outcome {
     /// Why absent objects are unknown; `None` when they are known not to exist.
     pub fn gap(&self) -> Option<String> {
@@ -125,7 +128,7 @@ impl Outcome {
             Self::Denied(why) if why.is_empty() => Some("forbidden".to_owned()),
             Self::Denied(why) if why.starts_with("forbidden") => Some(why.clone()),
             Self::Denied(why) => Some(format!("forbidden: {why}")),
-            Self::NotInstalled => Some("the hub does not serve this kind".to_owned()),
+            Self::NotInstalled => Some(NOT_SERVED.to_owned()),
             Self::NotCollected => Some(NOT_COLLECTED.to_owned()),
             Self::Failed(why) => Some(format!("could not be read: {why}")),
         }

@@ -66,6 +66,11 @@ pub fn work(namespace: &str, placement: &str) -> String {
     }
 }
 
+/// The name of an approval request: `RUN-before-STAGE`, `RUN-after-STAGE`.
+pub fn approval_request(run: &str, when: &str, stage: &str) -> String {
+    format!("{run}-{when}-{stage}")
+}
+
 /// The name of a version's master snapshot: `PLACEMENT-INDEX-snapshot`.
 pub fn master_snapshot(placement: &str, index: &str) -> String {
     format!("{placement}-{index}-snapshot")

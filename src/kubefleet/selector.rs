@@ -38,6 +38,17 @@ impl LabelSelector {
         Some(all)
     }
 
+    /// What Kubernetes does not take of it; `None` when it is valid.
+    pub fn problem(&self) -> Option<String> {
+        let labels = self.labels.iter().find_map(|(key, value)| {
+            key_problem(key).or_else(|| {
+                let invalid = !is_label_value(value);
+                invalid.then(|| format!("{value:?} is no valid value of a label"))
+            })
+        });
+        labels.or_else(|| self.expressions.iter().find_map(Requirement::problem))
+    }
+
     /// Whether it has no requirement, so that it selects everything.
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty() && self.expressions.is_empty()
@@ -68,7 +79,60 @@ impl LabelSelector {
     }
 }
 
+fn key_problem(key: &str) -> Option<String> {
+    (!is_label_key(key)).then(|| format!("{key:?} is no valid key of a label"))
+}
+
+/// Whether a text is a label's key: a name, perhaps behind a domain and a slash.
+/// Source: apimachinery/pkg/util/validation/validation.go:IsQualifiedName.
+fn is_label_key(key: &str) -> bool {
+    let (domain, name) = match key.split_once('/') {
+        Some((domain, name)) => (Some(domain), name),
+        None => (None, key),
+    };
+    let is_domain = |domain: &str| {
+        let edge =
+            |c: Option<char>| c.is_some_and(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
+        let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        domain.len() <= 253
+            && domain.split('.').all(|part| {
+                edge(part.chars().next()) && edge(part.chars().last()) && part.chars().all(inner)
+            })
+    };
+    domain.is_none_or(is_domain) && !name.is_empty() && is_label_value(name)
+}
+
+/// Whether a text is a label's value.
+/// Source: apimachinery/pkg/util/validation/validation.go:IsValidLabelValue.
+fn is_label_value(value: &str) -> bool {
+    let edge = |c: Option<char>| c.is_none_or(|c| c.is_ascii_alphanumeric());
+    let inner = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    value.len() <= 63
+        && edge(value.chars().next())
+        && edge(value.chars().last())
+        && value.chars().all(inner)
+}
+
 impl Requirement {
+    /// What Kubernetes does not take of it.
+    fn problem(&self) -> Option<String> {
+        let (key, operator) = (&self.key, &self.operator);
+        let counted = match operator.as_str() {
+            "In" | "NotIn" if self.values.is_empty() => {
+                Some(format!("{operator} on {key:?} lacks its values"))
+            }
+            "Exists" | "DoesNotExist" if !self.values.is_empty() => {
+                Some(format!("{operator} on {key:?} takes no values"))
+            }
+            "In" | "NotIn" | "Exists" | "DoesNotExist" => None,
+            _ => Some(format!("{operator:?} is no operator")),
+        };
+        counted.or_else(|| key_problem(key)).or_else(|| {
+            let invalid = self.values.iter().find(|value| !is_label_value(value))?;
+            Some(format!("{invalid:?} is no valid value of a label"))
+        })
+    }
+
     fn matches(&self, labels: &BTreeMap<String, String>) -> Option<bool> {
         let value = labels.get(&self.key);
         let listed = value.is_some_and(|value| self.values.contains(value));
@@ -80,5 +144,66 @@ impl Requirement {
             "DoesNotExist" if self.values.is_empty() => Some(value.is_none()),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LabelSelector, Requirement};
+
+    fn selector(key: &str, operator: &str, values: &[&str]) -> LabelSelector {
+        LabelSelector {
+            expressions: vec![Requirement {
+                key: key.to_owned(),
+                operator: operator.to_owned(),
+                values: values.iter().map(|&value| value.to_owned()).collect(),
+            }],
+            ..LabelSelector::default()
+        }
+    }
+
+    #[test]
+    fn valid_selectors_have_no_problem() {
+        for (key, operator, values) in [
+            ("tier", "In", &["a", "b_1.c"][..]),
+            ("example.com/tier", "NotIn", &[""]),
+            ("Tier_1.x-y", "Exists", &[]),
+            ("tier", "DoesNotExist", &[]),
+        ] {
+            assert_eq!(
+                selector(key, operator, values).problem(),
+                None,
+                "{key} {operator}"
+            );
+        }
+        assert_eq!(LabelSelector::default().problem(), None);
+    }
+
+    #[test]
+    fn what_kubernetes_refuses_is_named() {
+        let long = "a".repeat(64);
+        for (key, operator, values) in [
+            ("tier", "In", &[][..]),
+            ("tier", "Exists", &["a"]),
+            ("tier", "Equals", &["a"]),
+            ("tier", "", &[]),
+            ("", "Exists", &[]),
+            ("-tier", "Exists", &[]),
+            ("tier ", "Exists", &[]),
+            ("/tier", "Exists", &[]),
+            ("Example.com/tier", "Exists", &[]),
+            ("a/b/c", "Exists", &[]),
+            ("tier", "In", &["a", "b c"]),
+            ("tier", "In", &["-a"]),
+            ("tier", "In", &[&long]),
+        ] {
+            assert!(
+                selector(key, operator, values).problem().is_some(),
+                "{key} {operator}"
+            );
+        }
+        let mut labels = LabelSelector::default();
+        labels.labels.insert("tier".to_owned(), "a b".to_owned());
+        assert!(labels.problem().is_some());
     }
 }

@@ -1,5 +1,7 @@
 //! ClusterStagedUpdateStrategy and StagedUpdateStrategy.
 
+use super::duration;
+use super::messages::TaskProblem;
 use super::meta::ObjectMeta;
 use super::selector::LabelSelector;
 use super::tolerant::model;
@@ -45,6 +47,45 @@ model! {
 }
 
 impl Stage {
+    /// What the controller does not take of the stage's tasks, those before the clusters first.
+    /// It takes the wait time from approvals itself. Source:
+    /// updaterun/initialization.go:validateBeforeStageTask, validateAfterStageTask,
+    /// updaterun/controller.go:removeWaitTimeFromUpdateRunStatus.
+    pub fn task_problems(&self) -> Vec<(bool, TaskProblem)> {
+        let mut problems = Vec::new();
+        if self.before.len() > 1 {
+            problems.push((true, TaskProblem::TooMany));
+        }
+        for (at, task) in self.before.iter().enumerate() {
+            if task.kind != "Approval" {
+                let problem = TaskProblem::TypeNotAllowed {
+                    task: u32::try_from(at).ok(),
+                    task_type: task.kind.clone(),
+                };
+                problems.push((true, problem));
+            }
+        }
+        let count = |kind| self.after.iter().filter(|task| task.kind == kind).count();
+        for task_type in ["Approval", "TimedWait"] {
+            if count(task_type) > 1 {
+                let task_type = task_type.to_owned();
+                problems.push((false, TaskProblem::DuplicateType { task_type }));
+            }
+        }
+        for (at, task) in self.after.iter().enumerate() {
+            if task.kind != "TimedWait" {
+                continue;
+            }
+            let task_at = u32::try_from(at).ok();
+            if task.wait.is_empty() {
+                problems.push((false, TaskProblem::WaitMissing { task: task_at }));
+            } else if !duration::parse(&task.wait).is_some_and(|wait| wait.is_positive()) {
+                problems.push((false, TaskProblem::WaitNotPositive { task: task_at }));
+            }
+        }
+        problems
+    }
+
     /// How many of `clusters` clusters are updated at once; `None` when the value is invalid.
     /// Percentages are rounded down, never below one.
     /// Source: updaterun/execution.go:calculateMaxConcurrencyValue.

@@ -4,6 +4,7 @@ pub mod escape;
 pub mod invocation;
 pub mod markdown;
 pub mod plain;
+pub mod plan;
 pub mod status;
 pub mod style;
 pub mod table;

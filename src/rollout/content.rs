@@ -14,7 +14,7 @@ const SAME_LOOK: SignedDuration = SignedDuration::from_secs(2);
 
 /// How long a hub delays a snapshot at most: by default 15 s after the change and 30 s after the
 /// last snapshot. The annotation stays when a change is taken back, and means nothing later on.
-const DELAY: SignedDuration = SignedDuration::from_mins(5);
+pub const DELAY: SignedDuration = SignedDuration::from_mins(5);
 
 /// A run that asked for the current content and got the previous one.
 #[derive(Debug, Clone, Copy)]

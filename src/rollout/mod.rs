@@ -7,6 +7,7 @@ mod build;
 mod cluster;
 pub mod content;
 pub mod history;
+pub mod placing;
 mod progress;
 mod trouble;
 pub mod versions;

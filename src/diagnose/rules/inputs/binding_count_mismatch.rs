@@ -3,10 +3,11 @@
 use crate::diagnose::case::Case;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
-use crate::diagnose::{failing, placing};
+use crate::diagnose::failing;
 use crate::kubefleet::messages::Cause;
 use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::kubefleet::{Concept, names};
+use crate::rollout::placing;
 
 /// Counted with PickN and PickFixed only.
 /// Source: updaterun/initialization.go:collectScheduledClusters.
@@ -43,7 +44,7 @@ fn mismatch(case: &Case<'_>, rule: &Rule, selected: Option<i64>, observed: Optio
         failing::when(case)
     );
     let inventory = case.inventory;
-    let now = placing::selected_clusters(case);
+    let now = placing::selected_clusters(inventory);
     let policy = inventory.latest_policies().next();
     let wanted = policy.and_then(PolicySnapshot::wanted_clusters);
     let complete = inventory.bindings.is_complete();

@@ -36,7 +36,7 @@ fn nowhere(case: &Case<'_>, rule: &Rule, total: Option<u64>, shown: &[String]) -
     let shown: BTreeSet<&str> = shown.iter().map(String::as_str).collect();
     let computed: BTreeSet<&str> = recorded
         .iter()
-        .flat_map(Placing::nowhere)
+        .flat_map(|placing| placing.nowhere())
         .map(|placed| placed.name)
         .collect();
     let number = total
@@ -56,7 +56,7 @@ fn nowhere(case: &Case<'_>, rule: &Rule, total: Option<u64>, shown: &[String]) -
     } else {
         enumerate(all.iter().copied())
     };
-    let fixed = Placing::now(case).filter(Placing::is_sound);
+    let fixed = Placing::now(case).filter(|placing| placing.is_sound());
     let tail = if fixed.is_some() {
         "; as things are now, every cluster is in one stage".to_owned()
     } else if same || recorded.as_ref().is_none_or(|placing| !placing.complete) {

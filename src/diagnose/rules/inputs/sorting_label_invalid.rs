@@ -9,6 +9,7 @@ use crate::diagnose::rules::Rule;
 use crate::kubefleet::Concept;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::messages::Cause;
+use crate::rollout::placing::sorting_number;
 
 /// The controller names the first such cluster only; a missing label prints as an empty value.
 /// Source: updaterun/initialization.go:computeRunStageStatus.
@@ -37,10 +38,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
 
 /// Whether the controller can sort by the label.
 fn sorts(member: &MemberCluster, key: &str) -> bool {
-    member
-        .meta
-        .label(key)
-        .is_some_and(|value| value.parse::<i64>().is_ok())
+    sorting_number(member, key).is_some()
 }
 
 fn invalid(case: &Case<'_>, rule: &Rule, key: &str, value: Option<&str>, cluster: &str) -> Finding {

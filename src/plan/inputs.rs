@@ -1,0 +1,440 @@
+//! What the controller looks at first: the placement, its policy and its bindings.
+
+use super::compute::Draft;
+use super::{Refusal, RefusalKind};
+use crate::diagnose::finding::{count, enumerate};
+use crate::diagnose::{for_kubectl, scheduling, similar};
+use crate::inventory::Sight;
+use crate::kubefleet::placement::Placement;
+use crate::kubefleet::snapshot::PolicySnapshot;
+use crate::kubefleet::{Concept, Conditions, names, reasons};
+use crate::rollout::placing::selected_bindings;
+
+/// The placement itself. Returns whether it makes sense to look at what belongs to it.
+/// Source: updaterun/initialization.go:validatePlacement.
+pub(super) fn placement(draft: &mut Draft<'_>) -> bool {
+    let object = draft.placement().clone();
+    let placement = match &draft.inventory.placement {
+        Sight::Present(placement) => placement,
+        Sight::Unknown(_) => return true,
+        Sight::Absent => {
+            let refusal = absent(draft);
+            draft.refusals.push(refusal);
+            return false;
+        }
+    };
+    if let Some(deleted) = placement.meta.deleted {
+        // Its policy snapshots go first, and a run finds none of them.
+        let refusal = Refusal::new(
+            RefusalKind::PlacementBeingDeleted,
+            &object,
+            format!("{object} is being deleted, so there is nothing left to roll out."),
+        )
+        .evidence(&object, "metadata.deletionTimestamp", deleted.to_string())
+        .fix(
+            "If the deletion was a mistake, let it end and create the placement again.",
+            None,
+        );
+        draft.refusals.push(refusal);
+    }
+    if !placement.is_external() {
+        let now = placement.rollout_type();
+        let refusal = Refusal::new(
+            RefusalKind::PlacementNotExternal,
+            &object,
+            format!("{object} rolls out by itself (strategy {now}), so update runs are refused."),
+        )
+        .evidence(&object, "spec.strategy.type", now)
+        .fix(
+            "Let update runs roll it out, which cannot be taken back.",
+            Some(format!(
+                "kubectl patch {} --type merge -p '{{\"spec\":{{\"strategy\":{{\"type\":\"External\"}}}}}}'",
+                for_kubectl(&object)
+            )),
+        );
+        draft.refusals.push(refusal);
+    }
+    true
+}
+
+/// A placement that is not there: perhaps it is elsewhere, or has another name.
+fn absent(draft: &Draft<'_>) -> Refusal {
+    let object = draft.placement();
+    let listed = &draft.inventory.placements;
+    let elsewhere: Vec<&Placement> = listed
+        .iter()
+        .filter(|found| found.meta.name == object.name && found.object() != *object)
+        .collect();
+    let here = listed
+        .iter()
+        .filter(|found| found.meta.namespace == object.namespace)
+        .map(|found| found.meta.name.as_str());
+    let similar = similar(&object.name, here);
+    let tail = if !elsewhere.is_empty() {
+        let names = enumerate(elsewhere.iter().map(|found| found.object().to_string()));
+        format!("; {names} has that name, but a run looks only in its own scope")
+    } else if let Some(similar) = similar {
+        format!("; there is one named {similar}")
+    } else {
+        String::new()
+    };
+    let mut refusal = Refusal::new(
+        RefusalKind::PlacementNotFound,
+        object,
+        format!("{object} does not exist{tail}."),
+    )
+    .evidence(object, "metadata.name", "absent");
+    let strategy = draft.strategy_object().name;
+    let mut meant = |name: &str, flag: &str| {
+        let command =
+            format!("kubectl fleet-stage plan --placement {name} --strategy {strategy}{flag}");
+        refusal = refusal.clone().look(
+            format!("Plan for {name}{flag}, if that is meant."),
+            Some(command),
+        );
+    };
+    for found in elsewhere.iter().take(3) {
+        let there = found.object();
+        meant(&there.name, &there.flag());
+    }
+    if let (true, Some(similar)) = (elsewhere.is_empty(), similar) {
+        meant(similar, &draft.flag());
+    }
+    refusal.fix(
+        "Create the placement with `spec.strategy.type: External` and wait until it is scheduled.",
+        None,
+    )
+}
+
+/// The latest policy snapshot, where there is exactly one.
+/// Source: updaterun/initialization.go:determinePolicySnapshot.
+pub(super) fn policy<'i>(draft: &mut Draft<'i>) -> Option<&'i PolicySnapshot> {
+    let inventory = draft.inventory;
+    if !Draft::knows(&inventory.policies) {
+        return None;
+    }
+    let latest: Vec<_> = inventory.latest_policies().collect();
+    let policy = match latest.as_slice() {
+        [] => {
+            none(draft);
+            return None;
+        }
+        [one] => *one,
+        several => {
+            let refusal = several_policies(draft, several);
+            draft.refusals.push(refusal);
+            return None;
+        }
+    };
+    let object = policy.object();
+    if policy.index().is_none_or(str::is_empty) {
+        let index = object
+            .name
+            .rsplit_once('-')
+            .map_or("INDEX", |(_, index)| index);
+        let refusal = Refusal::new(
+            RefusalKind::PolicySnapshotWithoutIndex,
+            &object,
+            format!("{object} has no index label."),
+        )
+        .evidence(
+            &object,
+            format!("metadata.labels[{}]", names::POLICY_INDEX),
+            "absent",
+        )
+        .fix(
+            "Write the label again, as the placement controller does.",
+            Some(format!(
+                "kubectl label {} --overwrite {}={index}",
+                for_kubectl(&object),
+                names::POLICY_INDEX
+            )),
+        );
+        draft.refusals.push(refusal);
+    }
+    let counted =
+        policy.policy_type() != "PickN" || policy.wanted_clusters().is_some_and(|it| it >= 0);
+    if !counted {
+        let wanted = inventory
+            .placement
+            .present()
+            .and_then(|placement| placement.spec.policy.as_deref()?.count)
+            .map_or_else(|| "COUNT".to_owned(), |count| count.to_string());
+        let value = policy.meta.annotation(names::NUMBER_OF_CLUSTERS);
+        let refusal = Refusal::new(
+            RefusalKind::PolicySnapshotWithoutCount,
+            &object,
+            format!("{object} does not say how many clusters are wanted."),
+        )
+        .evidence(
+            &object,
+            format!("metadata.annotations[{}]", names::NUMBER_OF_CLUSTERS),
+            value.unwrap_or("absent"),
+        )
+        .fix(
+            "Write the annotation again, as the placement controller does.",
+            Some(format!(
+                "kubectl annotate {} --overwrite {}={wanted}",
+                for_kubectl(&object),
+                names::NUMBER_OF_CLUSTERS
+            )),
+        );
+        draft.refusals.push(refusal);
+    }
+    if !policy.is_scheduled() {
+        let refusal = not_scheduled(draft, policy);
+        draft.refusals.push(refusal);
+    }
+    Some(policy)
+}
+
+fn none(draft: &mut Draft<'_>) {
+    let kind = draft.inventory.scope.kind(Concept::PolicySnapshot);
+    if !draft.inventory.policies.is_complete() {
+        draft.undecided(
+            kind.name(),
+            "none of those that were seen is the latest",
+            Vec::new(),
+        );
+        return;
+    }
+    let deleting = draft
+        .inventory
+        .placement
+        .present()
+        .is_some_and(|placement| placement.meta.is_deleting());
+    if deleting {
+        // That is told already, and is the cause.
+        return;
+    }
+    let object = draft.placement().clone();
+    let refusal = Refusal::new(
+        RefusalKind::PolicySnapshotNotFound,
+        &object,
+        format!("{object} has no scheduling policy snapshot yet, so nobody knows its clusters."),
+    )
+    .evidence(&object, kind.plural(), "none is the latest")
+    .look(wait_until_scheduled(draft), None);
+    draft.refusals.push(refusal);
+}
+
+fn wait_until_scheduled(draft: &Draft<'_>) -> String {
+    let object = draft.placement();
+    format!(
+        "Wait until the placement is scheduled: `kubectl wait {}/{}{} \
+         --for=condition={}Scheduled`.",
+        object.kind.plural(),
+        object.name,
+        object.flag(),
+        object.kind
+    )
+}
+
+fn several_policies(draft: &Draft<'_>, latest: &[&PolicySnapshot]) -> Refusal {
+    let object = draft.placement();
+    let mut sorted = latest.to_vec();
+    sorted.sort_by_key(|policy| {
+        let number = policy.index().and_then(|index| index.parse::<u64>().ok());
+        (number.unwrap_or(0), policy.meta.name.as_str())
+    });
+    let all = enumerate(sorted.iter().map(|policy| policy.meta.name.as_str()));
+    let mut refusal = Refusal::new(
+        RefusalKind::PolicySnapshotsSeveral,
+        object,
+        format!(
+            "{} scheduling policy snapshots of {object} are marked as the latest: {all}.",
+            latest.len()
+        ),
+    );
+    for policy in sorted.iter().take(6) {
+        let path = format!("metadata.labels[{}]", names::IS_LATEST);
+        refusal = refusal.evidence(policy.object(), path, "true");
+    }
+    // The newest stays.
+    sorted.pop();
+    for policy in sorted {
+        refusal = refusal.fix(
+            "Take the mark from the older one, which nothing mends by itself.",
+            Some(format!(
+                "kubectl label {} --overwrite {}=false",
+                for_kubectl(&policy.object()),
+                names::IS_LATEST
+            )),
+        );
+    }
+    refusal
+}
+
+fn not_scheduled(draft: &Draft<'_>, policy: &PolicySnapshot) -> Refusal {
+    let object = draft.placement();
+    let snapshot = policy.object();
+    let groups = scheduling::not_picked(policy);
+    let tail = match (policy.wanted_clusters(), scheduling::explain(&groups)) {
+        (_, None) => String::new(),
+        (None, Some(reasons)) => format!(" ({reasons})"),
+        (Some(wanted), Some(reasons)) => {
+            let picked = policy.status.decisions.iter().filter(|it| it.selected);
+            format!(
+                ": {} of {wanted} clusters are picked ({reasons})",
+                picked.count()
+            )
+        }
+    };
+    let mut refusal = Refusal::new(
+        RefusalKind::PlacementNotScheduled,
+        object,
+        format!("{object} is not fully scheduled{tail}, and a run does not wait for it."),
+    )
+    .clusters(groups.into_values().flatten());
+    refusal = match policy.status.conditions.condition(reasons::SCHEDULED) {
+        None => refusal.evidence(&snapshot, "status.conditions[type=Scheduled]", "absent"),
+        Some(condition) if condition.observes(policy.meta.generation) => {
+            refusal.condition(&snapshot, condition)
+        }
+        Some(condition) => refusal.condition(&snapshot, condition).evidence(
+            &snapshot,
+            "status.conditions[type=Scheduled].observedGeneration",
+            format!(
+                "{} while metadata.generation is {}",
+                condition.observed_generation.unwrap_or(0),
+                policy.meta.generation.unwrap_or(0)
+            ),
+        ),
+    };
+    refusal
+        .fix(
+            "Let the policy find its clusters: mend the labels, taints or agents of the clusters \
+             that were not picked, join more clusters, or ask for fewer.",
+            None,
+        )
+        .look(wait_until_scheduled(draft), None)
+}
+
+/// The bindings, as far as the policy is known that they follow.
+/// Source: updaterun/initialization.go:collectScheduledClusters.
+pub(super) fn bindings(draft: &mut Draft<'_>, policy: Option<&PolicySnapshot>) {
+    let inventory = draft.inventory;
+    let Some(policy) = policy.filter(|_| Draft::knows(&inventory.bindings)) else {
+        return;
+    };
+    let outdated: Vec<_> = inventory
+        .bindings
+        .iter()
+        .filter(|binding| {
+            !binding.is_unscheduled() && binding.spec.policy_snapshot != policy.meta.name
+        })
+        .collect();
+    if !outdated.is_empty() {
+        let clusters: Vec<_> = outdated.iter().map(|it| it.spec.cluster.as_str()).collect();
+        let verb = if outdated.len() == 1 {
+            "follows"
+        } else {
+            "follow"
+        };
+        let mut refusal = Refusal::new(
+            RefusalKind::BindingOutdated,
+            draft.placement(),
+            format!(
+                "{} of {} still {verb} an older policy snapshot than {} ({}), and the controller \
+                 tries again until the scheduler has rewritten them.",
+                count(outdated.len(), "binding"),
+                draft.placement(),
+                policy.meta.name,
+                enumerate(&clusters)
+            ),
+        )
+        .clusters(clusters);
+        for binding in outdated.iter().take(6) {
+            refusal = refusal.evidence(
+                binding.object(),
+                "spec.schedulingPolicySnapshotName",
+                binding.spec.policy_snapshot.clone(),
+            );
+        }
+        let again = "Wait a few seconds and plan again; if it lasts, look at the hub agent's log.";
+        draft.refusals.push(refusal.look(again, None));
+        return;
+    }
+    if !policy.is_scheduled() {
+        // How many there are follows from that.
+        return;
+    }
+    let selected = selected_bindings(inventory).count();
+    let removed = inventory
+        .bindings
+        .iter()
+        .any(crate::kubefleet::binding::Binding::is_unscheduled);
+    if selected == 0 && !removed {
+        let refusal = nothing(draft, policy);
+        draft.refusals.push(refusal);
+        return;
+    }
+    let wanted = policy.wanted_clusters().filter(|wanted| *wanted >= 0);
+    if wanted.is_some_and(|wanted| usize::try_from(wanted) != Ok(selected)) {
+        let refusal = mismatch(draft, policy, selected);
+        draft.refusals.push(refusal);
+    }
+}
+
+fn nothing(draft: &Draft<'_>, policy: &PolicySnapshot) -> Refusal {
+    let object = draft.placement();
+    let groups = scheduling::not_picked(policy);
+    let tail = if let Some(reasons) = scheduling::explain(&groups) {
+        format!(" ({reasons})")
+    } else if draft.inventory.members.is_known_empty() {
+        ", and the fleet has no member cluster".to_owned()
+    } else {
+        String::new()
+    };
+    let mut refusal = Refusal::new(
+        RefusalKind::NoClusterSelected,
+        object,
+        format!("{object} selects no cluster{tail}."),
+    )
+    .clusters(groups.into_values().flatten());
+    if let Some(condition) = policy.status.conditions.condition(reasons::SCHEDULED) {
+        refusal = refusal.condition(&policy.object(), condition);
+    }
+    refusal.fix(
+        "Let the placement's policy select clusters: mend its affinity or tolerations, or the \
+         labels, taints and agents of the member clusters (`kubectl get memberclusters \
+         --show-labels`).",
+        None,
+    )
+}
+
+fn mismatch(draft: &Draft<'_>, policy: &PolicySnapshot, selected: usize) -> Refusal {
+    let object = draft.placement();
+    let wanted = policy.wanted_clusters().unwrap_or_default();
+    let (path, value) = match policy.spec.policy.as_deref() {
+        Some(spec) if spec.kind == "PickFixed" => (
+            "spec.policy.clusterNames".to_owned(),
+            spec.clusters.join(", "),
+        ),
+        _ => (
+            format!("metadata.annotations[{}]", names::NUMBER_OF_CLUSTERS),
+            wanted.to_string(),
+        ),
+    };
+    let bindings = draft.inventory.scope.kind(Concept::Binding);
+    Refusal::new(
+        RefusalKind::BindingCountMismatch,
+        object,
+        format!(
+            "{object} has {} where its policy asks for {wanted}.",
+            count(selected, "selected binding")
+        ),
+    )
+    .evidence(policy.object(), path, value)
+    .evidence(object, bindings.plural(), selected.to_string())
+    .look(
+        "See which bindings there are, and wait until the scheduler has made up for the difference.",
+        Some(format!(
+            "kubectl get {}{} -l {}={}",
+            bindings.plural(),
+            draft.flag(),
+            names::PARENT_PLACEMENT,
+            object.name
+        )),
+    )
+}

@@ -1,0 +1,246 @@
+//! What speaks against a run, and what a person should know of it before it begins.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::diagnose::report::{Effect, Evidence, Remedy, Subject};
+use crate::kubefleet::{Condition, ObjectRef};
+
+/// A reason for which the controller would refuse the run.
+pub type Refusal = Point<RefusalKind>;
+
+/// Something that a person should know before the run begins.
+pub type Warning = Point<WarningKind>;
+
+/// One point about a planned run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "{K}")]
+pub struct Point<K> {
+    /// What it is.
+    pub kind: K,
+    /// The finding that `explain` tells more about, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// The object at fault.
+    pub subject: Subject,
+    /// The stage that it belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stage: Option<String>,
+    /// All clusters that it applies to; absent when it is not about clusters.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub clusters: Vec<String>,
+    /// One sentence.
+    pub message: String,
+    /// What was read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<Evidence>,
+    /// What to do, the first first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remedies: Vec<Remedy>,
+}
+
+macro_rules! kinds {
+    ($(#[$doc:meta])* $name:ident { $( $(#[$of:meta])* $kind:ident = $word:literal $(, $code:literal)?; )* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+        pub enum $name { $( $(#[$of])* #[serde(rename = $word)] $kind, )* }
+
+        impl $name {
+            /// Every kind, in order.
+            pub const ALL: &'static [Self] = &[$(Self::$kind),*];
+
+            /// The word in the document.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$kind => $word),* }
+            }
+
+            /// The finding about a run with which this happened.
+            pub fn code(self) -> Option<&'static str> {
+                match self { $(Self::$kind => kinds!(@code $($code)?)),* }
+            }
+        }
+
+        impl Kinded for $name {
+            fn code_of(self) -> Option<&'static str> {
+                self.code()
+            }
+        }
+    };
+    (@code $code:literal) => { Some($code) };
+    (@code) => { None };
+}
+
+/// A kind of point that findings may explain.
+pub trait Kinded: Copy {
+    /// The code of the finding.
+    fn code_of(self) -> Option<&'static str>;
+}
+
+kinds! {
+    /// Why the controller would refuse, in the order in which it looks.
+    RefusalKind {
+        /// The placement does not exist in the run's scope.
+        PlacementNotFound = "placement-not-found", "FS101";
+        /// The placement is being deleted.
+        PlacementBeingDeleted = "placement-being-deleted", "FS206";
+        /// The placement rolls out itself.
+        PlacementNotExternal = "placement-not-external", "FS102";
+        /// The placement has no latest policy snapshot.
+        PolicySnapshotNotFound = "policy-snapshot-not-found", "FS103";
+        /// Several policy snapshots are marked as the latest.
+        PolicySnapshotsSeveral = "policy-snapshots-several", "FS104";
+        /// The latest policy snapshot has no index.
+        PolicySnapshotWithoutIndex = "policy-snapshot-without-index", "FS104";
+        /// The latest policy snapshot does not say how many clusters are wanted.
+        PolicySnapshotWithoutCount = "policy-snapshot-without-count", "FS104";
+        /// The scheduler has not found all clusters.
+        PlacementNotScheduled = "placement-not-scheduled", "FS105";
+        /// The scheduler has not rewritten a binding yet: the controller would try again.
+        BindingOutdated = "binding-outdated", "FS121";
+        /// No cluster is selected and none is given up.
+        NoClusterSelected = "no-cluster-selected", "FS106";
+        /// There are more or fewer bindings than the policy asks for.
+        BindingCountMismatch = "binding-count-mismatch", "FS107";
+        /// The strategy does not exist in the run's scope.
+        StrategyNotFound = "strategy-not-found", "FS108";
+        /// The API server would not take the strategy.
+        StrategyRejected = "strategy-rejected";
+        /// A stage has tasks that the controller does not take.
+        StageTasksInvalid = "stage-tasks-invalid", "FS109";
+        /// A stage's selector is not valid.
+        StageSelectorInvalid = "stage-selector-invalid", "FS110";
+        /// Clusters are in more than one stage.
+        ClusterInTwoStages = "cluster-in-two-stages", "FS111";
+        /// A stage cannot sort its clusters.
+        SortingLabelInvalid = "sorting-label-invalid", "FS112";
+        /// Clusters are in no stage.
+        ClusterInNoStage = "cluster-in-no-stage", "FS113";
+        /// The index that was asked for is no whole number.
+        SnapshotIndexInvalid = "snapshot-index-invalid", "FS114";
+        /// There is no snapshot with the index that was asked for.
+        SnapshotNotFound = "snapshot-not-found", "FS115";
+        /// The snapshot with the index that was asked for has been deleted.
+        SnapshotPruned = "snapshot-pruned", "FS116";
+        /// Parts of the snapshot are missing.
+        SnapshotIncomplete = "snapshot-incomplete", "FS117";
+        /// An override of the content cannot be used.
+        OverrideInvalid = "override-invalid", "FS118";
+        /// A stage's number of clusters at once is not valid: the run would fail on its way.
+        MaxConcurrencyInvalid = "max-concurrency-invalid", "FS208";
+    }
+}
+
+kinds! {
+    /// What a person should know.
+    WarningKind {
+        /// Clusters would get an older snapshot than they have.
+        ClustersGoBack = "clusters-go-back";
+        /// Another run on the placement is not over.
+        OtherRunActive = "other-run-active", "FS705";
+        /// The content has changed, and its snapshot has to wait: a run may get the old one.
+        ChangeDelayed = "change-delayed", "FS701";
+        /// The next new snapshot deletes the one that is to be rolled out.
+        SnapshotAboutToBePruned = "snapshot-about-to-be-pruned", "FS704";
+        /// A stage has no clusters.
+        StageEmpty = "stage-empty", "FS611";
+        /// The hub does not know `spec.state`: every run begins at once.
+        StateIgnoredByHub = "state-ignored-by-hub", "FS608";
+        /// Nothing brings the placement's namespace to clusters.
+        NamespaceNotDelivered = "namespace-not-delivered", "FS503";
+        /// Member agents have stopped reporting.
+        MemberAgentSilent = "member-agent-silent", "FS516";
+        /// Member clusters are leaving the fleet.
+        MemberClusterLeaving = "member-cluster-leaving", "FS518";
+    }
+}
+
+impl<K: Kinded> Point<K> {
+    /// A point about an object.
+    pub fn new(kind: K, subject: impl Into<Subject>, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            code: kind.code_of().map(str::to_owned),
+            subject: subject.into(),
+            stage: None,
+            clusters: Vec::new(),
+            message: message.into(),
+            evidence: Vec::new(),
+            remedies: Vec::new(),
+        }
+    }
+
+    /// Sets the stage.
+    #[must_use]
+    pub fn stage(mut self, stage: &str) -> Self {
+        self.stage = Some(stage.to_owned());
+        self
+    }
+
+    /// Sets the clusters, in their order.
+    #[must_use]
+    pub fn clusters<S: Into<String>>(mut self, clusters: impl IntoIterator<Item = S>) -> Self {
+        self.clusters = clusters.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Adds a value that was read.
+    #[must_use]
+    pub fn evidence(
+        mut self,
+        object: impl Into<Subject>,
+        path: impl Into<String>,
+        value: impl Into<String>,
+    ) -> Self {
+        self.evidence.push(Evidence {
+            object: object.into(),
+            cluster: None,
+            path: path.into(),
+            value: value.into(),
+        });
+        self
+    }
+
+    /// Adds a condition that was read, as `STATUS REASON: MESSAGE`.
+    #[must_use]
+    pub fn condition(self, object: &ObjectRef, condition: &Condition) -> Self {
+        let value = match (condition.reason.as_str(), condition.message.as_str()) {
+            (reason, "") => format!("{} {reason}", condition.status.as_str()),
+            (reason, message) => format!("{} {reason}: {message}", condition.status.as_str()),
+        };
+        let path = format!("status.conditions[type={}]", condition.kind);
+        self.evidence(object, path, value)
+    }
+
+    /// Adds a step that only looks.
+    #[must_use]
+    pub fn look(self, action: impl Into<String>, command: Option<String>) -> Self {
+        self.remedy(action, command, Effect::ReadOnly)
+    }
+
+    /// Adds a step that changes something.
+    #[must_use]
+    pub fn fix(self, action: impl Into<String>, command: Option<String>) -> Self {
+        self.remedy(action, command, Effect::Changes)
+    }
+
+    /// Adds a step that takes back something.
+    #[must_use]
+    pub fn disrupt(self, action: impl Into<String>, command: Option<String>) -> Self {
+        self.remedy(action, command, Effect::Disruptive)
+    }
+
+    fn remedy(
+        mut self,
+        action: impl Into<String>,
+        command: Option<String>,
+        effect: Effect,
+    ) -> Self {
+        self.remedies.push(Remedy {
+            action: action.into(),
+            command,
+            effect,
+        });
+        self
+    }
+}

@@ -1,0 +1,477 @@
+//! The stages of the strategy, and the clusters in them.
+
+use std::collections::BTreeSet;
+
+use super::compute::Draft;
+use super::{
+    ClusterChange, PlannedCluster, PlannedStage, PlannedTask, Refusal, RefusalKind, StrategyChoice,
+    Warning, WarningKind, tasks,
+};
+use crate::diagnose::finding::{count, enumerate};
+use crate::diagnose::{labels_of, selector_of, similar};
+use crate::inventory::source::NOT_COLLECTED;
+use crate::kubefleet::binding::Binding;
+use crate::kubefleet::selector::LabelSelector;
+use crate::kubefleet::strategy::{Stage, Strategy, Task};
+use crate::kubefleet::{Concept, Kind, names};
+use crate::rollout::placing::{Placed, Placing, sorting_number};
+use crate::rollout::rollout_started;
+
+/// Values that are shown of many.
+const SHOWN: usize = 6;
+
+/// What the strategy makes of the clusters.
+#[derive(Debug, Default)]
+pub(super) struct Computed {
+    pub stages: Vec<PlannedStage>,
+    pub removed: Vec<PlannedCluster>,
+    pub unplaced: Vec<PlannedCluster>,
+}
+
+/// Computes the stages. Source: updaterun/initialization.go:generateStagesByStrategy,
+/// computeRunStageStatus.
+pub(super) fn compute(draft: &mut Draft<'_>, then: Option<&str>, placed: bool) -> Computed {
+    let inventory = draft.inventory;
+    let mut computed = Computed::default();
+    if placed {
+        let removed = inventory.bindings.iter().filter(|it| it.is_unscheduled());
+        computed.removed = removed.map(leaving).collect();
+        computed.removed.sort_by(|a, b| a.name.cmp(&b.name));
+    }
+    let Some(strategy) = draft.strategy else {
+        missing(draft);
+        return computed;
+    };
+    violations(draft);
+    for (at, stage) in strategy.spec.stages.iter().enumerate() {
+        tasks::check(draft, at, stage);
+        selector(draft, at, stage);
+        concurrency(draft, at, stage);
+    }
+    if !placed {
+        computed.stages = stages(draft, strategy, None, then);
+        return computed;
+    }
+    let placing = Placing::new(inventory, &strategy.spec);
+    two_stages(draft, &placing);
+    sorting(draft, &placing);
+    nowhere(draft, &placing);
+    unclear(draft, &placing);
+    computed.stages = stages(draft, strategy, Some(&placing), then);
+    if !placing.clusters.is_empty() {
+        empty(draft, &computed.stages);
+    }
+    let lost = placing
+        .clusters
+        .iter()
+        .filter(|cluster| cluster.stages.as_ref().is_none_or(Vec::is_empty));
+    computed.unplaced = lost
+        .map(|cluster| PlannedCluster {
+            snapshot_then: None,
+            change: ClusterChange::Unknown,
+            ..planned(draft, cluster, None)
+        })
+        .collect();
+    computed
+}
+
+fn missing(draft: &mut Draft<'_>) {
+    let inventory = draft.inventory;
+    let StrategyChoice::Named(name) = &draft.wish.strategy else {
+        return;
+    };
+    let kind = inventory.scope.kind(Concept::Strategy);
+    let unread = match &inventory.strategies.gap {
+        Some(why) if why == NOT_COLLECTED || inventory.strategies.items.is_empty() => true,
+        Some(_) | None => false,
+    };
+    if unread {
+        draft.undecided = true;
+        return;
+    }
+    let object = draft.strategy_object();
+    let others = || {
+        inventory
+            .strategies
+            .iter()
+            .filter(|strategy| strategy.meta.namespace == object.namespace)
+            .map(|strategy| strategy.meta.name.as_str())
+    };
+    let near = similar(name, others());
+    let tail = match near {
+        Some(near) => format!("; there is one named {near}"),
+        None if others().next().is_none() => {
+            let place = if object.namespace.is_empty() {
+                "on the hub".to_owned()
+            } else {
+                format!("in namespace {}", object.namespace)
+            };
+            format!("; there is no {kind} at all {place}")
+        }
+        None => String::new(),
+    };
+    let mut refusal = Refusal::new(
+        RefusalKind::StrategyNotFound,
+        &object,
+        format!("{object} does not exist{tail}."),
+    )
+    .evidence(&object, "metadata.name", "absent");
+    if let Some(near) = near {
+        let placement = &draft.placement().name;
+        refusal = refusal.look(
+            format!("Plan with {near}, if that is meant."),
+            Some(draft.command(&format!("plan --placement {placement} --strategy {near}"))),
+        );
+    } else if others().next().is_some() {
+        refusal = refusal.look("Pick one that exists.", Some(draft.command("strategies")));
+    }
+    draft.refusals.push(refusal.fix(
+        format!("Create {object}; one of the other scope or another namespace does not count."),
+        None,
+    ));
+}
+
+/// The rules of the schema that a strategy from a file breaks.
+fn violations(draft: &mut Draft<'_>) {
+    let StrategyChoice::Given(given) = &draft.wish.strategy else {
+        return;
+    };
+    let object = draft.strategy_object();
+    for violation in &given.violations {
+        let mut refusal = Refusal::new(
+            RefusalKind::StrategyRejected,
+            &object,
+            format!("{} {}.", violation.path, violation.rule),
+        );
+        if !violation.value.is_empty() {
+            refusal = refusal.evidence(&object, violation.path.clone(), violation.value.clone());
+        }
+        draft.refusals.push(refusal);
+    }
+}
+
+fn selector(draft: &mut Draft<'_>, at: usize, stage: &Stage) {
+    let Some(problem) = stage.selector.as_deref().and_then(LabelSelector::problem) else {
+        return;
+    };
+    let object = draft.strategy_object();
+    let refusal = Refusal::new(
+        RefusalKind::StageSelectorInvalid,
+        &object,
+        format!("The labelSelector of stage {} is not valid: {problem}.", stage.name),
+    )
+    .stage(&stage.name)
+    .evidence(&object, format!("spec.stages[{at}].labelSelector"), selector_of(stage))
+    .fix(
+        "Mend the selector: In and NotIn take at least one value, Exists and DoesNotExist none, and \
+         keys and values must be valid labels.",
+        None,
+    );
+    draft.refusals.push(refusal);
+}
+
+/// The controller looks at the number only when the stage is under way, and gives up then.
+fn concurrency(draft: &mut Draft<'_>, at: usize, stage: &Stage) {
+    if stage.concurrency(1).is_some() || draft.is_rejected(at, "maxConcurrency") {
+        return;
+    }
+    let object = draft.strategy_object();
+    let refusal = Refusal::new(
+        RefusalKind::MaxConcurrencyInvalid,
+        &object,
+        format!(
+            "The maxConcurrency of stage {} is neither a number nor a percentage: the run would \
+             fail when it comes to that stage.",
+            stage.name
+        ),
+    )
+    .stage(&stage.name)
+    .evidence(
+        &object,
+        format!("spec.stages[{at}].maxConcurrency"),
+        stage.max_concurrency.clone(),
+    )
+    .fix(
+        "Give a number such as 3, or a percentage such as 25%.",
+        None,
+    );
+    draft.refusals.push(refusal);
+}
+
+fn two_stages(draft: &mut Draft<'_>, placing: &Placing<'_>) {
+    let clusters: Vec<_> = placing.twice().map(|(placed, _)| placed.name).collect();
+    if clusters.is_empty() {
+        return;
+    }
+    let object = draft.strategy_object();
+    let listed = enumerate(placing.twice().map(|(placed, stages)| {
+        let stages: Vec<_> = stages.iter().map(|stage| stage.name.as_str()).collect();
+        format!("{} ({})", placed.name, stages.join(" + "))
+    }));
+    let verb = if clusters.len() == 1 { "is" } else { "are" };
+    let concerned = |stage: &Stage| {
+        let mut twice = placing.twice();
+        twice.any(|(_, stages)| stages.iter().any(|other| other.name == stage.name))
+    };
+    let mut refusal = Refusal::new(
+        RefusalKind::ClusterInTwoStages,
+        &object,
+        format!(
+            "{} {verb} in more than one stage of {object}: {listed}.",
+            count(clusters.len(), "cluster")
+        ),
+    )
+    .clusters(clusters);
+    refusal = labels(refusal, placing.twice().map(|(placed, _)| placed));
+    for (at, stage) in placing.strategy.stages.iter().enumerate() {
+        if concerned(stage) {
+            let path = format!("spec.stages[{at}].labelSelector");
+            refusal = refusal.evidence(&object, path, selector_of(stage));
+        }
+    }
+    draft.refusals.push(refusal.fix(
+        "Make the stages' selectors exclude each other, or relabel the clusters: a selector that is \
+         empty (`{}`) takes every cluster.",
+        None,
+    ));
+}
+
+fn nowhere(draft: &mut Draft<'_>, placing: &Placing<'_>) {
+    let clusters: Vec<_> = placing.nowhere().map(|placed| placed.name).collect();
+    if clusters.is_empty() {
+        return;
+    }
+    let object = draft.strategy_object();
+    let verb = if clusters.len() == 1 { "is" } else { "are" };
+    let gone: Vec<_> = placing
+        .nowhere()
+        .filter(|placed| placed.member.is_none())
+        .map(|placed| placed.name)
+        .collect();
+    let tail = match gone.len() {
+        0 => String::new(),
+        1 => format!("; MemberCluster {} does not exist", enumerate(&gone)),
+        _ => format!("; the MemberClusters {} do not exist", enumerate(&gone)),
+    };
+    let mut refusal = Refusal::new(
+        RefusalKind::ClusterInNoStage,
+        &object,
+        format!(
+            "{} {verb} in no stage of {object}: {}{tail}.",
+            count(clusters.len(), "cluster"),
+            enumerate(&clusters)
+        ),
+    )
+    .clusters(clusters);
+    refusal = labels(refusal, placing.nowhere());
+    for (at, stage) in placing.strategy.stages.iter().take(SHOWN).enumerate() {
+        let path = format!("spec.stages[{at}].labelSelector");
+        refusal = refusal.evidence(&object, path, selector_of(stage));
+    }
+    draft.refusals.push(refusal.fix(
+        "Label the clusters so that exactly one stage selects each (`kubectl label memberclusters \
+         NAME KEY=VALUE`), extend the strategy, or narrow the placement's policy.",
+        None,
+    ));
+}
+
+/// Adds the labels of clusters as evidence.
+fn labels<'p>(mut refusal: Refusal, placed: impl Iterator<Item = &'p Placed<'p>>) -> Refusal {
+    for member in placed.filter_map(|placed| placed.member).take(SHOWN) {
+        refusal = refusal.evidence(member.object(), "metadata.labels", labels_of(member));
+    }
+    refusal
+}
+
+fn sorting(draft: &mut Draft<'_>, placing: &Placing<'_>) {
+    for stage in &placing.strategy.stages {
+        let key = stage.sorting_label.as_str();
+        let unsorted: Vec<_> = placing
+            .of_stage(&stage.name)
+            .filter_map(|placed| placed.member)
+            .filter(|member| sorting_number(member, key).is_none())
+            .collect();
+        if unsorted.is_empty() {
+            continue;
+        }
+        let object = draft.strategy_object();
+        let listed = enumerate(unsorted.iter().map(|member| {
+            let value = member.meta.label(key);
+            let value = value.map_or_else(|| "lacks it".to_owned(), |value| format!("{value:?}"));
+            format!("{} ({value})", member.meta.name)
+        }));
+        let has = if unsorted.len() == 1 { "has" } else { "have" };
+        let mut refusal = Refusal::new(
+            RefusalKind::SortingLabelInvalid,
+            &object,
+            format!(
+                "Stage {} sorts by the label {key}, in which {} {has} no whole number: {listed}.",
+                stage.name,
+                count(unsorted.len(), "cluster")
+            ),
+        )
+        .stage(&stage.name)
+        .clusters(unsorted.iter().map(|member| member.meta.name.as_str()));
+        for member in unsorted.iter().take(SHOWN) {
+            let value = member.meta.label(key).unwrap_or("absent");
+            refusal = refusal.evidence(member.object(), format!("metadata.labels[{key}]"), value);
+        }
+        draft.refusals.push(refusal.fix(
+            format!(
+                "Give each of them a whole number (`kubectl label memberclusters NAME --overwrite \
+                 {key}=NUMBER`), or take `sortingLabelKey` from the stage, which then goes by name."
+            ),
+            None,
+        ));
+    }
+}
+
+/// Clusters of which nobody can say in which stage they are. A selector that is not valid, and
+/// members that could not be read at all, are told already.
+fn unclear(draft: &mut Draft<'_>, placing: &Placing<'_>) {
+    let invalid = draft
+        .refusals
+        .iter()
+        .any(|refusal| refusal.kind == RefusalKind::StageSelectorInvalid);
+    let unseen: Vec<_> = placing
+        .unclear()
+        .filter(|placed| placed.member.is_none())
+        .map(|placed| placed.name.to_owned())
+        .collect();
+    if invalid || unseen.is_empty() {
+        return;
+    }
+    let why = draft.inventory.members.gap.clone().unwrap_or_default();
+    draft.undecided(Kind::MemberCluster.name(), why, unseen);
+}
+
+fn empty(draft: &mut Draft<'_>, stages: &[PlannedStage]) {
+    let object = draft.strategy_object();
+    for (at, stage) in stages.iter().enumerate() {
+        if !stage.clusters.is_empty() {
+            continue;
+        }
+        let gates = stage.before.len() + stage.after.len();
+        let tail = if gates == 0 {
+            String::new()
+        } else {
+            format!(
+                ", and its {} with it; up to KubeFleet 0.3.1 {} run all the same",
+                if gates == 1 { "task" } else { "tasks" },
+                if gates == 1 { "it is" } else { "they are" },
+            )
+        };
+        let warning = Warning::new(
+            WarningKind::StageEmpty,
+            &object,
+            format!("Stage {} has no clusters and is skipped{tail}.", stage.name),
+        )
+        .stage(&stage.name)
+        .evidence(
+            &object,
+            format!("spec.stages[{at}].labelSelector"),
+            stage.selector.as_deref().unwrap_or("no selector"),
+        )
+        .look(
+            "If clusters were meant to be in it, compare their labels with its selector.",
+            Some("kubectl get memberclusters --show-labels".to_owned()),
+        );
+        draft.warnings.push(warning);
+    }
+}
+
+fn stages(
+    draft: &Draft<'_>,
+    strategy: &Strategy,
+    placing: Option<&Placing<'_>>,
+    then: Option<&str>,
+) -> Vec<PlannedStage> {
+    let mut seen = BTreeSet::new();
+    let stage = |stage: &Stage| {
+        let placed = placing.map_or_else(Vec::new, |placing| placing.in_order(stage));
+        let concurrency = stage.concurrency(placed.len());
+        let clusters = placed
+            .into_iter()
+            .filter(|placed| seen.insert((stage.name.clone(), placed.name)))
+            .enumerate()
+            .map(|(at, placed)| PlannedCluster {
+                turn: concurrency.map(|at_once| at / at_once.max(1) + 1),
+                order: placed
+                    .member
+                    .filter(|_| !stage.sorting_label.is_empty())
+                    .and_then(|member| sorting_number(member, &stage.sorting_label)),
+                ..planned(draft, placed, then)
+            })
+            .collect();
+        let tasks = |tasks: &[Task], when: &str| {
+            let task = |task: &Task| planned_task(draft, task, when, &stage.name);
+            tasks.iter().map(task).collect()
+        };
+        PlannedStage {
+            name: stage.name.clone(),
+            selector: stage.selector.as_deref().map(LabelSelector::describe),
+            ordered_by: (!stage.sorting_label.is_empty()).then(|| stage.sorting_label.clone()),
+            max_concurrency: match stage.max_concurrency.trim() {
+                "" => "1".to_owned(),
+                value => value.to_owned(),
+            },
+            concurrency,
+            before: tasks(&stage.before, "before"),
+            clusters,
+            after: tasks(&stage.after, "after"),
+        }
+    };
+    strategy.spec.stages.iter().map(stage).collect()
+}
+
+fn planned_task(draft: &Draft<'_>, task: &Task, when: &str, stage: &str) -> PlannedTask {
+    let run = draft.wish.run.as_deref().unwrap_or("RUN");
+    let approval = task.kind == "Approval";
+    PlannedTask {
+        kind: task.kind.clone(),
+        wait: (!approval && !task.wait.is_empty()).then(|| task.wait.clone()),
+        approval_request: approval.then(|| names::approval_request(run, when, stage)),
+    }
+}
+
+/// A cluster, what it has and what it would get.
+fn planned(draft: &Draft<'_>, placed: &Placed<'_>, then: Option<&str>) -> PlannedCluster {
+    let binding = draft.inventory.binding(placed.name);
+    let now = binding.and_then(Binding::snapshot_index);
+    PlannedCluster {
+        name: placed.name.to_owned(),
+        turn: None,
+        order: None,
+        snapshot_now: now.map(str::to_owned),
+        written_by: binding.and_then(|binding| rollout_started(binding).run),
+        snapshot_then: then.map(str::to_owned),
+        change: change(now, then),
+    }
+}
+
+fn leaving(binding: &Binding) -> PlannedCluster {
+    PlannedCluster {
+        name: binding.spec.cluster.clone(),
+        turn: None,
+        order: None,
+        snapshot_now: binding.snapshot_index().map(str::to_owned),
+        written_by: rollout_started(binding).run,
+        snapshot_then: None,
+        change: ClusterChange::Delete,
+    }
+}
+
+fn change(now: Option<&str>, then: Option<&str>) -> ClusterChange {
+    let Some(then) = then else {
+        return ClusterChange::Unknown;
+    };
+    let Some(now) = now else {
+        return ClusterChange::New;
+    };
+    match (now.parse::<u64>(), then.parse::<u64>()) {
+        (Ok(now), Ok(then)) if now < then => ClusterChange::Forward,
+        (Ok(now), Ok(then)) if now > then => ClusterChange::Back,
+        (Ok(_), Ok(_)) => ClusterChange::Unchanged,
+        _ => ClusterChange::Unknown,
+    }
+}
