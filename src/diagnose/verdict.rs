@@ -55,7 +55,7 @@ fn is_stuck(rollout: &Rollout<'_>) -> bool {
             && !rollout
                 .in_flight()
                 .any(|cluster| rollout.has_recovered(cluster))
-            && rollout.in_flight().all(|cluster| cluster.started.is_none()))
+            && rollout.in_flight().all(|cluster| cluster.since.is_none()))
 }
 
 fn waiting(rollout: &Rollout<'_>) -> Verdict {
