@@ -2,13 +2,14 @@
 
 use jiff::Timestamp;
 
+use super::approvals::{ApprovalState, answered};
 use super::cluster::{ClusterView, Turn};
 use super::progress::{
     ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
     TaskTime,
 };
 use super::{Gate, Phase, Rollout, StageView, ignores_state, phase};
-use crate::inventory::Inventory;
+use crate::inventory::{Inventory, Sight};
 use crate::kubefleet::run::{ClusterStatus, StageStatus, TaskStatus, UpdateRun};
 use crate::kubefleet::strategy::{Stage, Task};
 use crate::kubefleet::{Conditions, duration, names, reasons};
@@ -107,7 +108,7 @@ fn stage<'i>(
     ] {
         for (at, task) in tasks.iter().enumerate() {
             let spec = specs.and_then(|specs| specs.get(at));
-            gates.push(gate(inventory, status, time, task, spec));
+            gates.push(gate(inventory, (run, status), time, task, spec));
         }
     }
     let concurrency = if deletes {
@@ -134,7 +135,7 @@ fn stage<'i>(
     let over = run.status.conditions.is_false(reasons::SUCCEEDED);
     let state = match stage_state(status, &gates) {
         // The run ended here; a check that fails leaves the stage's own condition as it was.
-        state if over && !state.is_settled() => StageState::Failed,
+        state if over => state.aborted(),
         // The stage notes that it is updated together with the first start that is noted.
         StageState::Pending | StageState::WaitingAfter
             if clusters.iter().any(|cluster| cluster.unnoted) =>
@@ -247,7 +248,7 @@ fn stage_state(status: &StageStatus, gates: &[Gate<'_>]) -> StageState {
 
 fn gate<'i>(
     inventory: &Inventory,
-    stage: &'i StageStatus,
+    (run, stage): (&UpdateRun, &'i StageStatus),
     time: TaskTime,
     task: &'i TaskStatus,
     spec: Option<&Task>,
@@ -277,14 +278,17 @@ fn gate<'i>(
     } else {
         TaskState::Pending
     };
+    let request = task
+        .is_approval()
+        .then(|| inventory.approval(&task.approval_request));
+    let present = request.as_ref().and_then(Sight::present);
     Gate {
         stage: &stage.name,
         time,
         task,
         state,
-        request: task
-            .is_approval()
-            .then(|| inventory.approval(&task.approval_request)),
+        foreign: present.is_some_and(|request| !request.is_for(&run.meta.name, &stage.name)),
+        request,
         wait: spec.and_then(|spec| duration::parse(&spec.wait)),
         waiting_since: waiting_since.filter(|_| task.is_timed_wait()),
     }
@@ -342,7 +346,14 @@ fn task_progress(gate: &Gate<'_>) -> TaskProgress {
     TaskProgress {
         when: gate.time,
         kind: gate.task.kind.clone(),
-        state: gate.state,
+        state: match gate.own_request().map(answered) {
+            Some(ApprovalState::Approved | ApprovalState::Accepted)
+                if gate.state == TaskState::Open =>
+            {
+                TaskState::Approved
+            }
+            _ => gate.state,
+        },
         approval_request: gate
             .task
             .is_approval()

@@ -104,6 +104,8 @@ pub struct Gate<'i> {
     pub state: TaskState,
     /// The approval request, for approvals.
     pub request: Option<Sight<ApprovalRequest>>,
+    /// Whether the request of that name is made out to another run or stage.
+    pub foreign: bool,
     /// How long a TimedWait takes.
     pub wait: Option<SignedDuration>,
     /// Since when a TimedWait runs.
@@ -111,6 +113,12 @@ pub struct Gate<'i> {
 }
 
 impl Gate<'_> {
+    /// The approval request that was seen and is this gate's own.
+    pub fn own_request(&self) -> Option<&ApprovalRequest> {
+        let request = self.request.as_ref()?;
+        request.present().filter(|_| !self.foreign)
+    }
+
     /// Until when a TimedWait runs that has begun.
     pub fn until(&self) -> Option<Timestamp> {
         self.waiting_since?.checked_add(self.wait?).ok()
