@@ -192,10 +192,10 @@ pub(super) fn group(findings: Vec<Finding>) -> Vec<Finding> {
 /// What a live run fails for when it is checked next.
 const ENDS_RUN: [&str; 6] = ["FS201", "FS202", "FS203", "FS204", "FS205", "FS206"];
 
-/// What is said of a gate as if passing it were enough.
-const OF_GATES: [&str; 4] = ["FS401", "FS402", "FS403", "FS404"];
+/// What lets a run go on once it is approved, resumed or started.
+const LETS_GO_ON: [&str; 6] = ["FS401", "FS402", "FS403", "FS404", "FS601", "FS602"];
 
-/// Where a run cannot pass its next check, to pass a gate helps nothing: that step comes second.
+/// Where a run cannot pass its next check, letting it go on helps nothing: that step comes second.
 pub(super) fn order_steps(findings: &mut [Finding]) {
     let mut first: Vec<_> = findings
         .iter()
@@ -217,7 +217,7 @@ pub(super) fn order_steps(findings: &mut [Finding]) {
         effect: Effect::ReadOnly,
     };
     for finding in findings {
-        if OF_GATES.contains(&finding.code.as_str()) {
+        if LETS_GO_ON.contains(&finding.code.as_str()) {
             finding.remedies.insert(0, step.clone());
         }
     }
