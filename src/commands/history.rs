@@ -290,7 +290,7 @@ fn waited(gate: &Gate<'_>) -> Option<String> {
     match gate.state {
         TaskState::Pending => None,
         TaskState::Done => Some(format!("{time}: waited {wait}").trim_end().to_owned()),
-        TaskState::Open => Some(match gate.until() {
+        TaskState::Open | TaskState::Approved => Some(match gate.until() {
             Some(until) => format!("{time}: waiting until {}", moment(until)),
             None => format!("{time}: waiting"),
         }),

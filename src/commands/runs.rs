@@ -10,8 +10,8 @@ use crate::inventory::source::{Answer, HubFacts, Outcome, Query, Source};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::object::{Body, Object};
 use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names, reasons};
-use crate::rollout::{ClusterState, Rollout};
+use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
+use crate::rollout::Rollout;
 use crate::ui::Ui;
 
 /// Where a command that lists looks.
@@ -269,16 +269,10 @@ struct Needs {
 impl Needs {
     fn of(inventory: &Inventory) -> Self {
         let rollouts = || inventory.runs.iter().map(|run| Rollout::of(inventory, run));
-        let may_be_stuck = |rollout: &Rollout<'_>| {
-            rollout.reason() == reasons::RUN_STUCK
-                || rollout
-                    .in_flight()
-                    .any(|cluster| cluster.state == ClusterState::Stuck)
-        };
         Self {
             approvals: rollouts()
                 .any(|rollout| rollout.is_live() && rollout.open_approvals().next().is_some()),
-            bindings: rollouts().any(|rollout| rollout.is_live() && may_be_stuck(&rollout)),
+            bindings: rollouts().any(|rollout| rollout.is_live() && rollout.may_be_stuck()),
         }
     }
 }

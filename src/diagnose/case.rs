@@ -250,10 +250,7 @@ fn troubles<'i>(inventory: &'i Inventory, rollout: Option<&Rollout<'i>>) -> Vec<
             }
             let wrote = cluster.written_by().and_then(|written| written.run);
             let ours = wrote.as_deref() == Some(rollout.run.meta.name.as_str());
-            let in_flight = matches!(cluster.state, ClusterState::Updating | ClusterState::Stuck);
-            // A cluster whose binding failed before the controller could note its start has no
-            // conditions yet, and is being worked on all the same.
-            let begun = cluster.state == ClusterState::Pending && ours;
+            let in_flight = cluster.state.is_in_flight();
             // What another run wrote since is that run's trouble.
             if !in_flight && wrote.is_some() && !ours {
                 return None;
@@ -262,7 +259,7 @@ fn troubles<'i>(inventory: &'i Inventory, rollout: Option<&Rollout<'i>>) -> Vec<
                 return None;
             }
             let trouble = binding_trouble(inventory, binding)?;
-            let blocking = !finished && (in_flight || begun);
+            let blocking = !finished && in_flight;
             let on = Some(cluster);
             Some(Troubled::new(inventory, binding, on, trouble, blocking))
         })
@@ -278,11 +275,9 @@ impl<'i> Troubled<'i> {
         blocking: bool,
     ) -> Self {
         let is_stuck = |cluster: &ClusterView<'_>| cluster.state == ClusterState::Stuck;
-        let in_flight = on.filter(|cluster| {
-            matches!(cluster.state, ClusterState::Updating | ClusterState::Stuck)
-        });
+        let in_flight = on.filter(|cluster| cluster.state.is_in_flight());
         let since = in_flight
-            .and_then(|cluster| cluster.started)
+            .and_then(|cluster| cluster.since)
             .or(trouble.condition.since);
         Self {
             cluster: &binding.spec.cluster,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::finding::enumerate;
-use super::report::{Cause, Finding, Severity, Verdict};
+use super::report::{Cause, Effect, Finding, Remedy, Severity, Verdict};
 use super::{looks, rules};
 
 /// Values shown of a finding about many clusters.
@@ -187,6 +187,40 @@ pub(super) fn group(findings: Vec<Finding>) -> Vec<Finding> {
         finding.caused_by.dedup();
     }
     others
+}
+
+/// What a live run fails for when it is checked next.
+const ENDS_RUN: [&str; 6] = ["FS201", "FS202", "FS203", "FS204", "FS205", "FS206"];
+
+/// What lets a run go on once it is approved, resumed or started.
+const LETS_GO_ON: [&str; 6] = ["FS401", "FS402", "FS403", "FS404", "FS601", "FS602"];
+
+/// Where a run cannot pass its next check, letting it go on helps nothing: that step comes second.
+pub(super) fn order_steps(findings: &mut [Finding]) {
+    let mut first: Vec<_> = findings
+        .iter()
+        .filter(|finding| finding.severity == Severity::Warning && finding.caused_by.is_empty())
+        .map(|finding| finding.code.clone())
+        .filter(|code| ENDS_RUN.contains(&code.as_str()))
+        .collect();
+    first.sort();
+    first.dedup();
+    if first.is_empty() {
+        return;
+    }
+    let step = Remedy {
+        action: format!(
+            "See to {} first: as it is, the run fails when the controller checks it next.",
+            enumerate(first)
+        ),
+        command: None,
+        effect: Effect::ReadOnly,
+    };
+    for finding in findings {
+        if LETS_GO_ON.contains(&finding.code.as_str()) {
+            finding.remedies.insert(0, step.clone());
+        }
+    }
 }
 
 /// Root causes first, then by severity, code and subject.

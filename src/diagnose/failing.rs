@@ -1,9 +1,12 @@
-//! Findings about the text with which a run failed: one way to write them for all rules.
+//! Findings about what a run failed for, or will fail for when it is checked next: one way to write
+//! them for all rules.
 
 use super::case::Case;
 use super::report::{Finding, Severity, Subject, Verdict};
 use super::rules::Rule;
 use crate::kubefleet::ObjectRef;
+use crate::kubefleet::run::UpdateRun;
+use crate::rollout::Phase;
 
 /// A finding that explains the failure of the run, with the controller's text as evidence.
 pub(super) fn finding(
@@ -44,6 +47,32 @@ pub(super) fn when(case: &Case<'_>) -> String {
     } else {
         format!("while {run} was under way")
     }
+}
+
+/// The live run that will be checked against its recorded state again: initialized and not over.
+pub(super) fn live_run<'i>(case: &Case<'i>) -> Option<&'i UpdateRun> {
+    let rollout = case.rollout.as_ref()?;
+    matches!(
+        rollout.phase,
+        Phase::Idle | Phase::Executing | Phase::Stopping | Phase::Stopped
+    )
+    .then_some(rollout.run)
+}
+
+/// The end of a sentence about a live run that cannot pass its next check. The controller looks at
+/// a run that waits each minute, and checks it before it looks at approvals.
+/// Source: updaterun/controller.go:Reconcile.
+pub(super) fn will_fail(case: &Case<'_>) -> &'static str {
+    if case.verdict == Verdict::WaitingForApproval {
+        "so the run will fail when the controller checks it next, approved or not"
+    } else {
+        "so the run will fail when the controller checks it next"
+    }
+}
+
+/// Adds the step after what ends a run: a new one takes its place.
+pub(super) fn new_run(case: &Case<'_>, finding: Finding, action: impl Into<String>) -> Finding {
+    finding.fix(action, case.new_run_command())
 }
 
 /// Adds the step that follows every repair: a run that failed never goes on.

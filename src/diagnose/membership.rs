@@ -74,7 +74,12 @@ pub(super) struct StageDifference<'i> {
     pub reordered: bool,
 }
 
-impl StageDifference<'_> {
+impl<'i> StageDifference<'i> {
+    /// All clusters that came or left.
+    pub fn clusters(&self) -> BTreeSet<&'i str> {
+        self.came.iter().chain(&self.left).copied().collect()
+    }
+
     /// Whether nothing differs.
     pub fn is_empty(&self) -> bool {
         self.came.is_empty() && self.left.is_empty() && !self.reordered

@@ -4,7 +4,6 @@ pub mod case;
 mod causes;
 mod claims;
 pub mod explanations;
-mod failed;
 mod failing;
 pub mod finding;
 mod gaps;
@@ -26,7 +25,7 @@ use jiff::Timestamp;
 
 use crate::inventory::source::{HubFacts, Source};
 use crate::inventory::{Inventory, Walk};
-use crate::kubefleet::ObjectRef;
+use crate::kubefleet::{ObjectRef, duration};
 use crate::member::Errand;
 use crate::rollout::Rollout;
 use case::Case;
@@ -75,12 +74,13 @@ pub fn explain(inventory: &Inventory) -> Report {
     causes::link(&mut findings);
     causes::ensure_root(&mut findings, case.verdict);
     let mut findings = causes::group(findings);
+    causes::order_steps(&mut findings);
     causes::sort(&mut findings);
     let summary = summary::summarize(&case, &findings);
     let mut report = Report::new(Subject::from(&inventory.target), case.verdict, summary);
     report.findings = findings;
     report.not_checked = gaps::not_checked(&case);
-    report.as_of = Some(inventory.now);
+    report.as_of = Some(duration::whole_seconds(inventory.now));
     report.progress = case.rollout.as_ref().map(Rollout::progress);
     report
 }

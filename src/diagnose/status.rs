@@ -13,7 +13,7 @@ use crate::inventory::{Inventory, Sight};
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::object::OWN_API_VERSION;
-use crate::kubefleet::{Concept, ConditionStatus, Conditions, reasons};
+use crate::kubefleet::{Concept, ConditionStatus, Conditions, duration, reasons};
 use crate::rollout::{Gate, Phase, Progress, Rollout, TaskTime, rollout_started};
 
 /// What state a rollout is in.
@@ -119,6 +119,8 @@ pub enum Approval {
     Given,
     /// The request does not exist.
     Missing,
+    /// The request under that name is made out to another run or stage.
+    Foreign,
 }
 
 /// What one cluster of a placement has.
@@ -189,7 +191,7 @@ impl Status {
             gates: gates.unwrap_or_default(),
             clusters: is_placement.then(|| placed(inventory)),
             not_checked: gaps::not_checked(&case),
-            as_of: whole_seconds(inventory.now),
+            as_of: duration::whole_seconds(inventory.now),
         }
     }
 
@@ -212,11 +214,6 @@ impl Status {
     }
 }
 
-/// The hub counts in seconds, and so do we.
-fn whole_seconds(time: Timestamp) -> Timestamp {
-    Timestamp::from_second(time.as_second()).unwrap_or(time)
-}
-
 fn run_status(rollout: &Rollout<'_>) -> RunStatus {
     let object = rollout.run.object();
     RunStatus {
@@ -233,14 +230,18 @@ fn run_status(rollout: &Rollout<'_>) -> RunStatus {
 
 fn open_gate(case: &Case<'_>, rollout: &Rollout<'_>, gate: &Gate<'_>) -> OpenGate {
     let request = gate.task.approval_request.as_str();
-    let approval = gate.request.as_ref().and_then(approval);
-    let answered = matches!(approval, Some(Approval::Given | Approval::Missing));
+    let approval = match &gate.request {
+        Some(Sight::Present(_)) if gate.foreign => Some(Approval::Foreign),
+        request => request.as_ref().and_then(approval),
+    };
+    let answered = matches!(
+        approval,
+        Some(Approval::Given | Approval::Missing | Approval::Foreign)
+    );
     // A stopped run takes no approval before it is resumed.
     let counts = rollout.phase == Phase::Executing && !answered;
     let created = gate
-        .request
-        .as_ref()
-        .and_then(Sight::present)
+        .own_request()
         .and_then(|request| request.meta.created);
     let asked = || {
         let created = gate

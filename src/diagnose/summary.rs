@@ -68,6 +68,8 @@ pub(super) fn sentence(case: &Case<'_>, because: Option<&str>) -> String {
         (_, Some(done)) => format!(" ({done})"),
     };
     match because {
+        // It says all of it.
+        Some(because) if because.starts_with(&format!("{about} {lead}")) => because.to_owned(),
         Some(because) => format!("{about} {lead}{done}: {because}"),
         None => format!("{about} {lead}{done}."),
     }

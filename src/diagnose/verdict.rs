@@ -4,7 +4,6 @@ use super::case::Troubled;
 use super::report::Verdict;
 use crate::inventory::source::NOT_COLLECTED;
 use crate::inventory::{Inventory, Sight};
-use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::messages::parse_waiting;
 use crate::kubefleet::reasons;
 use crate::rollout::{ClusterState, Gate, Phase, Rollout, StageState};
@@ -55,7 +54,7 @@ fn is_stuck(rollout: &Rollout<'_>) -> bool {
             && !rollout
                 .in_flight()
                 .any(|cluster| rollout.has_recovered(cluster))
-            && rollout.in_flight().all(|cluster| cluster.started.is_none()))
+            && rollout.in_flight().all(|cluster| cluster.since.is_none()))
 }
 
 fn waiting(rollout: &Rollout<'_>) -> Verdict {
@@ -99,10 +98,8 @@ fn waiting(rollout: &Rollout<'_>) -> Verdict {
 /// look; one that is not seen counts as missing, as the run itself says.
 pub(super) fn needs_a_person(gate: &Gate<'_>) -> bool {
     !gate
-        .request
-        .as_ref()
-        .and_then(|request| request.present())
-        .is_some_and(|request: &ApprovalRequest| request.counts() || request.is_accepted())
+        .own_request()
+        .is_some_and(|request| request.counts() || request.is_accepted())
 }
 
 /// The verdict about a placement that no run has touched.

@@ -38,6 +38,13 @@ impl ApprovalRequest {
         Scope::of_namespace(&self.meta.namespace).object(Concept::ApprovalRequest, &self.meta.name)
     }
 
+    /// Whether it is made out to this run and stage; what it leaves open is not held against it.
+    /// Source: updaterun/execution.go:handleStageApprovalTask.
+    pub fn is_for(&self, run: &str, stage: &str) -> bool {
+        (self.spec.run.is_empty() || self.spec.run == run)
+            && (self.spec.stage.is_empty() || self.spec.stage == stage)
+    }
+
     /// The condition that a person wrote.
     pub fn approved(&self) -> Option<&Condition> {
         self.status.conditions.condition(APPROVED)

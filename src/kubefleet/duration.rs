@@ -1,6 +1,6 @@
-//! Durations as Go writes and reads them: `90s`, `2m30s`, `1h`.
+//! Durations as Go writes and reads them: `90s`, `2m30s`, `1h`; and moments, to the second.
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 /// Reads a Go duration. `None` when it is not one.
 pub fn parse(text: &str) -> Option<SignedDuration> {
@@ -37,6 +37,11 @@ pub fn parse(text: &str) -> Option<SignedDuration> {
         rest = tail;
     }
     Some(if negative { -total } else { total })
+}
+
+/// A moment without its fraction: the hub counts in seconds, and so do we.
+pub fn whole_seconds(time: Timestamp) -> Timestamp {
+    Timestamp::from_second(time.as_second()).unwrap_or(time)
 }
 
 /// Writes a duration for people, in at most two units: `45s`, `6m12s`, `3h5m`, `2d4h`.

@@ -81,10 +81,16 @@ fn table(out: &mut String, progress: &Progress) {
 
 /// The gates that are open.
 fn gates(stage: &StageProgress) -> String {
-    let open = stage.tasks.iter().filter(|t| t.state == TaskState::Open);
+    let open = stage
+        .tasks
+        .iter()
+        .filter(|task| matches!(task.state, TaskState::Open | TaskState::Approved));
     let gates: Vec<_> = open
         .map(|task| match (&task.approval_request, task.until) {
             (_, Some(until)) => format!("{} {until}", task.kind),
+            (Some(name), None) if task.state == TaskState::Approved => {
+                format!("{} {name}, approved", task.kind)
+            }
             (Some(name), None) => format!("{} {name}", task.kind),
             (None, None) => task.kind.clone(),
         })

@@ -106,7 +106,7 @@ fn stage(
         (Some(_), used @ 1..) if !stage.deletes => {
             text = format!("{text}, {used} of {} slots in use", stage.max_concurrency);
         }
-        _ if total > 1 && stage.max_concurrency > 0 && !is_over(stage.state) => {
+        _ if total > 1 && stage.max_concurrency > 0 && !stage.state.is_over() => {
             text = format!("{text}, {} at a time", stage.max_concurrency);
         }
         _ => {}
@@ -208,7 +208,7 @@ fn gate(
     trunk: &str,
     look: &Look,
 ) {
-    let skipped = task.state == TaskState::Pending && is_over(stage.state);
+    let skipped = task.state == TaskState::Pending && stage.state.is_over();
     if (task.state == TaskState::Pending && stage.state == StageState::Pending || skipped)
         && !look.verbose
     {
@@ -229,7 +229,13 @@ fn gate(
         let gate = live.gates.iter().find(is_this)?;
         Some((gate, wait(gate, live.now)))
     });
+    let over = stage.state.is_over();
+    let stopped = matches!(stage.state, StageState::Stopped | StageState::Stopping);
     let state = match (task.state, task.until) {
+        (TaskState::Open, _) if over => "not passed".to_owned(),
+        (TaskState::Approved, _) if over => "approved, never taken".to_owned(),
+        (TaskState::Approved, _) if stopped => "approved, taken after resume".to_owned(),
+        (TaskState::Approved, _) => "approved, the controller has not looked yet".to_owned(),
         (TaskState::Open, _) if open.is_some() => open
             .as_ref()
             .map_or_else(String::new, |(_, words)| words.clone()),
@@ -273,15 +279,9 @@ fn wait(gate: &OpenGate, now: Timestamp) -> String {
             format!("waiting{lasting}: Approved is not True, which is like no answer")
         }
         Some(Approval::Missing) => "the request does not exist".to_owned(),
+        Some(Approval::Foreign) => "the request is made out to another run or stage".to_owned(),
         Some(Approval::Pending) | None => format!("waiting{lasting}"),
     }
-}
-
-const fn is_over(state: StageState) -> bool {
-    matches!(
-        state,
-        StageState::Done | StageState::Skipped | StageState::Failed
-    )
 }
 
 impl Paint {
@@ -299,6 +299,7 @@ impl Paint {
     fn task_state(self, state: TaskState, text: &str) -> String {
         match state {
             TaskState::Open => self.warning(text),
+            TaskState::Approved => self.hint(text),
             TaskState::Done => self.good(text),
             TaskState::Pending => text.to_owned(),
         }

@@ -106,8 +106,7 @@ pub fn of_run(rollout: &Rollout<'_>) -> Vec<Approval> {
         .flat_map(|stage| &stage.gates)
         .filter(|gate| gate.task.is_approval())
         .map(|gate| {
-            let request = gate.request.as_ref().and_then(Sight::present);
-            let own = request.filter(|request| belongs(request, rollout, gate));
+            let own = gate.own_request();
             Approval {
                 run: rollout.run.meta.name.clone(),
                 placement: rollout.run.spec.placement.clone(),
@@ -152,19 +151,15 @@ pub fn of_request(request: &ApprovalRequest, rollout: Option<&Rollout<'_>>) -> A
 }
 
 fn state(rollout: &Rollout<'_>, gate: &Gate<'_>) -> ApprovalState {
-    let request = match &gate.request {
-        Some(Sight::Present(request)) => Some(request.as_ref()),
-        _ => None,
-    };
     match gate.state {
         TaskState::Done => ApprovalState::Accepted,
         _ if !rollout.is_live() => ApprovalState::RunOver,
         TaskState::Pending => ApprovalState::NotReached,
-        TaskState::Open => match (request, &gate.request) {
-            (Some(request), _) if !belongs(request, rollout, gate) => ApprovalState::Foreign,
-            (Some(request), _) => answered(request),
-            (None, Some(Sight::Unknown(_))) => ApprovalState::Unknown,
-            (None, _) => ApprovalState::Missing,
+        TaskState::Open | TaskState::Approved => match &gate.request {
+            Some(Sight::Present(_)) if gate.foreign => ApprovalState::Foreign,
+            Some(Sight::Present(request)) => answered(request),
+            Some(Sight::Unknown(_)) => ApprovalState::Unknown,
+            Some(Sight::Absent) | None => ApprovalState::Missing,
         },
     }
 }
@@ -178,12 +173,6 @@ pub fn answered(request: &ApprovalRequest) -> ApprovalState {
         Some(approved) if approved.is_true() => ApprovalState::Ignored,
         Some(_) => ApprovalState::Withheld,
     }
-}
-
-/// Whether a request is for this run and stage; what it leaves open is not held against it.
-fn belongs(request: &ApprovalRequest, rollout: &Rollout<'_>, gate: &Gate<'_>) -> bool {
-    let (run, stage) = (&request.spec.run, &request.spec.stage);
-    (run.is_empty() || *run == rollout.run.meta.name) && (stage.is_empty() || stage == gate.stage)
 }
 
 /// On which side of its stage a request stands: its label says so, or its name.

@@ -2,14 +2,15 @@
 
 use jiff::Timestamp;
 
-use super::cluster::ClusterView;
+use super::approvals::{ApprovalState, answered};
+use super::cluster::{ClusterView, Turn};
 use super::progress::{
     ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
     TaskTime,
 };
-use super::{Gate, Rollout, StageView, ignores_state, phase};
-use crate::inventory::Inventory;
-use crate::kubefleet::run::{StageStatus, TaskStatus, UpdateRun};
+use super::{Gate, Phase, Rollout, StageView, ignores_state, phase};
+use crate::inventory::{Inventory, Sight};
+use crate::kubefleet::run::{ClusterStatus, StageStatus, TaskStatus, UpdateRun};
 use crate::kubefleet::strategy::{Stage, Task};
 use crate::kubefleet::{Conditions, duration, names, reasons};
 
@@ -29,15 +30,21 @@ impl<'i> Rollout<'i> {
             .strategy
             .as_deref()
             .map_or(&[][..], |strategy| &strategy.stages);
+        let current = (phase == Phase::Executing && is_taken_up(run))
+            .then(|| run.status.stages.iter().position(|stage| !is_done(stage)))
+            .flatten();
         let mut stages: Vec<_> = run
             .status
             .stages
             .iter()
             .enumerate()
-            .map(|(at, status)| stage(inventory, run, status, specs.get(at), false))
+            .map(|(at, status)| {
+                let current = current == Some(at);
+                stage(inventory, run, (status, specs.get(at)), false, current)
+            })
             .collect();
         if let Some(deletion) = run.status.deletion_stage.as_deref() {
-            stages.push(stage(inventory, run, deletion, None, true));
+            stages.push(stage(inventory, run, (deletion, None), true, false));
         }
         Self {
             phase,
@@ -71,12 +78,24 @@ impl<'i> Rollout<'i> {
     }
 }
 
+/// Whether the controller works on the run's clusters: it says so, or that some do not finish.
+fn is_taken_up(run: &UpdateRun) -> bool {
+    run.status
+        .conditions
+        .condition(reasons::PROGRESSING)
+        .is_some_and(|progressing| progressing.is_true() || progressing.reason == reasons::RUN_STUCK)
+}
+
+fn is_done(stage: &StageStatus) -> bool {
+    stage.conditions.is_true(reasons::SUCCEEDED)
+}
+
 fn stage<'i>(
     inventory: &'i Inventory,
     run: &'i UpdateRun,
-    status: &'i StageStatus,
-    spec: Option<&'i Stage>,
+    (status, spec): (&'i StageStatus, Option<&'i Stage>),
     deletes: bool,
+    current: bool,
 ) -> StageView<'i> {
     let mut gates = Vec::new();
     for (time, tasks, specs) in [
@@ -89,7 +108,7 @@ fn stage<'i>(
     ] {
         for (at, task) in tasks.iter().enumerate() {
             let spec = specs.and_then(|specs| specs.get(at));
-            gates.push(gate(inventory, status, time, task, spec));
+            gates.push(gate(inventory, (run, status), time, task, spec));
         }
     }
     let concurrency = if deletes {
@@ -98,15 +117,31 @@ fn stage<'i>(
         spec.and_then(|spec| spec.concurrency(status.clusters.len()))
             .unwrap_or(1)
     };
-    let clusters = status
+    let open = gates
+        .iter()
+        .filter(|gate| gate.time == TaskTime::Before)
+        .all(|gate| gate.state == TaskState::Done)
+        && spec.is_none_or(|spec| spec.before.len() <= status.before.len());
+    let reached = (current && open).then(|| reached(run, status));
+    let clusters: Vec<_> = status
         .clusters
         .iter()
-        .map(|cluster| ClusterView::new(inventory, run, status, cluster))
+        .enumerate()
+        .map(|(at, cluster)| {
+            let turn = reached.and_then(|reached| turn(status, at, concurrency, reached));
+            ClusterView::new(inventory, run, status, cluster, turn)
+        })
         .collect();
     let over = run.status.conditions.is_false(reasons::SUCCEEDED);
     let state = match stage_state(status, &gates) {
         // The run ended here; a check that fails leaves the stage's own condition as it was.
-        state if over && !state.is_settled() => StageState::Failed,
+        state if over => state.aborted(),
+        // The stage notes that it is updated together with the first start that is noted.
+        StageState::Pending | StageState::WaitingAfter
+            if clusters.iter().any(|cluster| cluster.unnoted) =>
+        {
+            StageState::Updating
+        }
         state => state,
     };
     StageView {
@@ -118,6 +153,61 @@ fn stage<'i>(
         gates,
         clusters,
     }
+}
+
+/// Since when the run is at a stage: the last of what had to come before. `None` when nothing of
+/// it has a time.
+fn reached(run: &UpdateRun, stage: &StageStatus) -> Option<Timestamp> {
+    let progressing = run
+        .status
+        .conditions
+        .condition(reasons::PROGRESSING)
+        .filter(|progressing| progressing.is_true())
+        .and_then(|progressing| progressing.since);
+    let before = run
+        .status
+        .stages
+        .iter()
+        .take_while(|other| other.name != stage.name)
+        .filter_map(|other| other.ended);
+    let approved = stage.before.iter().filter_map(|task| {
+        task.conditions
+            .condition(reasons::APPROVAL_REQUEST_APPROVED)?
+            .since
+    });
+    before
+        .chain(approved)
+        .chain(progressing)
+        .chain(stage.started)
+        .max()
+}
+
+/// The turn of a stage's cluster: the clusters before it that are not done leave it a slot, which
+/// became free when enough of them were.
+/// Source: updaterun/execution.go:executeUpdatingStage.
+fn turn(
+    stage: &StageStatus,
+    at: usize,
+    slots: usize,
+    reached: Option<Timestamp>,
+) -> Option<Turn> {
+    let earlier = stage.clusters.get(..at)?;
+    let done = |cluster: &&ClusterStatus| cluster.conditions.is_true(reasons::SUCCEEDED);
+    let mut ended: Vec<_> = earlier
+        .iter()
+        .filter(done)
+        .map(|cluster| cluster.conditions.condition(reasons::SUCCEEDED)?.since)
+        .collect();
+    if earlier.len() - ended.len() >= slots {
+        return None;
+    }
+    ended.sort_unstable();
+    let freed = at
+        .checked_sub(slots)
+        .and_then(|nth| ended.get(nth).copied().flatten());
+    Some(Turn {
+        since: reached.max(freed),
+    })
 }
 
 fn stage_state(status: &StageStatus, gates: &[Gate<'_>]) -> StageState {
@@ -158,7 +248,7 @@ fn stage_state(status: &StageStatus, gates: &[Gate<'_>]) -> StageState {
 
 fn gate<'i>(
     inventory: &Inventory,
-    stage: &'i StageStatus,
+    (run, stage): (&UpdateRun, &'i StageStatus),
     time: TaskTime,
     task: &'i TaskStatus,
     spec: Option<&Task>,
@@ -170,7 +260,7 @@ fn gate<'i>(
         .conditions
         .condition(reasons::PROGRESSING)
         .filter(|progressing| progressing.reason == reasons::STAGE_WAITING)
-        .filter(|_| time == TaskTime::Before || is_past_before_tasks(stage))
+        .filter(|_| time == TaskTime::Before || is_past_clusters(stage))
         .and_then(|progressing| progressing.since);
     let state = if task.is_approval() {
         match (
@@ -188,26 +278,31 @@ fn gate<'i>(
     } else {
         TaskState::Pending
     };
+    let request = task
+        .is_approval()
+        .then(|| inventory.approval(&task.approval_request));
+    let present = request.as_ref().and_then(Sight::present);
     Gate {
         stage: &stage.name,
         time,
         task,
         state,
-        request: task
-            .is_approval()
-            .then(|| inventory.approval(&task.approval_request)),
+        foreign: present.is_some_and(|request| !request.is_for(&run.meta.name, &stage.name)),
+        request,
         wait: spec.and_then(|spec| duration::parse(&spec.wait)),
         waiting_since: waiting_since.filter(|_| task.is_timed_wait()),
     }
 }
 
-/// Whether the tasks before the clusters are done: a stage that waits for one of them has the same
-/// reason as one that waits for those after its clusters.
-fn is_past_before_tasks(stage: &StageStatus) -> bool {
-    stage
-        .before
-        .iter()
-        .all(|task| task.conditions.is_true(reasons::APPROVAL_REQUEST_APPROVED))
+/// Whether the stage's clusters are done: a stage that waits before them has the same reason as one
+/// that waits after them.
+fn is_past_clusters(stage: &StageStatus) -> bool {
+    let approved = |task: &TaskStatus| {
+        let conditions = &task.conditions;
+        conditions.is_true(reasons::APPROVAL_REQUEST_APPROVED)
+    };
+    let done = |cluster: &ClusterStatus| cluster.conditions.is_true(reasons::SUCCEEDED);
+    stage.before.iter().all(approved) && stage.clusters.iter().all(done)
 }
 
 impl StageView<'_> {
@@ -251,7 +346,14 @@ fn task_progress(gate: &Gate<'_>) -> TaskProgress {
     TaskProgress {
         when: gate.time,
         kind: gate.task.kind.clone(),
-        state: gate.state,
+        state: match gate.own_request().map(answered) {
+            Some(ApprovalState::Approved | ApprovalState::Accepted)
+                if gate.state == TaskState::Open =>
+            {
+                TaskState::Approved
+            }
+            _ => gate.state,
+        },
         approval_request: gate
             .task
             .is_approval()

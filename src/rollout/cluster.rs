@@ -10,7 +10,7 @@ use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::messages::{RolloutStarted, parse_rollout_started};
 use crate::kubefleet::run::{ClusterStatus, StageStatus, UpdateRun};
-use crate::kubefleet::{Condition, Conditions, reasons};
+use crate::kubefleet::{Condition, Conditions, names, reasons};
 
 /// One cluster of a stage.
 #[derive(Debug)]
@@ -23,8 +23,15 @@ pub struct ClusterView<'i> {
     pub status: &'i ClusterStatus,
     /// Its state.
     pub state: ClusterState,
-    /// When the run started it.
+    /// When the run started it, as it noted.
     pub started: Option<Timestamp>,
+    /// Since when the run waits for it: since its start, or since its turn came where no start is
+    /// noted.
+    pub since: Option<Timestamp>,
+    /// Whether it is in flight without a start that the run noted: the controller notes none for
+    /// a binding that asks for the run's content already and is failing.
+    /// Source: updaterun/execution.go:executeUpdatingStage.
+    pub unnoted: bool,
     /// When the run saw it done.
     pub ended: Option<Timestamp>,
     /// Its binding, when it was seen.
@@ -49,12 +56,13 @@ pub enum Health<'i> {
 }
 
 impl<'i> ClusterView<'i> {
-    /// Understands one cluster of a stage.
+    /// Understands one cluster of a stage; `turn` is there when a slot of the stage is its own.
     pub(super) fn new(
         inventory: &'i Inventory,
         run: &UpdateRun,
         stage: &'i StageStatus,
         status: &'i ClusterStatus,
+        turn: Option<Turn>,
     ) -> Self {
         let binding = inventory.binding(&status.name);
         let started = status
@@ -64,15 +72,20 @@ impl<'i> ClusterView<'i> {
         let succeeded = status.conditions.condition(reasons::SUCCEEDED);
         let over = run.status.conditions.is_true(reasons::SUCCEEDED)
             || run.status.conditions.is_false(reasons::SUCCEEDED);
-        let since = started.and_then(|condition| condition.since);
+        let noted = started.and_then(|condition| condition.since);
+        let unnoted = started.is_none()
+            && turn.is_some()
+            && binding.is_some_and(|binding| is_written(binding, run, status));
+        let since = noted.or_else(|| turn.and_then(|turn| turn.since));
+        let overdue = is_overdue(since, inventory.now);
         let state = match (succeeded, started) {
             (Some(succeeded), _) if succeeded.is_true() => ClusterState::Done,
             (Some(succeeded), _) if succeeded.is_false() => ClusterState::Failed,
             (_, Some(_)) if over => ClusterState::Left,
-            (_, Some(_)) if is_overdue(since, inventory.now) || is_called_stuck(run, since) => {
-                ClusterState::Stuck
-            }
+            (_, Some(_)) if overdue || is_called_stuck(run, noted) => ClusterState::Stuck,
             (_, Some(_)) => ClusterState::Updating,
+            (_, None) if unnoted && overdue => ClusterState::Stuck,
+            (_, None) if unnoted => ClusterState::Updating,
             (_, None) => ClusterState::Pending,
         };
         Self {
@@ -80,7 +93,9 @@ impl<'i> ClusterView<'i> {
             stage: &stage.name,
             status,
             state,
-            started: since,
+            started: noted,
+            since,
+            unnoted,
             ended: succeeded
                 .filter(|condition| condition.is_true())
                 .and_then(|c| c.since),
@@ -105,8 +120,38 @@ impl<'i> ClusterView<'i> {
 
     /// How long the run has been working on it.
     pub fn in_flight_for(&self, now: Timestamp) -> Option<SignedDuration> {
-        self.started.map(|started| now.duration_since(started))
+        self.since.map(|since| now.duration_since(since))
     }
+
+    /// Whether the run waits for it for longer than the controller allows.
+    pub(super) fn is_overdue(&self, now: Timestamp) -> bool {
+        is_overdue(self.since, now)
+    }
+}
+
+/// That it is a cluster's turn: the run has reached its stage, and a slot is free for it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Turn {
+    /// Since when, as far as the run tells.
+    pub since: Option<Timestamp>,
+}
+
+/// Whether a binding asks for what the run would write into it.
+/// Source: updaterun/execution.go:isBindingSyncedWithClusterStatus.
+fn is_written(binding: &Binding, run: &UpdateRun, status: &ClusterStatus) -> bool {
+    let index = &run.status.snapshot_index;
+    let wanted = names::master_snapshot(&run.spec.placement, index);
+    let strategies = (&binding.spec.apply_strategy, &run.status.apply_strategy);
+    !index.is_empty()
+        && binding.spec.state == "Bound"
+        && binding.spec.snapshot == wanted
+        && binding.spec.overrides == status.overrides
+        && binding.spec.cluster_overrides == status.cluster_overrides
+        && match strategies {
+            (Some(has), Some(wanted)) => has.differences(wanted).is_empty(),
+            (None, None) => true,
+            _ => false,
+        }
 }
 
 /// What a binding's RolloutStarted condition says.

@@ -105,6 +105,8 @@ pub struct Gate<'i> {
     pub state: TaskState,
     /// The approval request, for approvals.
     pub request: Option<Sight<ApprovalRequest>>,
+    /// Whether the request of that name is made out to another run or stage.
+    pub foreign: bool,
     /// How long a TimedWait takes.
     pub wait: Option<SignedDuration>,
     /// Since when a TimedWait runs.
@@ -112,6 +114,12 @@ pub struct Gate<'i> {
 }
 
 impl Gate<'_> {
+    /// The approval request that was seen and is this gate's own.
+    pub fn own_request(&self) -> Option<&ApprovalRequest> {
+        let request = self.request.as_ref()?;
+        request.present().filter(|_| !self.foreign)
+    }
+
     /// Until when a TimedWait runs that has begun.
     pub fn until(&self) -> Option<Timestamp> {
         self.waiting_since?.checked_add(self.wait?).ok()
@@ -184,7 +192,8 @@ impl<'i> Rollout<'i> {
         })
     }
 
-    /// Whether a cluster's binding still is what this run wrote: its snapshot, and no other run's.
+    /// Whether a cluster's binding still is what this run wrote, or would write: its snapshot, and no
+    /// other run's.
     pub fn holds(&self, cluster: &ClusterView<'_>) -> bool {
         let Some(binding) = cluster.binding else {
             return false;
@@ -194,13 +203,23 @@ impl<'i> Rollout<'i> {
             .written_by()
             .and_then(|written| written.run)
             .is_none_or(|run| run == self.run.meta.name);
-        ours && (index.is_empty() || binding.snapshot_index() == Some(index.as_str()))
+        (ours || cluster.unnoted) && (index.is_empty() || binding.snapshot_index() == Some(index.as_str()))
     }
 
     /// Whether the binding of a cluster in flight says that it is done: the controller will see it
     /// at its next look.
     pub fn has_recovered(&self, cluster: &ClusterView<'_>) -> bool {
         matches!(cluster.health, Health::Fine(_)) && self.holds(cluster)
+    }
+
+    /// Whether the run may be stuck as far as its own status tells: it says so, or waits for a
+    /// cluster for too long. The bindings tell whether it is.
+    pub fn may_be_stuck(&self) -> bool {
+        self.reason() == reasons::RUN_STUCK
+            || self.updated_clusters().any(|cluster| {
+                cluster.state == ClusterState::Stuck
+                    || (cluster.state == ClusterState::Pending && cluster.is_overdue(self.now))
+            })
     }
 
     /// Whether the run has begun with its first stage, and be it that it waits there for an

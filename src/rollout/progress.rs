@@ -88,15 +88,51 @@ pub enum StageState {
     Skipped,
     /// Failed.
     Failed,
+    /// The run was aborted while the stage waited before its first cluster.
+    AbortedBefore,
+    /// The run was aborted while clusters of the stage were being updated.
+    AbortedUpdating,
+    /// The run was aborted while the stage waited after its last cluster.
+    AbortedAfter,
+    /// The run was aborted while it was stopped in the stage, or to be stopped.
+    AbortedStopped,
 }
 
 impl StageState {
-    /// Whether the stage is done, or was never reached.
+    /// Whether nothing more happens in the stage: it is over, or was never reached.
     pub const fn is_settled(self) -> bool {
-        matches!(
-            self,
-            Self::Pending | Self::Done | Self::Skipped | Self::Failed
-        )
+        matches!(self, Self::Pending) || self.is_over()
+    }
+
+    /// Whether nothing more happens in the stage, and something did.
+    pub const fn is_over(self) -> bool {
+        match self {
+            Self::Pending
+            | Self::WaitingBefore
+            | Self::Updating
+            | Self::WaitingAfter
+            | Self::Stopping
+            | Self::Stopped => false,
+            Self::Done
+            | Self::Skipped
+            | Self::Failed
+            | Self::AbortedBefore
+            | Self::AbortedUpdating
+            | Self::AbortedAfter
+            | Self::AbortedStopped => true,
+        }
+    }
+
+    /// The state of a stage whose run ended in it.
+    #[must_use]
+    pub(super) const fn aborted(self) -> Self {
+        match self {
+            Self::WaitingBefore => Self::AbortedBefore,
+            Self::Updating => Self::AbortedUpdating,
+            Self::WaitingAfter => Self::AbortedAfter,
+            Self::Stopping | Self::Stopped => Self::AbortedStopped,
+            over => over,
+        }
     }
 
     /// The words for people.
@@ -111,6 +147,10 @@ impl StageState {
             Self::Done => "done",
             Self::Skipped => "skipped, no clusters",
             Self::Failed => "failed",
+            Self::AbortedBefore => "aborted before its clusters",
+            Self::AbortedUpdating => "aborted while updating",
+            Self::AbortedAfter => "aborted after its clusters",
+            Self::AbortedStopped => "aborted at a stop",
         }
     }
 }
@@ -219,6 +259,8 @@ pub enum TaskState {
     Pending,
     /// An approval is asked for, or a wait is running.
     Open,
-    /// Approved, or waited for.
+    /// Approved, and not taken by the controller yet.
+    Approved,
+    /// The approval was taken, or the time waited for.
     Done,
 }

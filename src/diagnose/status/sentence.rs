@@ -54,6 +54,13 @@ fn approvals(case: &Case<'_>, rollout: &Rollout<'_>) -> Option<String> {
         .filter(|gate| crate::diagnose::verdict::needs_a_person(gate))
         .collect();
     let gate = open.first()?;
+    if gate.foreign {
+        return Some(format!(
+            "stage {} waits for {}, and the request of that name is made out to another run or \
+             stage.",
+            gate.stage, gate.task.approval_request
+        ));
+    }
     let (when, what) = (side(gate), gate::opens(case, gate));
     Some(format!(
         "stage {} waits {when}for {}; approving lets {what}.",
@@ -200,6 +207,7 @@ pub(super) fn next(case: &Case<'_>) -> Option<String> {
         Verdict::WaitingForApproval => {
             let mut open = case.rollout.as_ref()?.open_approvals();
             match (open.next(), open.next()) {
+                (Some(gate), None) if gate.foreign => format!("diagnose {word}"),
                 (Some(gate), None) => format!("approve {}", gate.task.approval_request),
                 _ => format!("approvals {name}"),
             }

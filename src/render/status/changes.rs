@@ -115,10 +115,7 @@ fn stage_changes(before: Option<&StageProgress>, stage: &StageProgress, lines: &
         format!("stage {}", stage.name)
     };
     let was = before.map_or(StageState::Pending, |stage| stage.state);
-    let ended = matches!(
-        stage.state,
-        StageState::Done | StageState::Skipped | StageState::Failed
-    );
+    let ended = stage.state.is_over();
     // A task that begins says what the stage waits for.
     let asks = stage.tasks.iter().enumerate().any(|(at, task)| {
         let was = before.and_then(|stage| stage.tasks.get(at));
@@ -160,7 +157,8 @@ fn task_change(was: TaskState, task: &TaskProgress, stage: &str) -> Option<Strin
     }
     let when = task.when.as_str();
     let what = match (task.state, &task.approval_request, task.until) {
-        (TaskState::Pending, _, _) => return None,
+        // An answer is told with the gate that it opens.
+        (TaskState::Pending | TaskState::Approved, _, _) => return None,
         (TaskState::Open, Some(request), _) => {
             format!("waits for approval {request} {when} its clusters")
         }
@@ -250,6 +248,7 @@ fn answers(before: &[OpenGate], after: &[OpenGate], lines: &mut Vec<String>) {
             Some(Approval::Ignored) => "is approved for another generation, which is ignored",
             Some(Approval::Withheld) => "carries Approved that is not True: like no answer",
             Some(Approval::Missing) => "does not exist any more",
+            Some(Approval::Foreign) => "is made out to another run or stage",
             Some(Approval::Pending) => "waits for an answer",
             None => continue,
         };

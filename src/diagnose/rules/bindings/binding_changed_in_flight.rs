@@ -1,7 +1,7 @@
 //! The binding of a cluster in flight was changed, and no other run did it.
 
 use crate::diagnose::case::Case;
-use crate::diagnose::failed;
+use crate::diagnose::failing;
 use crate::diagnose::finding::enumerate;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
@@ -59,7 +59,7 @@ fn finding(case: &Case<'_>, rule: &Rule, lost: &Lost<'_, '_>) -> Finding {
             enumerate(off.iter().map(|difference| difference.what.as_str()))
         ),
     };
-    let mut finding = failed::finding(case, rule, &subject, message)
+    let mut finding = failing::finding(case, rule, &subject, message)
         .stage(stage)
         .clusters([cluster]);
     for difference in off.iter().flatten() {
@@ -93,7 +93,7 @@ fn finding(case: &Case<'_>, rule: &Rule, lost: &Lost<'_, '_>) -> Finding {
             case.inventory.placement_name
         ),
     };
-    failed::new_run(
+    failing::new_run(
         case,
         finding.look(look, None),
         "When nothing else writes the binding any more, make a new run: this one cannot go on.",

@@ -1,7 +1,7 @@
 //! A cluster of the run has no binding.
 
 use crate::diagnose::case::Case;
-use crate::diagnose::failed;
+use crate::diagnose::failing;
 use crate::diagnose::report::{Finding, Severity, Subject};
 use crate::diagnose::rules::Rule;
 use crate::kubefleet::messages::Cause;
@@ -44,7 +44,7 @@ fn finding(case: &Case<'_>, rule: &Rule, cluster: &str, stage: &str, stopping: b
         Some(_) => "; by now there is one again, which does not revive a failed run",
         None => "",
     };
-    let mut finding = failed::finding(
+    let mut finding = failing::finding(
         case,
         rule,
         Subject::new(Kind::MemberCluster.name(), "", cluster),
@@ -89,7 +89,7 @@ fn finding(case: &Case<'_>, rule: &Rule, cluster: &str, stage: &str, stopping: b
         ),
         None,
     );
-    failed::new_run(
+    failing::new_run(
         case,
         finding,
         "Make a new run once the placement is scheduled: it is computed from the bindings that \

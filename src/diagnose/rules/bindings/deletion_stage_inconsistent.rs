@@ -1,7 +1,7 @@
 //! A binding that the deletion stage has deleted, or is deleting, is there and stays.
 
 use crate::diagnose::case::Case;
-use crate::diagnose::failed;
+use crate::diagnose::failing;
 use crate::diagnose::report::{Finding, Severity, Subject};
 use crate::diagnose::rules::Rule;
 use crate::kubefleet::messages::Cause;
@@ -53,7 +53,7 @@ fn finding(case: &Case<'_>, rule: &Rule, cluster: &str, what: &str) -> Finding {
         |binding| Subject::from(binding.object()),
     );
     let mut finding =
-        failed::finding(case, rule, subject, format!("{what}{now}.")).clusters([cluster]);
+        failing::finding(case, rule, subject, format!("{what}{now}.")).clusters([cluster]);
     if let Some(deletion) = case
         .rollout
         .iter()
@@ -88,7 +88,7 @@ fn finding(case: &Case<'_>, rule: &Rule, cluster: &str, what: &str) -> Finding {
         ),
         None,
     );
-    failed::new_run(
+    failing::new_run(
         case,
         finding,
         "Make a new run: it is computed from the bindings as they are now.",

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::diagnose::case::Case;
-use crate::diagnose::failed;
+use crate::diagnose::failing;
 use crate::diagnose::finding::enumerate;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
@@ -82,7 +82,7 @@ fn finding(case: &Case<'_>, rule: &Rule, winner: Winner<'_>, clusters: &[&str]) 
     } else {
         ("was", "it")
     };
-    let mut finding = failed::finding(
+    let mut finding = failing::finding(
         case,
         rule,
         &object,
@@ -165,7 +165,7 @@ fn remedies(case: &Case<'_>, mut finding: Finding, winner: Winner<'_>) -> Findin
             Some(case.command(&format!("diagnose {name}"))),
         );
     }
-    failed::new_run(
+    failing::new_run(
         case,
         finding,
         if over {

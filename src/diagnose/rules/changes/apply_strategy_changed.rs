@@ -1,7 +1,7 @@
 //! The way in which resources are applied was changed under a run.
 
 use crate::diagnose::case::Case;
-use crate::diagnose::failed;
+use crate::diagnose::failing;
 use crate::diagnose::finding::enumerate;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
@@ -29,7 +29,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     {
         return vec![after_failure(case, rule, &placement)];
     }
-    let Some(run) = failed::live_run(case) else {
+    let Some(run) = failing::live_run(case) else {
         return Vec::new();
     };
     let Some(differences) = differences(case, run).filter(|found| !found.is_empty()) else {
@@ -40,8 +40,9 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             &placement,
             format!(
                 "The apply strategy of {placement} is no longer the one that the run recorded \
-                 ({}), so the run will fail when the controller checks it next.",
-                enumerate(&differences)
+                 ({}), {}.",
+                enumerate(&differences),
+                failing::will_fail(case)
             ),
         )
         .severity(Severity::Warning);
@@ -49,7 +50,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         "If the change was a mistake, set the apply strategy back before the controller looks again.",
         None,
     );
-    vec![failed::replace_live(case, finding)]
+    vec![failing::new_run(
+        case,
+        finding,
+        "Make a new run: it takes the placement as it is now, and this one cannot adopt the change.",
+    )]
 }
 
 fn after_failure(case: &Case<'_>, rule: &Rule, placement: &ObjectRef) -> Finding {
@@ -69,9 +74,9 @@ fn after_failure(case: &Case<'_>, rule: &Rule, placement: &ObjectRef) -> Finding
             enumerate(found)
         ),
     };
-    let finding = failed::finding(case, rule, placement, message);
+    let finding = failing::finding(case, rule, placement, message);
     let finding = with_evidence(finding, case, placement, &differences.unwrap_or_default());
-    failed::new_run(
+    failing::new_run(
         case,
         finding,
         "Check that the placement's apply strategy is the one you want, then make a new run: it \

@@ -1,10 +1,9 @@
 //! An approval request with the name that the run needs belongs to another run or stage.
 
 use crate::diagnose::case::Case;
-use crate::diagnose::failed;
-use crate::diagnose::report::{Finding, Severity, Subject};
+use crate::diagnose::failing;
+use crate::diagnose::report::{Finding, Severity, Subject, Verdict};
 use crate::diagnose::rules::Rule;
-use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::messages::Cause;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::rollout::TaskState;
@@ -36,7 +35,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 ..
             } => {
                 let object = case.object(Concept::ApprovalRequest, &request.name);
-                let mut finding = failed::finding(
+                let mut finding = failing::finding(
                     case,
                     rule,
                     &object,
@@ -48,16 +47,17 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             _ => None,
         })
         .collect();
-    if failed::live_run(case).is_none() {
+    if failing::live_run(case).is_none() {
         return findings;
     }
     for gate in rollout.stages.iter().flat_map(|stage| &stage.gates) {
         let Some(request) = gate.request.as_ref().and_then(|request| request.present()) else {
             continue;
         };
-        if gate.state == TaskState::Done || belongs(request, own, gate.stage) {
+        if gate.state == TaskState::Done || !gate.foreign {
             continue;
         }
+        let waits = gate.state == TaskState::Open && case.verdict == Verdict::WaitingForApproval;
         let object = request.object();
         let finding = rule
             .finding(
@@ -65,6 +65,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 sentence(&object, own, &request.spec.run, &request.spec.stage),
             )
             .severity(Severity::Warning)
+            .root_if(waits)
             .stage(gate.stage)
             .fix(
                 "Delete it before the run reaches the gate or looks at it again; the controller then \
@@ -74,12 +75,6 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         findings.push(finish(case, finding, &object));
     }
     findings
-}
-
-/// Whether the request is for this run and stage; what it leaves open is not held against it.
-fn belongs(request: &ApprovalRequest, run: &str, stage: &str) -> bool {
-    (request.spec.run.is_empty() || request.spec.run == run)
-        && (request.spec.stage.is_empty() || request.spec.stage == stage)
 }
 
 fn sentence(object: &ObjectRef, own: &str, run: &str, stage: &str) -> String {
@@ -120,7 +115,7 @@ fn finish(case: &Case<'_>, mut finding: Finding, object: &ObjectRef) -> Finding 
         ),
         None,
     );
-    failed::new_run(
+    failing::new_run(
         case,
         finding,
         "Make a new run under a name that was not used before: requests are named after the run and \

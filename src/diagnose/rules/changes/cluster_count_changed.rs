@@ -1,7 +1,7 @@
 //! The number of clusters that the placement asks for was changed under a run.
 
 use crate::diagnose::case::Case;
-use crate::diagnose::failed;
+use crate::diagnose::failing;
 use crate::diagnose::finding::count;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
@@ -40,7 +40,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             }
             _ => String::new(),
         };
-        failed::finding(
+        failing::finding(
             case,
             rule,
             &placement,
@@ -51,7 +51,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         )
     } else {
         let (Some(run), Some(wanted), Some(recorded), Some(policy)) =
-            (failed::live_run(case), wanted, recorded, policy)
+            (failing::live_run(case), wanted, recorded, policy)
         else {
             return Vec::new();
         };
@@ -65,9 +65,9 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         rule.finding(
             &placement,
             format!(
-                "{placement} asks for {} and the run was computed for {recorded}, so the run will \
-                 fail when the controller checks it next.",
-                count(usize::try_from(wanted).unwrap_or_default(), "cluster")
+                "{placement} asks for {} and the run was computed for {recorded}, {}.",
+                count(usize::try_from(wanted).unwrap_or_default(), "cluster"),
+                failing::will_fail(case)
             ),
         )
         .severity(Severity::Warning)
@@ -88,7 +88,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         };
         finding = finding.evidence(policy.object(), path, wanted.to_string());
     }
-    vec![failed::new_run(
+    vec![failing::new_run(
         case,
         finding,
         "Make a new run: it is computed for the clusters that the placement asks for now.",

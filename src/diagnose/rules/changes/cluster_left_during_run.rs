@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::diagnose::case::Case;
-use crate::diagnose::failed;
+use crate::diagnose::failing;
 use crate::diagnose::membership::{Fate, fate, recorded_stage};
 use crate::diagnose::report::{Finding, Severity, Subject};
 use crate::diagnose::rules::Rule;
@@ -40,7 +40,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         }
     }
     let failed = !left.is_empty() || membership;
-    if !failed && failed::live_run(case).is_none() {
+    if !failed && failing::live_run(case).is_none() {
         return Vec::new();
     }
     // Before it began, a run has no clusters that could leave it.
@@ -77,7 +77,7 @@ fn finding(
     let place = stage.map_or_else(String::new, |stage| format!(" of stage {stage}"));
     let subject = Subject::new(Kind::MemberCluster.name(), "", cluster);
     let mut finding = if failed {
-        failed::finding(
+        failing::finding(
             case,
             rule,
             subject,
@@ -96,8 +96,8 @@ fn finding(
         rule.finding(
             subject,
             format!(
-                "{cluster}{place} is part of the run and its {what}, so the run will fail when the \
-                 controller checks it next."
+                "{cluster}{place} is part of the run and its {what}, {}.",
+                failing::will_fail(case)
             ),
         )
         .severity(Severity::Warning)
@@ -126,7 +126,7 @@ fn finding(
         ),
         None,
     );
-    failed::new_run(
+    failing::new_run(
         case,
         finding,
         "Make a new run: its deletion stage takes the placement from the clusters that left.",

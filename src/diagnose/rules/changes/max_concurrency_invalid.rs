@@ -1,7 +1,7 @@
 //! The run recorded a maxConcurrency that is neither a number nor a percentage.
 
 use crate::diagnose::case::Case;
-use crate::diagnose::failed;
+use crate::diagnose::failing;
 use crate::diagnose::finding::enumerate;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
@@ -47,7 +47,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
              percentage."
         )
     };
-    let mut finding = failed::finding(case, rule, &run, message);
+    let mut finding = failing::finding(case, rule, &run, message);
     if let [(_, spec)] = wrong.as_slice() {
         finding.stage = Some(spec.name.clone());
     }
@@ -69,7 +69,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         ),
         None,
     );
-    vec![failed::new_run(
+    vec![failing::new_run(
         case,
         finding,
         "Then make a new run: this one keeps the strategy that it recorded.",

@@ -1,11 +1,12 @@
-//! The placement is being deleted, under a run or before one.
+//! The placement is being deleted under a run, or has been.
 
 use crate::diagnose::case::Case;
-use crate::diagnose::failed;
-use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::failing;
+use crate::diagnose::report::{Finding, Severity, Verdict};
 use crate::diagnose::rules::Rule;
 use crate::kubefleet::messages::Cause;
 use crate::kubefleet::{Concept, ObjectRef};
+use crate::rollout::Rollout;
 
 /// The run's controller never looks at the placement's deletionTimestamp: it fails for what is
 /// missing first, and policy snapshots go before the placement does.
@@ -40,28 +41,30 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .iter()
         .filter(|binding| binding.meta.is_deleting())
         .count();
+    // A run that was initialized had its placement.
     let gone = case.inventory.placement.is_absent()
-        && leftovers > 0
-        && leftovers == case.inventory.bindings.items.len();
+        && (failing::live_run(case).is_some()
+            || (leftovers > 0 && leftovers == case.inventory.bindings.items.len()));
     if deleting.is_none() && !gone {
         return Vec::new();
     }
     let explains = case.causes().any(is_explained);
-    let live = case
-        .rollout
-        .as_ref()
-        .is_some_and(|rollout| !rollout.is_finished() && !rollout.run.meta.is_deleting());
+    let live = case.rollout.as_ref().is_some_and(Rollout::is_live);
     if (!explains && !live) || (explains && gone) {
         // That a placement is gone for good is told by what the run says of it.
         return Vec::new();
     }
-    let what = if gone {
-        format!("{placement} was deleted, and its bindings are being deleted after it")
-    } else {
-        format!("{placement} is being deleted")
+    let what = match (gone, leftovers) {
+        (true, 0) => format!("{placement} was deleted"),
+        (true, _) => format!("{placement} was deleted, and its bindings are being deleted after it"),
+        (false, _) => format!("{placement} is being deleted"),
+    };
+    let whether = match case.verdict {
+        Verdict::WaitingForApproval => ", approved or not",
+        _ => "",
     };
     let finding = if explains {
-        failed::finding(
+        failing::finding(
             case,
             rule,
             &placement,
@@ -70,7 +73,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     } else {
         rule.finding(
             &placement,
-            format!("{what}, so the run has nothing left to roll out and will fail."),
+            format!("{what}, so the run has nothing left to roll out and will fail{whether}."),
         )
     };
     let finding = evidence(case, finding, &placement, gone, leftovers);
@@ -117,12 +120,17 @@ fn evidence(
 
 fn remedies(case: &Case<'_>, finding: Finding, placement: &ObjectRef) -> Finding {
     let name = &case.run_object().name;
-    let finding = finding
-        .fix(
-            "If the deletion was meant, delete the run: there is nothing to roll out.",
-            Some(case.command(&format!("delete {name}"))),
+    let finding = finding.fix(
+        "If the deletion was meant, delete the run: there is nothing to roll out.",
+        Some(case.command(&format!("delete {name}"))),
+    );
+    let finding = if case.inventory.placement.is_absent() {
+        finding.fix(
+            "If it was not, create the placement again from its manifest.",
+            None,
         )
-        .look(
+    } else {
+        finding.look(
             format!(
                 "If it was not, wait until it is gone (`kubectl get {} {}{}`), then create it again \
                  from its manifest.",
@@ -131,8 +139,9 @@ fn remedies(case: &Case<'_>, finding: Finding, placement: &ObjectRef) -> Finding
                 case.flag()
             ),
             None,
-        );
-    failed::new_run(
+        )
+    };
+    failing::new_run(
         case,
         finding,
         "Once the placement exists again and is scheduled, make a new run.",

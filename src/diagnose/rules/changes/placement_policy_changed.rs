@@ -1,7 +1,7 @@
 //! The scheduling policy was changed under a run.
 
 use crate::diagnose::case::Case;
-use crate::diagnose::failed;
+use crate::diagnose::failing;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
 use crate::kubefleet::Concept;
@@ -42,7 +42,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             Some(now) if now != latest => format!(" (it is {now} by now)"),
             _ => String::new(),
         };
-        failed::finding(
+        failing::finding(
             case,
             rule,
             &placement,
@@ -52,7 +52,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             ),
         )
     } else if unscheduled {
-        failed::finding(
+        failing::finding(
             case,
             rule,
             &placement,
@@ -62,14 +62,14 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 now.unwrap_or_default()
             ),
         )
-    } else if changed && failed::live_run(case).is_some() {
+    } else if changed && failing::live_run(case).is_some() {
         rule.finding(
             &placement,
             format!(
                 "The scheduling policy of {placement} was changed since the run was initialized \
-                 (policy snapshot {recorded}, now {}), so the run will fail when the controller \
-                 checks it next.",
-                now.unwrap_or_default()
+                 (policy snapshot {recorded}, now {}), {}.",
+                now.unwrap_or_default(),
+                failing::will_fail(case)
             ),
         )
         .severity(Severity::Warning)
@@ -117,7 +117,7 @@ fn with_details(
             );
         }
     }
-    failed::new_run(
+    failing::new_run(
         case,
         finding,
         "Make a new run: it takes the policy and its clusters as they are now.",

@@ -1,7 +1,7 @@
 //! A run's own record contradicts itself, or a part of it is missing.
 
 use crate::diagnose::case::Case;
-use crate::diagnose::failed;
+use crate::diagnose::failing;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
 use crate::kubefleet::messages::Cause;
@@ -22,7 +22,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     case.causes()
         .filter_map(|cause| {
             let (path, stage, clusters, what) = describe(cause)?;
-            let mut finding = failed::finding(
+            let mut finding = failing::finding(
                 case,
                 rule,
                 case.run_object(),
@@ -42,7 +42,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 ),
                 None,
             );
-            Some(failed::new_run(
+            Some(failing::new_run(
                 case,
                 finding,
                 "Make a new run: a record that was damaged is not mended.",

@@ -3,13 +3,15 @@
 use std::collections::BTreeSet;
 
 use crate::diagnose::case::Case;
-use crate::diagnose::failed;
+use crate::diagnose::failing;
 use crate::diagnose::finding::{count, enumerate};
 use crate::diagnose::membership::{self, StageDifference, compare, recorded_stage};
 use crate::diagnose::report::{Finding, Severity, Subject};
 use crate::diagnose::rules::Rule;
+use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::Cause;
-use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::run::{StageStatus, UpdateRun};
+use crate::kubefleet::strategy::Stage;
 use crate::kubefleet::{Concept, Kind};
 
 /// The stages are computed again at every look, from the recorded strategy and the members as they
@@ -19,7 +21,7 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
     name: "stage-clusters-changed",
     severity: Severity::Error,
     reads: &[Concept::Binding, Concept::MemberCluster],
-    caused_by: &["FS205"],
+    caused_by: &["FS202", "FS203", "FS205", "FS518"],
     check,
 };
 
@@ -27,6 +29,9 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     let Some(run) = case.run() else {
         return Vec::new();
     };
+    if failing::live_run(case).is_some() {
+        return early(case, rule, run).into_iter().collect();
+    }
     case.causes()
         .filter_map(|cause| match cause {
             Cause::StageClusterCountChanged {
@@ -64,6 +69,77 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .collect()
 }
 
+/// What the controller will run into: the first stage that would come out different now. A cluster
+/// that is only to be taken from the placement is another rule's.
+fn early(case: &Case<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding> {
+    let placement = &case.inventory.placement;
+    if placement.is_absent() || placement.present().is_some_and(|p| p.meta.is_deleting()) {
+        return None;
+    }
+    let unscheduled = |name: &&str| {
+        let binding = case.inventory.binding(name);
+        binding.is_some_and(Binding::is_unscheduled)
+    };
+    let (index, status, spec, difference) = (0..).zip(&run.status.stages).find_map(|(at, _)| {
+        let (status, spec) = membership::stage_at(run, at)?;
+        let difference = compare(case.inventory, status, spec?)?;
+        let others = difference.reordered
+            || !difference.came.is_empty()
+            || !difference.left.iter().all(|name| unscheduled(name));
+        others.then_some((at, status, spec, difference))
+    })?;
+    let had = status.clusters.len();
+    let has = (had + difference.came.len()).saturating_sub(difference.left.len());
+    let text = if difference.reordered {
+        let now = spec.and_then(|spec| membership::stage_now(case.inventory, spec));
+        format!(
+            "has its clusters in another order now than when the run began ({})",
+            enumerate(now.unwrap_or_default())
+        )
+    } else if had == has {
+        format!(
+            "has other clusters now than when the run began{}",
+            describe(case, &difference)
+        )
+    } else {
+        format!(
+            "had {} when the run began and has {has} now{}",
+            count(had, "cluster"),
+            describe(case, &difference)
+        )
+    };
+    let message = format!(
+        "Stage {} {text}, {}.",
+        status.name,
+        failing::will_fail(case)
+    );
+    let clusters = difference.clusters();
+    let finding = rule
+        .finding(subject(run, &clusters), message)
+        .severity(Severity::Warning)
+        .clusters(clusters.iter().copied())
+        .stage(status.name.as_str());
+    let finding = recorded(finding, run, index, status, spec);
+    let finding = members(case, finding, &clusters).fix(
+        "If the change was a mistake, take it back before the controller looks again.",
+        None,
+    );
+    Some(failing::new_run(
+        case,
+        finding,
+        "Make a new run: it computes its stages from the clusters as they are now, and this one \
+         cannot adopt the change.",
+    ))
+}
+
+/// The cluster, when it is about one.
+fn subject(run: &UpdateRun, clusters: &BTreeSet<&str>) -> Subject {
+    match clusters.iter().collect::<Vec<_>>().as_slice() {
+        [one] => Subject::new(Kind::MemberCluster.name(), "", **one),
+        _ => Subject::from(run.object()),
+    }
+}
+
 fn finding(
     case: &Case<'_>,
     rule: &Rule,
@@ -75,10 +151,10 @@ fn finding(
     let at = index.and_then(|index| membership::stage_at(run, index));
     let stage = at.map(|(status, _)| status.name.as_str());
     let difference = at.and_then(|(status, spec)| compare(case.inventory, status, spec?));
-    let mut clusters: BTreeSet<&str> = BTreeSet::new();
-    if let Some(difference) = &difference {
-        clusters.extend(difference.came.iter().chain(&difference.left));
-    }
+    let mut clusters = difference
+        .as_ref()
+        .map(StageDifference::clusters)
+        .unwrap_or_default();
     if clusters.is_empty()
         && let Some((new, existing)) = pair
     {
@@ -98,31 +174,11 @@ fn finding(
         ),
         known.as_deref().unwrap_or_default(),
     );
-    let subject = match clusters.iter().collect::<Vec<_>>().as_slice() {
-        [one] => Subject::new(Kind::MemberCluster.name(), "", **one),
-        _ => Subject::from(run.object()),
-    };
-    let mut finding =
-        failed::finding(case, rule, subject, message).clusters(clusters.iter().copied());
+    let mut finding = failing::finding(case, rule, subject(run, &clusters), message)
+        .clusters(clusters.iter().copied());
     finding.stage = stage.map(str::to_owned);
     if let (Some(index), Some((status, spec))) = (index, at) {
-        let names: Vec<_> = status
-            .clusters
-            .iter()
-            .map(|cluster| cluster.name.as_str())
-            .collect();
-        finding = finding.evidence(
-            run.object(),
-            format!("status.stagesStatus[{index}].clusters"),
-            names.join(", "),
-        );
-        if let Some(selector) = spec.and_then(|spec| spec.selector.as_deref()) {
-            finding = finding.evidence(
-                run.object(),
-                format!("status.stagedUpdateStrategySnapshot.stages[{index}].labelSelector"),
-                selector.describe(),
-            );
-        }
+        finding = recorded(finding, run, index, status, spec);
     }
     finding = members(case, finding, &clusters);
     if known.is_none() {
@@ -141,12 +197,40 @@ fn finding(
             None,
         );
     }
-    failed::new_run(
+    failing::new_run(
         case,
         finding,
         "Make a new run: it computes its stages from the clusters as they are now; let labels and \
          membership rest until it has ended.",
     )
+}
+
+/// Adds what the run recorded of the stage.
+fn recorded(
+    finding: Finding,
+    run: &UpdateRun,
+    index: u64,
+    status: &StageStatus,
+    spec: Option<&Stage>,
+) -> Finding {
+    let names: Vec<_> = status
+        .clusters
+        .iter()
+        .map(|cluster| cluster.name.as_str())
+        .collect();
+    let finding = finding.evidence(
+        run.object(),
+        format!("status.stagesStatus[{index}].clusters"),
+        names.join(", "),
+    );
+    match spec.and_then(|spec| spec.selector.as_deref()) {
+        Some(selector) => finding.evidence(
+            run.object(),
+            format!("status.stagedUpdateStrategySnapshot.stages[{index}].labelSelector"),
+            selector.describe(),
+        ),
+        None => finding,
+    }
 }
 
 /// Which clusters came and left, as part of a sentence.

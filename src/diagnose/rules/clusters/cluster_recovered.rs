@@ -55,16 +55,20 @@ fn one(
         return None;
     }
     let says_stuck = rollout.reason() == reasons::RUN_STUCK;
-    let missed = fine.since.map(|since| case.now().duration_since(since));
+    let lasting = fine.since.map(|since| case.now().duration_since(since));
+    // Nobody looked before it was the cluster's turn.
+    let missed = fine
+        .since
+        .map(|since| case.now().duration_since(cluster.since.max(Some(since)).unwrap_or(since)));
     // A healthy cluster is noticed at the next look; only one that was missed twice is news.
     let unnoticed = missed.is_some_and(|missed| missed > LOOK_EVERY * 2);
     if !(unnoticed || says_stuck && cluster.state == ClusterState::Stuck) {
         return None;
     }
     let name = cluster.name;
-    let since = match (fine.since, missed) {
-        (Some(since), Some(missed)) => {
-            format!(" since {since} ({} ago)", duration::describe(missed))
+    let since = match (fine.since, lasting) {
+        (Some(since), Some(lasting)) => {
+            format!(" since {since} ({} ago)", duration::describe(lasting))
         }
         _ => String::new(),
     };
@@ -75,8 +79,8 @@ fn one(
     };
     let late = missed.is_some_and(|missed| missed > LONGEST + LOOK_EVERY);
     let next = match cluster
-        .started
-        .and_then(|started| next_look(started, case.now()))
+        .since
+        .and_then(|since| next_look(since, case.now()))
     {
         Some(next) if !late => format!("; its next look comes at about {next}"),
         _ => String::new(),

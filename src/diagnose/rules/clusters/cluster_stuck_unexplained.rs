@@ -83,7 +83,7 @@ fn stuck(case: &Case<'_>) -> Vec<(String, Option<String>)> {
         let says_stuck = rollout.reason() == reasons::RUN_STUCK;
         for cluster in rollout.in_flight() {
             let overdue =
-                cluster.state == ClusterState::Stuck || (says_stuck && cluster.started.is_none());
+                cluster.state == ClusterState::Stuck || (says_stuck && cluster.since.is_none());
             if overdue && !matches!(cluster.health, Health::Fine(_)) {
                 stuck.push((cluster.name.to_owned(), Some(cluster.stage.to_owned())));
             }

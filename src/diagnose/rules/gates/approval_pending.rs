@@ -14,7 +14,7 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
     name: "approval-pending",
     severity: Severity::Info,
     reads: &[Concept::ApprovalRequest],
-    caused_by: &["FS405"],
+    caused_by: &[],
     check,
 };
 
@@ -30,8 +30,9 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         let object = case.object(Concept::ApprovalRequest, name);
         let since = match &gate.request {
             Some(Sight::Present(request)) => {
-                // Any answer, right or wrong, is another rule's business.
-                if request.approved().is_some() || request.is_accepted() {
+                // Any answer, right or wrong, is another rule's business, and so is a request that
+                // is not the run's own.
+                if gate.foreign || request.approved().is_some() || request.is_accepted() {
                     continue;
                 }
                 request.meta.created

@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 
 use crate::diagnose::case::Case;
-use crate::diagnose::report::{Finding, Severity, Verdict};
+use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
 use crate::kubefleet::{Concept, Conditions, duration, reasons};
 
@@ -28,7 +28,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     let run = case.run_object();
     let mut findings = Vec::new();
     for gate in rollout.open_approvals() {
-        let Some(request) = gate.request.as_ref().and_then(|request| request.present()) else {
+        let Some(request) = gate.own_request() else {
             continue;
         };
         let asked = gate
@@ -54,7 +54,6 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     duration::describe(created.duration_since(asked))
                 ),
             )
-            .root_if(case.verdict == Verdict::WaitingForApproval)
             .stage(gate.stage)
             .evidence(&object, "metadata.creationTimestamp", created.to_string())
             .evidence(

@@ -27,7 +27,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     let run = case.run_object();
     let mut findings = Vec::new();
     for gate in rollout.open_approvals() {
-        let Some(request) = gate.request.as_ref().and_then(|request| request.present()) else {
+        let Some(request) = gate.own_request() else {
             continue;
         };
         let Some(approved) = request.approved() else {
