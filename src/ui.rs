@@ -292,6 +292,13 @@ impl Ui {
         }
     }
 
+    /// Shows a drawn text beside the answer, unless `--quiet`.
+    pub fn picture(&mut self, text: &str) {
+        if !self.quiet {
+            self.note(text);
+        }
+    }
+
     /// Says why a command failed, and what to do; also with `--quiet`.
     pub fn error(&mut self, error: &Error) {
         let paint = self.paint_err();

@@ -3,6 +3,7 @@
 //! A change is built from what was read, shown, and sent by `hub/`; nothing here does any I/O.
 
 pub mod names;
+pub mod rollback;
 pub mod states;
 
 use jiff::Timestamp;

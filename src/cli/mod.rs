@@ -4,8 +4,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::global::Global;
 use crate::commands::{
-    approvals, approve, collect, completion, delete, diagnose, doctor, explain, history, list,
-    resume, schema, snapshots, status, stop, strategies, version, wait,
+    approvals, approve, collect, completion, delete, diagnose, doctor, explain, history, init,
+    list, resume, rollback, run, schema, snapshots, status, stop, strategies, version, wait,
 };
 use crate::render::invocation::Invocation;
 use crate::ui::Color;
@@ -47,9 +47,12 @@ pub enum Command {
     Collect(collect::CollectArgs),
     Doctor(doctor::DoctorArgs),
     List(list::ListArgs),
+    Init(init::InitArgs),
+    Run(run::RunArgs),
     Approve(approve::ApproveArgs),
     Stop(stop::StopArgs),
     Resume(resume::ResumeArgs),
+    Rollback(rollback::RollbackArgs),
     Delete(delete::DeleteArgs),
     Approvals(approvals::ApprovalsArgs),
     Strategies(strategies::StrategiesArgs),

@@ -113,8 +113,8 @@ pub(super) fn leaves(rollout: &Rollout<'_>) -> Vec<String> {
     lines
 }
 
-/// Deletes one run, and waits until it is gone.
-pub(super) fn delete(
+/// Deletes one run, waits until it is gone, and says so.
+fn delete(
     this: &ThisRun,
     change: &Change,
     reading: &mut Reading,
@@ -122,24 +122,41 @@ pub(super) fn delete(
     ui: &mut Ui,
 ) -> Result<Exit, Error> {
     let run = &this.object;
-    if matches!(writing::send(change, reading, args, ui)?, Done::Dry) {
+    if !delete_for_good(this, change, reading, args, ui)? {
         return Ok(Exit::Done);
+    }
+    let how = if args.returns_at_once() {
+        "is being deleted"
+    } else {
+        "is deleted"
+    };
+    writing::result(run, &format!("{run} {how}"), reading, args, ui)?;
+    Ok(Exit::Done)
+}
+
+/// Deletes one run, and waits until it is gone. Nothing is deleted, and `false` is told, where
+/// nothing is to be sent.
+pub(super) fn delete_for_good(
+    this: &ThisRun,
+    change: &Change,
+    reading: &mut Reading,
+    args: &Writing,
+    ui: &mut Ui,
+) -> Result<bool, Error> {
+    let run = &this.object;
+    if matches!(writing::send(change, reading, args, ui)?, Done::Dry) {
+        return Ok(false);
     }
     if reading.is_interrupted() {
         return Err(writing::interrupted(&format!("{run} was deleted")));
     }
-    let gone = format!("{run} is deleted");
     if args.returns_at_once() {
-        writing::result(run, &format!("{run} is being deleted"), reading, args, ui)?;
-        return Ok(Exit::Done);
+        return Ok(true);
     }
     let mut seen = |_: &Status| None;
     let wanted = "the run to be gone";
     match writing::effect(this, wanted, reading, args, ui, &mut seen)? {
-        Effect::Gone | Effect::Seen(_) | Effect::Never(_) => {
-            writing::result(run, &gone, reading, args, ui)?;
-            Ok(Exit::Done)
-        }
+        Effect::Gone | Effect::Seen(_) | Effect::Never(_) => Ok(true),
         Effect::Late => Err(
             writing::late(&format!("{run} is still being deleted"), args).hint(format!(
                 "KubeFleet's hub agent has to let go of it; see whether it runs:\n  \

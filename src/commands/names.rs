@@ -36,6 +36,38 @@ impl Known<'_> {
     }
 }
 
+/// The object of one concept that a word names in a scope, whether it exists or not: a name, or
+/// TYPE/NAME of that concept and scope.
+pub(super) fn of_one(word: &str, concept: Concept, scope: &Scope) -> Result<ObjectRef, Error> {
+    let object = scope.object(concept, word);
+    let Some((kind, name)) = word.split_once('/') else {
+        return if word.is_empty() {
+            Err(Error::usage(format!(
+                "the name of the {} is empty",
+                object.kind
+            )))
+        } else {
+            Ok(object)
+        };
+    };
+    let typed = Kind::from_word(kind);
+    if typed == Some(object.kind) && !name.is_empty() {
+        return Ok(scope.object(concept, name));
+    }
+    let own = short(object.kind);
+    Err(Error::usage(match typed {
+        Some(other) if other.concept() == concept => format!(
+            "{word:?} names a {other}, which is of the other scope than the run; here it is \
+             {own}/NAME{}",
+            scope.flag()
+        ),
+        _ => format!(
+            "{word:?} does not name a {}: use a name or {own}/NAME",
+            object.kind
+        ),
+    }))
+}
+
 /// Finds the run or placement that `word` means.
 pub(super) fn resolve(
     word: &str,

@@ -1,0 +1,69 @@
+//! `init`: a run is made, its stages are computed, and nothing happens yet.
+
+use clap::Args;
+use jiff::Timestamp;
+
+use super::global::Global;
+use super::launching::{Launch, launch};
+use super::names;
+use super::writing::{self, Writing};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::kubefleet::{Concept, Scope};
+use crate::ui::Ui;
+
+/// Make an update run that does not start yet
+///
+/// Shows what KubeFleet will compute, creates the run with state Initialize, and waits until its
+/// stages are computed. Without --snapshot the run takes the content as it is now; where the hub
+/// delays the snapshot of a change, the run is made again until it has it. Start it with run.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    kubectl fleet-stage init example-run --placement example-placement --strategy example-strategy\n  \
+    kubectl fleet-stage init example-run --placement web-app --strategy rings -n my-app-namespace\n  \
+    kubectl fleet-stage init example-run --placement example-placement \\\n    \
+    --strategy example-strategy --snapshot 3 --dry-run -o yaml\n\n\
+    Exit codes:\n  \
+    0  initialized\n  \
+    1  refused, or a run of that name is another or over\n  \
+    3  KubeFleet would refuse it, or did\n  \
+    5  not initialized in time\n  \
+    7  forbidden")]
+pub struct InitArgs {
+    /// The new run's name
+    #[arg(value_name = "RUN")]
+    run: String,
+    /// The placement to roll out: a name, crp/NAME, or with -n rp/NAME
+    #[arg(long, value_name = "PLACEMENT")]
+    placement: String,
+    /// The strategy: its stages, their order and gates
+    #[arg(long, value_name = "STRATEGY")]
+    strategy: String,
+    /// The index of the snapshot to roll out, or latest [default: the content as it is now]
+    #[arg(long, value_name = "INDEX")]
+    snapshot: Option<String>,
+    #[command(flatten)]
+    writing: Writing,
+}
+
+/// Makes a run.
+pub fn run(
+    args: &InitArgs,
+    global: &Global,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Result<Exit, Error> {
+    let mut reading = writing::open("init", global, ui, clock)?;
+    let scope = Scope::of_namespace(global.namespace.as_deref().unwrap_or_default());
+    let wanted = Launch {
+        run: names::of_one(&args.run, Concept::UpdateRun, &scope)?,
+        placement: names::of_one(&args.placement, Concept::Placement, &scope)?,
+        strategy: names::of_one(&args.strategy, Concept::Strategy, &scope)?.name,
+        snapshot: args.snapshot.clone(),
+        start: false,
+        allow_older: true,
+        question: None,
+        first: Vec::new(),
+    };
+    launch(&wanted, &mut reading, &args.writing, ui)
+}

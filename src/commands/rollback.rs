@@ -1,0 +1,291 @@
+//! `rollback`: a new run at an older snapshot.
+
+use clap::Args;
+use jiff::Timestamp;
+
+use super::around;
+use super::delete::leaves;
+use super::global::Global;
+use super::launching::{First, Launch, launch};
+use super::names;
+use super::reading::Reading;
+use super::writing::{self, ThisRun, Writing};
+use crate::change::rollback::{current, last_good};
+use crate::change::{Change, names as generated};
+use crate::diagnose::finding::enumerate;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::inventory::Inventory;
+use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::{Concept, ObjectRef};
+use crate::rollout::versions::versions;
+use crate::rollout::{ClusterState, Phase, Rollout};
+use crate::ui::Ui;
+
+/// Roll a placement back to an older snapshot, with a new update run
+///
+/// The snapshot is the newest one that a run on the placement completed before the current one, or
+/// --to. Shows what changes on each cluster. A run on the placement that is not over is stopped or
+/// deleted first (--active): two runs at once overwrite each other. The hub still holds the newer
+/// resources: the next run without a snapshot rolls them out again.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    kubectl fleet-stage rollback example-run\n  \
+    kubectl fleet-stage rollback crp/example-placement --to 3 --strategy example-strategy\n  \
+    kubectl fleet-stage rollback crp/checkout --active=delete --yes --wait --timeout 30m\n\n\
+    Exit codes:\n  \
+    0  under way; with --wait, succeeded\n  \
+    1  refused, not confirmed, or there is no snapshot to go back to\n  \
+    3  KubeFleet would refuse it, or the run failed\n  \
+    4  with --wait: a person must approve\n  \
+    5  stuck, or --timeout was reached\n  \
+    6  no such run or placement\n  \
+    7  forbidden")]
+pub struct RollbackArgs {
+    /// The placement, or a run on it: a name, or TYPE/NAME such as crp/x, csur/x, with -n rp/x,
+    /// sur/x
+    #[arg(value_name = "RUN|PLACEMENT")]
+    target: String,
+    /// The index of the snapshot to go back to [default: the newest that was completed before]
+    #[arg(long, value_name = "INDEX")]
+    to: Option<String>,
+    /// The strategy [default: that of the current run]
+    #[arg(long, value_name = "STRATEGY")]
+    strategy: Option<String>,
+    /// The new run's name [default: one is made up]
+    #[arg(long, value_name = "RUN")]
+    name: Option<String>,
+    /// What becomes of runs on the placement that are not over
+    #[arg(long, value_enum, value_name = "WHAT")]
+    active: Option<Active>,
+    #[command(flatten)]
+    writing: Writing,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Active {
+    /// They are stopped, and can be resumed; one that is stuck cannot stop
+    Stop,
+    /// They are deleted
+    Delete,
+    /// They go on beside the rollback
+    Keep,
+}
+
+/// Rolls back.
+pub fn run(
+    args: &RollbackArgs,
+    global: &Global,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Result<Exit, Error> {
+    let mut reading = writing::open("rollback", global, ui, clock)?;
+    let namespace = global.namespace.as_deref();
+    let target = reading.target(Some(&args.target), namespace, ui)?;
+    let placement = placement_of(&target, &mut reading)?;
+    let required = [Concept::UpdateRun, Concept::ResourceSnapshot];
+    let around = around::read(&mut reading, &placement, &required, &[Concept::Binding])?;
+    let inventory = &around.inventory;
+    let now = current_run(inventory, &target);
+    let to = destination(args, inventory, now, &placement, ui)?;
+    let strategy = args
+        .strategy
+        .clone()
+        .or_else(|| now.map(|run| run.spec.strategy.clone()))
+        .ok_or_else(|| {
+            Error::failed(format!("no run of {placement} tells which strategy to use"))
+                .hint("name it with --strategy")
+        })?;
+    let scope = placement.scope();
+    let name = if let Some(name) = &args.name {
+        names::of_one(name, Concept::UpdateRun, &scope)?.name
+    } else {
+        let moment = clock().as_nanosecond().unsigned_abs() / 1_000_000;
+        let moment = moment ^ (u128::from(std::process::id()) << 7);
+        let suffix = generated::suffix(moment);
+        generated::generate(&placement.name, &["rollback", &to, &suffix])
+    };
+    let run = scope.object(Concept::UpdateRun, &name);
+    let first = first(args, inventory, &run, ui)?;
+    ui.warning(&format!(
+        "the hub still holds the newer resources of {placement}: the next run without a snapshot \
+         rolls them out again; take the change back there too"
+    ));
+    let doing: Vec<_> = first
+        .iter()
+        .map(|first| match first {
+            First::Stop(run) => format!("stop {}", run.name),
+            First::Delete(this, _) => format!("delete {}", this.object.name),
+        })
+        .collect();
+    let question = if doing.is_empty() {
+        format!("Roll {} back to snapshot {to}?", placement.name)
+    } else {
+        let doing = capital(&enumerate(doing));
+        format!("{doing}, then roll {} back to snapshot {to}?", placement.name)
+    };
+    let wanted = Launch {
+        run,
+        placement,
+        strategy,
+        snapshot: Some(to),
+        start: true,
+        // It is what a rollback is for.
+        allow_older: true,
+        question: Some(question),
+        first,
+    };
+    launch(&wanted, &mut reading, &args.writing, ui)
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().collect::<String>() + letters.as_str()
+    })
+}
+
+/// The placement of a target.
+fn placement_of(target: &ObjectRef, reading: &mut Reading) -> Result<ObjectRef, Error> {
+    if target.kind.concept() == Concept::Placement {
+        return Ok(target.clone());
+    }
+    let inventory = reading.overview(target)?;
+    let rollout = super::steering::rollout_of(&inventory, target)?;
+    let name = &rollout.run.spec.placement;
+    Ok(target.scope().object(Concept::Placement, name))
+}
+
+/// The run that is taken back: the one that was named, else the one that rolled out last.
+fn current_run<'i>(inventory: &'i Inventory, target: &ObjectRef) -> Option<&'i UpdateRun> {
+    if target.kind.concept() == Concept::UpdateRun {
+        return inventory.runs.iter().find(|run| run.object() == *target);
+    }
+    current(inventory)
+}
+
+/// The snapshot to go back to.
+fn destination(
+    args: &RollbackArgs,
+    inventory: &Inventory,
+    now: Option<&UpdateRun>,
+    placement: &ObjectRef,
+    ui: &mut Ui,
+) -> Result<String, Error> {
+    let versions = versions(inventory);
+    let there: Vec<_> = versions
+        .iter()
+        .filter(|version| version.exists())
+        .map(|version| version.index.as_str())
+        .collect();
+    let has = if there.is_empty() {
+        "it has no snapshot".to_owned()
+    } else {
+        format!(
+            "it has {}; see what each holds:\n  kubectl fleet-stage snapshots {}{}",
+            there.join(", "),
+            placement.name,
+            placement.flag()
+        )
+    };
+    if let Some(to) = &args.to {
+        if !there.contains(&to.as_str()) {
+            return Err(Error::not_found(format!("{placement} has no snapshot {to:?}")).hint(has));
+        }
+        return Ok(to.clone());
+    }
+    let required = |why: String| Error::failed(why).hint(format!("name one with --to: {has}"));
+    let Some(now) = now else {
+        return Err(required(format!("no run has rolled {placement} out")));
+    };
+    match last_good(inventory, now) {
+        Ok(good) => {
+            for why in &good.passed_over {
+                ui.warning(why);
+            }
+            let ended = Rollout::of(inventory, good.run).ended();
+            let at = ended.map_or_else(String::new, |at| format!(" at {at}"));
+            ui.status(&format!(
+                "snapshot {}, which {} completed{at}, instead of {} of {}",
+                good.index, good.run.meta.name, now.status.snapshot_index, now.meta.name
+            ));
+            Ok(good.index.to_owned())
+        }
+        Err(passed_over) => {
+            for why in &passed_over {
+                ui.warning(why);
+            }
+            Err(required(format!(
+                "no run of {placement} completed another snapshot before {}",
+                now.meta.name
+            )))
+        }
+    }
+}
+
+/// What is done with runs on the placement that are not over.
+fn first(
+    args: &RollbackArgs,
+    inventory: &Inventory,
+    new: &ObjectRef,
+    ui: &mut Ui,
+) -> Result<Vec<First>, Error> {
+    let active: Vec<_> = inventory
+        .runs
+        .iter()
+        .map(|run| Rollout::of(inventory, run))
+        .filter(|rollout| rollout.is_live() && rollout.run.object() != *new)
+        .collect();
+    if active.is_empty() || args.active == Some(Active::Keep) {
+        return Ok(Vec::new());
+    }
+    let moving = |rollout: &Rollout<'_>| {
+        !matches!(rollout.phase, Phase::Idle | Phase::Stopped)
+            || rollout.run.spec.state.as_deref() == Some("Run")
+    };
+    for rollout in &active {
+        if args.active == Some(Active::Delete) || moving(rollout) {
+            ui.preview(&leaves(rollout));
+        }
+    }
+    let names: Vec<_> = active
+        .iter()
+        .filter(|rollout| moving(rollout))
+        .map(|rollout| rollout.run.meta.name.as_str())
+        .collect();
+    if args.active.is_none() && args.writing.yes && !names.is_empty() {
+        return Err(Error::failed(format!(
+            "not over on {}: {}; nothing was sent",
+            inventory.placement_name,
+            enumerate(&names)
+        ))
+        .hint("say what becomes of it: --active=stop, --active=delete or --active=keep"));
+    }
+    let mut first = Vec::new();
+    for rollout in &active {
+        let run = rollout.run;
+        let stuck = rollout
+            .clusters()
+            .any(|cluster| cluster.state == ClusterState::Stuck);
+        let delete = || First::Delete(ThisRun::of(run), Box::new(Change::delete(run)));
+        if args.active == Some(Active::Delete) {
+            first.push(delete());
+        } else if !moving(rollout) {
+            // It does nothing by itself, and can be started or resumed later.
+        } else if args.active.is_none() && (stuck || rollout.state_ignored) {
+            first.push(delete());
+        } else if stuck {
+            return Err(Error {
+                exit: Exit::Stuck,
+                ..Error::failed(format!(
+                    "{} is stuck and cannot stop; nothing was sent",
+                    run.object()
+                ))
+            }
+            .hint("give it up with --active=delete"));
+        } else {
+            first.push(First::Stop(run.object()));
+        }
+    }
+    Ok(first)
+}
