@@ -4,8 +4,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::global::Global;
 use crate::commands::{
-    approvals, collect, completion, diagnose, doctor, explain, history, list, schema, snapshots,
-    status, strategies, version, wait,
+    approvals, collect, completion, diagnose, doctor, explain, history, list, plan, schema,
+    snapshots, status, strategies, version, wait,
 };
 use crate::render::invocation::Invocation;
 use crate::ui::Color;
@@ -41,6 +41,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 #[allow(missing_docs)] // a comment here would take the place of the command's own help
 pub enum Command {
+    Plan(plan::PlanArgs),
     Diagnose(diagnose::DiagnoseArgs),
     Status(status::StatusArgs),
     Wait(wait::WaitArgs),
