@@ -54,6 +54,7 @@ fn command(cli: &Cli, ui: &mut Ui, clock: fn() -> Timestamp) -> Exit {
     let global = &cli.global;
     ui.configure(global.color, global.quiet, &global.repeated());
     let result = match &cli.command {
+        Command::Plan(args) => commands::plan::run(args, global, ui, clock),
         Command::Diagnose(args) => commands::diagnose::run(args, global, ui, clock),
         Command::Status(args) => commands::status::run(args, global, ui, clock),
         Command::Wait(args) => commands::wait::run(args, global, ui, clock),

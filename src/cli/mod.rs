@@ -5,7 +5,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use crate::commands::global::Global;
 use crate::commands::{
     approvals, approve, collect, completion, delete, diagnose, doctor, explain, history, init,
-    list, resume, rollback, run, schema, snapshots, status, stop, strategies, version, wait,
+    list, plan, resume, rollback, run, schema, snapshots, status, stop, strategies, version, wait,
 };
 use crate::render::invocation::Invocation;
 use crate::ui::Color;
@@ -41,6 +41,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 #[allow(missing_docs)] // a comment here would take the place of the command's own help
 pub enum Command {
+    Plan(plan::PlanArgs),
     Diagnose(diagnose::DiagnoseArgs),
     Status(status::StatusArgs),
     Wait(wait::WaitArgs),

@@ -47,14 +47,21 @@ pub(super) fn read(
     around(reading, placement, required, useful, &[], known)
 }
 
-/// The same, and what else is asked for.
+/// The same and what else is asked for, without anything that it fails for.
 pub(super) fn read_more(
     reading: &mut Reading,
     placement: &ObjectRef,
     useful: &[Concept],
     more: &[Query],
+    with_texts: bool,
 ) -> Result<Around, Error> {
-    let known = (Texts::new(), Vec::new());
+    let known = if with_texts {
+        let snapshots = query(placement, Concept::ResourceSnapshot);
+        let (answer, texts) = reading.ask_with_texts(&snapshots);
+        (texts, vec![(snapshots, answer)])
+    } else {
+        (Texts::new(), Vec::new())
+    };
     around(reading, placement, &[], useful, more, known)
 }
 
@@ -82,12 +89,14 @@ fn around(
     more: &[Query],
     (texts, known): (Texts, Vec<(Query, Answer)>),
 ) -> Result<Around, Error> {
+    let is_known = |query: &Query| known.iter().any(|(other, _)| other == query);
     let queries: Vec<_> = [Concept::Placement]
         .iter()
         .chain(required)
         .chain(useful)
         .map(|concept| query(placement, *concept))
         .chain(more.iter().cloned())
+        .filter(|query| !is_known(query))
         .collect();
     let answers = reading.answer(&queries);
     for (query, answer) in queries.iter().zip(&answers) {

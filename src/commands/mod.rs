@@ -21,6 +21,7 @@ pub mod members;
 mod names;
 pub mod output;
 pub mod permissions;
+pub mod plan;
 #[allow(dead_code)] // init, run and rollback follow
 mod planning;
 pub mod reading;

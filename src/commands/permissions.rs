@@ -114,8 +114,8 @@ const fn useful(verb: Verb, concept: Concept) -> Permission {
 }
 
 use Concept::{
-    ApprovalRequest, Binding, ClusterOverrideSnapshot, MemberCluster, OverrideSnapshot, Placement, PolicySnapshot, ResourceSnapshot, Strategy,
-    UpdateRun, Work,
+    ApprovalRequest, Binding, ClusterOverrideSnapshot, MemberCluster, OverrideSnapshot, Placement,
+    PolicySnapshot, ResourceSnapshot, Strategy, UpdateRun, Work,
 };
 use Verb::{Create, Delete, Get, List, Patch, PatchStatus, Watch};
 

@@ -3,13 +3,18 @@
 
 use super::around::{self, Around};
 use super::reading::Reading;
+use super::runs;
+use crate::diagnose::report::NotChecked;
 use crate::error::Error;
+use crate::exit::Exit;
 use crate::hub::HubError;
 use crate::inventory::source::{HubFacts, Outcome, Query, Source};
-use crate::kubefleet::{Concept, Kind, names};
-use crate::plan::{self, Plan};
+use crate::kubefleet::object::Body;
+use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
+use crate::plan::{self, Carriers, Plan};
 use crate::render;
 use crate::render::text::Look;
+use crate::ui::Ui;
 
 pub(super) use crate::plan::{StrategyChoice, Wish};
 
@@ -24,11 +29,15 @@ pub(super) struct Planned {
 /// Reads what a run would be computed from, and computes it. Fails only where the hub itself does
 /// not answer or does not serve update runs: what else could not be read stands in the plan.
 pub(super) fn read(reading: &mut Reading, wish: &Wish) -> Result<Plan, Error> {
-    Ok(read_all(reading, wish)?.plan)
+    Ok(read_all(reading, wish, false)?.plan)
 }
 
-/// The same, with everything that was read.
-pub(super) fn read_all(reading: &mut Reading, wish: &Wish) -> Result<Planned, Error> {
+/// The same, with everything that was read, and the texts of the snapshots where they are wanted.
+pub(super) fn read_all(
+    reading: &mut Reading,
+    wish: &Wish,
+    with_texts: bool,
+) -> Result<Planned, Error> {
     let placement = &wish.placement;
     let scope = placement.scope();
     let namespace = scope.namespace();
@@ -60,10 +69,15 @@ pub(super) fn read_all(reading: &mut Reading, wish: &Wish) -> Result<Planned, Er
     if absent(strategies) {
         more.push(Query::all(strategies, namespace));
     }
+    if !namespace.is_empty() {
+        // What brings the namespace to the clusters.
+        more.push(Query::all(Kind::ClusterResourcePlacement, ""));
+    }
     if absent(placement.kind) {
         // Misspelt, or in the other scope?
         more.push(Query::all(Kind::ClusterResourcePlacement, ""));
         more.push(Query::all(Kind::ResourcePlacement, ""));
+        more.dedup();
     }
     let useful = [
         Concept::UpdateRun,
@@ -71,7 +85,7 @@ pub(super) fn read_all(reading: &mut Reading, wish: &Wish) -> Result<Planned, Er
         Concept::ResourceSnapshot,
         Concept::PolicySnapshot,
     ];
-    let mut around = around::read_more(reading, placement, &useful, &more)?;
+    let mut around = around::read_more(reading, placement, &useful, &more, with_texts)?;
     reading.no_hub()?;
     if around.inventory.hub.run_states.is_none()
         && let Some(hub) = reading.hub()
@@ -80,8 +94,51 @@ pub(super) fn read_all(reading: &mut Reading, wish: &Wish) -> Result<Planned, Er
             run_states: hub.run_states(scope.kind(Concept::UpdateRun)).ok(),
         };
     }
-    let plan = plan::compute(&around.inventory, wish);
+    let (carriers, gaps) = carriers(reading, &around);
+    let mut plan = plan::compute(&around.inventory, wish, carriers.as_ref());
+    plan.not_checked.extend(gaps);
+    plan.not_checked.sort();
     Ok(Planned { plan, around })
+}
+
+/// What brings a namespaced placement's namespace to its clusters. `None` where that was not read
+/// in full: nobody can say then that it is missing.
+fn carriers(reading: &mut Reading, around: &Around) -> (Option<Carriers>, Vec<NotChecked>) {
+    let inventory = &around.inventory;
+    let namespace = inventory.scope.namespace();
+    if namespace.is_empty() || inventory.gaps.contains_key(&Kind::ClusterResourcePlacement) {
+        return (None, Vec::new());
+    }
+    let placements: Vec<_> = inventory
+        .placements
+        .items
+        .iter()
+        .filter(|placement| plan::may_carry(placement, namespace))
+        .cloned()
+        .collect();
+    let kind = Kind::ClusterResourceBinding;
+    let queries: Vec<_> = placements
+        .iter()
+        .map(|it| Query::labelled(kind, "", names::PARENT_PLACEMENT, &it.meta.name))
+        .collect();
+    let answers = reading.answer(&queries);
+    let gaps = runs::gaps(&queries, &answers);
+    if !gaps.is_empty() {
+        return (None, gaps);
+    }
+    let bindings = answers
+        .into_iter()
+        .flat_map(|answer| answer.objects)
+        .filter_map(|object| match object.body {
+            Body::Binding(binding) => Some(binding),
+            _ => None,
+        })
+        .collect();
+    let carriers = Carriers {
+        placements,
+        bindings,
+    };
+    (Some(carriers), Vec::new())
 }
 
 /// The overrides in force. A namespaced placement brings nothing of other namespaces.
@@ -91,6 +148,46 @@ fn overrides(namespace: &str) -> [Query; 2] {
         latest(Kind::ClusterResourceOverrideSnapshot, ""),
         latest(Kind::ResourceOverrideSnapshot, namespace),
     ]
+}
+
+/// The placement that a user means. One that is nowhere to be found is one more thing that the plan
+/// tells, beside all the others.
+pub(super) fn placement(
+    reading: &mut Reading,
+    word: &str,
+    namespace: Option<&str>,
+    ui: &mut Ui,
+) -> Result<ObjectRef, Error> {
+    let found = reading.target_of(Some(word), namespace, &[Concept::Placement], ui);
+    match found {
+        Err(error) if error.exit == Exit::NotFound && !word.is_empty() && !word.contains('/') => {
+            let scope = Scope::of_namespace(namespace.unwrap_or_default());
+            Ok(scope.object(Concept::Placement, word))
+        }
+        other => other,
+    }
+}
+
+/// The name of the strategy that a user means: a name, or TYPE/NAME in the placement's scope.
+pub(super) fn strategy(word: &str, scope: &Scope) -> Result<String, Error> {
+    let kind = scope.kind(Concept::Strategy);
+    let form = || {
+        format!(
+            "{}/NAME",
+            kind.short_names().first().unwrap_or(&kind.plural())
+        )
+    };
+    let Some((given, name)) = word.split_once('/') else {
+        return Ok(word.to_owned());
+    };
+    if Kind::from_word(given) != Some(kind) {
+        return Err(Error::usage(format!("{word:?} names no {kind}"))
+            .hint(format!("give its name alone, or {}", form())));
+    }
+    if name.is_empty() {
+        return Err(Error::usage("the name behind the / is missing"));
+    }
+    Ok(name.to_owned())
 }
 
 /// A plan for people.

@@ -122,7 +122,10 @@ pub fn run(
         format!("Roll {} back to snapshot {to}?", placement.name)
     } else {
         let doing = capital(&enumerate(doing));
-        format!("{doing}, then roll {} back to snapshot {to}?", placement.name)
+        format!(
+            "{doing}, then roll {} back to snapshot {to}?",
+            placement.name
+        )
     };
     let wanted = Launch {
         run,

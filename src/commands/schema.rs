@@ -6,6 +6,7 @@ use super::approvals::ApprovalList;
 use super::diagnose::DiagnosisList;
 use super::history::HistoryView;
 use super::list::RunList;
+use super::plan::PlanView;
 use super::snapshots::{SnapshotDiff, SnapshotList, SnapshotView};
 use super::strategies::{StrategyList, StrategyView};
 use crate::diagnose::report::Report;
@@ -37,6 +38,8 @@ pub enum Described {
     DiagnosisList,
     /// The state that `status -o json` and `wait -o json` print
     Status,
+    /// The plan of `plan -o json`
+    Plan,
     /// The runs of `list -o json`
     RunList,
     /// The approvals of `approvals -o json`
@@ -61,6 +64,7 @@ pub fn schema(of: Described) -> schemars::Schema {
         Described::Diagnosis => schemars::schema_for!(Report),
         Described::DiagnosisList => schemars::schema_for!(DiagnosisList),
         Described::Status => schemars::schema_for!(Status),
+        Described::Plan => schemars::schema_for!(PlanView),
         Described::RunList => schemars::schema_for!(RunList),
         Described::ApprovalList => schemars::schema_for!(ApprovalList),
         Described::StrategyList => schemars::schema_for!(StrategyList),

@@ -1,7 +1,7 @@
 //! `snapshots`: the versions of a placement's content.
 
-mod diff;
-mod show;
+pub(in crate::commands) mod diff;
+pub(in crate::commands) mod show;
 
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
@@ -23,7 +23,7 @@ use crate::kubefleet::{Concept, ObjectRef};
 use crate::render::table::{Cell, Column, Table};
 use crate::rollout::versions::{Version, versions};
 use crate::ui::Ui;
-pub use diff::SnapshotDiff;
+pub use diff::{ChangeItem, SnapshotDiff};
 pub use show::SnapshotView;
 
 /// List the versions of a placement's content, show one, or compare two
@@ -134,7 +134,7 @@ pub fn run(
 }
 
 /// The concepts of which texts are kept.
-const KEEP: &[Concept] = &[Concept::ResourceSnapshot];
+pub(super) const KEEP: &[Concept] = &[Concept::ResourceSnapshot];
 
 /// Opens what was asked for, and finds the placement.
 fn open(

@@ -14,6 +14,7 @@ use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::object::{Body, Object};
+use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::placement::Placement;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::snapshot::{PolicySnapshot, ResourceSnapshot};
@@ -61,6 +62,8 @@ pub struct Inventory {
     pub members: Listing<MemberCluster>,
     /// The Works of bindings that are in flight or in trouble.
     pub works: Listing<Work>,
+    /// Override snapshots of both kinds; read only for a plan.
+    pub overrides: Listing<OverrideSnapshot>,
     /// Placements of both scopes; read only when the run's own does not exist.
     pub placements: Listing<Placement>,
     /// Why objects of a kind may be missing, for each kind that was asked for in vain.
@@ -120,6 +123,10 @@ impl Inventory {
         let namespaced = gathered.listing(Kind::ResourcePlacement, as_placement);
         placements.items.extend(namespaced.items);
         placements.gap = placements.gap.or(namespaced.gap);
+        let mut overrides = gathered.listing(Kind::ClusterResourceOverrideSnapshot, as_override);
+        let namespaced = gathered.listing(Kind::ResourceOverrideSnapshot, as_override);
+        overrides.items.extend(namespaced.items);
+        overrides.gap = overrides.gap.or(namespaced.gap);
         let bindings = gathered.listing(scope.kind(Concept::Binding), as_binding);
         let members = gathered.listing(Kind::MemberCluster, as_member);
         let works = gathered.listing(Kind::Work, as_work);
@@ -139,6 +146,7 @@ impl Inventory {
             policies,
             members,
             works,
+            overrides,
             placements,
             placement_name,
             target,
@@ -343,5 +351,6 @@ pickers! {
     as_resource_snapshot: ResourceSnapshot -> ResourceSnapshot;
     as_policy_snapshot: PolicySnapshot -> PolicySnapshot;
     as_member: Member -> MemberCluster;
+    as_override: Override -> OverrideSnapshot;
     as_work: Work -> Work;
 }

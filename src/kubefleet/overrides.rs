@@ -1,6 +1,11 @@
 //! Override snapshots.
 
+use super::kind::Kind;
 use super::meta::ObjectMeta;
+use super::names;
+use super::placement::ResourceSelector;
+use super::scope::ObjectRef;
+use super::selector::LabelSelector;
 use super::tolerant::model;
 
 model! {
@@ -20,8 +25,22 @@ model! {
 
     /// `spec.overrideSpec`.
     pub struct OverrideSpec {
+        /// The placement that it is for; all of them where it is absent.
+        pub placement: Option<Box<OverridePlacement>> = "placement",
+        /// What a cluster override selects.
+        pub cluster_selectors: Vec<ResourceSelector> = "clusterResourceSelectors",
+        /// What an override of a namespace selects.
+        pub selectors: Vec<ResourceSelector> = "resourceSelectors",
         /// The rules; absent makes every run that selects the override fail.
         pub policy: Option<Box<OverridePolicy>> = "policy",
+    }
+
+    /// `spec.overrideSpec.placement`.
+    pub struct OverridePlacement {
+        /// `name`.
+        pub name: String = "name",
+        /// `Cluster` (default) or `Namespaced`.
+        pub scope: String = "scope",
     }
 
     /// The rules of an override.
@@ -32,10 +51,24 @@ model! {
 
     /// One rule of an override.
     pub struct OverrideRule {
+        /// Which clusters are meant: absent means none.
+        pub clusters: Option<Box<ClusterSelector>> = "clusterSelector",
         /// `JSONPatch` (default) or `Delete`.
         pub kind: String = "overrideType",
         /// The patches.
         pub patches: Vec<JsonPatch> = "jsonPatchOverrides",
+    }
+
+    /// `clusterSelector` of a rule. Without terms it selects every cluster.
+    pub struct ClusterSelector {
+        /// One of these must match.
+        pub terms: Vec<ClusterSelectorTerm> = "clusterSelectorTerms",
+    }
+
+    /// One term of a cluster selector.
+    pub struct ClusterSelectorTerm {
+        /// The labels; absent matches nothing.
+        pub labels: Option<Box<LabelSelector>> = "labelSelector",
     }
 
     /// One JSON patch.
@@ -44,5 +77,25 @@ model! {
         pub operator: String = "op",
         /// A JSON pointer.
         pub path: String = "path",
+    }
+}
+
+impl OverrideSnapshot {
+    /// Its name as an object.
+    pub fn object(&self) -> ObjectRef {
+        ObjectRef {
+            kind: if self.meta.namespace.is_empty() {
+                Kind::ClusterResourceOverrideSnapshot
+            } else {
+                Kind::ResourceOverrideSnapshot
+            },
+            namespace: self.meta.namespace.clone(),
+            name: self.meta.name.clone(),
+        }
+    }
+
+    /// Whether it is in force.
+    pub fn is_latest(&self) -> bool {
+        self.meta.label(names::IS_LATEST) == Some("true")
     }
 }

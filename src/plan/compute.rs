@@ -1,8 +1,8 @@
 //! Puts a plan together from what was read.
 
 use super::{
-    Outcome, Plan, PlannedSnapshot, Refusal, RefusalKind, StrategyChoice, Warning, Wish, content,
-    inputs, stages,
+    Carriers, Outcome, Plan, PlannedSnapshot, Refusal, RefusalKind, StrategyChoice, Warning, Wish,
+    content, delivery, inputs, members, neighbours, overrides, stages,
 };
 use crate::diagnose::finding::count;
 use crate::diagnose::report::{NotChecked, Subject};
@@ -25,8 +25,9 @@ pub(super) struct Draft<'i> {
     pub undecided: bool,
 }
 
-/// Computes what the controller would make of a wish.
-pub fn compute(inventory: &Inventory, wish: &Wish) -> Plan {
+/// Computes what the controller would make of a wish. What brings a namespaced placement's namespace
+/// to clusters is judged where it was read.
+pub fn compute(inventory: &Inventory, wish: &Wish, carriers: Option<&Carriers>) -> Plan {
     let mut draft = Draft {
         inventory,
         wish,
@@ -44,6 +45,15 @@ pub fn compute(inventory: &Inventory, wish: &Wish) -> Plan {
     }
     let snapshot = content::choose(&mut draft, exists);
     let computed = stages::compute(&mut draft, snapshot.index.as_deref(), exists);
+    let then = snapshot.index.as_deref();
+    overrides::check(&mut draft, &computed, then);
+    neighbours::state_ignored(&mut draft);
+    neighbours::going_back(&mut draft, &computed, then);
+    neighbours::active_runs(&mut draft, &computed, then);
+    members::check(&mut draft, &computed);
+    if let Some(carriers) = carriers {
+        delivery::check(&mut draft, &computed, carriers);
+    }
     draft.finish(policy.and_then(|policy| policy.index()), snapshot, computed)
 }
 
@@ -143,7 +153,10 @@ impl Draft<'_> {
         match kind.concept() {
             Concept::UpdateRun => !inventory.runs.items.is_empty(),
             Concept::Strategy => self.strategy.is_some(),
-            Concept::Placement => inventory.placement.present().is_some(),
+            Concept::Placement => {
+                kind == inventory.scope.kind(Concept::Placement)
+                    && inventory.placement.present().is_some()
+            }
             Concept::Binding => !inventory.bindings.items.is_empty(),
             Concept::ResourceSnapshot => !inventory.snapshots.items.is_empty(),
             Concept::PolicySnapshot => !inventory.policies.items.is_empty(),
@@ -159,6 +172,7 @@ impl Draft<'_> {
         computed: stages::Computed,
     ) -> Plan {
         self.refusals.sort_by_key(|refusal| refusal.kind);
+        self.warnings.sort_by_key(|warning| warning.kind);
         self.not_checked.sort();
         self.not_checked.dedup();
         let outcome = if !self.refusals.is_empty() {

@@ -5,7 +5,8 @@ use jiff::SignedDuration;
 use super::compute::Draft;
 use super::{PlannedSnapshot, Refusal, RefusalKind, Warning, WarningKind};
 use crate::diagnose::finding::{count, enumerate};
-use crate::kubefleet::{Concept, ObjectRef, duration, names};
+use crate::diagnose::for_kubectl;
+use crate::kubefleet::{Concept, ObjectRef, duration, names, reasons};
 use crate::rollout::content::DELAY;
 use crate::rollout::versions::{Version, versions};
 
@@ -31,6 +32,7 @@ pub(super) fn choose(draft: &mut Draft<'_>, placement_exists: bool) -> PlannedSn
     };
     let version = match asked.as_deref() {
         None => {
+            selectors(draft);
             if latest.is_none() && placement_exists && inventory.snapshots.is_known_empty() {
                 // The run has the first one made.
                 chosen.index = Some("0".to_owned());
@@ -64,6 +66,36 @@ pub(super) fn choose(draft: &mut Draft<'_>, placement_exists: bool) -> PlannedSn
     }
     pruned_next(draft, version);
     chosen
+}
+
+/// Without an index the controller selects the resources anew. The placement controller does so too,
+/// and writes down what is wrong. Source:
+/// utils/controller/resource_selector_resolver.go:SelectResourcesForPlacement.
+fn selectors(draft: &mut Draft<'_>) {
+    let Some(placement) = draft.inventory.placement.present() else {
+        return;
+    };
+    let Some(condition) = placement.condition(reasons::SCHEDULED).filter(|condition| {
+        condition.is_false()
+            && condition.reason == "InvalidResourceSelectors"
+            && condition.observes(placement.meta.generation)
+    }) else {
+        return;
+    };
+    let object = placement.object();
+    let refusal = Refusal::new(
+        RefusalKind::ResourceSelectorInvalid,
+        &object,
+        format!(
+            "The resource selectors of {object} are not valid, so that its content cannot be taken."
+        ),
+    )
+    .condition(&object, condition)
+    .fix(
+        "Mend `spec.resourceSelectors`, or roll out a snapshot that exists by its index.",
+        Some(format!("kubectl edit {}", for_kubectl(&object))),
+    );
+    draft.refusals.push(refusal);
 }
 
 /// The version of an index that was asked for.

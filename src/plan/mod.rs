@@ -3,8 +3,13 @@
 
 mod compute;
 mod content;
+mod delivery;
 mod inputs;
+mod members;
+mod neighbours;
+mod overrides;
 mod point;
+pub mod schema;
 mod stages;
 mod tasks;
 
@@ -17,6 +22,7 @@ use crate::kubefleet::ObjectRef;
 use crate::kubefleet::strategy::Strategy;
 
 pub use compute::compute;
+pub use delivery::{Carriers, may_carry};
 pub use point::{Kinded, Point, Refusal, RefusalKind, Warning, WarningKind};
 
 /// The run that someone thinks of.

@@ -122,6 +122,8 @@ kinds! {
         SnapshotNotFound = "snapshot-not-found", "FS115";
         /// The snapshot with the index that was asked for has been deleted.
         SnapshotPruned = "snapshot-pruned", "FS116";
+        /// The placement's resource selectors are not valid, so that no content can be taken.
+        ResourceSelectorInvalid = "resource-selector-invalid", "FS119";
         /// Parts of the snapshot are missing.
         SnapshotIncomplete = "snapshot-incomplete", "FS117";
         /// An override of the content cannot be used.
@@ -144,6 +146,8 @@ kinds! {
         SnapshotAboutToBePruned = "snapshot-about-to-be-pruned", "FS704";
         /// A stage has no clusters.
         StageEmpty = "stage-empty", "FS611";
+        /// Several stages have one name, and share their approval requests.
+        StageNameTwice = "stage-name-twice";
         /// The hub does not know `spec.state`: every run begins at once.
         StateIgnoredByHub = "state-ignored-by-hub", "FS608";
         /// Nothing brings the placement's namespace to clusters.

@@ -1,6 +1,6 @@
 //! The stages of the strategy, and the clusters in them.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use super::compute::Draft;
 use super::{
@@ -48,6 +48,7 @@ pub(super) fn compute(draft: &mut Draft<'_>, then: Option<&str>, placed: bool) -
         selector(draft, at, stage);
         concurrency(draft, at, stage);
     }
+    names_twice(draft, strategy);
     if !placed {
         computed.stages = stages(draft, strategy, None, then);
         return computed;
@@ -198,6 +199,34 @@ fn concurrency(draft: &mut Draft<'_>, at: usize, stage: &Stage) {
     draft.refusals.push(refusal);
 }
 
+/// Approval requests are named after the stage, and the controller takes one that exists for its
+/// own. Source: updaterun/execution.go:handleStageApprovalTask.
+fn names_twice(draft: &mut Draft<'_>, strategy: &Strategy) {
+    let mut places: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (at, stage) in strategy.spec.stages.iter().enumerate() {
+        places.entry(&stage.name).or_default().push(at);
+    }
+    let object = draft.strategy_object();
+    for (name, places) in places.into_iter().filter(|(_, places)| places.len() > 1) {
+        let mut warning = Warning::new(
+            WarningKind::StageNameTwice,
+            &object,
+            format!(
+                "{} stages are named {name}: they share their approval requests, so that one approval \
+                 opens the gates of all of them.",
+                places.len()
+            ),
+        )
+        .stage(name);
+        for at in places {
+            warning = warning.evidence(&object, format!("spec.stages[{at}].name"), name);
+        }
+        draft
+            .warnings
+            .push(warning.fix("Give each stage its own name.", None));
+    }
+}
+
 fn two_stages(draft: &mut Draft<'_>, placing: &Placing<'_>) {
     let clusters: Vec<_> = placing.twice().map(|(placed, _)| placed.name).collect();
     if clusters.is_empty() {
@@ -287,7 +316,8 @@ fn sorting(draft: &mut Draft<'_>, placing: &Placing<'_>) {
     for stage in &placing.strategy.stages {
         let key = stage.sorting_label.as_str();
         let unsorted: Vec<_> = placing
-            .of_stage(&stage.name)
+            .in_order(stage)
+            .into_iter()
             .filter_map(|placed| placed.member)
             .filter(|member| sorting_number(member, key).is_none())
             .collect();
@@ -386,13 +416,11 @@ fn stages(
     placing: Option<&Placing<'_>>,
     then: Option<&str>,
 ) -> Vec<PlannedStage> {
-    let mut seen = BTreeSet::new();
     let stage = |stage: &Stage| {
         let placed = placing.map_or_else(Vec::new, |placing| placing.in_order(stage));
         let concurrency = stage.concurrency(placed.len());
         let clusters = placed
             .into_iter()
-            .filter(|placed| seen.insert((stage.name.clone(), placed.name)))
             .enumerate()
             .map(|(at, placed)| PlannedCluster {
                 turn: concurrency.map(|at_once| at / at_once.max(1) + 1),

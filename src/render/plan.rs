@@ -3,17 +3,256 @@
 use std::fmt::Write as _;
 
 use super::escape;
-use super::text::Look;
-use crate::plan::Plan;
+use super::style::Paint;
+use super::text::{Look, Page, not_checked};
+use super::wrap::{hanging, list};
+use crate::diagnose::finding::count;
+use crate::kubefleet::duration;
+use crate::plan::{
+    ClusterChange, Outcome, Plan, PlannedCluster, PlannedSnapshot, PlannedStage, PlannedTask, Point,
+};
+
+/// Clusters of a stage, before the rest is only counted.
+const NAMED: usize = 12;
 
 /// Writes a plan.
 pub fn plan(plan: &Plan, look: &Look) -> String {
-    let mut out = String::new();
+    let mut page = Page::new(look);
+    let paint = look.paint;
     let _ = writeln!(
-        out,
+        page.out,
         "{}  {}",
-        plan.outcome.as_str(),
-        look.paint.bold(&escape::line(&plan.placement.to_string()))
+        outcome(plan.outcome, paint),
+        paint.bold(&escape::line(&plan.placement.to_string()))
     );
-    out
+    hanging(&mut page.out, "", "", &plan.summary, look.width);
+    page.out.push('\n');
+    hanging(&mut page.out, "", "  ", &head(plan), look.width);
+    let removal = usize::from(!plan.removed.is_empty());
+    let unplaced = usize::from(!plan.unplaced.is_empty());
+    let branches = plan.stages.len() + removal + unplaced;
+    for (at, stage) in plan.stages.iter().enumerate() {
+        self::stage(&mut page, stage, turn(at, branches));
+    }
+    if !plan.removed.is_empty() {
+        let (branch, trunk) = turn(plan.stages.len(), branches);
+        let text = format!("removal: {}", count(plan.removed.len(), "cluster"));
+        hanging(&mut page.out, branch, trunk, &text, look.width);
+        several(&mut page, &plan.removed, trunk);
+    }
+    if !plan.unplaced.is_empty() {
+        let (branch, trunk) = turn(branches - 1, branches);
+        let text = format!("in no stage: {}", count(plan.unplaced.len(), "cluster"));
+        let text = paint.bad(&text);
+        let _ = writeln!(page.out, "{branch}{text}");
+        several(&mut page, &plan.unplaced, trunk);
+    }
+    if branches == 0 {
+        page.out.push_str("no stage is known\n");
+    }
+    for refusal in &plan.refusals {
+        point(
+            &mut page,
+            &paint.error("refused"),
+            refusal.kind.as_str(),
+            refusal,
+        );
+    }
+    for warning in &plan.warnings {
+        point(
+            &mut page,
+            &paint.warning("warning"),
+            warning.kind.as_str(),
+            warning,
+        );
+    }
+    page.cut |= not_checked(&mut page.out, &plan.not_checked, look);
+    let more = if page.cut {
+        "-v shows everything; "
+    } else {
+        ""
+    };
+    let foot = format!("{more}as of {}", plan.as_of);
+    let _ = writeln!(page.out, "\n{}", paint.dim(&foot));
+    page.out
+}
+
+fn outcome(outcome: Outcome, paint: Paint) -> String {
+    let word = outcome.as_str();
+    match outcome {
+        Outcome::Ready => paint.good(word),
+        Outcome::Refused => paint.error(word),
+        Outcome::Unknown => paint.warning(word),
+    }
+}
+
+const fn turn(at: usize, of: usize) -> (&'static str, &'static str) {
+    if at + 1 == of {
+        ("`- ", "     ")
+    } else {
+        ("|- ", "|    ")
+    }
+}
+
+/// The content, and by which strategy it goes where.
+fn head(plan: &Plan) -> String {
+    let strategy = &plan.strategy.name;
+    let strategy = match &plan.strategy_file {
+        Some(file) => format!("strategy {strategy} of {file}"),
+        None => format!("strategy {strategy}"),
+    };
+    let run = plan.run.as_ref().map(|run| format!("run {run}"));
+    let parts: Vec<_> = run
+        .into_iter()
+        .chain([strategy, snapshot(&plan.snapshot)])
+        .collect();
+    parts.join(", ")
+}
+
+fn snapshot(snapshot: &PlannedSnapshot) -> String {
+    let asked = snapshot.asked.as_deref();
+    let Some(index) = &snapshot.index else {
+        return match asked {
+            Some(asked) if asked != "latest" => format!("snapshot {asked}, which is not known"),
+            _ => "no snapshot is known".to_owned(),
+        };
+    };
+    if snapshot.created.is_none() && snapshot.latest.is_none() {
+        return format!("snapshot {index}, made for the run");
+    }
+    if snapshot.certain {
+        return if snapshot.latest.as_ref() == Some(index) {
+            format!("snapshot {index} (the latest)")
+        } else {
+            format!("snapshot {index}")
+        };
+    }
+    format!("snapshot {index}, or a new one if the content has changed since")
+}
+
+fn stage(page: &mut Page<'_>, stage: &PlannedStage, (branch, trunk): (&str, &str)) {
+    let look = page.look;
+    let number = stage.clusters.len();
+    let mut text = format!("stage {}: {}", stage.name, count(number, "cluster"));
+    if let (Some(at_once), true) = (stage.concurrency, number > 1) {
+        text = format!("{text}, {at_once} at a time");
+        if stage.max_concurrency.ends_with('%') {
+            text = format!("{text} ({})", stage.max_concurrency);
+        }
+    }
+    if let (Some(label), true) = (&stage.ordered_by, number > 1) {
+        text = format!("{text}, by label {label}");
+    }
+    // What is the same for all of them needs to be said once.
+    let common = common(&stage.clusters);
+    if let Some(common) = &common {
+        text = format!("{text}; {common}");
+    }
+    hanging(
+        &mut page.out,
+        branch,
+        &format!("{trunk}  "),
+        &text,
+        look.width,
+    );
+    for task in &stage.before {
+        self::task(&mut page.out, "before", task, trunk, look);
+    }
+    let most = if look.verbose { usize::MAX } else { NAMED };
+    page.cut |= number > most;
+    let shown: Vec<_> = stage.clusters.iter().take(most).collect();
+    let name = |cluster: &PlannedCluster| match &common {
+        Some(_) => cluster.name.clone(),
+        None => format!("{} ({})", cluster.name, change(cluster)),
+    };
+    for turn in shown.chunk_by(|a, b| a.turn == b.turn) {
+        let names: Vec<_> = turn.iter().map(|cluster| name(cluster)).collect();
+        let number = turn.first().and_then(|cluster| cluster.turn);
+        let label = number.map_or_else(|| "- ".to_owned(), |number| format!("{number}. "));
+        let first = format!("{trunk}{label}");
+        let rest = format!("{trunk}{}", " ".repeat(label.len()));
+        hanging(&mut page.out, &first, &rest, &names.join(", "), look.width);
+    }
+    if number > most {
+        let _ = writeln!(page.out, "{trunk}and {} more", number - most);
+    }
+    for task in &stage.after {
+        self::task(&mut page.out, "after", task, trunk, look);
+    }
+}
+
+/// What happens to all clusters of a stage alike.
+fn common(clusters: &[PlannedCluster]) -> Option<String> {
+    let first = change(clusters.first()?);
+    clusters
+        .iter()
+        .all(|cluster| change(cluster) == first)
+        .then_some(first)
+}
+
+/// What happens to a cluster: `snapshot 0 -> 1`.
+fn change(cluster: &PlannedCluster) -> String {
+    let now = cluster.snapshot_now.as_deref();
+    let then = cluster.snapshot_then.as_deref();
+    match (cluster.change, now, then) {
+        (ClusterChange::Unchanged, Some(now), _) => format!("unchanged at snapshot {now}"),
+        (ClusterChange::New, _, Some(then)) => format!("first snapshot, {then}"),
+        (ClusterChange::Back, Some(now), Some(then)) => {
+            let by = cluster.written_by.as_deref();
+            let by = by.map_or_else(String::new, |run| format!(", which {run} wrote"));
+            format!("BACK to snapshot {then} from {now}{by}")
+        }
+        (_, Some(now), Some(then)) => format!("snapshot {now} -> {then}"),
+        (_, Some(now), None) => format!("has snapshot {now}"),
+        (_, None, _) => "has no content".to_owned(),
+    }
+}
+
+fn task(out: &mut String, when: &str, task: &PlannedTask, trunk: &str, look: &Look) {
+    let first = format!("{trunk}{when}: ");
+    let text = match (&task.approval_request, &task.wait) {
+        (Some(request), _) => format!("{} {request}", task.kind),
+        (None, Some(wait)) => {
+            let known = duration::parse(wait).map(duration::describe);
+            format!("{} of {}", task.kind, known.as_ref().unwrap_or(wait))
+        }
+        (None, None) => task.kind.clone(),
+    };
+    hanging(out, &first, &format!("{trunk}  "), &text, look.width);
+}
+
+/// Clusters without turns, those with the same fate together.
+fn several(page: &mut Page<'_>, clusters: &[PlannedCluster], trunk: &str) {
+    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+    for cluster in clusters {
+        let fate = change(cluster);
+        match groups.iter_mut().find(|(known, _)| *known == fate) {
+            Some((_, members)) => members.push(&cluster.name),
+            None => groups.push((fate, vec![&cluster.name])),
+        }
+    }
+    let most = if page.look.verbose { usize::MAX } else { NAMED };
+    for (fate, members) in groups {
+        page.cut |= members.len() > most;
+        let text = format!("{} ({fate})", list(&members, most));
+        let indent = format!("{trunk}  ");
+        hanging(&mut page.out, trunk, &indent, &text, page.look.width);
+    }
+}
+
+/// A refusal or a warning.
+fn point<K>(page: &mut Page<'_>, label: &str, kind: &str, point: &Point<K>) {
+    let paint = page.look.paint;
+    let code = point.code.as_deref().unwrap_or_default();
+    let code = if code.is_empty() {
+        String::new()
+    } else {
+        format!(" {}", paint.bold(&escape::line(code)))
+    };
+    let _ = writeln!(page.out, "\n{label}{code} {}", paint.bold(kind));
+    let width = page.look.width;
+    hanging(&mut page.out, "  ", "  ", &point.message, width);
+    page.clusters(&point.clusters, point.stage.as_deref(), &point.message);
+    page.evidence(&point.evidence);
+    page.remedies(&point.remedies);
 }

@@ -32,11 +32,7 @@ pub struct Look {
 
 /// Writes a report.
 pub fn report(report: &Report, look: &Look) -> String {
-    let mut page = Page {
-        out: String::new(),
-        look,
-        cut: false,
-    };
+    let mut page = Page::new(look);
     page.head(report);
     if let Some(progress) = &report.progress {
         page.out.push('\n');
@@ -49,11 +45,22 @@ pub fn report(report: &Report, look: &Look) -> String {
 }
 
 /// What is written so far.
-struct Page<'l> {
-    out: String,
-    look: &'l Look,
+pub(super) struct Page<'l> {
+    pub out: String,
+    pub look: &'l Look,
     /// Whether something was left out that `-v` shows.
-    cut: bool,
+    pub cut: bool,
+}
+
+impl<'l> Page<'l> {
+    /// An empty page.
+    pub fn new(look: &'l Look) -> Self {
+        Self {
+            out: String::new(),
+            look,
+            cut: false,
+        }
+    }
 }
 
 impl Page<'_> {
@@ -118,7 +125,11 @@ impl Page<'_> {
         );
         let width = self.look.width;
         hanging(&mut self.out, "  ", "  ", &finding.message, width);
-        self.clusters(finding);
+        self.clusters(
+            &finding.clusters,
+            finding.stage.as_deref(),
+            &finding.message,
+        );
         // Whoever mends the cause mends this too: its own details can wait.
         let cause_is_shown = |cause: &Cause| all.iter().any(|other| is(other, cause));
         let folded = !finding.root_cause && finding.caused_by.iter().any(cause_is_shown);
@@ -134,20 +145,20 @@ impl Page<'_> {
     }
 
     /// The clusters of a finding, unless it has one that its message names.
-    fn clusters(&mut self, finding: &Finding) {
-        if let [] | [_] = finding.clusters.as_slice() {
-            let named = |name: &String| finding.message.contains(name.as_str());
-            if finding.clusters.iter().all(named) {
+    pub fn clusters(&mut self, clusters: &[String], stage: Option<&str>, message: &str) {
+        if let [] | [_] = clusters {
+            let named = |name: &String| message.contains(name.as_str());
+            if clusters.iter().all(named) {
                 return;
             }
         }
         let most = self.most(CLUSTERS);
-        self.cut |= finding.clusters.len() > most;
-        let mut text = list(&finding.clusters, most);
-        if finding.clusters.len() > CLUSTERS {
-            text = format!("{}: {text}", finding.clusters.len());
+        self.cut |= clusters.len() > most;
+        let mut text = list(clusters, most);
+        if clusters.len() > CLUSTERS {
+            text = format!("{}: {text}", clusters.len());
         }
-        if let Some(stage) = &finding.stage {
+        if let Some(stage) = stage {
             text = format!("{text} (stage {stage})");
         }
         let label = format!("  {} ", self.look.paint.bold("clusters:"));
@@ -155,7 +166,7 @@ impl Page<'_> {
     }
 
     /// Values, below the object in which they stand.
-    fn evidence(&mut self, evidence: &[Evidence]) {
+    pub fn evidence(&mut self, evidence: &[Evidence]) {
         if evidence.is_empty() {
             return;
         }
@@ -185,7 +196,7 @@ impl Page<'_> {
         }
     }
 
-    fn remedies(&mut self, remedies: &[Remedy]) {
+    pub fn remedies(&mut self, remedies: &[Remedy]) {
         if remedies.is_empty() {
             return;
         }

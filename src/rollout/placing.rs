@@ -108,7 +108,12 @@ impl<'i> Placing<'i> {
     /// The same in the order of their update: by the number in the sorting label, then by name.
     /// Those that cannot be sorted come last.
     pub fn in_order(&self, stage: &Stage) -> Vec<&Placed<'i>> {
-        let mut clusters: Vec<_> = self.of_stage(&stage.name).collect();
+        // Two stages may have one name.
+        let selects = |placed: &&Placed<'_>| {
+            let mut stages = placed.stages.iter().flatten();
+            stages.any(|other| std::ptr::eq(*other, stage))
+        };
+        let mut clusters: Vec<_> = self.clusters.iter().filter(selects).collect();
         clusters.sort_by_key(|placed| {
             let number = placed
                 .member

@@ -76,7 +76,7 @@ pub struct SnapshotDiff {
 /// One resource that differs.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct ChangeItem {
+pub struct ChangeItem {
     /// What happened to it.
     change: ChangeKind,
     /// The version in which it is written, with its group.
@@ -163,7 +163,7 @@ pub(super) fn run(
 }
 
 /// How many resources differ how.
-fn summary(changes: &[Change], (from, to): (&str, &str)) -> String {
+pub(in crate::commands) fn summary(changes: &[Change], (from, to): (&str, &str)) -> String {
     if changes.is_empty() {
         return format!("snapshots {from} and {to} hold the same");
     }
@@ -180,7 +180,11 @@ fn summary(changes: &[Change], (from, to): (&str, &str)) -> String {
 }
 
 /// The differences as `diff -u` prints them.
-fn unified(changes: &[Change], (from, to): (&str, &str), paint: Paint) -> String {
+pub(in crate::commands) fn unified(
+    changes: &[Change],
+    (from, to): (&str, &str),
+    paint: Paint,
+) -> String {
     let mut out = String::new();
     for change in changes {
         let name = escape::line(&change.identity.describe());
@@ -209,7 +213,7 @@ fn unified(changes: &[Change], (from, to): (&str, &str), paint: Paint) -> String
     out
 }
 
-fn item(change: &Change) -> ChangeItem {
+pub(in crate::commands) fn item(change: &Change) -> ChangeItem {
     ChangeItem {
         change: change.kind,
         api_version: change.api_version.clone(),

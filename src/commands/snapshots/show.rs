@@ -152,7 +152,7 @@ pub(super) fn run(
 }
 
 /// The texts of a version's objects.
-pub(super) fn texts<'a>(
+pub(in crate::commands) fn texts<'a>(
     version: &'a Version<'_>,
     around: &'a Around,
 ) -> impl Iterator<Item = &'a RawValue> {

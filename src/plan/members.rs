@@ -1,0 +1,107 @@
+//! Member clusters on which a run would not get far.
+
+use super::compute::Draft;
+use super::stages::Computed;
+use super::{Warning, WarningKind};
+use crate::diagnose::finding::{count, enumerate};
+use crate::kubefleet::member::MemberCluster;
+use crate::kubefleet::{Conditions, Kind, duration, names};
+
+/// Warns of clusters whose agent is silent, and of those that are leaving.
+pub(super) fn check(draft: &mut Draft<'_>, computed: &Computed) {
+    let members: Vec<&MemberCluster> = computed
+        .stages
+        .iter()
+        .flat_map(|stage| &stage.clusters)
+        .filter_map(|cluster| draft.inventory.member(&cluster.name))
+        .collect();
+    let (leaving, staying): (Vec<&MemberCluster>, Vec<_>) =
+        members.into_iter().partition(|member| member.is_leaving());
+    leave(draft, &leaving);
+    silent(draft, &staying);
+}
+
+fn leave(draft: &mut Draft<'_>, leaving: &[&MemberCluster]) {
+    let Some(first) = leaving.first() else {
+        return;
+    };
+    let names = leaving.iter().map(|member| member.meta.name.as_str());
+    let verb = if leaving.len() == 1 { "is" } else { "are" };
+    let mut warning = Warning::new(
+        WarningKind::MemberClusterLeaving,
+        first.object(),
+        format!(
+            "{} {verb} leaving the fleet: a run fails when a cluster of its stages is gone.",
+            enumerate(names.clone())
+        ),
+    )
+    .clusters(names);
+    for member in leaving.iter().take(5) {
+        let object = member.object();
+        warning = match (
+            member.meta.deleted,
+            member.status.conditions.condition("Joined"),
+        ) {
+            (Some(at), _) => {
+                warning.evidence(&object, "metadata.deletionTimestamp", at.to_string())
+            }
+            (None, Some(joined)) => warning.condition(&object, joined),
+            (None, None) => warning,
+        };
+    }
+    draft
+        .warnings
+        .push(warning.look("Wait until it is gone, then plan again.", None));
+}
+
+fn silent(draft: &mut Draft<'_>, members: &[&MemberCluster]) {
+    let now = draft.inventory.now;
+    let silent: Vec<_> = members
+        .iter()
+        .filter_map(|member| Some((*member, member.silent_for(now)?)))
+        .collect();
+    let Some((first, longest)) = silent.iter().max_by_key(|(_, silent)| *silent) else {
+        return;
+    };
+    let names = silent.iter().map(|(member, _)| member.meta.name.as_str());
+    let many = if silent.len() > 1 {
+        ", the longest"
+    } else {
+        ""
+    };
+    let mut warning = Warning::new(
+        WarningKind::MemberAgentSilent,
+        first.object(),
+        format!(
+            "{} of {} stopped reporting{many} {} ago, and a run gets stuck there.",
+            if silent.len() == 1 {
+                "The member agent".to_owned()
+            } else {
+                count(silent.len(), "member agent")
+            },
+            enumerate(names.clone()),
+            duration::describe(*longest)
+        ),
+    )
+    .clusters(names);
+    for (member, _) in silent.iter().take(5) {
+        if let Some(heartbeat) = member.agent().and_then(|agent| agent.heartbeat) {
+            warning = warning.evidence(
+                member.object(),
+                "status.agentStatus[type=MemberAgent].lastReceivedHeartbeat",
+                heartbeat.to_string(),
+            );
+        }
+    }
+    let name = first.meta.name.as_str();
+    draft.warnings.push(warning.look(
+        format!(
+            "Look at its agent in the cluster itself; on the hub its Works wait in namespace {}.",
+            names::member_namespace(name)
+        ),
+        Some(format!(
+            "kubectl get {} {name} -o yaml",
+            Kind::MemberCluster.plural()
+        )),
+    ));
+}

@@ -1,0 +1,232 @@
+//! Other runs on the placement, and clusters that would go back: who overtakes whom.
+
+use std::collections::BTreeMap;
+
+use super::compute::Draft;
+use super::stages::Computed;
+use super::{ClusterChange, PlannedCluster, Warning, WarningKind};
+use crate::diagnose::finding::{count, enumerate};
+use crate::kubefleet::run::{RunState, UpdateRun};
+use crate::rollout::{ClusterState, Phase, Rollout};
+
+/// Warns of the clusters that the planned run takes back.
+pub(super) fn going_back(draft: &mut Draft<'_>, computed: &Computed, then: Option<&str>) {
+    let back: Vec<_> = clusters(computed)
+        .filter(|cluster| cluster.change == ClusterChange::Back)
+        .collect();
+    let Some(then) = then.filter(|_| !back.is_empty()) else {
+        return;
+    };
+    let mut writers: Vec<_> = back
+        .iter()
+        .filter_map(|it| it.written_by.as_deref())
+        .collect();
+    writers.sort_unstable();
+    writers.dedup();
+    let by = if writers.is_empty() {
+        String::new()
+    } else {
+        format!(" that {} put there", enumerate(&writers))
+    };
+    let mut held: Vec<_> = back
+        .iter()
+        .filter_map(|it| it.snapshot_now.as_deref())
+        .collect();
+    held.sort_unstable();
+    held.dedup();
+    let held = match held.as_slice() {
+        [one] => format!("snapshot {one}"),
+        several => format!("snapshots {}", enumerate(several)),
+    };
+    let mut warning = Warning::new(
+        WarningKind::ClustersGoBack,
+        draft.placement(),
+        format!(
+            "{} would go back from {held}{by} to snapshot {then}: {}.",
+            count(back.len(), "cluster"),
+            enumerate(back.iter().map(|cluster| &cluster.name))
+        ),
+    )
+    .clusters(back.iter().map(|cluster| cluster.name.as_str()));
+    for cluster in back.iter().take(5) {
+        if let Some(binding) = draft.inventory.binding(&cluster.name) {
+            let path = "spec.resourceSnapshotName";
+            warning = warning.evidence(binding.object(), path, binding.spec.snapshot.clone());
+        }
+    }
+    let placement = &draft.placement().name;
+    warning = warning.look(
+        "See what differs between the two.",
+        draft
+            .inventory
+            .binding(back.first().map_or("", |it| &it.name))
+            .and_then(|binding| {
+                let now = binding.snapshot_index()?;
+                Some(draft.command(&format!("snapshots diff {placement} {now} {then}")))
+            }),
+    );
+    draft.warnings.push(warning);
+}
+
+/// Warns of every other run on the placement that is not over. There is no lock: whoever writes a
+/// cluster last decides its version, and a run fails only where a cluster that it is updating is
+/// taken from it. Source: updaterun/execution.go:isBindingSyncedWithClusterStatus.
+pub(super) fn active_runs(draft: &mut Draft<'_>, computed: &Computed, then: Option<&str>) {
+    let inventory = draft.inventory;
+    let own = draft.wish.run.as_deref();
+    let others: Vec<_> = inventory
+        .runs
+        .iter()
+        .filter(|run| Some(run.meta.name.as_str()) != own)
+        .map(|run| Rollout::of(inventory, run))
+        .filter(Rollout::is_live)
+        .collect();
+    for other in others {
+        let warning = active(draft, computed, then, &other);
+        draft.warnings.push(warning);
+    }
+}
+
+fn active(
+    draft: &Draft<'_>,
+    computed: &Computed,
+    then: Option<&str>,
+    other: &Rollout<'_>,
+) -> Warning {
+    let run = other.run;
+    let object = run.object();
+    let theirs = run.status.snapshot_index.as_str();
+    let planned: BTreeMap<&str, &PlannedCluster> = clusters(computed)
+        .map(|cluster| (cluster.name.as_str(), cluster))
+        .collect();
+    let ours = |name: &&str| planned.contains_key(*name);
+    let reaches: Vec<_> = other
+        .updated_clusters()
+        .filter(|cluster| cluster.state == ClusterState::Pending)
+        .map(|cluster| cluster.name)
+        .filter(ours)
+        .collect();
+    let in_flight: Vec<_> = other
+        .in_flight()
+        .map(|cluster| cluster.name)
+        .filter(ours)
+        .collect();
+    let with = if theirs.is_empty() {
+        String::new()
+    } else {
+        format!(" with snapshot {theirs}")
+    };
+    let mut parts = vec![format!("{object} {}{with}", phase(other))];
+    let newer = |a: &str, b: &str| match (a.parse::<u64>(), b.parse::<u64>()) {
+        (Ok(a), Ok(b)) => a > b,
+        _ => false,
+    };
+    let differs = then.is_some_and(|then| then != theirs);
+    if !reaches.is_empty() && differs {
+        let names = enumerate(&reaches);
+        let how = if then.is_some_and(|then| newer(then, theirs)) {
+            format!("takes {names} back to snapshot {theirs}")
+        } else {
+            format!("overtakes it on {names}")
+        };
+        parts.push(format!("if it goes on after this run, it {how}"));
+    }
+    if !in_flight.is_empty() && differs {
+        parts.push(format!(
+            "it fails where this run writes what it is updating now ({})",
+            enumerate(&in_flight)
+        ));
+    }
+    if parts.len() == 1 {
+        parts.push("runs do not wait for each other".to_owned());
+    }
+    let mut concerned: Vec<_> = reaches.iter().chain(&in_flight).copied().collect();
+    concerned.sort_unstable();
+    concerned.dedup();
+    let warning = Warning::new(
+        WarningKind::OtherRunActive,
+        &object,
+        format!("{}.", parts.join("; ")),
+    )
+    .clusters(concerned)
+    .evidence(
+        &object,
+        "spec.state",
+        run.spec.state.clone().unwrap_or_default(),
+    )
+    .evidence(&object, "status.resourceSnapshotIndexUsed", theirs);
+    let name = &run.meta.name;
+    if other.phase == Phase::Executing && !other.state_ignored && run.spec.wants() == RunState::Run
+    {
+        return warning.fix(
+            "Stop it first, or let it end.",
+            Some(draft.command(&format!("stop {name}"))),
+        );
+    }
+    warning.disrupt(
+        "Delete it if it is not wanted any more: clusters keep what they have.",
+        Some(draft.command(&format!("delete {name}"))),
+    )
+}
+
+const fn phase(other: &Rollout<'_>) -> &'static str {
+    match other.phase {
+        Phase::Idle => "is initialized and may be started any time",
+        Phase::Stopped => "is stopped and may be resumed any time",
+        Phase::Stopping => "is being stopped",
+        Phase::Initializing => "is being initialized",
+        _ => "is under way",
+    }
+}
+
+fn clusters(computed: &Computed) -> impl Iterator<Item = &PlannedCluster> {
+    computed.stages.iter().flat_map(|stage| &stage.clusters)
+}
+
+/// Warns where the hub begins with every run at once.
+pub(super) fn state_ignored(draft: &mut Draft<'_>) {
+    let inventory = draft.inventory;
+    let by_runs = || {
+        inventory
+            .runs
+            .iter()
+            .filter(|run| Rollout::of(inventory, run).state_ignored)
+            .max_by_key(|run| run.meta.created)
+            .map(UpdateRun::object)
+    };
+    let seen = match &inventory.hub.run_states {
+        Some(_) if inventory.hub.ignores_state() => None,
+        Some(_) => return,
+        None => match by_runs() {
+            Some(run) => Some(run),
+            None => return,
+        },
+    };
+    let mut warning = Warning::new(
+        WarningKind::StateIgnoredByHub,
+        draft.placement(),
+        "This hub ignores the state of runs (KubeFleet 0.1): a run begins as soon as it is created, \
+         and cannot be stopped.",
+    );
+    warning = match seen {
+        Some(run) => warning.evidence(run, "spec.state", "was not heeded"),
+        None => {
+            let states = inventory.hub.run_states.as_ref();
+            let words = states.map(|states| states.join(", ")).unwrap_or_default();
+            let words = if words.is_empty() {
+                "no such field".to_owned()
+            } else {
+                words
+            };
+            let schema = inventory.scope.kind(crate::kubefleet::Concept::UpdateRun);
+            let object = inventory
+                .scope
+                .object(crate::kubefleet::Concept::UpdateRun, schema.plural());
+            warning.evidence(object, "the schema of spec.state", words)
+        }
+    };
+    draft.warnings.push(warning.disrupt(
+        "To halt a run there, delete it: clusters keep what they have.",
+        None,
+    ));
+}

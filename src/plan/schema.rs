@@ -1,0 +1,374 @@
+//! The rules that the API server has for a strategy, for one that is not applied yet.
+//!
+//! Source: the schema of clusterstagedupdatestrategies and stagedupdatestrategies at HEAD, which is
+//! that of v0.3 but for the pattern of waits.
+
+use serde_json::{Map, Value};
+
+use super::Violation;
+use crate::diagnose::similar;
+
+/// The most stages that a strategy may have.
+const STAGES: usize = 31;
+/// The longest name of a stage.
+const STAGE_NAME: usize = 63;
+
+/// Every rule that a strategy breaks, in the order of its text.
+pub fn violations(strategy: &Value) -> Vec<Violation> {
+    let mut check = Check {
+        found: Vec::new(),
+        is_alpha: strategy
+            .get("apiVersion")
+            .and_then(Value::as_str)
+            .is_some_and(|version| version.ends_with("/v1alpha1")),
+    };
+    check.strategy(strategy);
+    check.found
+}
+
+struct Check {
+    found: Vec<Violation>,
+    /// The oldest version has neither tasks before a stage nor a number of clusters at once.
+    is_alpha: bool,
+}
+
+impl Check {
+    fn broken(&mut self, path: &str, value: Option<&Value>, rule: impl Into<String>) {
+        self.found.push(Violation {
+            path: path.to_owned(),
+            value: value.map(shown).unwrap_or_default(),
+            rule: rule.into(),
+        });
+    }
+
+    fn strategy(&mut self, strategy: &Value) {
+        let meta = strategy.get("metadata");
+        let named = |field: &str| {
+            let name = meta
+                .and_then(|meta| meta.get(field))
+                .and_then(Value::as_str);
+            name.is_some_and(|name| !name.is_empty())
+        };
+        if !named("name") && !named("generateName") {
+            self.broken("metadata.name", None, "is missing");
+        }
+        if let Some(name) = meta
+            .and_then(|meta| meta.get("name"))
+            .and_then(Value::as_str)
+            && !name.is_empty()
+            && !is_object_name(name)
+        {
+            self.broken(
+                "metadata.name",
+                Some(&Value::from(name)),
+                "must be small letters, digits, - and ., at most 253 of them",
+            );
+        }
+        if let Some(root) = strategy.as_object() {
+            self.fields(
+                root,
+                "",
+                &["apiVersion", "kind", "metadata", "spec", "status"],
+            );
+        }
+        let Some(spec) = present(strategy.get("spec")) else {
+            self.broken("spec", None, "is missing");
+            return;
+        };
+        let Some(spec) = self.mapping(spec, "spec") else {
+            return;
+        };
+        self.fields(spec, "spec.", &["stages"]);
+        let Some(stages) = present(spec.get("stages")) else {
+            self.broken("spec.stages", None, "is missing");
+            return;
+        };
+        let Some(stages) = self.list(stages, "spec.stages") else {
+            return;
+        };
+        self.at_most(stages, "spec.stages", STAGES, "stages");
+        for (at, stage) in stages.iter().enumerate() {
+            self.stage(stage, &format!("spec.stages[{at}]"));
+        }
+    }
+
+    fn stage(&mut self, stage: &Value, path: &str) {
+        let Some(stage) = self.mapping(stage, path) else {
+            return;
+        };
+        let prefix = format!("{path}.");
+        let fields = [
+            "name",
+            "labelSelector",
+            "sortingLabelKey",
+            "afterStageTasks",
+            "maxConcurrency",
+            "beforeStageTasks",
+        ];
+        let known = if self.is_alpha {
+            &fields[..4]
+        } else {
+            &fields[..]
+        };
+        self.fields(stage, &prefix, known);
+        self.name(stage.get("name"), &format!("{path}.name"));
+        if let Some(selector) = present(stage.get("labelSelector")) {
+            self.selector(selector, &format!("{path}.labelSelector"));
+        }
+        if let Some(key) = present(stage.get("sortingLabelKey")) {
+            self.text(key, &format!("{path}.sortingLabelKey"));
+        }
+        if self.is_alpha {
+            self.tasks(stage, path, "afterStageTasks");
+            return;
+        }
+        if let Some(number) = present(stage.get("maxConcurrency")) {
+            self.concurrency(number, &format!("{path}.maxConcurrency"));
+        }
+        self.tasks(stage, path, "beforeStageTasks");
+        self.tasks(stage, path, "afterStageTasks");
+    }
+
+    fn name(&mut self, name: Option<&Value>, path: &str) {
+        let Some(name) = present(name) else {
+            self.broken(path, None, "is missing");
+            return;
+        };
+        let Some(text) = self.text(name, path) else {
+            return;
+        };
+        if text.chars().count() > STAGE_NAME {
+            let rule = format!("must have at most {STAGE_NAME} characters");
+            self.broken(path, Some(name), rule);
+        }
+        let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+        if text.is_empty() || !text.chars().all(is_plain) {
+            self.broken(path, Some(name), "must be small letters and digits only");
+        }
+    }
+
+    fn selector(&mut self, selector: &Value, path: &str) {
+        let Some(selector) = self.mapping(selector, path) else {
+            return;
+        };
+        self.fields(
+            selector,
+            &format!("{path}."),
+            &["matchLabels", "matchExpressions"],
+        );
+        if let Some(labels) = present(selector.get("matchLabels")) {
+            let path = format!("{path}.matchLabels");
+            for (key, value) in self.mapping(labels, &path).into_iter().flatten() {
+                self.text(value, &format!("{path}[{key}]"));
+            }
+        }
+        let Some(all) = present(selector.get("matchExpressions")) else {
+            return;
+        };
+        let path = format!("{path}.matchExpressions");
+        for (at, one) in self.list(all, &path).into_iter().flatten().enumerate() {
+            let path = format!("{path}[{at}]");
+            let Some(requirement) = self.mapping(one, &path) else {
+                continue;
+            };
+            self.fields(
+                requirement,
+                &format!("{path}."),
+                &["key", "operator", "values"],
+            );
+            for field in ["key", "operator"] {
+                let path = format!("{path}.{field}");
+                match present(requirement.get(field)) {
+                    Some(value) => {
+                        self.text(value, &path);
+                    }
+                    None => self.broken(&path, None, "is missing"),
+                }
+            }
+            if let Some(values) = present(requirement.get("values")) {
+                let path = format!("{path}.values");
+                for (at, value) in self.list(values, &path).into_iter().flatten().enumerate() {
+                    self.text(value, &format!("{path}[{at}]"));
+                }
+            }
+        }
+    }
+
+    fn concurrency(&mut self, number: &Value, path: &str) {
+        let rule = match number {
+            Value::Number(number) if number.is_i64() || number.is_u64() => {
+                if number.as_u64().is_some_and(|number| number >= 1) {
+                    return;
+                }
+                "must be at least 1"
+            }
+            Value::String(text) => match text.strip_suffix('%') {
+                Some(percent) if is_percent(percent) => return,
+                Some(_) => "must be from 1% to 100%, in whole percent",
+                None => "must be a percentage such as 25%, or a number without quotes",
+            },
+            _ => "must be a whole number, or a percentage such as 25%",
+        };
+        self.broken(path, Some(number), rule);
+    }
+
+    fn tasks(&mut self, stage: &Map<String, Value>, path: &str, field: &str) {
+        let Some(tasks) = present(stage.get(field)) else {
+            return;
+        };
+        let path = format!("{path}.{field}");
+        let before = field == "beforeStageTasks";
+        let Some(tasks) = self.list(tasks, &path) else {
+            return;
+        };
+        self.at_most(tasks, &path, if before { 1 } else { 2 }, "tasks");
+        for (at, task) in tasks.iter().enumerate() {
+            self.task(task, &format!("{path}[{at}]"), before);
+        }
+    }
+
+    fn task(&mut self, task: &Value, path: &str, before: bool) {
+        let Some(task) = self.mapping(task, path) else {
+            return;
+        };
+        self.fields(task, &format!("{path}."), &["type", "waitTime"]);
+        let wait = present(task.get("waitTime"));
+        let wait_path = format!("{path}.waitTime");
+        if let Some(wait) = wait
+            && let Some(text) = self.text(wait, &wait_path)
+            && !(is_wait(text) || self.is_alpha && text == "0")
+        {
+            let rule = "must be hours, minutes and seconds, such as 1h30m or 90s";
+            self.broken(&wait_path, Some(wait), rule);
+        }
+        let kind_path = format!("{path}.type");
+        let Some(kind) = present(task.get("type")) else {
+            self.broken(&kind_path, None, "is missing");
+            return;
+        };
+        match (self.text(kind, &kind_path), wait) {
+            (None, _) => {}
+            (Some("TimedWait"), _) if before => self.broken(
+                &kind_path,
+                Some(kind),
+                "must be Approval: a TimedWait stands only after a stage",
+            ),
+            (Some("TimedWait"), None) if !self.is_alpha => {
+                self.broken(&wait_path, None, "is missing: a TimedWait needs it");
+            }
+            (Some("Approval"), Some(wait)) if !self.is_alpha => {
+                self.broken(
+                    &wait_path,
+                    Some(wait),
+                    "must not be there: an Approval has none",
+                );
+            }
+            (Some("TimedWait" | "Approval"), _) => {}
+            (Some(_), _) => self.broken(&kind_path, Some(kind), "must be Approval or TimedWait"),
+        }
+    }
+
+    /// Fields that the schema does not have: the server refuses or drops them.
+    fn fields(&mut self, mapping: &Map<String, Value>, prefix: &str, known: &[&str]) {
+        for (field, value) in mapping {
+            if known.contains(&field.as_str()) {
+                continue;
+            }
+            let rule = match similar(field, known.iter().copied()) {
+                Some(meant) => format!("is no field of a strategy; {meant} is"),
+                None => "is no field of a strategy".to_owned(),
+            };
+            self.broken(&format!("{prefix}{field}"), Some(value), rule);
+        }
+    }
+
+    fn at_most(&mut self, list: &[Value], path: &str, most: usize, what: &str) {
+        if list.len() > most {
+            let number = Value::from(format!("{} {what}", list.len()));
+            let rule = match most {
+                1 => "must have at most one task".to_owned(),
+                _ => format!("must have at most {most} {what}"),
+            };
+            self.broken(path, Some(&number), rule);
+        }
+    }
+
+    fn mapping<'v>(&mut self, value: &'v Value, path: &str) -> Option<&'v Map<String, Value>> {
+        let mapping = value.as_object();
+        if mapping.is_none() {
+            self.broken(path, Some(value), "must be a mapping");
+        }
+        mapping
+    }
+
+    fn list<'v>(&mut self, value: &'v Value, path: &str) -> Option<&'v [Value]> {
+        let list = value.as_array().map(Vec::as_slice);
+        if list.is_none() {
+            self.broken(path, Some(value), "must be a list");
+        }
+        list
+    }
+
+    fn text<'v>(&mut self, value: &'v Value, path: &str) -> Option<&'v str> {
+        let text = value.as_str();
+        if text.is_none() {
+            self.broken(path, Some(value), "must be text: put it in quotes");
+        }
+        text
+    }
+}
+
+/// The server takes `null` for a field that is not there.
+fn present(value: Option<&Value>) -> Option<&Value> {
+    value.filter(|value| !value.is_null())
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn is_percent(text: &str) -> bool {
+    let digits = !text.is_empty() && text.len() <= 3 && text.bytes().all(|b| b.is_ascii_digit());
+    digits && !text.starts_with('0') && text.parse::<u8>().is_ok_and(|number| number <= 100)
+}
+
+/// `1h`, `1h30m`, `0.5s`; no leading zeros, no other units.
+fn is_wait(text: &str) -> bool {
+    let mut rest = text;
+    while !rest.is_empty() {
+        let whole = digits(rest);
+        if whole == 0 || (whole > 1 && rest.starts_with('0')) {
+            return false;
+        }
+        rest = &rest[whole..];
+        if let Some(fraction) = rest.strip_prefix('.') {
+            let length = digits(fraction);
+            if length == 0 {
+                return false;
+            }
+            rest = &fraction[length..];
+        }
+        let Some(next) = rest.strip_prefix(['s', 'm', 'h']) else {
+            return false;
+        };
+        rest = next;
+    }
+    !text.is_empty()
+}
+
+fn digits(text: &str) -> usize {
+    text.bytes().take_while(u8::is_ascii_digit).count()
+}
+
+/// Whether a name is one that the API server takes for an object.
+fn is_object_name(name: &str) -> bool {
+    let edge = |c: Option<char>| c.is_some_and(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
+    let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    name.len() <= 253
+        && name.split('.').all(|part| {
+            edge(part.chars().next()) && edge(part.chars().last()) && part.chars().all(inner)
+        })
+}
