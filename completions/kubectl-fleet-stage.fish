@@ -44,12 +44,20 @@ complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_needs_command" -s
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_needs_command" -s v -l verbose -d 'Show everything: all clusters, values and consequences'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_needs_command" -s V -l version -d 'Print version'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_needs_command" -f -a "plan" -d 'Show what a run would do, and every reason for which it would be refused'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_needs_command" -f -a "diagnose" -d 'Say what state a rollout is in, why, and what to do next'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_needs_command" -f -a "status" -d 'Show how far a rollout has come: stages, clusters, gates and timers'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_needs_command" -f -a "wait" -d 'Wait until an update run has got somewhere, or cannot get there'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_needs_command" -f -a "collect" -d 'Save everything that a diagnosis reads in one file'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_needs_command" -f -a "doctor" -d 'Check the hub, your permissions, the controller and the member agents'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_needs_command" -f -a "list" -d 'List the update runs and how they are'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_needs_command" -f -a "init" -d 'Make an update run that does not start yet'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_needs_command" -f -a "run" -d 'Start an update run, or make one that starts'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_needs_command" -f -a "approve" -d 'Approve what an update run waits for'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_needs_command" -f -a "stop" -d 'Stop an update run: nothing new begins'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_needs_command" -f -a "resume" -d 'Go on with a stopped update run'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_needs_command" -f -a "rollback" -d 'Roll a placement back to an older snapshot, with a new update run'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_needs_command" -f -a "delete" -d 'Delete update runs: give them up, with their approval requests'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_needs_command" -f -a "approvals" -d 'List the approvals that runs wait for, and those that were given'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_needs_command" -f -a "strategies" -d 'List the update strategies, and which runs use them'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_needs_command" -f -a "history" -d 'Show which runs rolled out which version of a placement, and what of it still holds'
@@ -59,6 +67,37 @@ complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_needs_command" -f
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_needs_command" -f -a "version" -d 'Print the version'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_needs_command" -f -a "completion" -d 'Print a shell\'s completion script'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand plan" -l placement -d 'The placement to roll out: a name, crp/NAME, or with -n rp/NAME' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand plan" -l strategy -d 'The update strategy: a name, csus/NAME, or with -n sus/NAME' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand plan" -l strategy-file -d 'Take the strategy from this file, or standard input (-), and say which rules of the API it breaks; --strategy says which of several' -r -F
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand plan" -l snapshot -d 'The snapshot: its index, or latest [default: the content as it is when the run is made]' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand plan" -l run -d 'The name that the run is to have: approval requests are named after it' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand plan" -s f -l filename -d 'Read objects from a file, a directory, or standard input (-) instead of the hub; may be repeated' -r -F
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand plan" -l now -d 'The moment to judge for, as RFC 3339 [default: now; with -f when the objects were collected, else the newest time in them]' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand plan" -s o -l output -d 'The format' -r -f -a "text\t''
+json\t''
+yaml\t''"
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand plan" -s n -l namespace -d 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand plan" -l context -d 'The kubeconfig context of the hub' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand plan" -l kubeconfig -d 'The kubeconfig file [default: those of KUBECONFIG, else ~/.kube/config]' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand plan" -l cluster -d 'The cluster of the kubeconfig to use, instead of the context\'s' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand plan" -l user -d 'The user of the kubeconfig to use, instead of the context\'s' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand plan" -s s -l server -d 'The address of the hub\'s API server' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand plan" -l token -d 'The bearer token to authenticate with' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand plan" -l tls-server-name -d 'The name that the server\'s certificate must have' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand plan" -l as -d 'The user to impersonate' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand plan" -l as-group -d 'A group to impersonate; may be repeated' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand plan" -l as-uid -d 'The uid to impersonate' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand plan" -l request-timeout -d 'How long one request to the hub may take, such as 10s or 1m; 0 means for ever' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand plan" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand plan" -l diff -d 'Show what of the content changes for the clusters'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand plan" -l show-secrets -d 'With --diff: show secrets as they are'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand plan" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate: anyone may listen and answer'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand plan" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand plan" -s v -l verbose -d 'Show everything: all clusters, values and consequences'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand plan" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand diagnose" -s f -l filename -d 'Read objects from a file, a directory, or standard input (-) instead of the hub; may be repeated' -r -F
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand diagnose" -l now -d 'The moment to judge for, as RFC 3339 [default: now; with -f when the objects were collected, else the newest time in them]' -r
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand diagnose" -l member-context -d 'Look into a member cluster too, with a context of the kubeconfig, at what does not become available there; may be repeated' -r
@@ -171,7 +210,9 @@ complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand 
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand collect" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand collect" -s v -l verbose -d 'Show everything: all clusters, values and consequences'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand collect" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand doctor" -l rbac -d 'Print the manifest of a role instead: reader may do everything that only reads' -r -f -a "reader\t''"
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand doctor" -l rbac -d 'Print the manifest of a role instead' -r -f -a "reader\t'Reads everything, changes nothing'
+approver\t'Approves what runs wait for'
+operator\t'Creates, starts, stops and deletes runs'"
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand doctor" -s o -l output -d 'The format' -r -f -a "text\t''
 json\t''
 yaml\t''"
@@ -224,6 +265,240 @@ complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand 
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand list" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand list" -s v -l verbose -d 'Show everything: all clusters, values and consequences'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand init" -l placement -d 'The placement to roll out: a name, crp/NAME, or with -n rp/NAME' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand init" -l strategy -d 'The strategy: its stages, their order and gates' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand init" -l snapshot -d 'The index of the snapshot to roll out, or latest [default: the content as it is now]' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand init" -l dry-run -d 'Only show what would be sent (client), or have the server check it too (server)' -r -f -a "none\t'Nowhere: it is done'
+client\t'Before anything is sent'
+server\t'On the server, which checks it and keeps nothing'"
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand init" -l wait -d 'Wait until the run is over or a person has to act; --wait=false returns at once [default: until the write has had its effect]' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand init" -l timeout -d 'How long to wait at most, such as 90s or 30m [default: 2m; with --wait no limit]' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand init" -l field-manager -d 'The name under which the server records what is written' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand init" -s o -l output -d 'How the result is printed; with --dry-run, what would be sent [default: one line]' -r -f -a "json\t''
+yaml\t''
+name\t''"
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand init" -s n -l namespace -d 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand init" -l context -d 'The kubeconfig context of the hub' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand init" -l kubeconfig -d 'The kubeconfig file [default: those of KUBECONFIG, else ~/.kube/config]' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand init" -l cluster -d 'The cluster of the kubeconfig to use, instead of the context\'s' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand init" -l user -d 'The user of the kubeconfig to use, instead of the context\'s' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand init" -s s -l server -d 'The address of the hub\'s API server' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand init" -l token -d 'The bearer token to authenticate with' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand init" -l tls-server-name -d 'The name that the server\'s certificate must have' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand init" -l as -d 'The user to impersonate' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand init" -l as-group -d 'A group to impersonate; may be repeated' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand init" -l as-uid -d 'The uid to impersonate' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand init" -l request-timeout -d 'How long one request to the hub may take, such as 10s or 1m; 0 means for ever' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand init" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand init" -s y -l yes -d 'Ask nothing; checks that refuse still do'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand init" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate: anyone may listen and answer'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand init" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand init" -s v -l verbose -d 'Show everything: all clusters, values and consequences'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand init" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand run" -l placement -d 'Make a new run of this placement' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand run" -l strategy -d 'The strategy of the new run' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand run" -l from -d 'Make a new run with the placement and strategy of this one' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand run" -l snapshot -d 'The index of the snapshot to roll out, or latest [default: the content as it is now]' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand run" -l dry-run -d 'Only show what would be sent (client), or have the server check it too (server)' -r -f -a "none\t'Nowhere: it is done'
+client\t'Before anything is sent'
+server\t'On the server, which checks it and keeps nothing'"
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand run" -l wait -d 'Wait until the run is over or a person has to act; --wait=false returns at once [default: until the write has had its effect]' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand run" -l timeout -d 'How long to wait at most, such as 90s or 30m [default: 2m; with --wait no limit]' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand run" -l field-manager -d 'The name under which the server records what is written' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand run" -s o -l output -d 'How the result is printed; with --dry-run, what would be sent [default: one line]' -r -f -a "json\t''
+yaml\t''
+name\t''"
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand run" -s n -l namespace -d 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand run" -l context -d 'The kubeconfig context of the hub' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand run" -l kubeconfig -d 'The kubeconfig file [default: those of KUBECONFIG, else ~/.kube/config]' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand run" -l cluster -d 'The cluster of the kubeconfig to use, instead of the context\'s' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand run" -l user -d 'The user of the kubeconfig to use, instead of the context\'s' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand run" -s s -l server -d 'The address of the hub\'s API server' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand run" -l token -d 'The bearer token to authenticate with' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand run" -l tls-server-name -d 'The name that the server\'s certificate must have' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand run" -l as -d 'The user to impersonate' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand run" -l as-group -d 'A group to impersonate; may be repeated' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand run" -l as-uid -d 'The uid to impersonate' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand run" -l request-timeout -d 'How long one request to the hub may take, such as 10s or 1m; 0 means for ever' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand run" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand run" -l replace -d 'With --from: delete that run first'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand run" -l allow-older -d 'Start even where a cluster would go back to an older snapshot'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand run" -s y -l yes -d 'Ask nothing; checks that refuse still do'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand run" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate: anyone may listen and answer'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand run" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand run" -s v -l verbose -d 'Show everything: all clusters, values and consequences'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand approve" -l stage -d 'Of a run: only the approval of this stage' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand approve" -l task -d 'Of a run: only the approval before or after the stage\'s clusters' -r -f -a "before\t''
+after\t''"
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand approve" -l reason -d 'Why: it is kept with the approval, beside who gave it' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand approve" -l dry-run -d 'Only show what would be sent (client), or have the server check it too (server)' -r -f -a "none\t'Nowhere: it is done'
+client\t'Before anything is sent'
+server\t'On the server, which checks it and keeps nothing'"
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand approve" -l wait -d 'Wait until the run is over or a person has to act; --wait=false returns at once [default: until the write has had its effect]' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand approve" -l timeout -d 'How long to wait at most, such as 90s or 30m [default: 2m; with --wait no limit]' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand approve" -l field-manager -d 'The name under which the server records what is written' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand approve" -s o -l output -d 'How the result is printed; with --dry-run, what would be sent [default: one line]' -r -f -a "json\t''
+yaml\t''
+name\t''"
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand approve" -s n -l namespace -d 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand approve" -l context -d 'The kubeconfig context of the hub' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand approve" -l kubeconfig -d 'The kubeconfig file [default: those of KUBECONFIG, else ~/.kube/config]' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand approve" -l cluster -d 'The cluster of the kubeconfig to use, instead of the context\'s' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand approve" -l user -d 'The user of the kubeconfig to use, instead of the context\'s' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand approve" -s s -l server -d 'The address of the hub\'s API server' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand approve" -l token -d 'The bearer token to authenticate with' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand approve" -l tls-server-name -d 'The name that the server\'s certificate must have' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand approve" -l as -d 'The user to impersonate' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand approve" -l as-group -d 'A group to impersonate; may be repeated' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand approve" -l as-uid -d 'The uid to impersonate' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand approve" -l request-timeout -d 'How long one request to the hub may take, such as 10s or 1m; 0 means for ever' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand approve" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand approve" -l all -d 'Of a run: all that are pending'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand approve" -l allow-older -d 'Approve even where a cluster would go back to an older snapshot'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand approve" -s y -l yes -d 'Ask nothing; checks that refuse still do'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand approve" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate: anyone may listen and answer'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand approve" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand approve" -s v -l verbose -d 'Show everything: all clusters, values and consequences'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand approve" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand stop" -l placement -d 'Every active run on this placement' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand stop" -l dry-run -d 'Only show what would be sent (client), or have the server check it too (server)' -r -f -a "none\t'Nowhere: it is done'
+client\t'Before anything is sent'
+server\t'On the server, which checks it and keeps nothing'"
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand stop" -l wait -d 'Wait until the run is over or a person has to act; --wait=false returns at once [default: until the write has had its effect]' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand stop" -l timeout -d 'How long to wait at most, such as 90s or 30m [default: 2m; with --wait no limit]' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand stop" -l field-manager -d 'The name under which the server records what is written' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand stop" -s o -l output -d 'How the result is printed; with --dry-run, what would be sent [default: one line]' -r -f -a "json\t''
+yaml\t''
+name\t''"
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand stop" -s n -l namespace -d 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand stop" -l context -d 'The kubeconfig context of the hub' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand stop" -l kubeconfig -d 'The kubeconfig file [default: those of KUBECONFIG, else ~/.kube/config]' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand stop" -l cluster -d 'The cluster of the kubeconfig to use, instead of the context\'s' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand stop" -l user -d 'The user of the kubeconfig to use, instead of the context\'s' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand stop" -s s -l server -d 'The address of the hub\'s API server' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand stop" -l token -d 'The bearer token to authenticate with' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand stop" -l tls-server-name -d 'The name that the server\'s certificate must have' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand stop" -l as -d 'The user to impersonate' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand stop" -l as-group -d 'A group to impersonate; may be repeated' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand stop" -l as-uid -d 'The uid to impersonate' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand stop" -l request-timeout -d 'How long one request to the hub may take, such as 10s or 1m; 0 means for ever' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand stop" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand stop" -l all -d 'Confirms that every active run on the placement is meant'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand stop" -s y -l yes -d 'Ask nothing; checks that refuse still do'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand stop" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate: anyone may listen and answer'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand stop" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand stop" -s v -l verbose -d 'Show everything: all clusters, values and consequences'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand stop" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand resume" -l dry-run -d 'Only show what would be sent (client), or have the server check it too (server)' -r -f -a "none\t'Nowhere: it is done'
+client\t'Before anything is sent'
+server\t'On the server, which checks it and keeps nothing'"
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand resume" -l wait -d 'Wait until the run is over or a person has to act; --wait=false returns at once [default: until the write has had its effect]' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand resume" -l timeout -d 'How long to wait at most, such as 90s or 30m [default: 2m; with --wait no limit]' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand resume" -l field-manager -d 'The name under which the server records what is written' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand resume" -s o -l output -d 'How the result is printed; with --dry-run, what would be sent [default: one line]' -r -f -a "json\t''
+yaml\t''
+name\t''"
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand resume" -s n -l namespace -d 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand resume" -l context -d 'The kubeconfig context of the hub' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand resume" -l kubeconfig -d 'The kubeconfig file [default: those of KUBECONFIG, else ~/.kube/config]' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand resume" -l cluster -d 'The cluster of the kubeconfig to use, instead of the context\'s' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand resume" -l user -d 'The user of the kubeconfig to use, instead of the context\'s' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand resume" -s s -l server -d 'The address of the hub\'s API server' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand resume" -l token -d 'The bearer token to authenticate with' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand resume" -l tls-server-name -d 'The name that the server\'s certificate must have' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand resume" -l as -d 'The user to impersonate' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand resume" -l as-group -d 'A group to impersonate; may be repeated' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand resume" -l as-uid -d 'The uid to impersonate' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand resume" -l request-timeout -d 'How long one request to the hub may take, such as 10s or 1m; 0 means for ever' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand resume" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand resume" -l allow-older -d 'Resume even where a cluster would go back to an older snapshot'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand resume" -s y -l yes -d 'Ask nothing; checks that refuse still do'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand resume" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate: anyone may listen and answer'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand resume" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand resume" -s v -l verbose -d 'Show everything: all clusters, values and consequences'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand resume" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand rollback" -l to -d 'The index of the snapshot to go back to [default: the newest that was completed before]' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand rollback" -l strategy -d 'The strategy [default: that of the current run]' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand rollback" -l name -d 'The new run\'s name [default: one is made up]' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand rollback" -l active -d 'What becomes of runs on the placement that are not over' -r -f -a "stop\t'They are stopped, and can be resumed; one that is stuck cannot stop'
+delete\t'They are deleted'
+keep\t'They go on beside the rollback'"
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand rollback" -l dry-run -d 'Only show what would be sent (client), or have the server check it too (server)' -r -f -a "none\t'Nowhere: it is done'
+client\t'Before anything is sent'
+server\t'On the server, which checks it and keeps nothing'"
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand rollback" -l wait -d 'Wait until the run is over or a person has to act; --wait=false returns at once [default: until the write has had its effect]' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand rollback" -l timeout -d 'How long to wait at most, such as 90s or 30m [default: 2m; with --wait no limit]' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand rollback" -l field-manager -d 'The name under which the server records what is written' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand rollback" -s o -l output -d 'How the result is printed; with --dry-run, what would be sent [default: one line]' -r -f -a "json\t''
+yaml\t''
+name\t''"
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand rollback" -s n -l namespace -d 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand rollback" -l context -d 'The kubeconfig context of the hub' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand rollback" -l kubeconfig -d 'The kubeconfig file [default: those of KUBECONFIG, else ~/.kube/config]' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand rollback" -l cluster -d 'The cluster of the kubeconfig to use, instead of the context\'s' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand rollback" -l user -d 'The user of the kubeconfig to use, instead of the context\'s' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand rollback" -s s -l server -d 'The address of the hub\'s API server' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand rollback" -l token -d 'The bearer token to authenticate with' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand rollback" -l tls-server-name -d 'The name that the server\'s certificate must have' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand rollback" -l as -d 'The user to impersonate' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand rollback" -l as-group -d 'A group to impersonate; may be repeated' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand rollback" -l as-uid -d 'The uid to impersonate' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand rollback" -l request-timeout -d 'How long one request to the hub may take, such as 10s or 1m; 0 means for ever' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand rollback" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand rollback" -s y -l yes -d 'Ask nothing; checks that refuse still do'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand rollback" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate: anyone may listen and answer'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand rollback" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand rollback" -s v -l verbose -d 'Show everything: all clusters, values and consequences'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand rollback" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand delete" -l dry-run -d 'Only show what would be sent (client), or have the server check it too (server)' -r -f -a "none\t'Nowhere: it is done'
+client\t'Before anything is sent'
+server\t'On the server, which checks it and keeps nothing'"
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand delete" -l wait -d 'Wait until the run is over or a person has to act; --wait=false returns at once [default: until the write has had its effect]' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand delete" -l timeout -d 'How long to wait at most, such as 90s or 30m [default: 2m; with --wait no limit]' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand delete" -l field-manager -d 'The name under which the server records what is written' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand delete" -s o -l output -d 'How the result is printed; with --dry-run, what would be sent [default: one line]' -r -f -a "json\t''
+yaml\t''
+name\t''"
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand delete" -s n -l namespace -d 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand delete" -l context -d 'The kubeconfig context of the hub' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand delete" -l kubeconfig -d 'The kubeconfig file [default: those of KUBECONFIG, else ~/.kube/config]' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand delete" -l cluster -d 'The cluster of the kubeconfig to use, instead of the context\'s' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand delete" -l user -d 'The user of the kubeconfig to use, instead of the context\'s' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand delete" -s s -l server -d 'The address of the hub\'s API server' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand delete" -l token -d 'The bearer token to authenticate with' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand delete" -l tls-server-name -d 'The name that the server\'s certificate must have' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand delete" -l as -d 'The user to impersonate' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand delete" -l as-group -d 'A group to impersonate; may be repeated' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand delete" -l as-uid -d 'The uid to impersonate' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand delete" -l request-timeout -d 'How long one request to the hub may take, such as 10s or 1m; 0 means for ever' -r
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand delete" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand delete" -s y -l yes -d 'Ask nothing; checks that refuse still do'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand delete" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate: anyone may listen and answer'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand delete" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand delete" -s v -l verbose -d 'Show everything: all clusters, values and consequences'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand delete" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand approvals" -s f -l filename -d 'Read objects from a file, a directory, or standard input (-) instead of the hub; may be repeated' -r -F
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand approvals" -l now -d 'The moment to judge for, as RFC 3339 [default: now; with -f when the objects were collected, else the newest time in them]' -r
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand approvals" -s o -l output -d 'The format [default: table]' -r -f -a "table\t'A table'
@@ -513,21 +788,29 @@ complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand 
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand completion" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand completion" -s v -l verbose -d 'Show everything: all clusters, values and consequences'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand completion" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and not __fish_seen_subcommand_from diagnose status wait collect doctor list approvals strategies history snapshots explain schema version completion help" -f -a "diagnose" -d 'Say what state a rollout is in, why, and what to do next'
-complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and not __fish_seen_subcommand_from diagnose status wait collect doctor list approvals strategies history snapshots explain schema version completion help" -f -a "status" -d 'Show how far a rollout has come: stages, clusters, gates and timers'
-complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and not __fish_seen_subcommand_from diagnose status wait collect doctor list approvals strategies history snapshots explain schema version completion help" -f -a "wait" -d 'Wait until an update run has got somewhere, or cannot get there'
-complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and not __fish_seen_subcommand_from diagnose status wait collect doctor list approvals strategies history snapshots explain schema version completion help" -f -a "collect" -d 'Save everything that a diagnosis reads in one file'
-complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and not __fish_seen_subcommand_from diagnose status wait collect doctor list approvals strategies history snapshots explain schema version completion help" -f -a "doctor" -d 'Check the hub, your permissions, the controller and the member agents'
-complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and not __fish_seen_subcommand_from diagnose status wait collect doctor list approvals strategies history snapshots explain schema version completion help" -f -a "list" -d 'List the update runs and how they are'
-complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and not __fish_seen_subcommand_from diagnose status wait collect doctor list approvals strategies history snapshots explain schema version completion help" -f -a "approvals" -d 'List the approvals that runs wait for, and those that were given'
-complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and not __fish_seen_subcommand_from diagnose status wait collect doctor list approvals strategies history snapshots explain schema version completion help" -f -a "strategies" -d 'List the update strategies, and which runs use them'
-complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and not __fish_seen_subcommand_from diagnose status wait collect doctor list approvals strategies history snapshots explain schema version completion help" -f -a "history" -d 'Show which runs rolled out which version of a placement, and what of it still holds'
-complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and not __fish_seen_subcommand_from diagnose status wait collect doctor list approvals strategies history snapshots explain schema version completion help" -f -a "snapshots" -d 'List the versions of a placement\'s content, show one, or compare two'
-complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and not __fish_seen_subcommand_from diagnose status wait collect doctor list approvals strategies history snapshots explain schema version completion help" -f -a "explain" -d 'Explain a finding at length, offline'
-complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and not __fish_seen_subcommand_from diagnose status wait collect doctor list approvals strategies history snapshots explain schema version completion help" -f -a "schema" -d 'Print the JSON schema of a machine-readable output'
-complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and not __fish_seen_subcommand_from diagnose status wait collect doctor list approvals strategies history snapshots explain schema version completion help" -f -a "version" -d 'Print the version'
-complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and not __fish_seen_subcommand_from diagnose status wait collect doctor list approvals strategies history snapshots explain schema version completion help" -f -a "completion" -d 'Print a shell\'s completion script'
-complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and not __fish_seen_subcommand_from diagnose status wait collect doctor list approvals strategies history snapshots explain schema version completion help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and not __fish_seen_subcommand_from plan diagnose status wait collect doctor list init run approve stop resume rollback delete approvals strategies history snapshots explain schema version completion help" -f -a "plan" -d 'Show what a run would do, and every reason for which it would be refused'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and not __fish_seen_subcommand_from plan diagnose status wait collect doctor list init run approve stop resume rollback delete approvals strategies history snapshots explain schema version completion help" -f -a "diagnose" -d 'Say what state a rollout is in, why, and what to do next'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and not __fish_seen_subcommand_from plan diagnose status wait collect doctor list init run approve stop resume rollback delete approvals strategies history snapshots explain schema version completion help" -f -a "status" -d 'Show how far a rollout has come: stages, clusters, gates and timers'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and not __fish_seen_subcommand_from plan diagnose status wait collect doctor list init run approve stop resume rollback delete approvals strategies history snapshots explain schema version completion help" -f -a "wait" -d 'Wait until an update run has got somewhere, or cannot get there'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and not __fish_seen_subcommand_from plan diagnose status wait collect doctor list init run approve stop resume rollback delete approvals strategies history snapshots explain schema version completion help" -f -a "collect" -d 'Save everything that a diagnosis reads in one file'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and not __fish_seen_subcommand_from plan diagnose status wait collect doctor list init run approve stop resume rollback delete approvals strategies history snapshots explain schema version completion help" -f -a "doctor" -d 'Check the hub, your permissions, the controller and the member agents'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and not __fish_seen_subcommand_from plan diagnose status wait collect doctor list init run approve stop resume rollback delete approvals strategies history snapshots explain schema version completion help" -f -a "list" -d 'List the update runs and how they are'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and not __fish_seen_subcommand_from plan diagnose status wait collect doctor list init run approve stop resume rollback delete approvals strategies history snapshots explain schema version completion help" -f -a "init" -d 'Make an update run that does not start yet'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and not __fish_seen_subcommand_from plan diagnose status wait collect doctor list init run approve stop resume rollback delete approvals strategies history snapshots explain schema version completion help" -f -a "run" -d 'Start an update run, or make one that starts'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and not __fish_seen_subcommand_from plan diagnose status wait collect doctor list init run approve stop resume rollback delete approvals strategies history snapshots explain schema version completion help" -f -a "approve" -d 'Approve what an update run waits for'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and not __fish_seen_subcommand_from plan diagnose status wait collect doctor list init run approve stop resume rollback delete approvals strategies history snapshots explain schema version completion help" -f -a "stop" -d 'Stop an update run: nothing new begins'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and not __fish_seen_subcommand_from plan diagnose status wait collect doctor list init run approve stop resume rollback delete approvals strategies history snapshots explain schema version completion help" -f -a "resume" -d 'Go on with a stopped update run'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and not __fish_seen_subcommand_from plan diagnose status wait collect doctor list init run approve stop resume rollback delete approvals strategies history snapshots explain schema version completion help" -f -a "rollback" -d 'Roll a placement back to an older snapshot, with a new update run'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and not __fish_seen_subcommand_from plan diagnose status wait collect doctor list init run approve stop resume rollback delete approvals strategies history snapshots explain schema version completion help" -f -a "delete" -d 'Delete update runs: give them up, with their approval requests'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and not __fish_seen_subcommand_from plan diagnose status wait collect doctor list init run approve stop resume rollback delete approvals strategies history snapshots explain schema version completion help" -f -a "approvals" -d 'List the approvals that runs wait for, and those that were given'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and not __fish_seen_subcommand_from plan diagnose status wait collect doctor list init run approve stop resume rollback delete approvals strategies history snapshots explain schema version completion help" -f -a "strategies" -d 'List the update strategies, and which runs use them'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and not __fish_seen_subcommand_from plan diagnose status wait collect doctor list init run approve stop resume rollback delete approvals strategies history snapshots explain schema version completion help" -f -a "history" -d 'Show which runs rolled out which version of a placement, and what of it still holds'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and not __fish_seen_subcommand_from plan diagnose status wait collect doctor list init run approve stop resume rollback delete approvals strategies history snapshots explain schema version completion help" -f -a "snapshots" -d 'List the versions of a placement\'s content, show one, or compare two'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and not __fish_seen_subcommand_from plan diagnose status wait collect doctor list init run approve stop resume rollback delete approvals strategies history snapshots explain schema version completion help" -f -a "explain" -d 'Explain a finding at length, offline'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and not __fish_seen_subcommand_from plan diagnose status wait collect doctor list init run approve stop resume rollback delete approvals strategies history snapshots explain schema version completion help" -f -a "schema" -d 'Print the JSON schema of a machine-readable output'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and not __fish_seen_subcommand_from plan diagnose status wait collect doctor list init run approve stop resume rollback delete approvals strategies history snapshots explain schema version completion help" -f -a "version" -d 'Print the version'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and not __fish_seen_subcommand_from plan diagnose status wait collect doctor list init run approve stop resume rollback delete approvals strategies history snapshots explain schema version completion help" -f -a "completion" -d 'Print a shell\'s completion script'
+complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and not __fish_seen_subcommand_from plan diagnose status wait collect doctor list init run approve stop resume rollback delete approvals strategies history snapshots explain schema version completion help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and __fish_seen_subcommand_from strategies" -f -a "show" -d 'Show one strategy: its stages, gates and runs'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and __fish_seen_subcommand_from snapshots" -f -a "show" -d 'Show the resources in one version'
 complete -c kubectl-fleet-stage -n "__fish_kubectl_fleet_stage_using_subcommand help; and __fish_seen_subcommand_from snapshots" -f -a "diff" -d 'Compare two versions, resource by resource'

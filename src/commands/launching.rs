@@ -49,6 +49,16 @@ pub(super) enum First {
     Delete(ThisRun, Box<Change>),
 }
 
+impl First {
+    /// The run that it is about.
+    pub(super) const fn object(&self) -> &ObjectRef {
+        match self {
+            Self::Stop(run) => run,
+            Self::Delete(this, _) => &this.object,
+        }
+    }
+}
+
 /// Makes a run, and waits until it is where it is to be.
 pub(super) fn launch(
     launch: &Launch,
@@ -71,7 +81,7 @@ pub(super) fn launch(
         run: Some(launch.run.name.clone()),
     };
     let plan = planning::read(reading, &wish)?;
-    show(&plan, ui);
+    show(launch, &plan, ui);
     guard(launch, &plan)?;
     let wanted = run_wish(launch, &plan)?;
     if let Some(question) = question(launch, &plan) {
@@ -100,14 +110,15 @@ pub(super) fn launch(
 }
 
 /// Shows what the controller would compute.
-fn show(plan: &Plan, ui: &mut Ui) {
+fn show(launch: &Launch, plan: &Plan, ui: &mut Ui) {
     let look = Look {
         width: ui.width(),
         paint: ui.paint_err(),
         invocation: ui.invocation().clone(),
         verbose: false,
     };
-    ui.picture(&planning::show(plan, &look));
+    let settled: Vec<_> = launch.first.iter().map(First::object).cloned().collect();
+    ui.picture(&planning::brief(plan, &settled, &look));
 }
 
 /// Refuses what the controller would refuse, and what would take clusters back without a word.
@@ -222,7 +233,10 @@ fn question(launch: &Launch, plan: &Plan) -> Option<String> {
         return None;
     }
     let name = &launch.run.name;
-    let beside = plan.warnings_of(WarningKind::OtherRunActive).next();
+    let settled = |name: &str| launch.first.iter().any(|first| first.object().name == name);
+    let beside = plan
+        .warnings_of(WarningKind::OtherRunActive)
+        .find(|beside| !settled(&beside.subject.name));
     if let Some(beside) = beside {
         return Some(format!(
             "Start {name} beside {}, which is not over?",

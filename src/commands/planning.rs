@@ -194,3 +194,8 @@ pub(super) fn strategy(word: &str, scope: &Scope) -> Result<String, Error> {
 pub(super) fn show(plan: &Plan, look: &Look) -> String {
     render::plan::plan(plan, look)
 }
+
+/// What a command is about to do, for people; `settled` are the objects that it deals with itself.
+pub(super) fn brief(plan: &Plan, settled: &[ObjectRef], look: &Look) -> String {
+    render::plan::brief(plan, settled, look)
+}

@@ -98,6 +98,9 @@ fn ahead(rollout: &Rollout<'_>) -> Vec<String> {
         if matches!(stage.state, StageState::Done | StageState::Skipped) {
             continue;
         }
+        if stage.clusters.is_empty() {
+            continue;
+        }
         let left: Vec<_> = stage
             .clusters
             .iter()

@@ -115,7 +115,7 @@ pub fn run(
         .iter()
         .map(|first| match first {
             First::Stop(run) => format!("stop {}", run.name),
-            First::Delete(this, _) => format!("delete {}", this.object.name),
+            First::Delete(..) => format!("delete {}", first.object().name),
         })
         .collect();
     let question = if doing.is_empty() {
@@ -209,8 +209,8 @@ fn destination(
             let ended = Rollout::of(inventory, good.run).ended();
             let at = ended.map_or_else(String::new, |at| format!(" at {at}"));
             ui.status(&format!(
-                "snapshot {}, which {} completed{at}, instead of {} of {}",
-                good.index, good.run.meta.name, now.status.snapshot_index, now.meta.name
+                "going back to snapshot {}, which {} completed{at}; {} rolls out snapshot {}",
+                good.index, good.run.meta.name, now.meta.name, now.status.snapshot_index
             ));
             Ok(good.index.to_owned())
         }

@@ -7,6 +7,8 @@ use super::style::Paint;
 use super::text::{Look, Page, not_checked};
 use super::wrap::{hanging, list};
 use crate::diagnose::finding::count;
+use crate::diagnose::report::Subject;
+use crate::kubefleet::ObjectRef;
 use crate::kubefleet::duration;
 use crate::plan::{
     ClusterChange, Outcome, Plan, PlannedCluster, PlannedSnapshot, PlannedStage, PlannedTask, Point,
@@ -27,29 +29,7 @@ pub fn plan(plan: &Plan, look: &Look) -> String {
     );
     hanging(&mut page.out, "", "", &plan.summary, look.width);
     page.out.push('\n');
-    hanging(&mut page.out, "", "  ", &head(plan), look.width);
-    let removal = usize::from(!plan.removed.is_empty());
-    let unplaced = usize::from(!plan.unplaced.is_empty());
-    let branches = plan.stages.len() + removal + unplaced;
-    for (at, stage) in plan.stages.iter().enumerate() {
-        self::stage(&mut page, stage, turn(at, branches));
-    }
-    if !plan.removed.is_empty() {
-        let (branch, trunk) = turn(plan.stages.len(), branches);
-        let text = format!("removal: {}", count(plan.removed.len(), "cluster"));
-        hanging(&mut page.out, branch, trunk, &text, look.width);
-        several(&mut page, &plan.removed, trunk);
-    }
-    if !plan.unplaced.is_empty() {
-        let (branch, trunk) = turn(branches - 1, branches);
-        let text = format!("in no stage: {}", count(plan.unplaced.len(), "cluster"));
-        let text = paint.bad(&text);
-        let _ = writeln!(page.out, "{branch}{text}");
-        several(&mut page, &plan.unplaced, trunk);
-    }
-    if branches == 0 {
-        page.out.push_str("no stage is known\n");
-    }
+    tree(&mut page, plan);
     for refusal in &plan.refusals {
         point(
             &mut page,
@@ -75,6 +55,56 @@ pub fn plan(plan: &Plan, look: &Look) -> String {
     let foot = format!("{more}as of {}", plan.as_of);
     let _ = writeln!(page.out, "\n{}", paint.dim(&foot));
     page.out
+}
+
+/// Writes what a command is about to do: the stages, and of the warnings the sentence alone. Those
+/// about the `settled` objects are left out: the command deals with them itself.
+pub fn brief(plan: &Plan, settled: &[ObjectRef], look: &Look) -> String {
+    let mut page = Page::new(look);
+    tree(&mut page, plan);
+    let warning = look.paint.warning("warning:");
+    let settled: Vec<_> = settled.iter().map(Subject::from).collect();
+    for point in &plan.warnings {
+        if !settled.contains(&point.subject) {
+            let lead = format!("{warning} ");
+            hanging(&mut page.out, &lead, "  ", &point.message, look.width);
+        }
+    }
+    for gap in &plan.not_checked {
+        let text = format!("{} could not be checked: {}", gap.what, gap.why);
+        let lead = format!("{warning} ");
+        hanging(&mut page.out, &lead, "  ", &text, look.width);
+    }
+    page.out
+}
+
+/// The content, and the stages with their clusters.
+fn tree(page: &mut Page<'_>, plan: &Plan) {
+    let look = page.look;
+    let paint = look.paint;
+    hanging(&mut page.out, "", "  ", &head(plan), look.width);
+    let removal = usize::from(!plan.removed.is_empty());
+    let unplaced = usize::from(!plan.unplaced.is_empty());
+    let branches = plan.stages.len() + removal + unplaced;
+    for (at, stage) in plan.stages.iter().enumerate() {
+        self::stage(page, stage, turn(at, branches));
+    }
+    if !plan.removed.is_empty() {
+        let (branch, trunk) = turn(plan.stages.len(), branches);
+        let text = format!("removal: {}", count(plan.removed.len(), "cluster"));
+        hanging(&mut page.out, branch, trunk, &text, look.width);
+        several(page, &plan.removed, trunk);
+    }
+    if !plan.unplaced.is_empty() {
+        let (branch, trunk) = turn(branches - 1, branches);
+        let text = format!("in no stage: {}", count(plan.unplaced.len(), "cluster"));
+        let text = paint.bad(&text);
+        let _ = writeln!(page.out, "{branch}{text}");
+        several(page, &plan.unplaced, trunk);
+    }
+    if branches == 0 {
+        page.out.push_str("no stage is known\n");
+    }
 }
 
 fn outcome(outcome: Outcome, paint: Paint) -> String {
