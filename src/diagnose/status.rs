@@ -237,9 +237,7 @@ fn open_gate(case: &Case<'_>, rollout: &Rollout<'_>, gate: &Gate<'_>) -> OpenGat
     );
     // A stopped run takes no approval before it is resumed.
     let counts = rollout.phase == Phase::Executing && !answered;
-    let created = gate
-        .own_request()
-        .and_then(|request| request.meta.created);
+    let created = gate.own_request().and_then(|request| request.meta.created);
     let asked = || {
         let created = gate
             .task

@@ -83,7 +83,9 @@ fn is_taken_up(run: &UpdateRun) -> bool {
     run.status
         .conditions
         .condition(reasons::PROGRESSING)
-        .is_some_and(|progressing| progressing.is_true() || progressing.reason == reasons::RUN_STUCK)
+        .is_some_and(|progressing| {
+            progressing.is_true() || progressing.reason == reasons::RUN_STUCK
+        })
 }
 
 fn is_done(stage: &StageStatus) -> bool {
@@ -185,12 +187,7 @@ fn reached(run: &UpdateRun, stage: &StageStatus) -> Option<Timestamp> {
 /// The turn of a stage's cluster: the clusters before it that are not done leave it a slot, which
 /// became free when enough of them were.
 /// Source: updaterun/execution.go:executeUpdatingStage.
-fn turn(
-    stage: &StageStatus,
-    at: usize,
-    slots: usize,
-    reached: Option<Timestamp>,
-) -> Option<Turn> {
+fn turn(stage: &StageStatus, at: usize, slots: usize, reached: Option<Timestamp>) -> Option<Turn> {
     let earlier = stage.clusters.get(..at)?;
     let done = |cluster: &&ClusterStatus| cluster.conditions.is_true(reasons::SUCCEEDED);
     let mut ended: Vec<_> = earlier

@@ -202,7 +202,8 @@ impl<'i> Rollout<'i> {
             .written_by()
             .and_then(|written| written.run)
             .is_none_or(|run| run == self.run.meta.name);
-        (ours || cluster.unnoted) && (index.is_empty() || binding.snapshot_index() == Some(index.as_str()))
+        (ours || cluster.unnoted)
+            && (index.is_empty() || binding.snapshot_index() == Some(index.as_str()))
     }
 
     /// Whether the binding of a cluster in flight says that it is done: the controller will see it
