@@ -67,9 +67,10 @@ pub(super) fn sentence(case: &Case<'_>, because: Option<&str>) -> String {
         }
         (_, Some(done)) => format!(" ({done})"),
     };
+    // A state that is its own reason is told once.
+    let same = because.and_then(|because| because.strip_prefix(&format!("{subject} {lead}")));
     match because {
-        // It says all of it.
-        Some(because) if because.starts_with(&format!("{about} {lead}")) => because.to_owned(),
+        _ if let Some(rest) = same => format!("{about} {lead}{rest}"),
         Some(because) => format!("{about} {lead}{done}: {because}"),
         None => format!("{about} {lead}{done}."),
     }

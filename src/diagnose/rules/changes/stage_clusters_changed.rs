@@ -85,7 +85,7 @@ fn early(case: &Case<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding> {
         let difference = compare(case.inventory, status, spec?)?;
         let others = difference.reordered
             || !difference.came.is_empty()
-            || !difference.left.iter().all(|name| unscheduled(name));
+            || !difference.left.iter().all(unscheduled);
         others.then_some((at, status, spec, difference))
     })?;
     let had = status.clusters.len();
