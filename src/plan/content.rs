@@ -191,6 +191,24 @@ fn incomplete(draft: &mut Draft<'_>, version: &Version<'_>, asked: bool) {
     let mendable =
         version.expected.is_some() && version.parts.first().is_some_and(|it| it.is_master());
     if !asked && mendable {
+        let Some(part) = version.parts.first() else {
+            return;
+        };
+        let warning = Warning::new(
+            WarningKind::SnapshotIncomplete,
+            draft.placement(),
+            format!(
+                "Resource snapshot {} is incomplete ({flaw}): KubeFleet 0.3 makes up for it when the \
+                 run is made, older ones do not.",
+                version.index
+            ),
+        )
+        .evidence(
+            part.object(),
+            format!("metadata.annotations[{}]", names::NUMBER_OF_SNAPSHOTS),
+            part.meta.annotation(names::NUMBER_OF_SNAPSHOTS).unwrap_or("absent"),
+        );
+        draft.warnings.push(warning);
         return;
     }
     if !draft.inventory.snapshots.is_complete() {

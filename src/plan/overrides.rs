@@ -8,10 +8,11 @@ use super::{Refusal, RefusalKind};
 use crate::diagnose::finding::enumerate;
 use crate::diagnose::for_kubectl;
 use crate::kubefleet::member::MemberCluster;
+use crate::kubefleet::names;
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::placement::ResourceSelector;
 use crate::kubefleet::snapshot::ManifestIdentity;
-use crate::rollout::versions::versions;
+use crate::rollout::versions::{Version, versions};
 
 /// Says which overrides stop the run. Only those count that select an object of the snapshot
 /// itself: what is wrapped in envelopes is not read.
@@ -25,6 +26,9 @@ pub(super) fn check(draft: &mut Draft<'_>, computed: &Computed, index: Option<&s
     else {
         return;
     };
+    if !draft.placement().namespace.is_empty() && version.expected.is_some_and(|parts| parts > 1) {
+        parts(draft, version);
+    }
     let resources: Vec<&ManifestIdentity> = version
         .parts
         .iter()
@@ -65,6 +69,37 @@ pub(super) fn check(draft: &mut Draft<'_>, computed: &Computed, index: Option<&s
             draft.refusals.push(refusal);
         }
     }
+}
+
+/// Where there are overrides the controller looks for the further parts among the cluster-scoped
+/// snapshots, also for a namespaced placement. Source:
+/// updaterun/initialization.go:recordOverrideSnapshots (the placement's bare name),
+/// utils/controller/resource_snapshot_resolver.go:FetchAllResourceSnapshotsAlongWithMaster.
+fn parts(draft: &mut Draft<'_>, version: &Version<'_>) {
+    let overrides = &draft.inventory.overrides;
+    let Some(one) = overrides.iter().find(|it| it.is_latest()) else {
+        return;
+    };
+    let object = draft.placement().clone();
+    let expected = version.expected.unwrap_or_default();
+    let mut refusal = Refusal::new(
+        RefusalKind::SnapshotPartsNotFound,
+        &object,
+        format!(
+            "Resource snapshot {} of {object} has {expected} parts, of which the controller finds \
+             only the first while there is any override on the hub.",
+            version.index
+        ),
+    )
+    .evidence(one.object(), "metadata.name", one.meta.name.clone());
+    if let Some(part) = version.parts.first() {
+        let path = format!("metadata.annotations[{}]", names::NUMBER_OF_SNAPSHOTS);
+        refusal = refusal.evidence(part.object(), path, expected.to_string());
+    }
+    draft.refusals.push(refusal.fix(
+        "Split the placement, so that its content fits into one snapshot object (about 800 KB).",
+        None,
+    ));
 }
 
 /// Whether an override is for the placement and selects one of the objects.

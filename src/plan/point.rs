@@ -126,6 +126,9 @@ kinds! {
         ResourceSelectorInvalid = "resource-selector-invalid", "FS119";
         /// Parts of the snapshot are missing.
         SnapshotIncomplete = "snapshot-incomplete", "FS117";
+        /// With overrides on the hub the controller does not find the further parts of a namespaced
+        /// placement's snapshot.
+        SnapshotPartsNotFound = "snapshot-parts-not-found", "FS117";
         /// An override of the content cannot be used.
         OverrideInvalid = "override-invalid", "FS118";
         /// A stage's number of clusters at once is not valid: the run would fail on its way.
@@ -142,6 +145,8 @@ kinds! {
         OtherRunActive = "other-run-active", "FS705";
         /// The content has changed, and its snapshot has to wait: a run may get the old one.
         ChangeDelayed = "change-delayed", "FS701";
+        /// Parts of the latest snapshot are missing.
+        SnapshotIncomplete = "snapshot-incomplete", "FS117";
         /// The next new snapshot deletes the one that is to be rolled out.
         SnapshotAboutToBePruned = "snapshot-about-to-be-pruned", "FS704";
         /// A stage has no clusters.

@@ -371,8 +371,13 @@ fn unclear(draft: &mut Draft<'_>, placing: &Placing<'_>) {
     if invalid || unseen.is_empty() {
         return;
     }
+    let kind = Kind::MemberCluster.name();
+    if draft.not_checked.iter().any(|gap| gap.what == kind) {
+        draft.undecided = true;
+        return;
+    }
     let why = draft.inventory.members.gap.clone().unwrap_or_default();
-    draft.undecided(Kind::MemberCluster.name(), why, unseen);
+    draft.undecided(kind, why, unseen);
 }
 
 fn empty(draft: &mut Draft<'_>, stages: &[PlannedStage]) {

@@ -1,0 +1,327 @@
+//! For every recorded run the plan is what the controller computed, and for every run that could not
+//! be initialized it names the reason.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use kubectl_fleet_stage::kubefleet::messages::{Cause, parse_failure};
+use serde_json::{Value, json};
+
+use super::{kinds, plan};
+
+fn yaml_files(folder: &str) -> Vec<PathBuf> {
+    fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                walk(&path, found);
+            } else if path.extension().is_some_and(|ending| ending == "yaml") {
+                found.push(path);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    walk(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join(folder),
+        &mut found,
+    );
+    found.sort();
+    found
+}
+
+/// The objects of a bundle.
+fn objects(path: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(path).unwrap();
+    let documents = text.split("\n---\n").map(|document| {
+        let value: Value = serde_saphyr::from_str(document).unwrap_or_default();
+        value
+    });
+    documents.filter(Value::is_object).collect()
+}
+
+fn runs(objects: &[Value]) -> impl Iterator<Item = &Value> {
+    objects.iter().filter(|object| {
+        let kind = object["kind"].as_str().unwrap_or_default();
+        matches!(kind, "ClusterStagedUpdateRun" | "StagedUpdateRun")
+    })
+}
+
+fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
+    value
+        .pointer(pointer)
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+}
+
+fn condition<'v>(run: &'v Value, kind: &str) -> Option<&'v Value> {
+    run["status"]["conditions"]
+        .as_array()?
+        .iter()
+        .find(|condition| condition["type"] == kind)
+}
+
+/// What a plan and a run have in common: stages, clusters in order, gates, removed clusters.
+fn shape(stages: &Value, names: [&str; 4]) -> Vec<Value> {
+    let [stage, cluster, before, after] = names;
+    let tasks = |tasks: &Value| {
+        let tasks = tasks.as_array().cloned().unwrap_or_default();
+        let task = |task: &Value| {
+            let request = task
+                .get("approvalRequest")
+                .or(task.get("approvalRequestName"));
+            json!([task["type"], request])
+        };
+        tasks.iter().map(task).collect::<Vec<_>>()
+    };
+    let stages = stages.as_array().cloned().unwrap_or_default();
+    stages
+        .iter()
+        .map(|it| {
+            let clusters = it["clusters"].as_array().cloned().unwrap_or_default();
+            let clusters: Vec<_> = clusters.iter().map(|one| one[cluster].clone()).collect();
+            json!([it[stage], clusters, tasks(&it[before]), tasks(&it[after])])
+        })
+        .collect()
+}
+
+/// The plan for a run that was initialized, from the strategy that it recorded.
+fn planned(path: &Path, run: &Value, folder: &Path) -> Option<Value> {
+    let strategy = run.pointer("/status/stagedUpdateStrategySnapshot")?;
+    let kind = text(run, "/kind").replace("Run", "Strategy");
+    let file = folder.join("strategy.json");
+    let manifest = json!({
+        "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
+        "kind": kind,
+        "metadata": {"name": text(run, "/spec/stagedRolloutStrategyName")},
+        "spec": strategy,
+    });
+    let mut out = std::fs::File::create(&file).unwrap();
+    write!(out, "{manifest}").unwrap();
+    let (path, file) = (path.to_str().unwrap(), file.to_str().unwrap());
+    let mut args = vec![
+        "--placement",
+        text(run, "/spec/placementName"),
+        "--strategy-file",
+        file,
+        "--run",
+        text(run, "/metadata/name"),
+        "-f",
+        path,
+    ];
+    let index = text(run, "/status/resourceSnapshotIndexUsed");
+    if !index.is_empty() {
+        args.extend(["--snapshot", index]);
+    }
+    let namespace = text(run, "/metadata/namespace");
+    if !namespace.is_empty() {
+        args.extend(["-n", namespace]);
+    }
+    Some(plan(&args, "").1)
+}
+
+/// Bundles in which the run cannot be computed again: what it was made from has changed since, or was
+/// kept from whoever collected it, or an older KubeFleet named its approval requests.
+const CHANGED: &[&str] = &[
+    "findings/FS204/fires-joined.yaml example-run",
+    "findings/FS205/fires-gone.yaml web-app-rollout",
+    "findings/FS302/fires-bindings-denied.yaml web-app-rollout",
+    "findings/FS607/fires-foreign-finalizer.yaml example-run",
+    "healthy/cluster/head-delete-stage.yaml example-run",
+    "healthy/namespaced/head-delete-stage.yaml web-app-rollout",
+];
+
+/// All recordings, and one bundle of each finding.
+fn bundles() -> Vec<PathBuf> {
+    let mut findings = yaml_files("tests/findings");
+    findings.dedup_by(|a, b| a.parent() == b.parent());
+    let recorded = ["tests/real", "tests/healthy"]
+        .into_iter()
+        .flat_map(yaml_files);
+    recorded.chain(findings).collect()
+}
+
+fn short(path: &Path) -> &str {
+    path.to_str().unwrap().rsplit("tests/").next().unwrap()
+}
+
+#[test]
+fn a_plan_is_what_the_controller_computed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut compared, mut wrong) = (0, Vec::new());
+    for path in bundles() {
+        let all = objects(&path);
+        for run in runs(&all) {
+            if condition(run, "Initialized").is_none_or(|it| it["status"] != "True") {
+                continue;
+            }
+            let Some(plan) = planned(&path, run, folder.path()) else {
+                continue;
+            };
+            if text(&plan, "/policySnapshot") != text(run, "/status/policySnapshotIndexUsed") {
+                continue;
+            }
+            compared += 1;
+            let names = [
+                "stageName",
+                "clusterName",
+                "beforeStageTaskStatus",
+                "afterStageTaskStatus",
+            ];
+            let computed = shape(&run["status"]["stagesStatus"], names);
+            let planned = shape(&plan["stages"], ["name", "name", "before", "after"]);
+            let deletion = json!([run["status"]["deletionStageStatus"]]);
+            let deletion = shape(&deletion, ["", "clusterName", "", ""]);
+            let removed = json!([{"clusters": plan["removed"]}]);
+            let removed = shape(&removed, ["", "name", "", ""]);
+            let same = computed == planned && deletion == removed;
+            let name = format!("{} {}", short(&path), text(run, "/metadata/name"));
+            if same == CHANGED.contains(&name.as_str()) {
+                wrong.push(format!(
+                    "{name}\n  {} {}\n  {} {}",
+                    json!(computed),
+                    json!(deletion),
+                    json!(planned),
+                    json!(removed),
+                ));
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} of {compared}:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+    assert!(compared > 100, "{compared}");
+}
+
+/// The refusal that tells what a controller's text names; `None` for what is no reason of the inputs.
+fn refusal(cause: &Cause) -> Option<&'static str> {
+    Some(match cause {
+        Cause::PlacementNotFound => "placement-not-found",
+        Cause::PlacementNotExternal { .. } => "placement-not-external",
+        Cause::PolicySnapshotNotFound { .. } => "policy-snapshot-not-found",
+        Cause::PolicySnapshotMultiple { .. } => "policy-snapshots-several",
+        Cause::PolicySnapshotNoIndex { .. } => "policy-snapshot-without-index",
+        Cause::PolicySnapshotBadClusterCount { .. } => "policy-snapshot-without-count",
+        Cause::PolicyNotScheduled { .. } => "placement-not-scheduled",
+        Cause::BindingOldPolicy { .. } => "binding-outdated",
+        Cause::NoBindings { .. } => "no-cluster-selected",
+        Cause::BindingCountMismatch { .. } => "binding-count-mismatch",
+        Cause::StrategyNotFound { .. } => "strategy-not-found",
+        Cause::StageTasksInvalid { .. } => "stage-tasks-invalid",
+        Cause::StageSelectorInvalid { .. } => "stage-selector-invalid",
+        Cause::ClusterInSeveralStages { .. } => "cluster-in-two-stages",
+        Cause::SortingLabelInvalid { .. } => "sorting-label-invalid",
+        Cause::ClustersInNoStage { .. } => "cluster-in-no-stage",
+        Cause::SnapshotIndexInvalid { .. } => "snapshot-index-invalid",
+        Cause::SnapshotNotFound { .. } => "snapshot-not-found",
+        Cause::NoMasterSnapshot { .. }
+        | Cause::SnapshotGroupIncomplete { .. }
+        | Cause::SnapshotCountInvalid { .. } => "snapshot-incomplete",
+        Cause::ResourceSelectorInvalid { .. } => "resource-selector-invalid",
+        Cause::OverridePolicyNil | Cause::OverrideSelectorInvalid { .. } => "override-invalid",
+        _ => return None,
+    })
+}
+
+/// Bundles in which the reason is gone by now, or was kept from whoever collected it.
+const MENDED: &[&str] = &[
+    "findings/FS101/fires-exists-by-now.yaml",
+    "findings/FS102/fires-external-by-now.yaml",
+    "findings/FS102/quiet-not-found-then.yaml",
+    "findings/FS103/fires-too-early.yaml",
+    "findings/FS105/fires-scheduled-by-now.yaml",
+    "findings/FS106/fires-selected-by-now.yaml",
+    // A policy that has no count.
+    "findings/FS106/quiet-one-cluster.yaml",
+    "findings/FS107/fires-agrees-by-now.yaml",
+    "findings/FS108/fires-exists-by-now.yaml",
+    "findings/FS109/fires-mended-by-now.yaml",
+    "findings/FS110/fires-changed-since.yaml",
+    "findings/FS111/fires-relabelled-since.yaml",
+    "findings/FS113/fires-labelled-since.yaml",
+    "findings/FS113/fires-members-denied.yaml",
+    // What the controller does not know, the plan does.
+    "findings/FS114/fires-latest.yaml",
+    "findings/FS115/fires-exists-by-now.yaml",
+    "findings/FS115/fires-snapshots-denied.yaml",
+    // Without overrides the parts are not looked for; see the tests of refusals.
+    "findings/FS117/fires-in-namespace.yaml",
+    "findings/FS117/fires-whole-by-now.yaml",
+    "findings/FS118/fires-policy-nil.yaml",
+    "findings/FS118/fires-selector.yaml",
+    // A newer controller makes up for it, so that it is a warning.
+    "findings/FS120/quiet-parts-missing.yaml",
+];
+
+#[test]
+fn a_plan_names_the_reason_for_which_a_run_was_not_initialized() {
+    let (mut compared, mut wrong) = (0, Vec::new());
+    let bundles = yaml_files("tests/real")
+        .into_iter()
+        .chain(yaml_files("tests/findings"));
+    for path in bundles {
+        if !std::fs::read_to_string(&path)
+            .unwrap()
+            .contains("UpdateRunInitializedFailed")
+        {
+            continue;
+        }
+        let all = objects(&path);
+        for run in runs(&all) {
+            let Some(failed) = condition(run, "Initialized").filter(|it| it["status"] == "False")
+            else {
+                continue;
+            };
+            let causes = parse_failure(text(failed, "/message")).causes;
+            let wanted: Vec<_> = causes.iter().filter_map(refusal).collect();
+            let bundle = path.to_str().unwrap();
+            let mut args = vec![
+                "--placement",
+                text(run, "/spec/placementName"),
+                "--strategy",
+                text(run, "/spec/stagedRolloutStrategyName"),
+                "-f",
+                bundle,
+            ];
+            for (flag, value) in [
+                ("--snapshot", text(run, "/spec/resourceSnapshotIndex")),
+                ("-n", text(run, "/metadata/namespace")),
+            ] {
+                if !value.is_empty() {
+                    args.extend([flag, value]);
+                }
+            }
+            if wanted.is_empty() {
+                continue;
+            }
+            let (_, plan) = plan(&args, "");
+            let told = kinds(&plan, "refusals");
+            compared += 1;
+            let same = wanted.iter().all(|kind| {
+                // What is lower than all that exist has been deleted.
+                let also = if *kind == "snapshot-not-found" {
+                    "snapshot-pruned"
+                } else {
+                    kind
+                };
+                told.iter().any(|it| it == kind || it == also)
+            });
+            if same == MENDED.contains(&short(&path)) {
+                wrong.push(format!(
+                    "{}: {wanted:?} {told:?} {}",
+                    short(&path),
+                    plan["notChecked"]
+                ));
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} of {compared}:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+    assert!(compared > 30, "{compared}");
+}

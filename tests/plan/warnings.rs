@@ -1,0 +1,398 @@
+//! What a person should know, and what the plan says of each cluster.
+
+use super::refusals::edited;
+use super::{call, kinds, plan};
+
+const ARGS: &[&str] = &["--placement", "web", "--strategy", "rolling", "-f", "-"];
+
+fn of(more: &[&str], objects: &str) -> serde_json::Value {
+    let args: Vec<_> = ARGS.iter().chain(more).copied().collect();
+    let (code, plan) = plan(&args, objects);
+    assert_eq!(code, 0, "{plan:#}");
+    plan
+}
+
+fn warnings(more: &[&str], objects: &str) -> Vec<String> {
+    let plan = of(more, objects);
+    for point in plan["warnings"].as_array().unwrap() {
+        assert!(
+            point["message"].as_str().unwrap().ends_with('.'),
+            "{point:#}"
+        );
+        assert!(
+            point["evidence"].is_array() || point["kind"] == "namespace-not-delivered",
+            "{point:#}"
+        );
+    }
+    kinds(&plan, "warnings")
+}
+
+#[test]
+fn clusters_gates_and_turns_are_those_of_the_controller() {
+    let plan = of(&["--run", "web-run-4"], &edited(&[]));
+    assert_eq!(plan["outcome"], "Ready");
+    assert_eq!(plan["snapshot"]["index"], "2");
+    assert_eq!(plan["snapshot"]["certain"], false);
+    let [canary, prod] = plan["stages"].as_array().unwrap().as_slice() else {
+        panic!("{plan:#}");
+    };
+    assert_eq!(canary["after"][0]["wait"], "1h30m");
+    assert_eq!(
+        canary["after"][1]["approvalRequest"],
+        "web-run-4-after-canary"
+    );
+    assert_eq!(
+        prod["before"][0]["approvalRequest"],
+        "web-run-4-before-prod"
+    );
+    assert_eq!(canary["clusters"][0]["change"], "forward");
+    assert_eq!(canary["clusters"][0]["snapshotNow"], "1");
+    assert_eq!(canary["clusters"][0]["writtenBy"], "web-run-2");
+    // By number, not by letter: 9 before 10; half of two are one.
+    let names: Vec<_> = prod["clusters"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| &it["name"])
+        .collect();
+    assert_eq!(names, ["gamma", "beta"]);
+    assert_eq!(prod["concurrency"], 1);
+    let of = |at: usize, what: &str| prod["clusters"][at][what].clone();
+    assert_eq!([of(0, "turn"), of(1, "turn")], [1, 2]);
+    assert_eq!([of(0, "change"), of(1, "change")], ["new", "unchanged"]);
+    assert_eq!(plan["removed"][0]["name"], "omega");
+    assert_eq!(plan["removed"][0]["change"], "delete");
+}
+
+#[test]
+fn an_older_snapshot_takes_clusters_back() {
+    let plan = of(&["--snapshot", "1"], &edited(&[]));
+    assert_eq!(plan["stages"][1]["clusters"][1]["change"], "back");
+    assert_eq!(plan["stages"][0]["clusters"][0]["change"], "unchanged");
+    assert_eq!(plan["snapshot"]["certain"], true);
+    assert_eq!(kinds(&plan, "warnings"), ["clusters-go-back"]);
+    let message = plan["warnings"][0]["message"].as_str().unwrap();
+    assert_eq!(
+        message,
+        "1 cluster would go back from snapshot 2 that web-run-3 put there to snapshot 1: beta."
+    );
+}
+
+fn run(state: &str, index: &str, status: &str) -> String {
+    format!(
+        "{}---\napiVersion: placement.kubernetes-fleet.io/v1beta1\nkind: ClusterStagedUpdateRun\n\
+         metadata: {{name: other, generation: 1, creationTimestamp: '2026-03-02T08:50:00Z'}}\n\
+         spec: {{placementName: web, stagedRolloutStrategyName: rolling, state: {state}}}\n\
+         status:\n  resourceSnapshotIndexUsed: '{index}'\n  policySnapshotIndexUsed: '0'\n{status}",
+        edited(&[])
+    )
+}
+
+const INITIALIZED: &str = "  conditions:\n  - {type: Initialized, status: 'True', reason: UpdateRunInitializedSuccessfully, observedGeneration: 1}\n  \
+    stagesStatus:\n  - stageName: all\n    clusters:\n    - clusterName: beta\n    - clusterName: gamma\n";
+
+#[test]
+fn another_run_that_is_not_over_is_warned_of() {
+    let message = |objects: &str| {
+        let plan = of(&[], objects);
+        assert_eq!(kinds(&plan, "warnings"), ["other-run-active"]);
+        plan["warnings"][0]["message"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(
+        message(&run("Initialize", "1", INITIALIZED)),
+        "ClusterStagedUpdateRun other is initialized and may be started any time with snapshot 1; if \
+         it goes on after this run, it takes gamma and beta back to snapshot 1."
+            .replace("gamma and beta", "beta and gamma")
+    );
+    assert!(message(&run("Initialize", "2", INITIALIZED)).contains("runs do not wait"));
+    assert!(
+        message(&run("Initialize", "3", INITIALIZED)).contains("overtakes it on beta and gamma")
+    );
+    let updating = INITIALIZED.replace(
+        "    - clusterName: beta\n",
+        "    - clusterName: beta\n      conditions:\n      - {type: Started, status: 'True', \
+         reason: ClusterUpdatingStarted, observedGeneration: 1, lastTransitionTime: '2026-03-02T09:09:00Z'}\n",
+    );
+    let updating = updating.replace(
+        "  stagesStatus",
+        "  - {type: Progressing, status: 'True', reason: UpdateRunProgressing, observedGeneration: 1}\n  stagesStatus",
+    );
+    let message = message(&run("Run", "1", &updating));
+    assert!(
+        message.contains("is under way with snapshot 1"),
+        "{message}"
+    );
+    assert!(
+        message.contains("takes gamma back to snapshot 1"),
+        "{message}"
+    );
+    assert!(
+        message.contains("fails where this run writes what it is updating now (beta)"),
+        "{message}"
+    );
+}
+
+#[test]
+fn runs_that_are_over_or_meant_are_not_warned_of() {
+    let over = INITIALIZED.replace(
+        "  stagesStatus",
+        "  - {type: Succeeded, status: 'True', reason: UpdateRunSucceeded, observedGeneration: 1}\n  stagesStatus",
+    );
+    assert_eq!(warnings(&[], &run("Run", "1", &over)), [""; 0]);
+    assert_eq!(
+        warnings(&["--run", "other"], &run("Initialize", "1", INITIALIZED)),
+        [""; 0]
+    );
+}
+
+#[test]
+fn content_that_waits_for_its_snapshot_is_told() {
+    let annotated = |time: &str| {
+        let from = "    kubernetes-fleet.io/resource-hash: bb\n";
+        let annotation = "kubernetes-fleet.io/next-resource-snapshot-candidate-detection-time";
+        edited(&[(from, &format!("{from}    {annotation}: '{time}'\n"))])
+    };
+    let now = annotated("2026-03-02T09:09:40Z");
+    assert_eq!(warnings(&[], &now), ["change-delayed"]);
+    // Who asks for a version gets it.
+    assert_eq!(warnings(&["--snapshot", "latest"], &now), [""; 0]);
+    assert_eq!(warnings(&[], &annotated("2026-03-02T08:00:00Z")), [""; 0]);
+}
+
+#[test]
+fn what_the_next_snapshot_deletes_is_told() {
+    let limit = |limit: &str| edited(&[("revisionHistoryLimit: 3", limit)]);
+    assert_eq!(
+        warnings(&["--snapshot", "1"], &limit("revisionHistoryLimit: 2")),
+        ["clusters-go-back", "snapshot-about-to-be-pruned"]
+    );
+    assert_eq!(warnings(&[], &limit("revisionHistoryLimit: 2")), [""; 0]);
+    assert_eq!(
+        warnings(&["--snapshot", "1"], &limit("revisionHistoryLimit: 3")),
+        ["clusters-go-back"]
+    );
+}
+
+#[test]
+fn stages_without_clusters_and_with_one_name_are_told() {
+    let third = "  - name: prod\n    labelSelector";
+    let with = |name: &str, tier: &str| {
+        let stage = format!(
+            "  - name: {name}\n    labelSelector: {{matchLabels: {{tier: {tier}}}}}\n{third}"
+        );
+        edited(&[(third, &stage)])
+    };
+    assert_eq!(warnings(&[], &with("eu", "eu")), ["stage-empty"]);
+    assert_eq!(
+        warnings(&[], &with("canary", "eu")),
+        ["stage-empty", "stage-name-twice"]
+    );
+}
+
+#[test]
+fn a_hub_that_ignores_the_state_of_runs_is_told() {
+    let hub = |states: &str| {
+        edited(&[(
+            "collectedAt:",
+            &format!("hub: {{runStates: {states}}}\ncollectedAt:"),
+        )])
+    };
+    assert_eq!(
+        warnings(&[], &hub("[Initialize, Execute, Pause, Abandon]")),
+        ["state-ignored-by-hub"]
+    );
+    assert_eq!(warnings(&[], &hub("[]")), ["state-ignored-by-hub"]);
+    assert_eq!(warnings(&[], &hub("[Initialize, Run, Stop]")), [""; 0]);
+}
+
+#[test]
+fn members_that_do_not_answer_or_leave_are_told() {
+    let member = "  labels: {tier: canary}\n";
+    let heartbeat = |time: &str| {
+        let agent = format!(
+            "{member}status:\n  agentStatus:\n  - {{type: MemberAgent, lastReceivedHeartbeat: '{time}'}}\n"
+        );
+        edited(&[(member, &agent)])
+    };
+    assert_eq!(
+        warnings(&[], &heartbeat("2026-03-02T08:00:00Z")),
+        ["member-agent-silent"]
+    );
+    assert_eq!(warnings(&[], &heartbeat("2026-03-02T09:09:30Z")), [""; 0]);
+    let leaving = format!("{member}  deletionTimestamp: '2026-03-02T09:00:00Z'\n");
+    assert_eq!(
+        warnings(&[], &edited(&[(member, &leaving)])),
+        ["member-cluster-leaving"]
+    );
+}
+
+/// The base as a namespaced placement.
+fn namespaced() -> String {
+    let mut text = edited(&[]);
+    for kind in [
+        "StagedUpdateRun",
+        "StagedUpdateStrategy",
+        "ResourcePlacement",
+        "ResourceBinding",
+        "ResourceSnapshot",
+        "SchedulingPolicySnapshot",
+    ] {
+        let from = format!("kind: Cluster{kind}\nmetadata:");
+        text = text.replace(&from, &format!("kind: {kind}\nmetadata:"));
+        text = text.replace(
+            &format!("{{kind: Cluster{kind},"),
+            &format!("{{kind: {kind},"),
+        );
+        text = text.replace(
+            &format!("kind: {kind}\nmetadata:\n"),
+            &format!("kind: {kind}\nmetadata:\n  namespace: team-a\n"),
+        );
+    }
+    text = text.replace(
+        "metadata: {name: rolling",
+        "metadata: {namespace: team-a, name: rolling",
+    );
+    text = text.replace("type: ClusterResourcePlacement", "type: ResourcePlacement");
+    text.replacen(
+        "kinds:\n",
+        "kinds:\n- {kind: ClusterResourcePlacement, outcome: listed}\n- {kind: ClusterResourceBinding, outcome: listed}\n",
+        1,
+    )
+}
+
+fn carrier(selector: &str, bindings: &[(&str, &str)]) -> String {
+    let mut text = format!(
+        "{}---\napiVersion: placement.kubernetes-fleet.io/v1beta1\nkind: ClusterResourcePlacement\n\
+         metadata: {{name: namespaces}}\nspec:\n  resourceSelectors:\n  - {selector}\n",
+        namespaced()
+    );
+    for (cluster, state) in bindings {
+        text.push_str(&format!(
+            "---\napiVersion: placement.kubernetes-fleet.io/v1beta1\nkind: ClusterResourceBinding\n\
+             metadata:\n  name: namespaces-{cluster}\n  labels: {{kubernetes-fleet.io/parent-CRP: namespaces}}\n\
+             spec: {{state: {state}, targetCluster: {cluster}}}\n"
+        ));
+    }
+    text
+}
+
+#[test]
+fn clusters_without_the_namespace_are_told() {
+    let clusters = |objects: &str| {
+        let plan = of(&["-n", "team-a"], objects);
+        let warnings = plan["warnings"].as_array().unwrap();
+        let clusters = warnings
+            .iter()
+            .find(|it| it["kind"] == "namespace-not-delivered");
+        let clusters = clusters.map(|it| it["clusters"].as_array().cloned().unwrap());
+        let clusters = clusters.unwrap_or_default();
+        clusters
+            .iter()
+            .map(|it| it.as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(clusters(&namespaced()), ["alpha", "gamma", "beta"]);
+    let namespace = "{group: '', version: v1, kind: Namespace, name: team-a}";
+    let some = [("alpha", "Bound"), ("beta", "Scheduled")];
+    assert_eq!(clusters(&carrier(namespace, &some)), ["gamma", "beta"]);
+    let all = [("alpha", "Bound"), ("beta", "Bound"), ("gamma", "Bound")];
+    assert_eq!(clusters(&carrier(namespace, &all)), [""; 0]);
+    let other = "{group: '', version: v1, kind: Namespace, name: team-b}";
+    assert_eq!(clusters(&carrier(other, &all)), ["alpha", "gamma", "beta"]);
+    let by_label = "{group: '', version: v1, kind: Namespace, labelSelector: {}}";
+    assert_eq!(clusters(&carrier(by_label, &all)), [""; 0]);
+    // What was not read is not missing.
+    let unread = namespaced().replace("- {kind: ClusterResourcePlacement, outcome: listed}\n", "");
+    assert_eq!(clusters(&unread), [""; 0]);
+}
+
+#[test]
+fn a_namespaced_snapshot_in_parts_fails_beside_any_override() {
+    let parts = namespaced().replace(
+        "number-of-resource-snapshots: '1'\n    kubernetes-fleet.io/resource-hash: bb",
+        "number-of-resource-snapshots: '2'\n    kubernetes-fleet.io/resource-hash: bb",
+    );
+    let second = "---\napiVersion: placement.kubernetes-fleet.io/v1beta1\nkind: ResourceSnapshot\n\
+        metadata:\n  namespace: team-a\n  name: web-2-0\n  labels:\n    kubernetes-fleet.io/parent-CRP: web\n    \
+        kubernetes-fleet.io/resource-index: '2'\n    kubernetes-fleet.io/is-latest-snapshot: 'true'\n  \
+        annotations: {kubernetes-fleet.io/subindex-of-resource-snapshot: '0'}\n";
+    let parts = format!("{parts}{second}");
+    of(&["-n", "team-a"], &parts);
+    let over = "---\napiVersion: placement.kubernetes-fleet.io/v1beta1\nkind: ClusterResourceOverrideSnapshot\n\
+        metadata: {name: any-0, labels: {kubernetes-fleet.io/is-latest-snapshot: 'true'}}\n\
+        spec: {overrideSpec: {clusterResourceSelectors: [], policy: {overrideRules: []}}}\n";
+    let args: Vec<_> = ARGS.iter().chain(&["-n", "team-a"]).copied().collect();
+    let (code, plan) = plan(&args, &format!("{parts}{over}"));
+    assert_eq!(code, 3);
+    assert_eq!(kinds(&plan, "refusals"), ["snapshot-parts-not-found"]);
+}
+
+#[test]
+fn the_difference_is_shown_and_secrets_are_not() {
+    let args: Vec<_> = ARGS.iter().chain(&["--diff"]).copied().collect();
+    let (code, text, notes) = call(&args, &edited(&[]));
+    assert_eq!(code, 0);
+    assert!(
+        text.contains("snapshot 1 to 2: 1 changed (alpha)\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains("-  colour: blue\n+  colour: green\n"),
+        "{text}"
+    );
+    assert!(!notes.contains("masked"), "{notes}");
+    let secret = edited(&[
+        ("kind: ConfigMap", "kind: Secret"),
+        ("data: {colour: blue}", "stringData: {key: blue}"),
+        ("data: {colour: green}", "stringData: {key: green}"),
+    ]);
+    let (_, text, notes) = call(&args, &secret);
+    assert!(!text.contains("green") && !text.contains("blue"), "{text}");
+    assert!(notes.contains("--show-secrets"), "{notes}");
+    let shown: Vec<_> = args
+        .iter()
+        .chain(&["--show-secrets", "-o", "yaml"])
+        .copied()
+        .collect();
+    let (_, text, _) = call(&shown, &secret);
+    assert!(text.contains("green") && text.contains("diffs:"), "{text}");
+}
+
+#[test]
+fn names_that_are_nearly_right_are_offered() {
+    let of = |args: &[&str]| {
+        let args: Vec<_> = args.iter().chain(&["-f", "-"]).copied().collect();
+        call(&args, &edited(&[]))
+    };
+    let (code, text, _) = of(&["--placement", "webb", "--strategy", "roling"]);
+    assert_eq!(code, 3);
+    assert!(
+        text.contains("plan --placement web --strategy roling"),
+        "{text}"
+    );
+    assert!(text.contains("there is one named rolling"), "{text}");
+    let (code, text, _) = of(&[
+        "--placement",
+        "web",
+        "--strategy",
+        "rolling",
+        "-n",
+        "team-a",
+    ]);
+    assert_eq!(code, 3);
+    assert!(
+        text.contains("ClusterResourcePlacement web has\n  that name"),
+        "{text}"
+    );
+    let (code, _, error) = of(&["--placement", "crp/webb", "--strategy", "rolling"]);
+    assert_eq!(code, 6);
+    assert!(error.contains("plan --placement crp/web"), "{error}");
+    for strategy in ["sus/rolling", "crp/rolling", "zzz/rolling", "csus/"] {
+        let (code, ..) = of(&["--placement", "web", "--strategy", strategy]);
+        assert_eq!(code, 2, "{strategy}");
+    }
+    assert_eq!(
+        of(&["--placement", "web", "--strategy", "csus/rolling"]).0,
+        0
+    );
+}
