@@ -200,7 +200,7 @@ _kubectl__fleet__stage() {
 
     case "${cmd}" in
         kubectl__fleet__stage)
-            opts="-n -s -q -v -h -V --namespace --context --kubeconfig --cluster --user --server --token --tls-server-name --insecure-skip-tls-verify --as --as-group --as-uid --request-timeout --color --quiet --verbose --help --version plan diagnose status wait collect doctor list init run approve stop resume rollback delete approvals strategies history snapshots explain schema version completion help"
+            opts="-n -s -q -v -h -V --namespace --context --kubeconfig --cluster --user --server --token --tls-server-name --insecure-skip-tls-verify --as --as-group --as-uid --request-timeout --color --quiet --verbose --help --version plan init run approve stop resume rollback delete list status wait approvals strategies snapshots history diagnose explain collect doctor schema version completion help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1014,7 +1014,7 @@ _kubectl__fleet__stage() {
             return 0
             ;;
         kubectl__subcmd__fleet__subcmd__stage__subcmd__help)
-            opts="plan diagnose status wait collect doctor list init run approve stop resume rollback delete approvals strategies history snapshots explain schema version completion help"
+            opts="plan init run approve stop resume rollback delete list status wait approvals strategies snapshots history diagnose explain collect doctor schema version completion help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
