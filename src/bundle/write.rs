@@ -101,6 +101,9 @@ struct MaskEntry {
     path: String,
 }
 
+/// The kind of the documents that hold the hub agent's lines about a run.
+pub(super) const CONTROLLER_LOG: &str = "ControllerLog";
+
 /// A bundle, ready to be written.
 pub struct Contents {
     text: String,
@@ -110,11 +113,12 @@ pub struct Contents {
 
 impl Contents {
     /// Masks and writes objects, in the order of their kinds, namespaces and names, then what was
-    /// seen in member clusters. Fails only on a text that is no JSON.
+    /// seen in member clusters, then what the hub agent said. Fails only on a text that is no JSON.
     pub fn new(
         header: &Header,
         texts: BTreeMap<ObjectRef, Box<RawValue>>,
         members: &[members::Document],
+        logs: Vec<Value>,
         show_secrets: bool,
     ) -> Result<Self, String> {
         let objects = texts.len();
@@ -149,6 +153,22 @@ impl Contents {
             }
             documents.push_str("---\n");
             documents.push_str(&yaml(member)?);
+        }
+        for mut log in logs {
+            if !show_secrets {
+                let name = log["pod"].as_str().unwrap_or_default().to_owned();
+                for found in mask::mask(&mut log) {
+                    masked.push(MaskEntry {
+                        cluster: String::new(),
+                        kind: CONTROLLER_LOG,
+                        namespace: String::new(),
+                        name: name.clone(),
+                        path: found.path,
+                    });
+                }
+            }
+            documents.push_str("---\n");
+            documents.push_str(&yaml(&log)?);
         }
         let count = masked.len();
         let document = Document {

@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use jiff::Timestamp;
+use serde_json::Value;
 
+use super::controller_logs;
 use super::global::Global;
 use super::members::MemberArgs;
-use super::reading::{self, Input};
+use super::reading::{self, Input, Reading};
 use crate::bundle::members::document;
 use crate::bundle::write::{Contents, Header};
 use crate::diagnose;
@@ -31,6 +33,7 @@ use crate::ui::Ui;
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage collect example-run -o example-run.yaml.gz\n  \
     kubectl fleet-stage collect rp/web-app -n my-app-namespace > bundle.yaml\n  \
+    kubectl fleet-stage collect example-run --controller-logs -o example-run.yaml\n  \
     kubectl fleet-stage collect crp/example-placement | kubectl fleet-stage diagnose -f -\n\n\
     Exit codes:\n  \
     0  collected, all of it\n  \
@@ -47,6 +50,9 @@ pub struct CollectArgs {
     /// Leave Secrets and credentials as they are
     #[arg(long)]
     show_secrets: bool,
+    /// Add the hub agent's own lines about the run, where it runs on the hub
+    #[arg(long)]
+    controller_logs: bool,
     #[command(flatten)]
     members: MemberArgs,
 }
@@ -98,8 +104,13 @@ pub fn run(
             document(cluster, look, texts, args.show_secrets)
         })
         .collect();
+    let logs = if args.controller_logs {
+        controller_log(&inventory, &mut reading, ui)?
+    } else {
+        Vec::new()
+    };
     let contents =
-        Contents::new(&header, texts, &members, args.show_secrets).map_err(Error::failed)?;
+        Contents::new(&header, texts, &members, logs, args.show_secrets).map_err(Error::failed)?;
     let masked = contents.masked();
     let objects = contents.objects();
     let text = contents.text();
@@ -122,6 +133,26 @@ pub fn run(
     }
     let exit = report_gaps(&outcomes, ui);
     Ok(report_closed(&looks, ui).unwrap_or(exit))
+}
+
+/// What the hub agent said about the run. What it cannot be asked for is said, and no reason to
+/// collect nothing.
+fn controller_log(
+    inventory: &Inventory,
+    reading: &mut Reading,
+    ui: &mut Ui,
+) -> Result<Vec<Value>, Error> {
+    let (Some(run), Some(hub)) = (inventory.run.present(), reading.hub()) else {
+        ui.warning("the bundle has no lines of the hub agent: there is no run to look for");
+        return Ok(Vec::new());
+    };
+    let logs = controller_logs::read(hub, &run.meta.name).unwrap_or_else(|why| {
+        ui.warning(&format!("the bundle has no lines of the hub agent: {why}"));
+        Vec::new()
+    });
+    logs.iter()
+        .map(|log| serde_json::to_value(log).map_err(|error| Error::failed(error.to_string())))
+        .collect()
 }
 
 /// Says what could not be seen in member clusters.

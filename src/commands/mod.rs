@@ -6,6 +6,7 @@ mod around;
 mod awaiting;
 pub mod collect;
 pub mod completion;
+pub mod controller_logs;
 pub mod delete;
 pub mod diagnose;
 pub mod doctor;

@@ -11,7 +11,6 @@ use super::writing::{self, Writing};
 use crate::change::states::{Step, Wish, step};
 use crate::commands::approve::moves;
 use crate::diagnose;
-use crate::diagnose::finding::enumerate;
 use crate::diagnose::report::Severity;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -81,7 +80,8 @@ fn one(
         for reason in &aborts {
             ui.warning(reason);
         }
-        guard(&rollout, args.allow_older)?;
+        let back = would_go_back(&rollout);
+        steering::guard(&back, &rollout, "resuming", "delete", args.allow_older)?;
         if !aborts.is_empty() {
             let question = format!("Resume {}, which KubeFleet will then give up?", run.name);
             writing::confirm(&question, reading, &args.writing, ui)?;
@@ -133,26 +133,4 @@ fn aborts(inventory: &Inventory) -> Vec<String> {
         .filter(|finding| finding.code.starts_with("FS2") && finding.severity != Severity::Info)
         .map(|finding| format!("{} ({})", finding.message, finding.code))
         .collect()
-}
-
-/// Refuses what would take clusters back to an older snapshot, unless that is wanted.
-fn guard(rollout: &Rollout<'_>, allow_older: bool) -> Result<(), Error> {
-    let back = would_go_back(rollout);
-    let Some(first) = back.first().filter(|_| !allow_older) else {
-        return Ok(());
-    };
-    let run = rollout.run.object();
-    Err(Error::failed(format!(
-        "resuming would take {} back from snapshot {} to {}, because another run put the newer \
-         one there; nothing was sent",
-        enumerate(back.iter().map(|back| back.cluster)),
-        first.holds,
-        rollout.run.status.snapshot_index
-    ))
-    .hint(format!(
-        "delete the run, or say --allow-older if that is what you want:\n  \
-         kubectl fleet-stage delete {}{}",
-        run.name,
-        run.flag()
-    )))
 }

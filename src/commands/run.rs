@@ -166,7 +166,8 @@ fn start(
     let rollout = rollout_of(&inventory, run)?;
     if matches!(step(&rollout, Wish::Start), Step::Write(_)) {
         ui.preview(&opens(&rollout));
-        guard(&rollout, args.allow_older)?;
+        let back = would_go_back(&rollout);
+        steering::guard(&back, &rollout, "starting", "delete", args.allow_older)?;
         if let Some(question) = question(&rollout, &inventory, ui) {
             writing::confirm(&question, reading, &args.writing, ui)?;
         }
@@ -244,26 +245,4 @@ fn question(rollout: &Rollout<'_>, inventory: &Inventory, ui: &mut Ui) -> Option
             enumerate(others)
         )
     })
-}
-
-/// Refuses what would take clusters back to an older snapshot, unless that is wanted.
-fn guard(rollout: &Rollout<'_>, allow_older: bool) -> Result<(), Error> {
-    let back = would_go_back(rollout);
-    let Some(first) = back.first().filter(|_| !allow_older) else {
-        return Ok(());
-    };
-    let run = rollout.run.object();
-    Err(Error::failed(format!(
-        "starting would take {} back from snapshot {} to {}, because another run put the newer \
-         one there; nothing was sent",
-        enumerate(back.iter().map(|back| back.cluster)),
-        first.holds,
-        rollout.run.status.snapshot_index
-    ))
-    .hint(format!(
-        "delete the run, or say --allow-older if that is what you want:\n  \
-         kubectl fleet-stage delete {}{}",
-        run.name,
-        run.flag()
-    )))
 }

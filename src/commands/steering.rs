@@ -3,6 +3,7 @@
 use super::reading::Reading;
 use super::writing::{self, Done, Effect, ThisRun, Writing};
 use crate::change::states::{Step, Wish, step};
+use crate::diagnose::finding::enumerate;
 use crate::diagnose::report::Verdict;
 use crate::diagnose::status::Status;
 use crate::error::Error;
@@ -11,6 +12,7 @@ use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
 use crate::render::status::verdict;
 use crate::rollout::Rollout;
+use crate::rollout::content::GoesBack;
 use crate::ui::Ui;
 
 /// A run that is steered.
@@ -74,6 +76,34 @@ pub(super) fn steer(
         }
     }
     Ok(steered)
+}
+
+/// Refuses what would take clusters back to an older snapshot, unless that is wanted. `doing` begins
+/// the sentence, `instead` is the command that a person may want instead.
+pub(super) fn guard(
+    back: &[GoesBack<'_>],
+    rollout: &Rollout<'_>,
+    doing: &str,
+    instead: &str,
+    allow_older: bool,
+) -> Result<(), Error> {
+    let Some(first) = back.first().filter(|_| !allow_older) else {
+        return Ok(());
+    };
+    let run = rollout.run.object();
+    Err(Error::failed(format!(
+        "{doing} would take {} back from snapshot {} to {}, because another run put the newer one \
+         there; nothing was sent",
+        enumerate(back.iter().map(|back| back.cluster)),
+        first.holds,
+        rollout.run.status.snapshot_index
+    ))
+    .hint(format!(
+        "{instead} the run, or say --allow-older if that is what you want:\n  \
+         kubectl fleet-stage {instead} {}{}",
+        run.name,
+        run.flag()
+    )))
 }
 
 /// What a wish looks like once it is fulfilled: `false` when it will not be any more.

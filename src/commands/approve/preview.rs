@@ -1,6 +1,7 @@
 //! What an approval opens, before it is given.
 
 use super::select::{Selection, gate};
+use crate::commands::steering;
 use crate::diagnose::finding::{count, enumerate};
 use crate::error::Error;
 use crate::inventory::Inventory;
@@ -275,21 +276,5 @@ pub(super) fn guard(
         .into_iter()
         .filter(|back| opened.contains(&back.cluster))
         .collect();
-    let Some(first) = back.first() else {
-        return Ok(());
-    };
-    let run = rollout.run.object();
-    Err(Error::failed(format!(
-        "approving would take {} back from snapshot {} to {}, because another run put the newer \
-         one there; nothing was sent",
-        enumerate(back.iter().map(|back| back.cluster)),
-        first.holds,
-        rollout.run.status.snapshot_index
-    ))
-    .hint(format!(
-        "stop the run, or say --allow-older if that is what you want:\n  \
-         kubectl fleet-stage stop {}{}",
-        run.name,
-        run.flag()
-    )))
+    steering::guard(&back, rollout, "approving", "stop", allow_older)
 }

@@ -4,6 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::{Check, CheckResult};
+use crate::commands::controller_logs::{self, AGENT_NAMESPACE};
 use crate::commands::reading::Reading;
 use crate::diagnose::finding::count;
 use crate::hub::{Clocks, Hub, HubError, Served};
@@ -22,8 +23,7 @@ const LEASE: SignedDuration = SignedDuration::from_secs(60);
 /// After how long a run without any condition was not noticed.
 const NOTICED: SignedDuration = SignedDuration::from_secs(60);
 
-/// Where the hub agent runs, and the lease that it holds when it is elected.
-const AGENT_NAMESPACE: &str = "fleet-system";
+/// The lease that it holds when it is elected.
 const AGENT_LEASE: &str = "136224848560.hub.fleet.azure.com";
 
 /// Every check, in the order in which one builds on the other.
@@ -40,6 +40,9 @@ pub(super) fn all(reading: &mut Reading, scope: &Scope, clock: fn() -> Timestamp
         });
     }
     checks.push(controller(reading, scope));
+    if let Some(hub) = reading.hub() {
+        checks.push(logs(hub));
+    }
     checks.push(members(reading));
     checks
 }
@@ -243,6 +246,36 @@ fn controller(reading: &mut Reading, scope: &Scope) -> Check {
             CheckResult::Unknown,
             "the hub agent holds no lease that can be read, and no run changed within a minute",
         ),
+    }
+}
+
+/// Whether the hub agent's own lines can be read: nothing needs them, and they tell what no
+/// condition does.
+fn logs(hub: &mut Hub) -> Check {
+    let check = |result, text: String| Check::new("agent logs", result, text);
+    let agents = match controller_logs::agents(hub) {
+        Ok(agents) => agents,
+        Err(error) => return unknown("agent logs", &error),
+    };
+    let Some(first) = agents.first() else {
+        return check(
+            CheckResult::Unknown,
+            format!(
+                "no hub agent runs in {AGENT_NAMESPACE} on this hub: its lines are read where it \
+                 runs"
+            ),
+        );
+    };
+    let path = controller_logs::path(first, 1);
+    match hub.read_text(&path) {
+        Ok(_) => check(
+            CheckResult::Ok,
+            format!(
+                "{} can be read; collect --controller-logs takes them",
+                first.pod
+            ),
+        ),
+        Err(error) => unknown("agent logs", &error),
     }
 }
 
