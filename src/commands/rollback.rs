@@ -178,8 +178,7 @@ fn again<'i>(
         .runs
         .iter()
         .find(|one| one.object() == run)
-        .filter(|one| !one.spec.snapshot_index.trim().is_empty())
-        .map(AsRef::as_ref))
+        .filter(|one| !one.spec.snapshot_index.trim().is_empty()))
 }
 
 /// The run that is taken back: the one that was named, else the one that rolled out last.
