@@ -223,6 +223,8 @@ fn timing() -> Timing {
             collect: Duration::from_secs(1),
             interval: Duration::from_secs(1),
         }),
+        // On a busy machine nobody is to be called stuck who is only slow.
+        stuck_after: Duration::from_secs(6),
         ..Timing::fast()
     }
 }
