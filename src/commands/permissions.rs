@@ -74,8 +74,8 @@ const fn useful(verb: Verb, concept: Concept) -> Permission {
 }
 
 use Concept::{
-    ApprovalRequest, Binding, MemberCluster, Placement, PolicySnapshot, ResourceSnapshot, Strategy,
-    UpdateRun, Work,
+    ApprovalRequest, Binding, ClusterOverrideSnapshot, MemberCluster, OverrideSnapshot, Placement,
+    PolicySnapshot, ResourceSnapshot, Strategy, UpdateRun, Work,
 };
 use Verb::{Get, List, Watch};
 
@@ -137,6 +137,23 @@ pub const ALL: &[Needs] = &[
     Needs {
         command: "list",
         permissions: &[required(List, UpdateRun)],
+    },
+    Needs {
+        command: "plan",
+        // Whatever is missing leaves the plan undecided.
+        permissions: &[
+            useful(Get, Placement),
+            useful(List, Placement),
+            useful(Get, Strategy),
+            useful(List, Strategy),
+            useful(List, UpdateRun),
+            useful(List, Binding),
+            useful(List, ResourceSnapshot),
+            useful(List, PolicySnapshot),
+            useful(List, MemberCluster),
+            useful(List, ClusterOverrideSnapshot),
+            useful(List, OverrideSnapshot),
+        ],
     },
     Needs {
         command: "snapshots",

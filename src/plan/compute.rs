@@ -239,7 +239,7 @@ fn summary(plan: &Plan) -> String {
             if !plan.removed.is_empty() {
                 text = format!(
                     "{text} and remove the placement from {}",
-                    plan.removed.len()
+                    count(plan.removed.len(), "cluster")
                 );
             }
             match plan.warnings.len() {

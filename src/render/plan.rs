@@ -196,7 +196,7 @@ fn change(cluster: &PlannedCluster) -> String {
     let then = cluster.snapshot_then.as_deref();
     match (cluster.change, now, then) {
         (ClusterChange::Unchanged, Some(now), _) => format!("unchanged at snapshot {now}"),
-        (ClusterChange::New, _, Some(then)) => format!("first snapshot, {then}"),
+        (ClusterChange::New, _, Some(then)) => format!("new, snapshot {then}"),
         (ClusterChange::Back, Some(now), Some(then)) => {
             let by = cluster.written_by.as_deref();
             let by = by.map_or_else(String::new, |run| format!(", which {run} wrote"));
