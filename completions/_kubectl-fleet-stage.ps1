@@ -45,6 +45,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-fleet-stage' -ScriptBlo
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('plan', 'plan', [CompletionResultType]::ParameterValue, 'Show what a run would do, and every reason for which it would be refused')
             [CompletionResult]::new('diagnose', 'diagnose', [CompletionResultType]::ParameterValue, 'Say what state a rollout is in, why, and what to do next')
             [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'Show how far a rollout has come: stages, clusters, gates and timers')
             [CompletionResult]::new('wait', 'wait', [CompletionResultType]::ParameterValue, 'Wait until an update run has got somewhere, or cannot get there')
@@ -60,6 +61,43 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-fleet-stage' -ScriptBlo
             [CompletionResult]::new('version', 'version', [CompletionResultType]::ParameterValue, 'Print the version')
             [CompletionResult]::new('completion', 'completion', [CompletionResultType]::ParameterValue, 'Print a shell''s completion script')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'kubectl-fleet-stage;plan' {
+            [CompletionResult]::new('--placement', '--placement', [CompletionResultType]::ParameterName, 'The placement to roll out: a name, crp/NAME, or with -n rp/NAME')
+            [CompletionResult]::new('--strategy', '--strategy', [CompletionResultType]::ParameterName, 'The update strategy: a name, csus/NAME, or with -n sus/NAME')
+            [CompletionResult]::new('--strategy-file', '--strategy-file', [CompletionResultType]::ParameterName, 'Take the strategy from this file, or standard input (-), and say which rules of the API it breaks; --strategy says which of several')
+            [CompletionResult]::new('--snapshot', '--snapshot', [CompletionResultType]::ParameterName, 'The snapshot: its index, or latest [default: the content as it is when the run is made]')
+            [CompletionResult]::new('--run', '--run', [CompletionResultType]::ParameterName, 'The name that the run is to have: approval requests are named after it')
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Read objects from a file, a directory, or standard input (-) instead of the hub; may be repeated')
+            [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'Read objects from a file, a directory, or standard input (-) instead of the hub; may be repeated')
+            [CompletionResult]::new('--now', '--now', [CompletionResultType]::ParameterName, 'The moment to judge for, as RFC 3339 [default: now; with -f when the objects were collected, else the newest time in them]')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The format')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The format')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'The kubeconfig context of the hub')
+            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'The kubeconfig file [default: those of KUBECONFIG, else ~/.kube/config]')
+            [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'The cluster of the kubeconfig to use, instead of the context''s')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'The user of the kubeconfig to use, instead of the context''s')
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'The address of the hub''s API server')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'The address of the hub''s API server')
+            [CompletionResult]::new('--token', '--token', [CompletionResultType]::ParameterName, 'The bearer token to authenticate with')
+            [CompletionResult]::new('--tls-server-name', '--tls-server-name', [CompletionResultType]::ParameterName, 'The name that the server''s certificate must have')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'The user to impersonate')
+            [CompletionResult]::new('--as-group', '--as-group', [CompletionResultType]::ParameterName, 'A group to impersonate; may be repeated')
+            [CompletionResult]::new('--as-uid', '--as-uid', [CompletionResultType]::ParameterName, 'The uid to impersonate')
+            [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'How long one request to the hub may take, such as 10s or 1m; 0 means for ever')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--diff', '--diff', [CompletionResultType]::ParameterName, 'Show what of the content changes for the clusters')
+            [CompletionResult]::new('--show-secrets', '--show-secrets', [CompletionResultType]::ParameterName, 'With --diff: show secrets as they are')
+            [CompletionResult]::new('--insecure-skip-tls-verify', '--insecure-skip-tls-verify', [CompletionResultType]::ParameterName, 'Do not check the server''s certificate: anyone may listen and answer')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say nothing but the answer, warnings and errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say nothing but the answer, warnings and errors')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Show everything: all clusters, values and consequences')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Show everything: all clusters, values and consequences')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'kubectl-fleet-stage;diagnose' {
@@ -620,6 +658,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-fleet-stage' -ScriptBlo
             break
         }
         'kubectl-fleet-stage;help' {
+            [CompletionResult]::new('plan', 'plan', [CompletionResultType]::ParameterValue, 'Show what a run would do, and every reason for which it would be refused')
             [CompletionResult]::new('diagnose', 'diagnose', [CompletionResultType]::ParameterValue, 'Say what state a rollout is in, why, and what to do next')
             [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'Show how far a rollout has come: stages, clusters, gates and timers')
             [CompletionResult]::new('wait', 'wait', [CompletionResultType]::ParameterValue, 'Wait until an update run has got somewhere, or cannot get there')
@@ -635,6 +674,9 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-fleet-stage' -ScriptBlo
             [CompletionResult]::new('version', 'version', [CompletionResultType]::ParameterValue, 'Print the version')
             [CompletionResult]::new('completion', 'completion', [CompletionResultType]::ParameterValue, 'Print a shell''s completion script')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'kubectl-fleet-stage;help;plan' {
             break
         }
         'kubectl-fleet-stage;help;diagnose' {

@@ -43,6 +43,9 @@ _kubectl__fleet__stage() {
             kubectl__fleet__stage,list)
                 cmd="kubectl__fleet__stage__subcmd__list"
                 ;;
+            kubectl__fleet__stage,plan)
+                cmd="kubectl__fleet__stage__subcmd__plan"
+                ;;
             kubectl__fleet__stage,schema)
                 cmd="kubectl__fleet__stage__subcmd__schema"
                 ;;
@@ -87,6 +90,9 @@ _kubectl__fleet__stage() {
                 ;;
             kubectl__fleet__stage__subcmd__help,list)
                 cmd="kubectl__fleet__stage__subcmd__help__subcmd__list"
+                ;;
+            kubectl__fleet__stage__subcmd__help,plan)
+                cmd="kubectl__fleet__stage__subcmd__help__subcmd__plan"
                 ;;
             kubectl__fleet__stage__subcmd__help,schema)
                 cmd="kubectl__fleet__stage__subcmd__help__subcmd__schema"
@@ -152,7 +158,7 @@ _kubectl__fleet__stage() {
 
     case "${cmd}" in
         kubectl__fleet__stage)
-            opts="-n -s -q -v -h -V --namespace --context --kubeconfig --cluster --user --server --token --tls-server-name --insecure-skip-tls-verify --as --as-group --as-uid --request-timeout --color --quiet --verbose --help --version diagnose status wait collect doctor list approvals strategies history snapshots explain schema version completion help"
+            opts="-n -s -q -v -h -V --namespace --context --kubeconfig --cluster --user --server --token --tls-server-name --insecure-skip-tls-verify --as --as-group --as-uid --request-timeout --color --quiet --verbose --help --version plan diagnose status wait collect doctor list approvals strategies history snapshots explain schema version completion help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -758,7 +764,7 @@ _kubectl__fleet__stage() {
             return 0
             ;;
         kubectl__subcmd__fleet__subcmd__stage__subcmd__help)
-            opts="diagnose status wait collect doctor list approvals strategies history snapshots explain schema version completion help"
+            opts="plan diagnose status wait collect doctor list approvals strategies history snapshots explain schema version completion help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -884,6 +890,20 @@ _kubectl__fleet__stage() {
             return 0
             ;;
         kubectl__subcmd__fleet__subcmd__stage__subcmd__help__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        kubectl__subcmd__fleet__subcmd__stage__subcmd__help__subcmd__plan)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1215,8 +1235,122 @@ _kubectl__fleet__stage() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        kubectl__subcmd__fleet__subcmd__stage__subcmd__plan)
+            opts="-f -o -n -s -q -v -h --placement --strategy --strategy-file --snapshot --run --filename --now --diff --show-secrets --output --namespace --context --kubeconfig --cluster --user --server --token --tls-server-name --insecure-skip-tls-verify --as --as-group --as-uid --request-timeout --color --quiet --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --placement)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --strategy)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --strategy-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --snapshot)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --run)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --filename)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --now)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "text json yaml" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "text json yaml" -- "${cur}"))
+                    return 0
+                    ;;
+                --namespace)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --context)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kubeconfig)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cluster)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --user)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --server)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tls-server-name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --as)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --as-group)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --as-uid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --request-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         kubectl__subcmd__fleet__subcmd__stage__subcmd__schema)
-            opts="-n -s -q -v -h --namespace --context --kubeconfig --cluster --user --server --token --tls-server-name --insecure-skip-tls-verify --as --as-group --as-uid --request-timeout --color --quiet --verbose --help diagnosis diagnosis-list status run-list approval-list strategy-list strategy history snapshot-list snapshot snapshot-diff"
+            opts="-n -s -q -v -h --namespace --context --kubeconfig --cluster --user --server --token --tls-server-name --insecure-skip-tls-verify --as --as-group --as-uid --request-timeout --color --quiet --verbose --help diagnosis diagnosis-list status plan run-list approval-list strategy-list strategy history snapshot-list snapshot snapshot-diff"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

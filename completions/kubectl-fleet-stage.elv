@@ -42,6 +42,7 @@ set edit:completion:arg-completer[kubectl-fleet-stage] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
             cand -V 'Print version'
             cand --version 'Print version'
+            cand plan 'Show what a run would do, and every reason for which it would be refused'
             cand diagnose 'Say what state a rollout is in, why, and what to do next'
             cand status 'Show how far a rollout has come: stages, clusters, gates and timers'
             cand wait 'Wait until an update run has got somewhere, or cannot get there'
@@ -57,6 +58,42 @@ set edit:completion:arg-completer[kubectl-fleet-stage] = {|@words|
             cand version 'Print the version'
             cand completion 'Print a shell''s completion script'
             cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'kubectl-fleet-stage;plan'= {
+            cand --placement 'The placement to roll out: a name, crp/NAME, or with -n rp/NAME'
+            cand --strategy 'The update strategy: a name, csus/NAME, or with -n sus/NAME'
+            cand --strategy-file 'Take the strategy from this file, or standard input (-), and say which rules of the API it breaks; --strategy says which of several'
+            cand --snapshot 'The snapshot: its index, or latest [default: the content as it is when the run is made]'
+            cand --run 'The name that the run is to have: approval requests are named after it'
+            cand -f 'Read objects from a file, a directory, or standard input (-) instead of the hub; may be repeated'
+            cand --filename 'Read objects from a file, a directory, or standard input (-) instead of the hub; may be repeated'
+            cand --now 'The moment to judge for, as RFC 3339 [default: now; with -f when the objects were collected, else the newest time in them]'
+            cand -o 'The format'
+            cand --output 'The format'
+            cand -n 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds'
+            cand --namespace 'Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without it, at the cluster-scoped kinds'
+            cand --context 'The kubeconfig context of the hub'
+            cand --kubeconfig 'The kubeconfig file [default: those of KUBECONFIG, else ~/.kube/config]'
+            cand --cluster 'The cluster of the kubeconfig to use, instead of the context''s'
+            cand --user 'The user of the kubeconfig to use, instead of the context''s'
+            cand -s 'The address of the hub''s API server'
+            cand --server 'The address of the hub''s API server'
+            cand --token 'The bearer token to authenticate with'
+            cand --tls-server-name 'The name that the server''s certificate must have'
+            cand --as 'The user to impersonate'
+            cand --as-group 'A group to impersonate; may be repeated'
+            cand --as-uid 'The uid to impersonate'
+            cand --request-timeout 'How long one request to the hub may take, such as 10s or 1m; 0 means for ever'
+            cand --color 'When to use colour'
+            cand --diff 'Show what of the content changes for the clusters'
+            cand --show-secrets 'With --diff: show secrets as they are'
+            cand --insecure-skip-tls-verify 'Do not check the server''s certificate: anyone may listen and answer'
+            cand -q 'Say nothing but the answer, warnings and errors'
+            cand --quiet 'Say nothing but the answer, warnings and errors'
+            cand -v 'Show everything: all clusters, values and consequences'
+            cand --verbose 'Show everything: all clusters, values and consequences'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
         }
         &'kubectl-fleet-stage;diagnose'= {
             cand -f 'Read objects from a file, a directory, or standard input (-) instead of the hub; may be repeated'
@@ -592,6 +629,7 @@ set edit:completion:arg-completer[kubectl-fleet-stage] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'kubectl-fleet-stage;help'= {
+            cand plan 'Show what a run would do, and every reason for which it would be refused'
             cand diagnose 'Say what state a rollout is in, why, and what to do next'
             cand status 'Show how far a rollout has come: stages, clusters, gates and timers'
             cand wait 'Wait until an update run has got somewhere, or cannot get there'
@@ -607,6 +645,8 @@ set edit:completion:arg-completer[kubectl-fleet-stage] = {|@words|
             cand version 'Print the version'
             cand completion 'Print a shell''s completion script'
             cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'kubectl-fleet-stage;help;plan'= {
         }
         &'kubectl-fleet-stage;help;diagnose'= {
         }

@@ -59,7 +59,8 @@ pub(super) fn compute(draft: &mut Draft<'_>, then: Option<&str>, placed: bool) -
     nowhere(draft, &placing);
     unclear(draft, &placing);
     computed.stages = stages(draft, strategy, Some(&placing), then);
-    if !placing.clusters.is_empty() {
+    // Who is in no stage as far as can be seen may be in this one.
+    if !placing.clusters.is_empty() && placing.unclear().next().is_none() {
         empty(draft, &computed.stages);
     }
     let lost = placing

@@ -1,5 +1,6 @@
 //! A plan for people: the stages that the controller would compute, and what speaks against them.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::escape;
@@ -9,7 +10,8 @@ use super::wrap::{hanging, list};
 use crate::diagnose::finding::count;
 use crate::kubefleet::duration;
 use crate::plan::{
-    ClusterChange, Outcome, Plan, PlannedCluster, PlannedSnapshot, PlannedStage, PlannedTask, Point,
+    ClusterChange, Outcome, Plan, PlannedCluster, PlannedSnapshot, PlannedStage, PlannedTask,
+    Point, RefusalKind,
 };
 
 /// Clusters of a stage, before the rest is only counted.
@@ -29,8 +31,16 @@ pub fn plan(plan: &Plan, look: &Look) -> String {
     page.out.push('\n');
     hanging(&mut page.out, "", "  ", &head(plan), look.width);
     let removal = usize::from(!plan.removed.is_empty());
-    let unplaced = usize::from(!plan.unplaced.is_empty());
-    let branches = plan.stages.len() + removal + unplaced;
+    let (nowhere, unclear) = unplaced(plan);
+    let lost = [
+        ("in no stage", nowhere),
+        ("in a stage that is not known", unclear),
+    ];
+    let lost: Vec<_> = lost
+        .iter()
+        .filter(|(_, clusters)| !clusters.is_empty())
+        .collect();
+    let branches = plan.stages.len() + removal + lost.len();
     for (at, stage) in plan.stages.iter().enumerate() {
         self::stage(&mut page, stage, turn(at, branches));
     }
@@ -38,14 +48,13 @@ pub fn plan(plan: &Plan, look: &Look) -> String {
         let (branch, trunk) = turn(plan.stages.len(), branches);
         let text = format!("removal: {}", count(plan.removed.len(), "cluster"));
         hanging(&mut page.out, branch, trunk, &text, look.width);
-        several(&mut page, &plan.removed, trunk);
+        several(&mut page, &plan.removed.iter().collect::<Vec<_>>(), trunk);
     }
-    if !plan.unplaced.is_empty() {
-        let (branch, trunk) = turn(branches - 1, branches);
-        let text = format!("in no stage: {}", count(plan.unplaced.len(), "cluster"));
-        let text = paint.bad(&text);
-        let _ = writeln!(page.out, "{branch}{text}");
-        several(&mut page, &plan.unplaced, trunk);
+    for (at, (what, clusters)) in lost.iter().enumerate() {
+        let (branch, trunk) = turn(plan.stages.len() + removal + at, branches);
+        let text = format!("{what}: {}", count(clusters.len(), "cluster"));
+        let _ = writeln!(page.out, "{branch}{}", paint.bad(&text));
+        several(&mut page, clusters, trunk);
     }
     if branches == 0 {
         page.out.push_str("no stage is known\n");
@@ -181,6 +190,19 @@ fn stage(page: &mut Page<'_>, stage: &PlannedStage, (branch, trunk): (&str, &str
     }
 }
 
+/// The clusters that are in no stage, and those of which nobody can say in which.
+fn unplaced(plan: &Plan) -> (Vec<&PlannedCluster>, Vec<&PlannedCluster>) {
+    let refused = plan
+        .refusals
+        .iter()
+        .filter(|refusal| refusal.kind == RefusalKind::ClusterInNoStage)
+        .flat_map(|refusal| &refusal.clusters);
+    let nowhere: BTreeSet<&String> = refused.collect();
+    plan.unplaced
+        .iter()
+        .partition(|cluster| nowhere.contains(&cluster.name))
+}
+
 /// What happens to all clusters of a stage alike.
 fn common(clusters: &[PlannedCluster]) -> Option<String> {
     let first = change(clusters.first()?);
@@ -222,7 +244,7 @@ fn task(out: &mut String, when: &str, task: &PlannedTask, trunk: &str, look: &Lo
 }
 
 /// Clusters without turns, those with the same fate together.
-fn several(page: &mut Page<'_>, clusters: &[PlannedCluster], trunk: &str) {
+fn several(page: &mut Page<'_>, clusters: &[&PlannedCluster], trunk: &str) {
     let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
     for cluster in clusters {
         let fate = change(cluster);
