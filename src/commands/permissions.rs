@@ -140,17 +140,17 @@ pub const ALL: &[Needs] = &[
     },
     Needs {
         command: "plan",
-        // Whatever is missing leaves the plan undecided.
+        // Without those that are required a plan says nothing, without the others less.
         permissions: &[
-            useful(Get, Placement),
+            required(Get, Placement),
             useful(List, Placement),
-            useful(Get, Strategy),
+            required(Get, Strategy),
             useful(List, Strategy),
             useful(List, UpdateRun),
-            useful(List, Binding),
-            useful(List, ResourceSnapshot),
-            useful(List, PolicySnapshot),
-            useful(List, MemberCluster),
+            required(List, Binding),
+            required(List, ResourceSnapshot),
+            required(List, PolicySnapshot),
+            required(List, MemberCluster),
             useful(List, ClusterOverrideSnapshot),
             useful(List, OverrideSnapshot),
         ],

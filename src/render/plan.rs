@@ -1,6 +1,6 @@
 //! A plan for people: the stages that the controller would compute, and what speaks against them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::escape;
@@ -32,6 +32,8 @@ pub fn plan(plan: &Plan, look: &Look) -> String {
     hanging(&mut page.out, "", "  ", &head(plan), look.width);
     let removal = usize::from(!plan.removed.is_empty());
     let (nowhere, unclear) = unplaced(plan);
+    // Of clusters that were not seen nobody can say how many there are.
+    let seen = plan.policy_snapshot.is_some() && unclear.is_empty();
     let lost = [
         ("in no stage", nowhere),
         ("in a stage that is not known", unclear),
@@ -42,7 +44,7 @@ pub fn plan(plan: &Plan, look: &Look) -> String {
         .collect();
     let branches = plan.stages.len() + removal + lost.len();
     for (at, stage) in plan.stages.iter().enumerate() {
-        self::stage(&mut page, stage, turn(at, branches));
+        self::stage(&mut page, stage, seen, turn(at, branches));
     }
     if !plan.removed.is_empty() {
         let (branch, trunk) = turn(plan.stages.len(), branches);
@@ -139,10 +141,15 @@ fn snapshot(snapshot: &PlannedSnapshot) -> String {
     format!("snapshot {index}, or a new one if the content has changed since")
 }
 
-fn stage(page: &mut Page<'_>, stage: &PlannedStage, (branch, trunk): (&str, &str)) {
+fn stage(page: &mut Page<'_>, stage: &PlannedStage, seen: bool, (branch, trunk): (&str, &str)) {
     let look = page.look;
     let number = stage.clusters.len();
-    let mut text = format!("stage {}: {}", stage.name, count(number, "cluster"));
+    let clusters = if number == 0 && !seen {
+        "no cluster is known".to_owned()
+    } else {
+        count(number, "cluster")
+    };
+    let mut text = format!("stage {}: {clusters}", stage.name);
     if let (Some(at_once), true) = (stage.concurrency, number > 1) {
         text = format!("{text}, {at_once} at a time");
         if stage.max_concurrency.ends_with('%') {
@@ -154,8 +161,8 @@ fn stage(page: &mut Page<'_>, stage: &PlannedStage, (branch, trunk): (&str, &str
     }
     // What is the same for all of them needs to be said once.
     let common = common(&stage.clusters);
-    if let Some(common) = &common {
-        text = format!("{text}; {common}");
+    if let Some(changes) = common.clone().or_else(|| changes(&stage.clusters)) {
+        text = format!("{text}; {changes}");
     }
     hanging(
         &mut page.out,
@@ -170,17 +177,24 @@ fn stage(page: &mut Page<'_>, stage: &PlannedStage, (branch, trunk): (&str, &str
     let most = if look.verbose { usize::MAX } else { NAMED };
     page.cut |= number > most;
     let shown: Vec<_> = stage.clusters.iter().take(most).collect();
-    let name = |cluster: &PlannedCluster| match &common {
-        Some(_) => cluster.name.clone(),
-        None => format!("{} ({})", cluster.name, change(cluster)),
-    };
     for turn in shown.chunk_by(|a, b| a.turn == b.turn) {
-        let names: Vec<_> = turn.iter().map(|cluster| name(cluster)).collect();
+        // Neighbours with the same fate have it told once.
+        let groups = turn.chunk_by(|a, b| common.is_some() || change(a) == change(b));
+        let groups: Vec<_> = groups
+            .map(|group| {
+                let names: Vec<_> = group.iter().map(|it| it.name.as_str()).collect();
+                let names = names.join(", ");
+                match group.first().filter(|_| common.is_none()) {
+                    Some(first) => format!("{names} ({})", change(first)),
+                    None => names,
+                }
+            })
+            .collect();
         let number = turn.first().and_then(|cluster| cluster.turn);
         let label = number.map_or_else(|| "- ".to_owned(), |number| format!("{number}. "));
         let first = format!("{trunk}{label}");
         let rest = format!("{trunk}{}", " ".repeat(label.len()));
-        hanging(&mut page.out, &first, &rest, &names.join(", "), look.width);
+        hanging(&mut page.out, &first, &rest, &groups.join("; "), look.width);
     }
     if number > most {
         let _ = writeln!(page.out, "{trunk}and {} more", number - most);
@@ -210,6 +224,19 @@ fn common(clusters: &[PlannedCluster]) -> Option<String> {
         .iter()
         .all(|cluster| change(cluster) == first)
         .then_some(first)
+}
+
+/// How many clusters of a stage have which fate; `None` without clusters.
+fn changes(clusters: &[PlannedCluster]) -> Option<String> {
+    let mut numbers: BTreeMap<ClusterChange, usize> = BTreeMap::new();
+    for cluster in clusters {
+        *numbers.entry(cluster.change).or_default() += 1;
+    }
+    let parts: Vec<_> = numbers
+        .iter()
+        .map(|(change, number)| format!("{number} {}", change.as_str()))
+        .collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// What happens to a cluster: `snapshot 0 -> 1`.
