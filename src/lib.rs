@@ -22,8 +22,8 @@ pub mod ui;
 
 use std::ffi::OsString;
 
-use clap::error::ErrorKind;
 use clap::FromArgMatches;
+use clap::error::ErrorKind;
 use jiff::Timestamp;
 
 use cli::{Cli, Command};

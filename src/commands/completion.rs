@@ -52,7 +52,10 @@ impl Shell {
 
 /// The names under which kubectl asks a plugin for candidates: `kubectl fleet-stage`, and `kubectl
 /// fleet stage`.
-const FOR_KUBECTL: [&str; 2] = ["kubectl_complete-fleet_stage", "kubectl_complete-fleet-stage"];
+const FOR_KUBECTL: [&str; 2] = [
+    "kubectl_complete-fleet_stage",
+    "kubectl_complete-fleet-stage",
+];
 
 /// Prints the script for a command line, or makes the files that kubectl looks for.
 pub fn run(
@@ -66,7 +69,9 @@ pub fn run(
             "kubectl looks for files: say in which folder of the PATH to make them",
         )
         .hint("for example:\n  kubectl fleet-stage completion kubectl --install ~/.local/bin")),
-        (_, Some(_)) => Err(Error::usage("--install is for kubectl; a shell's script is printed")),
+        (_, Some(_)) => Err(Error::usage(
+            "--install is for kubectl; a shell's script is printed",
+        )),
         (shell, None) => {
             let script = script(shell.as_str());
             ui.answer(&script.unwrap_or_default());
@@ -77,7 +82,9 @@ pub fn run(
 
 fn install(folder: &std::path::Path, ui: &mut Ui) -> Result<Exit, Error> {
     let own = std::env::current_exe().map_err(|error| {
-        Error::failed(format!("where this program is cannot be found out: {error}"))
+        Error::failed(format!(
+            "where this program is cannot be found out: {error}"
+        ))
     })?;
     for name in FOR_KUBECTL {
         let link = folder.join(name);

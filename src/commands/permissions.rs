@@ -239,6 +239,24 @@ pub const ALL: &[Needs] = &[
         permissions: &[required(List, UpdateRun)],
     },
     Needs {
+        command: "plan",
+        role: Role::Reader,
+        // Without those that are required a plan says nothing, without the others less.
+        permissions: &[
+            required(Get, Placement),
+            useful(List, Placement),
+            required(Get, Strategy),
+            useful(List, Strategy),
+            useful(List, UpdateRun),
+            required(List, Binding),
+            required(List, ResourceSnapshot),
+            required(List, PolicySnapshot),
+            required(List, MemberCluster),
+            useful(List, ClusterOverrideSnapshot),
+            useful(List, OverrideSnapshot),
+        ],
+    },
+    Needs {
         command: "resume",
         role: Role::Operator,
         permissions: &[

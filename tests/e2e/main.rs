@@ -12,6 +12,7 @@ mod faults;
 mod harness;
 mod life;
 mod members;
+mod plan;
 mod rights;
 mod scene;
 mod status;

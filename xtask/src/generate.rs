@@ -54,6 +54,7 @@ fn files(root: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, String> {
         ("report", Described::Diagnosis),
         ("report-list", Described::DiagnosisList),
         ("status", Described::Status),
+        ("plan", Described::Plan),
         ("run-list", Described::RunList),
         ("approval-list", Described::ApprovalList),
         ("strategy-list", Described::StrategyList),

@@ -148,7 +148,10 @@ fn codes(current: &str) -> Found {
 fn known_contexts(global: &Global) -> Found {
     let variable = |name: &str| std::env::var_os(name);
     let known = contexts(&global.connection(false), &variable).unwrap_or_default();
-    known.into_iter().map(|name| (name, String::new())).collect()
+    known
+        .into_iter()
+        .map(|name| (name, String::new()))
+        .collect()
 }
 
 /// What can be waited for; of several with commas between, the last is completed.
@@ -165,8 +168,14 @@ fn conditions(typed: &Words, current: &str) -> Option<Found> {
     .into();
     let stages = Asked::connect(typed).and_then(|mut asked| asked.stages());
     for (stage, _) in stages.unwrap_or_default() {
-        words.push((format!("stage={stage}"), "the stage is completed".to_owned()));
-        words.push((format!("approval={stage}"), "its approval is asked for".to_owned()));
+        words.push((
+            format!("stage={stage}"),
+            "the stage is completed".to_owned(),
+        ));
+        words.push((
+            format!("approval={stage}"),
+            "its approval is asked for".to_owned(),
+        ));
     }
     let words = words.into_iter();
     Some(
@@ -248,7 +257,8 @@ impl<'t> Asked<'t> {
         };
         let runs = self.all_runs();
         let runs = runs.iter().filter(|run| fits(run));
-        runs.map(|run| (run.meta.name.clone(), describe(run))).collect()
+        runs.map(|run| (run.meta.name.clone(), describe(run)))
+            .collect()
     }
 
     fn placements(&mut self) -> Found {
@@ -313,7 +323,9 @@ impl<'t> Asked<'t> {
         waiting.dedup();
         if prefix(current, request).is_empty() {
             let run = prefix(current, self.scope.kind(Concept::UpdateRun));
-            let runs = waiting.into_iter().map(|name| (name, "update run".to_owned()));
+            let runs = waiting
+                .into_iter()
+                .map(|name| (name, "update run".to_owned()));
             found.extend(named(runs.collect(), run));
         }
         found
@@ -374,9 +386,7 @@ impl<'t> Asked<'t> {
                     {
                         name.to_owned()
                     }
-                    _ => self
-                        .run()
-                        .map_or(target, |run| run.spec.placement.clone()),
+                    _ => self.run().map_or(target, |run| run.spec.placement.clone()),
                 }
             }
         };
@@ -405,7 +415,11 @@ impl<'t> Asked<'t> {
             .collect();
         found.sort_by_key(|(index, _)| std::cmp::Reverse(*index));
         let found = found.into_iter();
-        Some(found.map(|(index, text)| (index.to_string(), text)).collect())
+        Some(
+            found
+                .map(|(index, text)| (index.to_string(), text))
+                .collect(),
+        )
     }
 
     fn namespaces(&mut self) -> Option<Found> {
@@ -430,7 +444,11 @@ fn describe(run: &UpdateRun) -> String {
             RunState::Run | RunState::Other => "under way",
         }
     };
-    format!("{state}, of {}{}", run.spec.placement, ago(run.meta.created))
+    format!(
+        "{state}, of {}{}",
+        run.spec.placement,
+        ago(run.meta.created)
+    )
 }
 
 fn ago(then: Option<Timestamp>) -> String {

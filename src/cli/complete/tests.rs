@@ -24,22 +24,32 @@ fn kubectl_gets_candidates_with_their_meaning_and_a_directive() {
         ["approval-observed-generation-mismatch\tFS401", ":4"]
     );
     let lines = kubectl(&["diagnose", "-o", ""]);
-    assert!(lines.iter().any(|line| line.starts_with("markdown")), "{lines:?}");
+    assert!(
+        lines.iter().any(|line| line.starts_with("markdown")),
+        "{lines:?}"
+    );
 }
 
 #[test]
 fn nothing_typed_offers_the_commands() {
     let lines = kubectl(&[]);
-    assert!(lines.iter().any(|line| line.starts_with("approve\t")), "{lines:?}");
+    assert!(
+        lines.iter().any(|line| line.starts_with("approve\t")),
+        "{lines:?}"
+    );
 }
 
 #[test]
 fn of_several_conditions_the_last_is_completed() {
-    let lines = kubectl(&["wait", "x", "--kubeconfig", "/dev/null", "--for", "stopped,succ"]);
-    assert_eq!(
-        lines,
-        ["stopped,succeeded\tthe run has succeeded", ":4"],
-    );
+    let lines = kubectl(&[
+        "wait",
+        "x",
+        "--kubeconfig",
+        "/dev/null",
+        "--for",
+        "stopped,succ",
+    ]);
+    assert_eq!(lines, ["stopped,succeeded\tthe run has succeeded", ":4"],);
 }
 
 #[test]
@@ -47,7 +57,14 @@ fn a_hub_that_is_away_is_silence() {
     for words in [
         &["approve", "--kubeconfig", "/nowhere", ""][..],
         &["status", "--server", "https://127.0.0.1:1", ""],
-        &["rollback", "crp/x", "--server", "https://127.0.0.1:1", "--to", ""],
+        &[
+            "rollback",
+            "crp/x",
+            "--server",
+            "https://127.0.0.1:1",
+            "--to",
+            "",
+        ],
     ] {
         let lines = kubectl(words);
         assert_eq!(lines, [":4"], "{words:?}");
