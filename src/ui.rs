@@ -269,7 +269,7 @@ impl Ui {
     pub fn hint(&mut self, text: &str) {
         if !self.quiet {
             let label = self.paint_err().hint("hint:");
-            let text = escape::lines(&self.invocation.prose(text));
+            let text = escape::lines(&self.invocation.hint(text));
             self.note(&format!("{label} {text}\n"));
         }
     }
@@ -305,7 +305,7 @@ impl Ui {
         let label = paint.error("error:");
         let mut text = format!("{label} {}\n", escape::lines(&error.message));
         if let Some(hint) = &error.hint {
-            let hint = escape::lines(&self.invocation.prose(hint));
+            let hint = escape::lines(&self.invocation.hint(hint));
             text = format!("{text}{} {hint}\n", paint.hint("hint:"));
         }
         self.note(&text);

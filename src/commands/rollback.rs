@@ -87,11 +87,15 @@ pub fn run(
     let around = around::read(&mut reading, &placement, &required, &[Concept::Binding])?;
     let inventory = &around.inventory;
     let now = current_run(inventory, &target);
-    let to = destination(args, inventory, now, &placement, ui)?;
+    let again = again(args, inventory, &placement)?;
+    let to = match again {
+        Some(run) => run.spec.snapshot_index.trim().to_owned(),
+        None => destination(args, inventory, now, &placement, ui)?,
+    };
     let strategy = args
         .strategy
         .clone()
-        .or_else(|| now.map(|run| run.spec.strategy.clone()))
+        .or_else(|| again.or(now).map(|run| run.spec.strategy.clone()))
         .ok_or_else(|| {
             Error::failed(format!("no run of {placement} tells which strategy to use"))
                 .hint("name it with --strategy")
@@ -157,6 +161,24 @@ fn placement_of(target: &ObjectRef, reading: &mut Reading) -> Result<ObjectRef, 
     let rollout = super::steering::rollout_of(&inventory, target)?;
     let name = &rollout.run.spec.placement;
     Ok(target.scope().object(Concept::Placement, name))
+}
+
+/// The run that the same command made before, under the name that it gives: its own snapshot is not
+/// one to go back from.
+fn again<'i>(
+    args: &RollbackArgs,
+    inventory: &'i Inventory,
+    placement: &ObjectRef,
+) -> Result<Option<&'i UpdateRun>, Error> {
+    let (Some(name), None) = (&args.name, &args.to) else {
+        return Ok(None);
+    };
+    let run = names::of_one(name, Concept::UpdateRun, &placement.scope())?;
+    Ok(inventory
+        .runs
+        .iter()
+        .find(|one| one.object() == run)
+        .filter(|one| !one.spec.snapshot_index.trim().is_empty()))
 }
 
 /// The run that is taken back: the one that was named, else the one that rolled out last.

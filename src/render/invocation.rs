@@ -84,6 +84,20 @@ impl Invocation {
         )
     }
 
+    /// A hint of ours: a command that stands on a line of its own leads to the same hub.
+    pub fn hint(&self, text: &str) -> String {
+        let lines = text.split('\n').map(|line| {
+            let command = line.trim_start();
+            let told = !self.flags.is_empty() && command.contains(&self.flags);
+            if told || ours(command).is_none_or(is_offline) {
+                return self.prose(line);
+            }
+            let indent = &line[..line.len() - command.len()];
+            format!("{indent}{}", self.command(command))
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
     /// Our own text, in which commands stand as `kubectl fleet-stage …`, and those for a member as
     /// `kubectl --context CLUSTER …`.
     pub fn prose(&self, text: &str) -> String {
@@ -115,6 +129,15 @@ fn ours(command: &str) -> Option<&str> {
     command
         .strip_prefix(CANONICAL)
         .filter(|rest| rest.is_empty() || rest.starts_with(' '))
+}
+
+/// Whether a command, given by its arguments, needs no hub.
+fn is_offline(arguments: &str) -> bool {
+    let command = arguments.split_whitespace().next();
+    matches!(
+        command,
+        None | Some("explain" | "schema" | "version" | "completion")
+    )
 }
 
 fn file_name(path: &str) -> &str {
@@ -198,6 +221,21 @@ mod tests {
         for other in ["kubectl get pods", "kubectl fleet-stages x"] {
             assert_eq!(called.command(other), other);
         }
+    }
+
+    #[test]
+    fn hints_lead_to_the_same_hub() {
+        let flags = [("--context", Some("hub"))];
+        let called = Invocation::new("kubectl-fleet_stage", "", &flags);
+        let hint = "did you mean:\n  kubectl fleet-stage delete sur/x -n y\nor see\n  \
+                    kubectl fleet-stage explain FS401\n  kubectl auth can-i get pods";
+        assert_eq!(
+            called.hint(hint),
+            "did you mean:\n  kubectl fleet-stage delete sur/x -n y --context hub\nor see\n  \
+             kubectl fleet-stage explain FS401\n  kubectl auth can-i get pods"
+        );
+        assert_eq!(called.hint(&called.hint(hint)), called.hint(hint));
+        assert_eq!(Invocation::default().hint(hint), hint);
     }
 
     #[test]

@@ -9,6 +9,7 @@
 )] // a test may fail
 
 mod faults;
+mod guides;
 mod harness;
 mod life;
 mod members;
