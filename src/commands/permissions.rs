@@ -114,7 +114,11 @@ const FOLLOW: &[Permission] = &[
 pub const ALL: &[Needs] = &[
     Needs {
         command: "approvals",
-        permissions: &[required(List, ApprovalRequest), useful(List, UpdateRun)],
+        permissions: &[
+            required(List, ApprovalRequest),
+            useful(Get, UpdateRun),
+            useful(List, UpdateRun),
+        ],
     },
     Needs {
         command: "collect",
@@ -136,7 +140,11 @@ pub const ALL: &[Needs] = &[
     },
     Needs {
         command: "list",
-        permissions: &[required(List, UpdateRun)],
+        permissions: &[
+            required(List, UpdateRun),
+            useful(List, ApprovalRequest),
+            useful(List, Binding),
+        ],
     },
     Needs {
         command: "snapshots",
@@ -162,7 +170,13 @@ pub const ALL: &[Needs] = &[
     },
     Needs {
         command: "strategies",
-        permissions: &[required(List, Strategy), useful(List, UpdateRun)],
+        permissions: &[
+            required(List, Strategy),
+            useful(Get, Strategy),
+            useful(List, UpdateRun),
+            useful(List, ApprovalRequest),
+            useful(List, Binding),
+        ],
     },
     Needs {
         command: "wait",

@@ -11,6 +11,7 @@
 mod faults;
 mod harness;
 mod life;
+mod lists;
 mod members;
 mod rights;
 mod scene;
