@@ -159,9 +159,11 @@ fn state(rollout: &Rollout<'_>, gate: &Gate<'_>) -> ApprovalState {
     match gate.state {
         TaskState::Done => ApprovalState::Accepted,
         _ if !rollout.is_live() => ApprovalState::RunOver,
+        _ if request.is_some_and(|request| !belongs(request, rollout, gate)) => {
+            ApprovalState::Foreign
+        }
         TaskState::Pending => ApprovalState::NotReached,
         TaskState::Open => match (request, &gate.request) {
-            (Some(request), _) if !belongs(request, rollout, gate) => ApprovalState::Foreign,
             (Some(request), _) => answered(request),
             (None, Some(Sight::Unknown(_))) => ApprovalState::Unknown,
             (None, _) => ApprovalState::Missing,
