@@ -78,7 +78,12 @@ fn an_older_run_that_goes_on_is_seen_in_the_history() {
         let after = document(&scene, &["history", &placement]);
         assert_eq!(
             kinds(&after),
-            ["PutBack", "SuccessReplaced", "VersionsMixed"],
+            [
+                "PutBack",
+                "SuccessReplaced",
+                "SuccessReplaced",
+                "VersionsMixed"
+            ],
             "{after:#}"
         );
         assert_eq!(after["notes"][0]["run"], first.as_str());
