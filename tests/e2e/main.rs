@@ -12,6 +12,7 @@ mod faults;
 mod guides;
 mod harness;
 mod life;
+mod lists;
 mod members;
 mod plan;
 mod rights;

@@ -60,7 +60,7 @@ impl Changes {
         let names = (self.from.as_str(), self.to.as_str());
         let head = format!(
             "{} ({})",
-            summary(&self.resources, names),
+            summary(&self.resources, names, true),
             list(&self.clusters, NAMED)
         );
         format!(
