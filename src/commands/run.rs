@@ -13,7 +13,7 @@ use super::steering::{self, finish, rollout_of};
 use super::writing::{self, ThisRun, Writing};
 use crate::change::Change;
 use crate::change::states::{Step, Wish, step};
-use crate::diagnose::finding::enumerate;
+use crate::diagnose::finding::{count, enumerate};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
@@ -192,6 +192,9 @@ fn opens(rollout: &Rollout<'_>) -> Vec<String> {
     )];
     for stage in &rollout.stages {
         let clusters: Vec<_> = stage.clusters.iter().collect();
+        if stage.deletes && clusters.is_empty() {
+            continue;
+        }
         if stage.deletes {
             let names = clusters.iter().map(|cluster| cluster.name);
             lines.push(format!(
@@ -201,9 +204,9 @@ fn opens(rollout: &Rollout<'_>) -> Vec<String> {
             continue;
         }
         lines.push(format!(
-            "  stage {}: {} clusters, {} at a time",
+            "  stage {}: {}, {} at a time",
             stage.status.name,
-            clusters.len(),
+            count(clusters.len(), "cluster"),
             stage.concurrency
         ));
         lines.extend(moves(index, &clusters));

@@ -15,3 +15,4 @@ mod members;
 mod rights;
 mod scene;
 mod status;
+mod write;
