@@ -18,3 +18,4 @@ mod plan;
 mod rights;
 mod scene;
 mod status;
+mod write;
