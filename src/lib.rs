@@ -22,13 +22,21 @@ pub mod ui;
 
 use std::ffi::OsString;
 
+use clap::FromArgMatches;
 use clap::error::ErrorKind;
-use clap::{CommandFactory, FromArgMatches};
 use jiff::Timestamp;
 
 use cli::{Cli, Command};
 use exit::Exit;
 use ui::Ui;
+
+/// Answers a shell, or kubectl, that asks for candidates; `None` when nobody asks. `shell` is the
+/// value of [`cli::complete::VARIABLE`].
+pub fn complete(args: &[OsString], shell: Option<&str>, ui: &mut Ui) -> Option<Exit> {
+    let answer = cli::complete::answer(args, shell)?;
+    ui.answer(&answer);
+    Some(Exit::Done)
+}
 
 /// Runs one command line, of which the first word is the program's name. The clock is read at most
 /// once, and only where nothing else tells the time.
@@ -75,7 +83,7 @@ fn command(cli: &Cli, ui: &mut Ui, clock: fn() -> Timestamp) -> Exit {
         Command::Explain(args) => commands::explain::run(args, ui),
         Command::Schema(args) => commands::schema::run(args, ui),
         Command::Version(args) => commands::version::run(args, ui),
-        Command::Completion(args) => commands::completion::run(args, Cli::command(), ui),
+        Command::Completion(args) => commands::completion::run(args, cli::complete::script, ui),
     };
     result.unwrap_or_else(|error| {
         ui.error(&error);

@@ -364,14 +364,18 @@ impl Change {
                 },
                 Some(Body::Approval(request)),
             ) if same(uid) => {
-                let ours = request
-                    .approved()
-                    .is_some_and(|approved| approved.is_true() && approved.message == *message);
-                match ours {
-                    true if request.counts() => Happened::Yes,
+                match request.approved() {
+                    Some(approved)
+                        if approved.is_true()
+                            && approved.message == *message
+                            && request.counts() =>
+                    {
+                        Happened::Yes
+                    }
                     _ if request.meta.resource_version == *resource_version => Happened::No,
-                    true => Happened::Unclear,
-                    false => Happened::No,
+                    None => Happened::No,
+                    // Another answer, which may have taken the place of this one.
+                    Some(_) => Happened::Unclear,
                 }
             }
             _ => Happened::Unclear,

@@ -74,9 +74,19 @@ pub fn step(rollout: &Rollout<'_>, wish: Wish) -> Step {
     if rollout.state_ignored {
         let instead = command(&format!("delete {name}"));
         return match wish {
-            Wish::Start | Wish::Resume => Step::Already(format!(
+            Wish::Start => Step::Already(format!(
                 "{object} runs: this hub's KubeFleet starts every run at once"
             )),
+            Wish::Resume => refused(
+                format!(
+                    "{object} cannot be resumed: this hub's KubeFleet ignores spec.state, so that \
+                     no run is ever stopped"
+                ),
+                format!(
+                    "see where it stands:\n  {}",
+                    command(&format!("status {name}"))
+                ),
+            ),
             Wish::Stop => refused(
                 format!(
                     "{object} cannot be stopped: this hub's KubeFleet ignores spec.state, and a \

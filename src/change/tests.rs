@@ -1,1 +1,743 @@
+use std::sync::Arc;
 
+use serde::de::DeserializeSeed;
+use serde_json::{Value, json};
+
+use super::states::{Step, Wish, step};
+use super::{Act, Change, Happened, RunWish, approval_message, run_named};
+use crate::inventory::source::{Answer, HubFacts, Outcome, Query};
+use crate::inventory::{Inventory, Walk};
+use crate::kubefleet::approval::ApprovalRequest;
+use crate::kubefleet::object::{Body, DocumentSeed, Object, Parsed};
+use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::{Concept, ObjectRef, Scope};
+use crate::rollout::{Phase, Rollout};
+
+const RUNS: &str = "/apis/placement.kubernetes-fleet.io/v1beta1/clusterstagedupdateruns";
+const TEAM_RUNS: &str =
+    "/apis/placement.kubernetes-fleet.io/v1beta1/namespaces/team-a/stagedupdateruns";
+
+fn scopes() -> [Scope; 2] {
+    [Scope::Cluster, Scope::Namespace("team-a".to_owned())]
+}
+
+fn parse(object: &Value) -> Object {
+    let mut parsed = Parsed::default();
+    let text = object.to_string();
+    let mut reader = serde_json::Deserializer::from_str(&text);
+    DocumentSeed::new(&mut parsed)
+        .deserialize(&mut reader)
+        .unwrap();
+    parsed.objects.pop().unwrap()
+}
+
+/// An object of the API, with what a test changes in it.
+fn object(scope: &Scope, concept: Concept, name: &str, more: &Value) -> Value {
+    let mut object = json!({
+        "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
+        "kind": scope.kind(concept).name(),
+        "metadata": {
+            "name": name, "uid": "2f0c1a7e-0001", "resourceVersion": "41", "generation": 3,
+            "creationTimestamp": "2026-01-09T02:00:00Z",
+        },
+    });
+    if !scope.is_cluster() {
+        object["metadata"]["namespace"] = json!(scope.namespace());
+    }
+    merge(&mut object, more);
+    object
+}
+
+fn merge(into: &mut Value, more: &Value) {
+    match (into, more) {
+        (Value::Object(into), Value::Object(more)) => {
+            for (key, value) in more {
+                merge(into.entry(key).or_insert(Value::Null), value);
+            }
+        }
+        (into, more) => *into = more.clone(),
+    }
+}
+
+fn run_object(scope: &Scope, more: &Value) -> Object {
+    let usual = json!({"spec": {
+        "placementName": "web", "stagedRolloutStrategyName": "rings", "state": "Run",
+    }});
+    let mut run = object(scope, Concept::UpdateRun, "web-42", &usual);
+    merge(&mut run, more);
+    parse(&run)
+}
+
+fn run(scope: &Scope, more: &Value) -> Arc<UpdateRun> {
+    match run_object(scope, more).body {
+        Body::Run(run) => run,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn request_object(scope: &Scope, more: &Value) -> Object {
+    let usual = json!({"spec": {"parentStageRollout": "web-42", "targetStage": "canary"}});
+    let mut request = object(
+        scope,
+        Concept::ApprovalRequest,
+        "web-42-after-canary",
+        &usual,
+    );
+    merge(&mut request, more);
+    parse(&request)
+}
+
+fn request(scope: &Scope, more: &Value) -> Arc<ApprovalRequest> {
+    match request_object(scope, more).body {
+        Body::Approval(request) => request,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn approved(status: &str, generation: &Value, message: &str) -> Value {
+    json!({"metadata": {"resourceVersion": "42"}, "status": {"conditions": [{
+        "type": "Approved", "status": status, "reason": "Approved", "message": message,
+        "observedGeneration": generation, "lastTransitionTime": "2026-01-09T02:10:00Z",
+    }]}})
+}
+
+fn wish() -> RunWish {
+    RunWish {
+        placement: "web".to_owned(),
+        strategy: "rings".to_owned(),
+        snapshot: None,
+        state: Some("Initialize"),
+    }
+}
+
+fn create(scope: &Scope, wish: RunWish) -> Change {
+    Change::create(&run_named(scope, "web-42"), wish)
+}
+
+fn approve(scope: &Scope, more: &Value) -> Change {
+    let at = "2026-01-09T02:11:12.987654Z".parse().unwrap();
+    let message = approval_message(Some("alice"), Some("looks good"));
+    Change::approve(&request(scope, more), message, at)
+}
+
+/// Every change of the state that a command makes.
+fn set_state(scope: &Scope, from: &Value, to: &'static str) -> Change {
+    let run = run(scope, &json!({"spec": {"state": from}}));
+    Change::set_state(&run, to, "would".to_owned(), "did".to_owned())
+}
+
+#[test]
+fn a_run_is_created_with_what_was_asked_for_and_no_more() {
+    for (scope, path) in scopes().iter().zip([RUNS, TEAM_RUNS]) {
+        let mut expected = json!({
+            "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
+            "kind": scope.kind(Concept::UpdateRun).name(),
+            "metadata": {"name": "web-42"},
+            "spec": {
+                "placementName": "web",
+                "stagedRolloutStrategyName": "rings",
+                "state": "Initialize",
+            },
+        });
+        if !scope.is_cluster() {
+            expected["metadata"]["namespace"] = json!("team-a");
+        }
+        let request = create(scope, wish()).request("v1beta1");
+        assert_eq!((request.method, request.path.as_str()), ("POST", path));
+        assert_eq!(request.content_type, "application/json");
+        assert_eq!(request.body, expected);
+        assert!(!request.force);
+        // An index, and a hub that does not honour the state.
+        let old = RunWish {
+            snapshot: Some("7".to_owned()),
+            state: None,
+            ..wish()
+        };
+        let request = create(scope, old).request("v1beta1");
+        expected["spec"]["resourceSnapshotIndex"] = json!("7");
+        expected["spec"].as_object_mut().unwrap().remove("state");
+        assert_eq!(request.body, expected);
+    }
+}
+
+#[test]
+fn a_state_is_set_only_on_the_run_and_from_the_state_that_were_shown() {
+    for (scope, path) in scopes().iter().zip([RUNS, TEAM_RUNS]) {
+        for (from, to) in [
+            (json!("Initialize"), "Run"),
+            (json!("Run"), "Stop"),
+            (json!("Stop"), "Run"),
+            (Value::Null, "Run"),
+        ] {
+            let request = set_state(scope, &from, to).request("v1beta1");
+            assert_eq!(request.method, "PATCH");
+            assert_eq!(request.path, format!("{path}/web-42"));
+            assert_eq!(request.content_type, "application/json-patch+json");
+            assert_eq!(
+                request.body,
+                json!([
+                    {"op": "test", "path": "/metadata/uid", "value": "2f0c1a7e-0001"},
+                    {"op": "test", "path": "/spec/state", "value": from},
+                    {"op": "add", "path": "/spec/state", "value": to},
+                ])
+            );
+            assert!(!request.force);
+        }
+    }
+}
+
+#[test]
+fn an_approval_touches_one_condition_of_the_version_that_was_shown() {
+    let requests = [
+        "/apis/placement.kubernetes-fleet.io/v1beta1/clusterapprovalrequests/web-42-after-canary/status",
+        "/apis/placement.kubernetes-fleet.io/v1beta1/namespaces/team-a/approvalrequests/\
+         web-42-after-canary/status",
+    ];
+    for (scope, path) in scopes().iter().zip(requests) {
+        let mut expected = json!({
+            "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
+            "kind": scope.kind(Concept::ApprovalRequest).name(),
+            "metadata": {"name": "web-42-after-canary", "resourceVersion": "41"},
+            "status": {"conditions": [{
+                "type": "Approved",
+                "status": "True",
+                "reason": "Approved",
+                "message": "approved by alice: looks good",
+                "observedGeneration": 3,
+                // The API's time has whole seconds.
+                "lastTransitionTime": "2026-01-09T02:11:12Z",
+            }]},
+        });
+        if !scope.is_cluster() {
+            expected["metadata"]["namespace"] = json!("team-a");
+        }
+        let sent = approve(scope, &json!({})).request("v1beta1");
+        assert_eq!((sent.method, sent.path.as_str()), ("PATCH", path));
+        assert_eq!(sent.content_type, "application/apply-patch+yaml");
+        assert_eq!(sent.body, expected);
+        assert!(!sent.force, "nobody's answer is taken over");
+        // Another's answer was shown: it is taken over, and only that of the version shown.
+        for there in [
+            approved("True", &json!(2), "ok"),
+            approved("False", &json!(3), "no"),
+        ] {
+            let sent = approve(scope, &there).request("v1beta1");
+            assert!(sent.force);
+            assert_eq!(sent.body["metadata"]["resourceVersion"], "42");
+            assert_eq!(sent.body["status"], expected["status"]);
+        }
+        // Other conditions are none of ours.
+        let others = json!({"status": {"conditions": [
+            {"type": "ApprovalAccepted", "status": "False", "observedGeneration": 3},
+        ]}});
+        assert!(!approve(scope, &others).request("v1beta1").force);
+    }
+}
+
+#[test]
+fn a_deletion_names_the_object_that_was_shown() {
+    for (scope, path) in scopes().iter().zip([RUNS, TEAM_RUNS]) {
+        let run = run(scope, &json!({}));
+        let request = Change::delete(&run).request("v1beta1");
+        assert_eq!(request.method, "DELETE");
+        assert_eq!(request.path, format!("{path}/web-42"));
+        assert_eq!(
+            request.body,
+            json!({"apiVersion": "v1", "kind": "DeleteOptions",
+                   "preconditions": {"uid": "2f0c1a7e-0001"}})
+        );
+        let untouched = Change::delete_untouched(&run).request("v1beta1");
+        assert_eq!(
+            untouched.body["preconditions"],
+            json!({"uid": "2f0c1a7e-0001", "resourceVersion": "41"})
+        );
+    }
+}
+
+#[test]
+fn names_cannot_leave_their_place_in_a_path() {
+    let run = ObjectRef {
+        name: "../x?y#z".to_owned(),
+        ..run_named(&Scope::Cluster, "")
+    };
+    let mut change = create(&Scope::Cluster, wish());
+    change.object = run;
+    change.act = Act::Delete {
+        uid: "u".to_owned(),
+        resource_version: None,
+    };
+    assert_eq!(
+        change.request("v1beta1").path,
+        format!("{RUNS}/..%2Fx%3Fy%23z")
+    );
+}
+
+/// What was found afterwards, and what that means.
+type Found<'f> = (Option<Object>, Happened, &'f str);
+
+fn check(change: &Change, found: Vec<Found<'_>>) {
+    for (now, happened, what) in found {
+        assert_eq!(
+            change.happened(now.as_ref()),
+            happened,
+            "{}: {what}",
+            change.would
+        );
+    }
+}
+
+#[test]
+fn whether_a_run_was_created_is_seen() {
+    use Happened::{No, Unclear, Yes};
+    for scope in &scopes() {
+        let spec = |more: Value| Some(run_object(scope, &json!({"spec": more})));
+        check(
+            &create(scope, wish()),
+            vec![
+                (None, No, "it is not there"),
+                (spec(json!({"state": "Initialize"})), Yes, "it is there"),
+                (spec(json!({})), Yes, "it is there, and was started since"),
+                (
+                    spec(json!({"placementName": "api"})),
+                    Unclear,
+                    "another placement",
+                ),
+                (
+                    spec(json!({"stagedRolloutStrategyName": "all"})),
+                    Unclear,
+                    "another strategy",
+                ),
+                (
+                    spec(json!({"resourceSnapshotIndex": "3"})),
+                    Unclear,
+                    "another content",
+                ),
+            ],
+        );
+        let indexed = RunWish {
+            snapshot: Some("3".to_owned()),
+            ..wish()
+        };
+        check(
+            &create(scope, indexed),
+            vec![
+                (spec(json!({"resourceSnapshotIndex": "3"})), Yes, "the same"),
+                (spec(json!({})), Unclear, "the current content"),
+            ],
+        );
+    }
+}
+
+#[test]
+fn whether_a_state_was_set_is_seen() {
+    use Happened::{No, Unclear, Yes};
+    for scope in &scopes() {
+        let state = |state: Value| Some(run_object(scope, &json!({"spec": {"state": state}})));
+        let another = json!({"metadata": {"uid": "2f0c1a7e-0002"}, "spec": {"state": "Stop"}});
+        check(
+            &set_state(scope, &json!("Run"), "Stop"),
+            vec![
+                (state(json!("Stop")), Yes, "it has the new state"),
+                (state(json!("Run")), No, "it has the old state"),
+                (state(json!("Initialize")), Unclear, "neither"),
+                (state(Value::Null), Unclear, "none"),
+                (Some(run_object(scope, &another)), Unclear, "another run"),
+                (None, Unclear, "it is gone"),
+            ],
+        );
+        check(
+            &set_state(scope, &Value::Null, "Run"),
+            vec![
+                (state(Value::Null), No, "none as before"),
+                (state(json!("Run")), Yes, "it has one now"),
+            ],
+        );
+    }
+}
+
+#[test]
+fn whether_a_request_was_approved_is_seen() {
+    use Happened::{No, Unclear, Yes};
+    let ours = "approved by alice: looks good";
+    for scope in &scopes() {
+        let now = |more: Value| Some(request_object(scope, &more));
+        let mut another = approved("True", &json!(3), ours);
+        another["metadata"]["uid"] = json!("2f0c1a7e-0002");
+        let mut edited = approved("True", &json!(3), ours);
+        edited["metadata"]["generation"] = json!(4);
+        check(
+            &approve(scope, &json!({})),
+            vec![
+                (now(json!({})), No, "it is as it was"),
+                (
+                    now(json!({"metadata": {"resourceVersion": "42"}})),
+                    No,
+                    "another wrote something else",
+                ),
+                (
+                    now(approved("True", &json!(3), ours)),
+                    Yes,
+                    "it is approved",
+                ),
+                (
+                    now(approved("True", &json!(3), "approved by bob")),
+                    Unclear,
+                    "another's answer is there, and may have replaced ours",
+                ),
+                (
+                    now(approved("False", &json!(3), "no")),
+                    Unclear,
+                    "another's answer is there, and may have replaced ours",
+                ),
+                (
+                    now(approved("True", &json!(2), ours)),
+                    Unclear,
+                    "ours for another generation",
+                ),
+                (now(edited), Unclear, "ours, and the request changed since"),
+                (now(another), Unclear, "another request of the name"),
+                (None, Unclear, "it is gone"),
+            ],
+        );
+        // The same words from before, which did not count.
+        let mut before = approved("True", &json!(2), ours);
+        before["metadata"]["resourceVersion"] = json!("41");
+        check(
+            &approve(scope, &before),
+            vec![(now(before.clone()), No, "the ignored answer is still there")],
+        );
+    }
+}
+
+#[test]
+fn whether_a_run_was_deleted_is_seen() {
+    use Happened::{No, Yes};
+    for scope in &scopes() {
+        let run = run(scope, &json!({}));
+        let now = |more: Value| Some(run_object(scope, &json!({"metadata": more})));
+        for change in [Change::delete(&run), Change::delete_untouched(&run)] {
+            check(
+                &change,
+                vec![
+                    (None, Yes, "it is gone"),
+                    (now(json!({})), No, "it is there"),
+                    (
+                        now(json!({"deletionTimestamp": "2026-01-09T03:00:00Z"})),
+                        Yes,
+                        "it is being deleted",
+                    ),
+                    (
+                        now(json!({"uid": "2f0c1a7e-0002"})),
+                        Yes,
+                        "another has its name",
+                    ),
+                ],
+            );
+        }
+    }
+}
+
+#[test]
+fn the_words_of_an_approval_name_who_and_why() {
+    for (who, why, text) in [
+        (Some("alice"), None, "approved by alice"),
+        (Some("alice"), Some("  "), "approved by alice"),
+        (Some("alice"), Some(" ok "), "approved by alice: ok"),
+        (None, Some("ok"), "approved: ok"),
+        (None, None, "approved"),
+    ] {
+        assert_eq!(approval_message(who, why), text);
+    }
+}
+
+#[test]
+fn a_run_that_is_another_says_in_what() {
+    let there = run(
+        &Scope::Cluster,
+        &json!({"spec": {"resourceSnapshotIndex": "3", "placementName": "api"}}),
+    );
+    assert_eq!(
+        wish().differences(&there),
+        [
+            "placement api, not web",
+            "snapshot 3, not the current content"
+        ]
+    );
+}
+
+#[test]
+fn looking_afterwards_names_the_object() {
+    let [cluster, team] = scopes();
+    assert_eq!(
+        approve(&team, &json!({})).look(),
+        "kubectl fleet-stage approvals -n team-a"
+    );
+    assert_eq!(
+        create(&cluster, wish()).look(),
+        "kubectl fleet-stage status web-42"
+    );
+}
+
+/// The run of a phase, with the state that it was asked for.
+fn in_phase(scope: &Scope, phase: Phase, state: &Value) -> Inventory {
+    let condition = |kind: &str, status: &str, reason: &str| {
+        json!({"type": kind, "status": status, "reason": reason, "observedGeneration": 3,
+               "lastTransitionTime": "2026-01-09T02:05:00Z"})
+    };
+    let initialized = condition("Initialized", "True", "UpdateRunInitializedSuccessfully");
+    let progressing = |status: &str, reason: &str| condition("Progressing", status, reason);
+    let conditions = match phase {
+        Phase::Initializing => json!([]),
+        Phase::InitializationFailed => {
+            json!([condition(
+                "Initialized",
+                "False",
+                "UpdateRunInitializedFailed"
+            )])
+        }
+        Phase::Idle | Phase::Deleting => json!([initialized]),
+        Phase::Executing => json!([initialized, progressing("True", "UpdateRunProgressing")]),
+        Phase::Stopping => json!([initialized, progressing("Unknown", "UpdateRunStopping")]),
+        Phase::Stopped => json!([initialized, progressing("False", "UpdateRunStopped")]),
+        Phase::Succeeded => {
+            json!([
+                initialized,
+                condition("Succeeded", "True", "UpdateRunSucceeded")
+            ])
+        }
+        Phase::Failed => json!([
+            initialized,
+            condition("Succeeded", "False", "UpdateRunFailed")
+        ]),
+    };
+    let mut more = json!({"spec": {"state": state}, "status": {"conditions": conditions}});
+    if phase == Phase::Deleting {
+        more["metadata"] = json!({"deletionTimestamp": "2026-01-09T03:00:00Z"});
+    }
+    let object = run_object(scope, &more);
+    let target = object.reference();
+    let mut walk = Walk::shallow(target.clone());
+    let query = Query::named(target.kind, &target.namespace, &target.name);
+    let answer = Answer {
+        objects: vec![object],
+        outcome: Outcome::Listed,
+    };
+    walk.absorb(vec![query], vec![answer]);
+    let states = ["Initialize", "Run", "Stop"].map(str::to_owned);
+    let facts = HubFacts {
+        run_states: Some(states.into()),
+    };
+    Inventory::new(walk, "2026-01-09T04:00:00Z".parse().unwrap(), facts)
+}
+
+/// What comes of a wish, in short: the new state, `=` for what is so already, `!` for a refusal.
+fn short(step: Step) -> String {
+    match step {
+        Step::Write(change) => match change.act {
+            Act::SetState { to, uid, .. } => {
+                assert_eq!(uid, "2f0c1a7e-0001");
+                to.to_owned()
+            }
+            other => panic!("{other:?}"),
+        },
+        Step::Already(what) => format!("= {what}"),
+        Step::Refused { why, hint } => {
+            assert!(!hint.is_empty());
+            format!("! {why}")
+        }
+    }
+}
+
+#[test]
+fn every_phase_knows_what_each_wish_means() {
+    let run = "ClusterStagedUpdateRun web-42";
+    let over =
+        |how: &str, verb: &str| format!("! {run} {how}: a run that is over cannot be {verb}");
+    let each_over = |how: &str| ["started", "stopped", "resumed"].map(|verb| over(how, verb));
+    let deleting = format!("! {run} is being deleted");
+    let starts = format!("= {run} starts as soon as it is initialized");
+    let under_way = format!("= {run} is under way");
+    let not_new = format!("! {run} is stopped, not new");
+    let nothing = |verb: &str| format!("! {run} was not started: there is nothing to {verb}");
+    let table = [
+        // (phase, state, [start, stop, resume])
+        (
+            Phase::Initializing,
+            "Initialize",
+            ["Run".to_owned(), nothing("stop"), nothing("resume")],
+        ),
+        (
+            Phase::Initializing,
+            "Run",
+            [starts.clone(), "Stop".to_owned(), starts],
+        ),
+        (
+            Phase::Initializing,
+            "Stop",
+            [
+                not_new.clone(),
+                format!("= {run} is to stop as soon as it is initialized"),
+                "Run".to_owned(),
+            ],
+        ),
+        (
+            Phase::Idle,
+            "Initialize",
+            ["Run".to_owned(), nothing("stop"), nothing("resume")],
+        ),
+        (
+            Phase::Executing,
+            "Run",
+            [under_way.clone(), "Stop".to_owned(), under_way],
+        ),
+        (
+            Phase::Stopping,
+            "Stop",
+            [
+                not_new.clone(),
+                format!("= {run} is stopping"),
+                "Run".to_owned(),
+            ],
+        ),
+        (
+            Phase::Stopped,
+            "Stop",
+            [not_new, format!("= {run} is stopped"), "Run".to_owned()],
+        ),
+        (Phase::Succeeded, "Run", each_over("has succeeded")),
+        (Phase::Failed, "Run", each_over("has failed")),
+        (Phase::Failed, "Stop", each_over("has failed")),
+        (
+            Phase::InitializationFailed,
+            "Run",
+            each_over("could not be initialized"),
+        ),
+        (
+            Phase::InitializationFailed,
+            "Initialize",
+            each_over("could not be initialized"),
+        ),
+        (
+            Phase::Deleting,
+            "Run",
+            [deleting.clone(), deleting.clone(), deleting],
+        ),
+    ];
+    for (phase, state, expected) in &table {
+        let inventory = in_phase(&Scope::Cluster, *phase, &json!(state));
+        let rollout = Rollout::new(&inventory).unwrap();
+        assert_eq!(rollout.phase, *phase);
+        for (wish, expected) in [Wish::Start, Wish::Stop, Wish::Resume].iter().zip(expected) {
+            assert_eq!(
+                short(step(&rollout, *wish)),
+                *expected,
+                "{phase:?} {state} {wish:?}"
+            );
+        }
+    }
+    // The table has every phase.
+    for phase in [
+        Phase::Deleting,
+        Phase::Succeeded,
+        Phase::Failed,
+        Phase::InitializationFailed,
+        Phase::Initializing,
+        Phase::Idle,
+        Phase::Executing,
+        Phase::Stopping,
+        Phase::Stopped,
+    ] {
+        assert!(table.iter().any(|(known, ..)| *known == phase), "{phase:?}");
+    }
+}
+
+#[test]
+fn only_what_the_server_allows_is_written() {
+    let allowed = [("Initialize", "Run"), ("Run", "Stop"), ("Stop", "Run")];
+    for scope in &scopes() {
+        for phase in [
+            Phase::Initializing,
+            Phase::Idle,
+            Phase::Executing,
+            Phase::Stopping,
+            Phase::Stopped,
+        ] {
+            for state in ["Initialize", "Run", "Stop"] {
+                let inventory = in_phase(scope, phase, &json!(state));
+                let rollout = Rollout::new(&inventory).unwrap();
+                for wish in [Wish::Start, Wish::Stop, Wish::Resume] {
+                    let Step::Write(change) = step(&rollout, wish) else {
+                        continue;
+                    };
+                    let Act::SetState { from, to, .. } = &change.act else {
+                        panic!("{change:?}");
+                    };
+                    assert_eq!(from.as_deref(), Some(state));
+                    assert!(
+                        allowed.contains(&(state, *to)),
+                        "{phase:?} {wish:?}: {state} to {to}"
+                    );
+                    assert_eq!(change.object.namespace, scope.namespace());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_hub_that_ignores_the_state_is_not_written_to() {
+    let mut inventory = in_phase(&Scope::Cluster, Phase::Executing, &json!("Initialize"));
+    inventory.hub = HubFacts {
+        run_states: Some(Vec::new()),
+    };
+    let rollout = Rollout::new(&inventory).unwrap();
+    assert!(rollout.state_ignored);
+    let run = "ClusterStagedUpdateRun web-42";
+    for wish in [Wish::Start, Wish::Resume] {
+        let already = format!("= {run} runs: this hub's KubeFleet starts every run at once");
+        assert_eq!(short(step(&rollout, wish)), already);
+    }
+    let refused = short(step(&rollout, Wish::Stop));
+    assert!(
+        refused.contains("ignores spec.state") && refused.starts_with('!'),
+        "{refused}"
+    );
+}
+
+#[test]
+fn a_hint_is_a_command_in_the_runs_scope() {
+    let [_, team] = scopes();
+    for (phase, state, wish, command) in [
+        (
+            Phase::Succeeded,
+            "Run",
+            Wish::Start,
+            "kubectl fleet-stage run NEW --from web-42 -n team-a",
+        ),
+        (
+            Phase::Stopped,
+            "Stop",
+            Wish::Start,
+            "kubectl fleet-stage resume web-42 -n team-a",
+        ),
+        (
+            Phase::Idle,
+            "Initialize",
+            Wish::Stop,
+            "kubectl fleet-stage delete web-42 -n team-a",
+        ),
+        (
+            Phase::Idle,
+            "Initialize",
+            Wish::Resume,
+            "kubectl fleet-stage run web-42 -n team-a",
+        ),
+    ] {
+        let inventory = in_phase(&team, phase, &json!(state));
+        let rollout = Rollout::new(&inventory).unwrap();
+        let Step::Refused { hint, .. } = step(&rollout, wish) else {
+            panic!("{phase:?} {wish:?}");
+        };
+        assert!(hint.ends_with(command), "{hint}");
+    }
+}

@@ -1,5 +1,7 @@
 //! The command line: global flags and the list of commands.
 
+pub mod complete;
+
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::global::Global;

@@ -107,17 +107,26 @@ pub fn run(
     }
     let namespace = global.namespace.as_deref();
     let concepts = [Concept::ApprovalRequest, Concept::UpdateRun];
-    let target = reading.target_of(Some(&args.target), namespace, &concepts, ui)?;
+    let found = reading.target_of(Some(&args.target), namespace, &concepts, ui);
+    // A request that does not exist yet: the run that will ask for it says what it waits for.
+    let (target, known) = match found {
+        Ok(target) => (target, None),
+        Err(error) => {
+            let (request, run) =
+                select::of_a_run(&args.target, namespace, &mut reading).ok_or(error)?;
+            (request, Some(run))
+        }
+    };
     let by_name = target.kind.concept() == Concept::ApprovalRequest;
     if by_name && (args.stage.is_some() || args.task.is_some() || args.all) {
         return Err(Error::usage(format!(
             "--stage, --task and --all choose among the approvals of a run; {target} is one"
         )));
     }
-    let run = if by_name {
-        run_of(&target, &mut reading)?
-    } else {
-        target.clone()
+    let run = match known {
+        Some(run) => run,
+        None if by_name => run_of(&target, &mut reading)?,
+        None => target.clone(),
     };
     let inventory = look(&run, by_name.then_some(&target), &mut reading)?;
     let Some(rollout) = Rollout::new(&inventory) else {

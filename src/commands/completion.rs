@@ -1,27 +1,111 @@
 //! `completion`: a script for a shell.
 
-use clap::Args;
-use clap_complete::Shell;
+use clap::{Args, ValueEnum};
 
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::ui::Ui;
 
 /// Print a shell's completion script
+///
+/// The script completes commands, flags, and the names of what the hub has: runs, pending approval
+/// requests, placements, snapshots. kubectl itself completes `kubectl fleet-stage` when a file
+/// kubectl_complete-fleet_stage on the PATH is this program.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage completion bash > /etc/bash_completion.d/kubectl-fleet-stage\n  \
-    source <(kubectl fleet-stage completion zsh)")]
+    source <(kubectl fleet-stage completion zsh)\n  \
+    kubectl fleet-stage completion kubectl --install ~/.local/bin")]
 pub struct CompletionArgs {
-    /// The shell
+    /// The shell, or kubectl
     #[arg(value_enum)]
     shell: Shell,
+    /// With kubectl: make the files that kubectl looks for, in this folder of the PATH
+    #[arg(long, value_name = "FOLDER")]
+    install: Option<std::path::PathBuf>,
 }
 
-/// Prints the script for a command line.
-pub fn run(args: &CompletionArgs, mut command: clap::Command, ui: &mut Ui) -> Result<Exit, Error> {
-    let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut command, "kubectl-fleet-stage", &mut script);
-    ui.answer(&String::from_utf8_lossy(&script));
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs)] // clap would print them
+pub enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+    Elvish,
+    Powershell,
+    Kubectl,
+}
+
+impl Shell {
+    /// The word on the command line.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Bash => "bash",
+            Self::Zsh => "zsh",
+            Self::Fish => "fish",
+            Self::Elvish => "elvish",
+            Self::Powershell => "powershell",
+            Self::Kubectl => "kubectl",
+        }
+    }
+}
+
+/// The names under which kubectl asks a plugin for candidates: `kubectl fleet-stage`, and `kubectl
+/// fleet stage`.
+const FOR_KUBECTL: [&str; 2] = [
+    "kubectl_complete-fleet_stage",
+    "kubectl_complete-fleet-stage",
+];
+
+/// Prints the script for a command line, or makes the files that kubectl looks for.
+pub fn run(
+    args: &CompletionArgs,
+    script: impl Fn(&str) -> Option<String>,
+    ui: &mut Ui,
+) -> Result<Exit, Error> {
+    match (args.shell, &args.install) {
+        (Shell::Kubectl, Some(folder)) => install(folder, ui),
+        (Shell::Kubectl, None) => Err(Error::usage(
+            "kubectl looks for files: say in which folder of the PATH to make them",
+        )
+        .hint("for example:\n  kubectl fleet-stage completion kubectl --install ~/.local/bin")),
+        (_, Some(_)) => Err(Error::usage(
+            "--install is for kubectl; a shell's script is printed",
+        )),
+        (shell, None) => {
+            let script = script(shell.as_str());
+            ui.answer(&script.unwrap_or_default());
+            Ok(Exit::Done)
+        }
+    }
+}
+
+fn install(folder: &std::path::Path, ui: &mut Ui) -> Result<Exit, Error> {
+    let own = std::env::current_exe().map_err(|error| {
+        Error::failed(format!(
+            "where this program is cannot be found out: {error}"
+        ))
+    })?;
+    for name in FOR_KUBECTL {
+        let link = folder.join(name);
+        let failed = |error: std::io::Error| {
+            Error::failed(format!("{} cannot be made: {error}", link.display()))
+        };
+        match std::fs::symlink_metadata(&link) {
+            Ok(found) if !found.is_symlink() => {
+                return Err(Error::failed(format!(
+                    "{} exists and is no link: it is left alone",
+                    link.display()
+                )));
+            }
+            Ok(_) => std::fs::remove_file(&link).map_err(failed)?,
+            Err(_) => {}
+        }
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(&own, &link).map_err(failed)?;
+        #[cfg(not(unix))]
+        std::fs::copy(&own, link.with_extension("exe")).map_err(failed)?;
+        ui.status(&format!("made {}", link.display()));
+    }
     Ok(Exit::Done)
 }

@@ -44,7 +44,7 @@ pub(super) struct Launch {
 /// What is done before a run is made.
 pub(super) enum First {
     /// A run is stopped.
-    Stop(ObjectRef),
+    Stop(ThisRun),
     /// A run is deleted.
     Delete(ThisRun, Box<Change>),
 }
@@ -53,8 +53,7 @@ impl First {
     /// The run that it is about.
     pub(super) const fn object(&self) -> &ObjectRef {
         match self {
-            Self::Stop(run) => run,
-            Self::Delete(this, _) => &this.object,
+            Self::Stop(this) | Self::Delete(this, _) => &this.object,
         }
     }
 }
@@ -261,8 +260,10 @@ fn prepare(
         ..args.clone()
     };
     let exit = match first {
-        First::Stop(run) => {
+        First::Stop(this) => {
+            let run = &this.object;
             let inventory = reading.overview(run)?;
+            steering::is_this(&steering::rollout_of(&inventory, run)?, this)?;
             let steered =
                 steering::steer(&inventory, run, states::Wish::Stop, reading, &quiet, ui)?;
             steering::finish(&steered, states::Wish::Stop, reading, &quiet, ui)?
@@ -326,6 +327,8 @@ fn finish(
         return Ok(Exit::Done);
     }
     let inventory = reading.overview(run)?;
+    let this = again.as_ref().unwrap_or(this);
+    steering::is_this(&steering::rollout_of(&inventory, run)?, this)?;
     let wish = states::Wish::Start;
     let steered = steering::steer(&inventory, run, wish, reading, args, ui)?;
     steering::finish(&steered, wish, reading, args, ui)

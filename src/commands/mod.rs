@@ -23,7 +23,6 @@ mod names;
 pub mod output;
 pub mod permissions;
 pub mod plan;
-#[allow(dead_code)] // init, run and rollback follow
 mod planning;
 pub mod reading;
 mod refusal;

@@ -155,7 +155,11 @@ pub const ALL: &[Needs] = &[
     Needs {
         command: "approvals",
         role: Role::Reader,
-        permissions: &[required(List, ApprovalRequest), useful(List, UpdateRun)],
+        permissions: &[
+            required(List, ApprovalRequest),
+            useful(Get, UpdateRun),
+            useful(List, UpdateRun),
+        ],
     },
     Needs {
         command: "approve",
@@ -236,7 +240,29 @@ pub const ALL: &[Needs] = &[
     Needs {
         command: "list",
         role: Role::Reader,
-        permissions: &[required(List, UpdateRun)],
+        permissions: &[
+            required(List, UpdateRun),
+            useful(List, ApprovalRequest),
+            useful(List, Binding),
+        ],
+    },
+    Needs {
+        command: "plan",
+        role: Role::Reader,
+        // Without those that are required a plan says nothing, without the others less.
+        permissions: &[
+            required(Get, Placement),
+            useful(List, Placement),
+            required(Get, Strategy),
+            useful(List, Strategy),
+            useful(List, UpdateRun),
+            required(List, Binding),
+            required(List, ResourceSnapshot),
+            required(List, PolicySnapshot),
+            required(List, MemberCluster),
+            useful(List, ClusterOverrideSnapshot),
+            useful(List, OverrideSnapshot),
+        ],
     },
     Needs {
         command: "resume",
@@ -357,7 +383,13 @@ pub const ALL: &[Needs] = &[
     Needs {
         command: "strategies",
         role: Role::Reader,
-        permissions: &[required(List, Strategy), useful(List, UpdateRun)],
+        permissions: &[
+            required(List, Strategy),
+            useful(Get, Strategy),
+            useful(List, UpdateRun),
+            useful(List, ApprovalRequest),
+            useful(List, Binding),
+        ],
     },
     Needs {
         command: "wait",

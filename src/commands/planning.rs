@@ -28,6 +28,7 @@ pub(super) struct Planned {
 
 /// Reads what a run would be computed from, and computes it. Fails only where the hub itself does
 /// not answer or does not serve update runs: what else could not be read stands in the plan.
+#[allow(dead_code)] // init, run and rollback follow
 pub(super) fn read(reading: &mut Reading, wish: &Wish) -> Result<Plan, Error> {
     Ok(read_all(reading, wish, false)?.plan)
 }

@@ -1,7 +1,7 @@
 //! What a server's refusal of a write means, in the user's words.
 
 use super::reading::Reading;
-use crate::change::{Act, Change, Happened};
+use crate::change::{Act, Change};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::HubError;
@@ -131,8 +131,6 @@ fn changed(change: &Change, reading: &mut Reading) -> Option<Error> {
             _ => return None,
         },
     };
-    // A write that was done all the same would not be refused.
-    debug_assert!(change.happened(now) != Happened::Yes || now.is_none());
     let exit = if now.is_none() {
         Exit::NotFound
     } else {

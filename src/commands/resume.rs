@@ -11,6 +11,7 @@ use super::writing::{self, Writing};
 use crate::change::states::{Step, Wish, step};
 use crate::commands::approve::moves;
 use crate::diagnose;
+use crate::diagnose::finding::count;
 use crate::diagnose::report::Severity;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -106,15 +107,18 @@ fn ahead(rollout: &Rollout<'_>) -> Vec<String> {
             .iter()
             .filter(|cluster| cluster.state != ClusterState::Done)
             .collect();
+        if stage.deletes && left.is_empty() {
+            continue;
+        }
         let what = if stage.deletes {
             "removal"
         } else {
             &stage.status.name
         };
         lines.push(format!(
-            "stage {what}: {} of {} clusters left, {} at a time",
+            "stage {what}: {} of {} left, {} at a time",
             left.len(),
-            stage.clusters.len(),
+            count(stage.clusters.len(), "cluster"),
             stage.concurrency
         ));
         if !stage.deletes {

@@ -15,7 +15,7 @@ use crate::change::{Change, names as generated};
 use crate::diagnose::finding::enumerate;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::inventory::Inventory;
+use crate::inventory::{Inventory, choose};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::rollout::versions::versions;
@@ -87,15 +87,15 @@ pub fn run(
     let around = around::read(&mut reading, &placement, &required, &[Concept::Binding])?;
     let inventory = &around.inventory;
     let now = current_run(inventory, &target);
-    let again = again(args, inventory, &placement)?;
-    let to = match again {
-        Some(run) => run.spec.snapshot_index.trim().to_owned(),
-        None => destination(args, inventory, now, &placement, ui)?,
+    let made = made(args, inventory);
+    let to = match made {
+        Some(made) if args.to.is_none() => made.spec.snapshot_index.trim().to_owned(),
+        _ => destination(args, inventory, now, &placement, ui)?,
     };
     let strategy = args
         .strategy
         .clone()
-        .or_else(|| again.or(now).map(|run| run.spec.strategy.clone()))
+        .or_else(|| made.or(now).map(|run| run.spec.strategy.clone()))
         .ok_or_else(|| {
             Error::failed(format!("no run of {placement} tells which strategy to use"))
                 .hint("name it with --strategy")
@@ -118,8 +118,8 @@ pub fn run(
     let doing: Vec<_> = first
         .iter()
         .map(|first| match first {
-            First::Stop(run) => format!("stop {}", run.name),
-            First::Delete(..) => format!("delete {}", first.object().name),
+            First::Stop(this) => format!("stop {}", this.object.name),
+            First::Delete(this, _) => format!("delete {}", this.object.name),
         })
         .collect();
     let question = if doing.is_empty() {
@@ -163,30 +163,27 @@ fn placement_of(target: &ObjectRef, reading: &mut Reading) -> Result<ObjectRef, 
     Ok(target.scope().object(Concept::Placement, name))
 }
 
-/// The run that the same command made before, under the name that it gives: its own snapshot is not
-/// one to go back from.
-fn again<'i>(
-    args: &RollbackArgs,
-    inventory: &'i Inventory,
-    placement: &ObjectRef,
-) -> Result<Option<&'i UpdateRun>, Error> {
-    let (Some(name), None) = (&args.name, &args.to) else {
-        return Ok(None);
-    };
-    let run = names::of_one(name, Concept::UpdateRun, &placement.scope())?;
-    Ok(inventory
-        .runs
-        .iter()
-        .find(|one| one.object() == run)
-        .filter(|one| !one.spec.snapshot_index.trim().is_empty()))
-}
-
 /// The run that is taken back: the one that was named, else the one that rolled out last.
 fn current_run<'i>(inventory: &'i Inventory, target: &ObjectRef) -> Option<&'i UpdateRun> {
     if target.kind.concept() == Concept::UpdateRun {
         return inventory.runs.iter().find(|run| run.object() == *target);
     }
     current(inventory)
+}
+
+/// The run of the wanted name that an earlier try made: it goes back to what another completed.
+fn made<'i>(args: &RollbackArgs, inventory: &'i Inventory) -> Option<&'i UpdateRun> {
+    let word = args.name.as_deref()?;
+    let name = word.rsplit('/').next()?;
+    let mut runs = inventory.runs.iter();
+    let made = runs.find(|run| run.meta.name == name && !choose::is_finished(run))?;
+    let index = made.spec.snapshot_index.trim();
+    let completed = inventory.runs.iter().any(|run| {
+        run.meta.name != name
+            && run.status.snapshot_index == index
+            && Rollout::of(inventory, run).phase == Phase::Succeeded
+    });
+    (!index.is_empty() && completed).then_some(made)
 }
 
 /// The snapshot to go back to.
@@ -309,7 +306,7 @@ fn first(
             }
             .hint("give it up with --active=delete"));
         } else {
-            first.push(First::Stop(run.object()));
+            first.push(First::Stop(ThisRun::of(run)));
         }
     }
     Ok(first)

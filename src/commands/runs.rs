@@ -61,6 +61,8 @@ pub(super) enum Evidence {
     /// What a verdict needs: approval requests where a gate is open, bindings where a cluster may
     /// be stuck.
     Verdict,
+    /// The same, where the runs may be listed; without them the command has other things to say.
+    VerdictIfListed,
     /// All approval requests.
     Approvals,
 }

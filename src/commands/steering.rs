@@ -50,6 +50,22 @@ pub(super) fn rollout_of<'i>(
     })
 }
 
+/// That the run that was read is the one that was meant, and no other of its name.
+pub(super) fn is_this(rollout: &Rollout<'_>, this: &ThisRun) -> Result<(), Error> {
+    if this.uid.is_empty() || rollout.run.meta.uid == this.uid {
+        return Ok(());
+    }
+    let run = &this.object;
+    Err(Error::failed(format!(
+        "{run} was replaced by another of its name meanwhile; nothing was sent to that one"
+    ))
+    .hint(format!(
+        "look, then decide anew:\n  kubectl fleet-stage status {}{}",
+        run.name,
+        run.flag()
+    )))
+}
+
 /// Asks a run for another state, where that is to be written.
 pub(super) fn steer(
     inventory: &Inventory,

@@ -274,7 +274,7 @@ impl Found {
             runs: None,
             gaps: runs::gaps(&queries, &answers),
         };
-        found.add_runs(reading, reach);
+        found.add_runs(reading, reach)?;
         Ok(found)
     }
 
@@ -287,31 +287,23 @@ impl Found {
             runs: None,
             gaps: Vec::new(),
         };
-        found.add_runs(reading, &Reach::One(target.scope()));
+        found.add_runs(reading, &Reach::One(target.scope()))?;
         Ok(found)
     }
 
     /// Adds the runs that were made from one of the strategies; without them the strategies are
     /// worth showing all the same.
-    fn add_runs(&mut self, reading: &mut Reading, reach: &Reach) {
+    fn add_runs(&mut self, reading: &mut Reading, reach: &Reach) -> Result<(), Error> {
         let known = &self.strategies;
         let wanted = |run: &crate::kubefleet::run::UpdateRun| {
             known.iter().any(|(object, _)| {
                 object.name == run.spec.strategy && object.namespace == run.meta.namespace
             })
         };
-        match runs::read(reading, reach, Evidence::Verdict, wanted) {
-            Ok(runs) => {
-                self.gaps.extend(runs.gaps.iter().cloned());
-                self.runs = Some(runs);
-            }
-            Err(error) => self.gaps.push(NotChecked {
-                what: "update runs".to_owned(),
-                why: error.message,
-                subject: None,
-                clusters: Vec::new(),
-            }),
-        }
+        let runs = runs::read(reading, reach, Evidence::VerdictIfListed, wanted)?;
+        self.gaps.extend(runs.gaps.iter().cloned());
+        self.runs = Some(runs);
+        Ok(())
     }
 
     fn list(&self) -> StrategyList {

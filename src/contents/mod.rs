@@ -50,6 +50,21 @@ pub struct Manifest {
     pub value: Value,
 }
 
+impl Manifest {
+    /// Whether values in it were masked before it came here: what they were, nobody can say.
+    pub fn was_masked(&self) -> bool {
+        fn holds_mask(value: &Value) -> bool {
+            match value {
+                Value::String(text) => text.contains(mask::MASK),
+                Value::Array(items) => items.iter().any(holds_mask),
+                Value::Object(map) => map.values().any(holds_mask),
+                _ => false,
+            }
+        }
+        holds_mask(&self.value)
+    }
+}
+
 /// Whether secrets are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Secrets {

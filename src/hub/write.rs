@@ -1,7 +1,7 @@
 //! The one place that writes: each change is sent once, and what became of it is told apart.
 
 use http::{Method, Request, header};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::error::HubError;
 use super::request::Connection;
@@ -51,8 +51,13 @@ impl Hub {
         if sending.dry_run {
             parameters.push("dryRun=All".to_owned());
         }
+        let mut body = request.body;
         if request.method == "DELETE" {
-            parameters.remove(0);
+            // The server looks at no parameters where a deletion has a body.
+            parameters.clear();
+            if sending.dry_run {
+                body["dryRun"] = json!(["All"]);
+            }
         }
         let url = if parameters.is_empty() {
             request.path.clone()
@@ -61,7 +66,7 @@ impl Hub {
         };
         let connection = self.connection.clone();
         let count = self.signals.clone();
-        let body = request.body.to_string();
+        let body = body.to_string();
         let sent = wait(
             &self.runtime,
             &mut self.on_wait,

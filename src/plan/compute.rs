@@ -2,7 +2,7 @@
 
 use super::{
     Carriers, Outcome, Plan, PlannedSnapshot, Refusal, RefusalKind, StrategyChoice, Warning, Wish,
-    content, delivery, inputs, members, neighbours, overrides, stages,
+    content, delivery, inputs, members, neighbours, overrides, policy, stages,
 };
 use crate::diagnose::finding::count;
 use crate::diagnose::report::{NotChecked, Subject};
@@ -39,7 +39,7 @@ pub fn compute(inventory: &Inventory, wish: &Wish, carriers: Option<&Carriers>) 
     };
     draft.gaps();
     let exists = inputs::placement(&mut draft);
-    let policy = exists.then(|| inputs::policy(&mut draft)).flatten();
+    let policy = exists.then(|| policy::check(&mut draft)).flatten();
     if exists {
         inputs::bindings(&mut draft, policy);
     }
@@ -239,7 +239,7 @@ fn summary(plan: &Plan) -> String {
             if !plan.removed.is_empty() {
                 text = format!(
                     "{text} and remove the placement from {}",
-                    plan.removed.len()
+                    count(plan.removed.len(), "cluster")
                 );
             }
             match plan.warnings.len() {

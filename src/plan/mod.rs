@@ -9,8 +9,10 @@ mod members;
 mod neighbours;
 mod overrides;
 mod point;
+mod policy;
 pub mod schema;
 mod stages;
+mod strategy;
 mod tasks;
 
 use jiff::Timestamp;

@@ -6,6 +6,7 @@ use super::compute::Draft;
 use super::stages::Computed;
 use super::{ClusterChange, PlannedCluster, Warning, WarningKind};
 use crate::diagnose::finding::{count, enumerate};
+use crate::kubefleet::Concept;
 use crate::kubefleet::run::{RunState, UpdateRun};
 use crate::rollout::{ClusterState, Phase, Rollout};
 
@@ -208,22 +209,19 @@ pub(super) fn state_ignored(draft: &mut Draft<'_>) {
         "This hub ignores the state of runs (KubeFleet 0.1): a run begins as soon as it is created, \
          and cannot be stopped.",
     );
-    warning = match seen {
-        Some(run) => warning.evidence(run, "spec.state", "was not heeded"),
-        None => {
-            let states = inventory.hub.run_states.as_ref();
-            let words = states.map(|states| states.join(", ")).unwrap_or_default();
-            let words = if words.is_empty() {
-                "no such field".to_owned()
-            } else {
-                words
-            };
-            let schema = inventory.scope.kind(crate::kubefleet::Concept::UpdateRun);
-            let object = inventory
-                .scope
-                .object(crate::kubefleet::Concept::UpdateRun, schema.plural());
-            warning.evidence(object, "the schema of spec.state", words)
-        }
+    warning = if let Some(run) = seen {
+        warning.evidence(run, "spec.state", "was not heeded")
+    } else {
+        let states = inventory.hub.run_states.as_ref();
+        let words = states.map(|states| states.join(", ")).unwrap_or_default();
+        let words = if words.is_empty() {
+            "no such field".to_owned()
+        } else {
+            words
+        };
+        let kind = inventory.scope.kind(Concept::UpdateRun);
+        let schema = inventory.scope.object(Concept::UpdateRun, kind.plural());
+        warning.evidence(schema, "the values of spec.state", words)
     };
     draft.warnings.push(warning.disrupt(
         "To halt a run there, delete it: clusters keep what they have.",

@@ -15,7 +15,7 @@ pub type Warning = Point<WarningKind>;
 /// One point about a planned run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "{K}")]
+#[schemars(rename = "{K}Point")]
 pub struct Point<K> {
     /// What it is.
     pub kind: K,

@@ -247,7 +247,6 @@ impl Check {
             return;
         };
         match (self.text(kind, &kind_path), wait) {
-            (None, _) => {}
             (Some("TimedWait"), _) if before => self.broken(
                 &kind_path,
                 Some(kind),
@@ -263,7 +262,7 @@ impl Check {
                     "must not be there: an Approval has none",
                 );
             }
-            (Some("TimedWait" | "Approval"), _) => {}
+            (None | Some("TimedWait" | "Approval"), _) => {}
             (Some(_), _) => self.broken(&kind_path, Some(kind), "must be Approval or TimedWait"),
         }
     }

@@ -1,19 +1,16 @@
 //! The stages of the strategy, and the clusters in them.
 
-use std::collections::BTreeMap;
-
 use super::compute::Draft;
 use super::{
-    ClusterChange, PlannedCluster, PlannedStage, PlannedTask, Refusal, RefusalKind, StrategyChoice,
-    Warning, WarningKind, tasks,
+    ClusterChange, PlannedCluster, PlannedStage, PlannedTask, Refusal, RefusalKind, Warning,
+    WarningKind, strategy,
 };
 use crate::diagnose::finding::{count, enumerate};
-use crate::diagnose::{labels_of, selector_of, similar};
-use crate::inventory::source::NOT_COLLECTED;
+use crate::diagnose::{labels_of, selector_of};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::selector::LabelSelector;
 use crate::kubefleet::strategy::{Stage, Strategy, Task};
-use crate::kubefleet::{Concept, Kind, names};
+use crate::kubefleet::{Kind, names};
 use crate::rollout::placing::{Placed, Placing, sorting_number};
 use crate::rollout::rollout_started;
 
@@ -38,17 +35,9 @@ pub(super) fn compute(draft: &mut Draft<'_>, then: Option<&str>, placed: bool) -
         computed.removed = removed.map(leaving).collect();
         computed.removed.sort_by(|a, b| a.name.cmp(&b.name));
     }
-    let Some(strategy) = draft.strategy else {
-        missing(draft);
+    let Some(strategy) = strategy::check(draft) else {
         return computed;
     };
-    violations(draft);
-    for (at, stage) in strategy.spec.stages.iter().enumerate() {
-        tasks::check(draft, at, stage);
-        selector(draft, at, stage);
-        concurrency(draft, at, stage);
-    }
-    names_twice(draft, strategy);
     if !placed {
         computed.stages = stages(draft, strategy, None, then);
         return computed;
@@ -59,7 +48,8 @@ pub(super) fn compute(draft: &mut Draft<'_>, then: Option<&str>, placed: bool) -
     nowhere(draft, &placing);
     unclear(draft, &placing);
     computed.stages = stages(draft, strategy, Some(&placing), then);
-    if !placing.clusters.is_empty() {
+    // Who is in no stage as far as can be seen may be in this one.
+    if !placing.clusters.is_empty() && placing.unclear().next().is_none() {
         empty(draft, &computed.stages);
     }
     let lost = placing
@@ -74,157 +64,6 @@ pub(super) fn compute(draft: &mut Draft<'_>, then: Option<&str>, placed: bool) -
         })
         .collect();
     computed
-}
-
-fn missing(draft: &mut Draft<'_>) {
-    let inventory = draft.inventory;
-    let StrategyChoice::Named(name) = &draft.wish.strategy else {
-        return;
-    };
-    let kind = inventory.scope.kind(Concept::Strategy);
-    let unread = match &inventory.strategies.gap {
-        Some(why) if why == NOT_COLLECTED || inventory.strategies.items.is_empty() => true,
-        Some(_) | None => false,
-    };
-    if unread {
-        draft.undecided = true;
-        return;
-    }
-    let object = draft.strategy_object();
-    let others = || {
-        inventory
-            .strategies
-            .iter()
-            .filter(|strategy| strategy.meta.namespace == object.namespace)
-            .map(|strategy| strategy.meta.name.as_str())
-    };
-    let near = similar(name, others());
-    let tail = match near {
-        Some(near) => format!("; there is one named {near}"),
-        None if others().next().is_none() => {
-            let place = if object.namespace.is_empty() {
-                "on the hub".to_owned()
-            } else {
-                format!("in namespace {}", object.namespace)
-            };
-            format!("; there is no {kind} at all {place}")
-        }
-        None => String::new(),
-    };
-    let mut refusal = Refusal::new(
-        RefusalKind::StrategyNotFound,
-        &object,
-        format!("{object} does not exist{tail}."),
-    )
-    .evidence(&object, "metadata.name", "absent");
-    if let Some(near) = near {
-        let placement = &draft.placement().name;
-        refusal = refusal.look(
-            format!("Plan with {near}, if that is meant."),
-            Some(draft.command(&format!("plan --placement {placement} --strategy {near}"))),
-        );
-    } else if others().next().is_some() {
-        refusal = refusal.look("Pick one that exists.", Some(draft.command("strategies")));
-    }
-    draft.refusals.push(refusal.fix(
-        format!("Create {object}; one of the other scope or another namespace does not count."),
-        None,
-    ));
-}
-
-/// The rules of the schema that a strategy from a file breaks.
-fn violations(draft: &mut Draft<'_>) {
-    let StrategyChoice::Given(given) = &draft.wish.strategy else {
-        return;
-    };
-    let object = draft.strategy_object();
-    for violation in &given.violations {
-        let mut refusal = Refusal::new(
-            RefusalKind::StrategyRejected,
-            &object,
-            format!("{} {}.", violation.path, violation.rule),
-        );
-        if !violation.value.is_empty() {
-            refusal = refusal.evidence(&object, violation.path.clone(), violation.value.clone());
-        }
-        draft.refusals.push(refusal);
-    }
-}
-
-fn selector(draft: &mut Draft<'_>, at: usize, stage: &Stage) {
-    let Some(problem) = stage.selector.as_deref().and_then(LabelSelector::problem) else {
-        return;
-    };
-    let object = draft.strategy_object();
-    let refusal = Refusal::new(
-        RefusalKind::StageSelectorInvalid,
-        &object,
-        format!("The labelSelector of stage {} is not valid: {problem}.", stage.name),
-    )
-    .stage(&stage.name)
-    .evidence(&object, format!("spec.stages[{at}].labelSelector"), selector_of(stage))
-    .fix(
-        "Mend the selector: In and NotIn take at least one value, Exists and DoesNotExist none, and \
-         keys and values must be valid labels.",
-        None,
-    );
-    draft.refusals.push(refusal);
-}
-
-/// The controller looks at the number only when the stage is under way, and gives up then.
-fn concurrency(draft: &mut Draft<'_>, at: usize, stage: &Stage) {
-    if stage.concurrency(1).is_some() || draft.is_rejected(at, "maxConcurrency") {
-        return;
-    }
-    let object = draft.strategy_object();
-    let refusal = Refusal::new(
-        RefusalKind::MaxConcurrencyInvalid,
-        &object,
-        format!(
-            "The maxConcurrency of stage {} is neither a number nor a percentage: the run would \
-             fail when it comes to that stage.",
-            stage.name
-        ),
-    )
-    .stage(&stage.name)
-    .evidence(
-        &object,
-        format!("spec.stages[{at}].maxConcurrency"),
-        stage.max_concurrency.clone(),
-    )
-    .fix(
-        "Give a number such as 3, or a percentage such as 25%.",
-        None,
-    );
-    draft.refusals.push(refusal);
-}
-
-/// Approval requests are named after the stage, and the controller takes one that exists for its
-/// own. Source: updaterun/execution.go:handleStageApprovalTask.
-fn names_twice(draft: &mut Draft<'_>, strategy: &Strategy) {
-    let mut places: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for (at, stage) in strategy.spec.stages.iter().enumerate() {
-        places.entry(&stage.name).or_default().push(at);
-    }
-    let object = draft.strategy_object();
-    for (name, places) in places.into_iter().filter(|(_, places)| places.len() > 1) {
-        let mut warning = Warning::new(
-            WarningKind::StageNameTwice,
-            &object,
-            format!(
-                "{} stages are named {name}: they share their approval requests, so that one approval \
-                 opens the gates of all of them.",
-                places.len()
-            ),
-        )
-        .stage(name);
-        for at in places {
-            warning = warning.evidence(&object, format!("spec.stages[{at}].name"), name);
-        }
-        draft
-            .warnings
-            .push(warning.fix("Give each stage its own name.", None));
-    }
 }
 
 fn two_stages(draft: &mut Draft<'_>, placing: &Placing<'_>) {

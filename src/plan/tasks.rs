@@ -19,16 +19,29 @@ pub(super) fn check(draft: &mut Draft<'_>, at: usize, stage: &Stage) {
             continue;
         }
         let (path, message, repair) = describe(&problem, field, &stage.name);
-        let value: Vec<_> = tasks.iter().map(describe_task).collect();
+        let one = place(&problem)
+            .and_then(|at| tasks.get(at))
+            .map(describe_task);
+        let value = one.unwrap_or_else(|| {
+            let all: Vec<_> = tasks.iter().map(describe_task).collect();
+            all.join(", ")
+        });
         let refusal = Refusal::new(RefusalKind::StageTasksInvalid, &object, message)
             .stage(&stage.name)
-            .evidence(
-                &object,
-                format!("spec.stages[{at}].{path}"),
-                value.join(", "),
-            )
+            .evidence(&object, format!("spec.stages[{at}].{path}"), value)
             .fix(repair, None);
         draft.refusals.push(refusal);
+    }
+}
+
+/// The task that the problem is about.
+fn place(problem: &TaskProblem) -> Option<usize> {
+    match problem {
+        TaskProblem::TypeNotAllowed { task, .. }
+        | TaskProblem::WaitNotAllowed { task }
+        | TaskProblem::WaitMissing { task }
+        | TaskProblem::WaitNotPositive { task } => usize::try_from((*task)?).ok(),
+        _ => None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! A plan for people: the stages that the controller would compute, and what speaks against them.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::escape;
@@ -11,7 +12,8 @@ use crate::diagnose::report::Subject;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::duration;
 use crate::plan::{
-    ClusterChange, Outcome, Plan, PlannedCluster, PlannedSnapshot, PlannedStage, PlannedTask, Point,
+    ClusterChange, Outcome, Plan, PlannedCluster, PlannedSnapshot, PlannedStage, PlannedTask,
+    Point, RefusalKind,
 };
 
 /// Clusters of a stage, before the rest is only counted.
@@ -84,23 +86,32 @@ fn tree(page: &mut Page<'_>, plan: &Plan) {
     let paint = look.paint;
     hanging(&mut page.out, "", "  ", &head(plan), look.width);
     let removal = usize::from(!plan.removed.is_empty());
-    let unplaced = usize::from(!plan.unplaced.is_empty());
-    let branches = plan.stages.len() + removal + unplaced;
+    let (nowhere, unclear) = unplaced(plan);
+    // Of clusters that were not seen nobody can say how many there are.
+    let seen = plan.policy_snapshot.is_some() && unclear.is_empty();
+    let lost = [
+        ("in no stage", nowhere),
+        ("in a stage that is not known", unclear),
+    ];
+    let lost: Vec<_> = lost
+        .iter()
+        .filter(|(_, clusters)| !clusters.is_empty())
+        .collect();
+    let branches = plan.stages.len() + removal + lost.len();
     for (at, stage) in plan.stages.iter().enumerate() {
-        self::stage(page, stage, turn(at, branches));
+        self::stage(page, stage, seen, turn(at, branches));
     }
     if !plan.removed.is_empty() {
         let (branch, trunk) = turn(plan.stages.len(), branches);
         let text = format!("removal: {}", count(plan.removed.len(), "cluster"));
         hanging(&mut page.out, branch, trunk, &text, look.width);
-        several(page, &plan.removed, trunk);
+        several(page, &plan.removed.iter().collect::<Vec<_>>(), trunk);
     }
-    if !plan.unplaced.is_empty() {
-        let (branch, trunk) = turn(branches - 1, branches);
-        let text = format!("in no stage: {}", count(plan.unplaced.len(), "cluster"));
-        let text = paint.bad(&text);
-        let _ = writeln!(page.out, "{branch}{text}");
-        several(page, &plan.unplaced, trunk);
+    for (at, (what, clusters)) in lost.iter().enumerate() {
+        let (branch, trunk) = turn(plan.stages.len() + removal + at, branches);
+        let text = format!("{what}: {}", count(clusters.len(), "cluster"));
+        let _ = writeln!(page.out, "{branch}{}", paint.bad(&text));
+        several(page, clusters, trunk);
     }
     if branches == 0 {
         page.out.push_str("no stage is known\n");
@@ -160,10 +171,15 @@ fn snapshot(snapshot: &PlannedSnapshot) -> String {
     format!("snapshot {index}, or a new one if the content has changed since")
 }
 
-fn stage(page: &mut Page<'_>, stage: &PlannedStage, (branch, trunk): (&str, &str)) {
+fn stage(page: &mut Page<'_>, stage: &PlannedStage, seen: bool, (branch, trunk): (&str, &str)) {
     let look = page.look;
     let number = stage.clusters.len();
-    let mut text = format!("stage {}: {}", stage.name, count(number, "cluster"));
+    let clusters = if number == 0 && !seen {
+        "no cluster is known".to_owned()
+    } else {
+        count(number, "cluster")
+    };
+    let mut text = format!("stage {}: {clusters}", stage.name);
     if let (Some(at_once), true) = (stage.concurrency, number > 1) {
         text = format!("{text}, {at_once} at a time");
         if stage.max_concurrency.ends_with('%') {
@@ -175,8 +191,8 @@ fn stage(page: &mut Page<'_>, stage: &PlannedStage, (branch, trunk): (&str, &str
     }
     // What is the same for all of them needs to be said once.
     let common = common(&stage.clusters);
-    if let Some(common) = &common {
-        text = format!("{text}; {common}");
+    if let Some(changes) = common.clone().or_else(|| changes(&stage.clusters)) {
+        text = format!("{text}; {changes}");
     }
     hanging(
         &mut page.out,
@@ -191,17 +207,24 @@ fn stage(page: &mut Page<'_>, stage: &PlannedStage, (branch, trunk): (&str, &str
     let most = if look.verbose { usize::MAX } else { NAMED };
     page.cut |= number > most;
     let shown: Vec<_> = stage.clusters.iter().take(most).collect();
-    let name = |cluster: &PlannedCluster| match &common {
-        Some(_) => cluster.name.clone(),
-        None => format!("{} ({})", cluster.name, change(cluster)),
-    };
     for turn in shown.chunk_by(|a, b| a.turn == b.turn) {
-        let names: Vec<_> = turn.iter().map(|cluster| name(cluster)).collect();
+        // Neighbours with the same fate have it told once.
+        let groups = turn.chunk_by(|a, b| common.is_some() || change(a) == change(b));
+        let groups: Vec<_> = groups
+            .map(|group| {
+                let names: Vec<_> = group.iter().map(|it| it.name.as_str()).collect();
+                let names = names.join(", ");
+                match group.first().filter(|_| common.is_none()) {
+                    Some(first) => format!("{names} ({})", change(first)),
+                    None => names,
+                }
+            })
+            .collect();
         let number = turn.first().and_then(|cluster| cluster.turn);
         let label = number.map_or_else(|| "- ".to_owned(), |number| format!("{number}. "));
         let first = format!("{trunk}{label}");
         let rest = format!("{trunk}{}", " ".repeat(label.len()));
-        hanging(&mut page.out, &first, &rest, &names.join(", "), look.width);
+        hanging(&mut page.out, &first, &rest, &groups.join("; "), look.width);
     }
     if number > most {
         let _ = writeln!(page.out, "{trunk}and {} more", number - most);
@@ -209,6 +232,19 @@ fn stage(page: &mut Page<'_>, stage: &PlannedStage, (branch, trunk): (&str, &str
     for task in &stage.after {
         self::task(&mut page.out, "after", task, trunk, look);
     }
+}
+
+/// The clusters that are in no stage, and those of which nobody can say in which.
+fn unplaced(plan: &Plan) -> (Vec<&PlannedCluster>, Vec<&PlannedCluster>) {
+    let refused = plan
+        .refusals
+        .iter()
+        .filter(|refusal| refusal.kind == RefusalKind::ClusterInNoStage)
+        .flat_map(|refusal| &refusal.clusters);
+    let nowhere: BTreeSet<&String> = refused.collect();
+    plan.unplaced
+        .iter()
+        .partition(|cluster| nowhere.contains(&cluster.name))
 }
 
 /// What happens to all clusters of a stage alike.
@@ -220,13 +256,26 @@ fn common(clusters: &[PlannedCluster]) -> Option<String> {
         .then_some(first)
 }
 
+/// How many clusters of a stage have which fate; `None` without clusters.
+fn changes(clusters: &[PlannedCluster]) -> Option<String> {
+    let mut numbers: BTreeMap<ClusterChange, usize> = BTreeMap::new();
+    for cluster in clusters {
+        *numbers.entry(cluster.change).or_default() += 1;
+    }
+    let parts: Vec<_> = numbers
+        .iter()
+        .map(|(change, number)| format!("{number} {}", change.as_str()))
+        .collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
 /// What happens to a cluster: `snapshot 0 -> 1`.
 fn change(cluster: &PlannedCluster) -> String {
     let now = cluster.snapshot_now.as_deref();
     let then = cluster.snapshot_then.as_deref();
     match (cluster.change, now, then) {
         (ClusterChange::Unchanged, Some(now), _) => format!("unchanged at snapshot {now}"),
-        (ClusterChange::New, _, Some(then)) => format!("first snapshot, {then}"),
+        (ClusterChange::New, _, Some(then)) => format!("new, snapshot {then}"),
         (ClusterChange::Back, Some(now), Some(then)) => {
             let by = cluster.written_by.as_deref();
             let by = by.map_or_else(String::new, |run| format!(", which {run} wrote"));
@@ -252,7 +301,7 @@ fn task(out: &mut String, when: &str, task: &PlannedTask, trunk: &str, look: &Lo
 }
 
 /// Clusters without turns, those with the same fate together.
-fn several(page: &mut Page<'_>, clusters: &[PlannedCluster], trunk: &str) {
+fn several(page: &mut Page<'_>, clusters: &[&PlannedCluster], trunk: &str) {
     let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
     for cluster in clusters {
         let fate = change(cluster);

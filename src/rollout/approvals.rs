@@ -156,9 +156,9 @@ fn state(rollout: &Rollout<'_>, gate: &Gate<'_>) -> ApprovalState {
     match gate.state {
         TaskState::Done => ApprovalState::Accepted,
         _ if !rollout.is_live() => ApprovalState::RunOver,
+        _ if gate.foreign => ApprovalState::Foreign,
         TaskState::Pending => ApprovalState::NotReached,
         TaskState::Open | TaskState::Approved => match &gate.request {
-            Some(Sight::Present(_)) if gate.foreign => ApprovalState::Foreign,
             Some(Sight::Present(request)) => answered(request),
             Some(Sight::Unknown(_)) => ApprovalState::Unknown,
             Some(Sight::Absent) | None => ApprovalState::Missing,

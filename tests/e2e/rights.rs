@@ -24,6 +24,21 @@ fn call<'s>(command: &'s str, run: &'s str, placement: &'s str, now: &'s str) ->
         "diagnose" => vec!["diagnose", run, "-o", "json", "--now", now],
         "history" => vec!["history", placement, "-o", "json"],
         "list" => vec!["list", "-o", "json"],
+        // A scene's placement and strategy have one name.
+        "plan" => {
+            let name = placement
+                .split_once('/')
+                .map_or(placement, |(_, name)| name);
+            vec![
+                "plan",
+                "--placement",
+                placement,
+                "--strategy",
+                name,
+                "-o",
+                "json",
+            ]
+        }
         "snapshots" => vec!["snapshots", placement, "-o", "json"],
         "status" => vec!["status", run, "-o", "json"],
         "strategies" => vec!["strategies", "-o", "json"],

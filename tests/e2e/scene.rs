@@ -86,6 +86,11 @@ impl Scene {
         )
     }
 
+    pub fn strategy_path(&self) -> String {
+        let plural = self.kind("clusterstagedupdatestrategies", "stagedupdatestrategies");
+        self.path(plural, &self.name)
+    }
+
     pub fn placement_path(&self) -> String {
         let plural = self.kind("clusterresourceplacements", "resourceplacements");
         self.path(plural, &self.name)
@@ -261,6 +266,18 @@ impl Scene {
                     && (reason.is_empty() || found["reason"] == reason)
             })
         })
+    }
+
+    /// Waits until an object is gone, or is another than the one with this uid.
+    pub fn until_gone(&self, path: &str, uid: &Value) {
+        let begun = Instant::now();
+        while let Some(object) = self.hub.read(path) {
+            if !uid.is_null() && object["metadata"]["uid"] != *uid {
+                return;
+            }
+            assert!(begun.elapsed() < self.hub.patience(), "{path} is not gone");
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
     }
 
     /// Waits until an object is as it should be.

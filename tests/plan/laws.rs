@@ -325,3 +325,35 @@ fn a_plan_names_the_reason_for_which_a_run_was_not_initialized() {
     );
     assert!(compared > 30, "{compared}");
 }
+
+/// Whatever is missing from a bundle, there is a plan or an error, and no plan is made of nothing.
+#[test]
+fn every_line_may_be_missing() {
+    let base = include_str!("base.yaml");
+    let lines: Vec<_> = base.lines().collect();
+    let args = ["--placement", "web", "--strategy", "rolling", "-f", "-"];
+    for at in 0..lines.len() {
+        let kept = lines.iter().enumerate().filter(|(line, _)| *line != at);
+        let kept: Vec<_> = kept.map(|(_, line)| *line).collect();
+        let (code, out, err) = super::call(&args, &kept.join("\n"));
+        assert!(
+            [0, 1, 3, 6, 7].contains(&code),
+            "{at} {}: {code} {err}",
+            lines[at]
+        );
+        assert!(
+            code == 1 || out.contains("as of"),
+            "{at} {}: {err}",
+            lines[at]
+        );
+    }
+}
+
+#[test]
+fn the_order_of_objects_means_nothing() {
+    let base = include_str!("base.yaml");
+    let mut turned: Vec<_> = base.split("\n---\n").collect();
+    turned[1..].reverse();
+    let args = ["--placement", "web", "--strategy", "rolling", "-f", "-"];
+    assert_eq!(plan(&args, base), plan(&args, &turned.join("\n---\n")));
+}

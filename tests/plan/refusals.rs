@@ -514,12 +514,13 @@ fn everything_is_told_at_once() {
 fn more_than_ten_clusters_are_named() {
     let mut text = BASE.replace("number-of-clusters: '3'", "number-of-clusters: '15'");
     for at in 10..22 {
-        text.push_str(&format!(
+        let more = format!(
             "---\napiVersion: cluster.kubernetes-fleet.io/v1beta1\nkind: MemberCluster\nmetadata: {{name: far-{at}}}\n\
              ---\napiVersion: placement.kubernetes-fleet.io/v1beta1\nkind: ClusterResourceBinding\n\
              metadata:\n  name: web-far-{at}\n  labels: {{kubernetes-fleet.io/parent-CRP: web}}\n\
              spec: {{state: Scheduled, targetCluster: far-{at}, schedulingPolicySnapshotName: web-0}}\n"
-        ));
+        );
+        text.push_str(&more);
     }
     let (code, plan) = plan(ARGS, &text);
     assert_eq!(code, 3);

@@ -52,7 +52,7 @@ fn a_good_strategy_is_planned_with() {
     let (code, plan) = with(GOOD);
     assert_eq!(code, 0, "{plan:#}");
     assert_eq!(plan["strategy"]["name"], "new");
-    assert!(plan["strategyFile"].as_str().unwrap().ends_with(".yaml"));
+    assert!(plan["strategyFile"].is_string());
     assert_eq!(plan["stages"][1]["concurrency"], 2);
     assert_eq!(plan["stages"][1]["clusters"][0]["turn"], 1);
     assert_eq!(plan["stages"][1]["clusters"][1]["turn"], 1);

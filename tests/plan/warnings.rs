@@ -267,11 +267,12 @@ fn carrier(selector: &str, bindings: &[(&str, &str)]) -> String {
         namespaced()
     );
     for (cluster, state) in bindings {
-        text.push_str(&format!(
+        let more = format!(
             "---\napiVersion: placement.kubernetes-fleet.io/v1beta1\nkind: ClusterResourceBinding\n\
              metadata:\n  name: namespaces-{cluster}\n  labels: {{kubernetes-fleet.io/parent-CRP: namespaces}}\n\
              spec: {{state: {state}, targetCluster: {cluster}}}\n"
-        ));
+        );
+        text.push_str(&more);
     }
     text
 }

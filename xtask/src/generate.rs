@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::CommandFactory;
-use clap_complete::Shell;
 use kubectl_fleet_stage::cli::Cli;
 use kubectl_fleet_stage::commands::permissions::{ALL, Need, kind};
 use kubectl_fleet_stage::commands::schema::{Described, schema};
@@ -55,6 +54,7 @@ fn files(root: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, String> {
         ("report", Described::Diagnosis),
         ("report-list", Described::DiagnosisList),
         ("status", Described::Status),
+        ("plan", Described::Plan),
         ("run-list", Described::RunList),
         ("approval-list", Described::ApprovalList),
         ("strategy-list", Described::StrategyList),
@@ -70,20 +70,15 @@ fn files(root: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, String> {
     }
     text("src/diagnose/explanations.rs", explanation_list(root)?);
     for (shell, name) in [
-        (Shell::Bash, "kubectl-fleet-stage.bash"),
-        (Shell::Zsh, "_kubectl-fleet-stage"),
-        (Shell::Fish, "kubectl-fleet-stage.fish"),
-        (Shell::Elvish, "kubectl-fleet-stage.elv"),
-        (Shell::PowerShell, "_kubectl-fleet-stage.ps1"),
+        ("bash", "kubectl-fleet-stage.bash"),
+        ("zsh", "_kubectl-fleet-stage"),
+        ("fish", "kubectl-fleet-stage.fish"),
+        ("elvish", "kubectl-fleet-stage.elv"),
+        ("powershell", "_kubectl-fleet-stage.ps1"),
     ] {
-        let mut script = Vec::new();
-        clap_complete::generate(
-            shell,
-            &mut Cli::command(),
-            "kubectl-fleet-stage",
-            &mut script,
-        );
-        files.push((PathBuf::from("completions").join(name), script));
+        let script = kubectl_fleet_stage::cli::complete::script(shell);
+        let script = script.ok_or_else(|| format!("{shell} has no completion"))?;
+        text(&format!("completions/{name}"), script);
     }
     for (name, page) in manual()? {
         files.push((PathBuf::from("man").join(name), page));

@@ -1,9 +1,13 @@
 //! Which approvals a command means, and why some cannot be given.
 
+use crate::commands::names;
+use crate::commands::reading::Reading;
 use crate::error::{Error, did_you_mean};
 use crate::exit::Exit;
+use crate::inventory::source::Query;
 use crate::inventory::{Inventory, Sight};
-use crate::kubefleet::ObjectRef;
+use crate::kubefleet::object::Body;
+use crate::kubefleet::{Concept, ObjectRef, Scope};
 use crate::rollout::approvals::{Approval, ApprovalState, of_request, of_run};
 use crate::rollout::{Phase, Rollout, StageState, TaskTime};
 
@@ -24,6 +28,27 @@ pub(super) struct Selection {
     pub given: Vec<Approval>,
     /// Given and taken.
     pub taken: Vec<Approval>,
+}
+
+/// A request that a run names in its status without having made it, and that run.
+pub(super) fn of_a_run(
+    word: &str,
+    namespace: Option<&str>,
+    reading: &mut Reading,
+) -> Option<(ObjectRef, ObjectRef)> {
+    let scope = Scope::of_namespace(namespace.unwrap_or_default());
+    let request = names::of_one(word, Concept::ApprovalRequest, &scope).ok()?;
+    let runs = Query::all(scope.kind(Concept::UpdateRun), scope.namespace());
+    let run = reading.ask(&runs).objects.into_iter().find(|object| {
+        let Body::Run(run) = &object.body else {
+            return false;
+        };
+        let mut tasks = run
+            .all_stages()
+            .flat_map(|stage| stage.before.iter().chain(&stage.after));
+        tasks.any(|task| task.approval_request == request.name)
+    })?;
+    Some((request, run.reference()))
 }
 
 /// Finds what is meant. Fails where nothing can be approved.

@@ -26,7 +26,7 @@ pub(super) struct Changes {
     from: String,
     to: String,
     clusters: Vec<String>,
-    changes: Vec<Change>,
+    resources: Vec<Change>,
 }
 
 /// What changes for the clusters that have one version now.
@@ -49,7 +49,7 @@ impl VersionDiff {
             from: changes.from.clone(),
             to: changes.to.clone(),
             clusters: changes.clusters.clone(),
-            changes: changes.changes.iter().map(item).collect(),
+            changes: changes.resources.iter().map(item).collect(),
         }
     }
 }
@@ -60,13 +60,13 @@ impl Changes {
         let names = (self.from.as_str(), self.to.as_str());
         let head = format!(
             "{} ({})",
-            summary(&self.changes, names),
+            summary(&self.resources, names, true),
             list(&self.clusters, NAMED)
         );
         format!(
             "{}\n{}",
             paint.bold(&escape::line(&head)),
-            unified(&self.changes, names, paint)
+            unified(&self.resources, names, paint)
         )
     }
 }
@@ -103,7 +103,7 @@ pub(super) fn changes(plan: &Plan, around: &Around, show_secrets: bool) -> Vec<C
                 from: from.to_owned(),
                 to: to.clone(),
                 clusters,
-                changes: contents::compare(
+                resources: contents::compare(
                     contents::manifests(texts(before, around)),
                     contents::manifests(texts(after, around)),
                     secrets,
@@ -128,7 +128,7 @@ pub(super) fn note(changes: Option<&[Changes]>, wish: &Wish, ui: &mut Ui) {
     }
     if changes
         .iter()
-        .flat_map(|change| &change.changes)
+        .flat_map(|change| &change.resources)
         .any(|change| change.secrets.is_some())
     {
         ui.status("secret values are masked; --show-secrets shows them");

@@ -1,5 +1,6 @@
 //! `snapshots diff`: what differs between two versions.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use clap::Args;
@@ -12,8 +13,9 @@ use super::{SnapshotsArgs, around, find, open, warn};
 use crate::commands::global::Global;
 use crate::commands::output::{Format, Output, document, name};
 use crate::commands::reading::Input;
-use crate::contents::{self, Change, ChangeKind, SecretChange, Secrets};
-use crate::diagnose::report::Subject;
+use crate::contents::{self, Change, ChangeKind, Identity, Manifest, SecretChange, Secrets};
+use crate::diagnose::finding::enumerate;
+use crate::diagnose::report::{NotChecked, Subject};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::object::OWN_API_VERSION;
@@ -46,7 +48,7 @@ pub(super) struct DiffArgs {
     /// Show secrets as they are
     #[arg(long)]
     show_secrets: bool,
-    /// Exit with 3 when the two differ
+    /// Exit with 3 when the two differ, and with 7 when that cannot be told
     #[arg(long)]
     exit_code: bool,
     #[command(flatten)]
@@ -71,6 +73,9 @@ pub struct SnapshotDiff {
     to: String,
     /// The resources that differ, by kind, namespace and name.
     changes: Vec<ChangeItem>,
+    /// Resources with values that were masked before they could be compared.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    not_checked: Vec<NotChecked>,
 }
 
 /// One resource that differs.
@@ -115,11 +120,16 @@ pub(super) fn run(
     } else {
         Secrets::Masked
     };
-    let changes = contents::compare(
-        contents::manifests(texts(from, &around)),
-        contents::manifests(texts(to, &around)),
-        secrets,
-    );
+    let before = contents::manifests(texts(from, &around));
+    let after = contents::manifests(texts(to, &around));
+    let hidden = hidden(before.iter().chain(&after));
+    if !hidden.is_empty() {
+        ui.warning(&format!(
+            "values of {} were masked when they were collected: whether they differ cannot be told",
+            enumerate(hidden.iter().map(Identity::describe))
+        ));
+    }
+    let changes = contents::compare(before, after, secrets);
     let names = (from.index.as_str(), to.index.as_str());
     let text = match output.asked() {
         None => unified(&changes, names, ui.paint()),
@@ -136,12 +146,13 @@ pub(super) fn run(
                 from: from.index.clone(),
                 to: to.index.clone(),
                 changes: changes.iter().map(item).collect(),
+                not_checked: hidden.iter().map(not_checked).collect(),
             },
             format,
         )?,
     };
     ui.answer(&text);
-    ui.status(&summary(&changes, names));
+    ui.status(&summary(&changes, names, hidden.is_empty()));
     let masked = changes.iter().filter(|change| change.secrets.is_some());
     let masked: Vec<_> = masked.collect();
     if !masked.is_empty() {
@@ -155,17 +166,49 @@ pub(super) fn run(
             "secret values are masked and {verb}; --show-secrets shows them"
         ));
     }
-    Ok(if args.exit_code && !changes.is_empty() {
-        Exit::Failed
-    } else {
-        Exit::Done
-    })
+    Ok(
+        match (args.exit_code, changes.is_empty(), hidden.is_empty()) {
+            (true, false, _) => Exit::Failed,
+            (true, true, false) => Exit::Incomplete,
+            _ => Exit::Done,
+        },
+    )
+}
+
+/// The resources with values that were masked before they came here, each once.
+fn hidden<'m>(manifests: impl Iterator<Item = &'m Manifest>) -> BTreeSet<Identity> {
+    manifests
+        .filter(|manifest| manifest.was_masked())
+        .map(|manifest| manifest.identity.clone())
+        .collect()
+}
+
+fn not_checked(identity: &Identity) -> NotChecked {
+    NotChecked {
+        what: "masked values".to_owned(),
+        why: "they were masked when they were collected".to_owned(),
+        subject: Some(Subject::new(
+            &identity.kind,
+            &identity.namespace,
+            &identity.name,
+        )),
+        clusters: Vec::new(),
+    }
 }
 
 /// How many resources differ how.
-pub(in crate::commands) fn summary(changes: &[Change], (from, to): (&str, &str)) -> String {
+pub(in crate::commands) fn summary(
+    changes: &[Change],
+    (from, to): (&str, &str),
+    certain: bool,
+) -> String {
     if changes.is_empty() {
-        return format!("snapshots {from} and {to} hold the same");
+        let far = if certain {
+            ""
+        } else {
+            ", as far as can be told"
+        };
+        return format!("snapshots {from} and {to} hold the same{far}");
     }
     let parts: Vec<_> = [ChangeKind::Changed, ChangeKind::Added, ChangeKind::Removed]
         .into_iter()

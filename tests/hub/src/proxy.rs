@@ -60,6 +60,7 @@ impl FaultProxy {
             upstream: Upstream::new(hub.url(), client_config(&hub.authority())?),
             record: record::Record::default(),
             open: Arc::new(watch::Sender::new(true)),
+            holds: Arc::new(watch::Sender::new(true)),
         };
         let this = Self {
             address,
@@ -92,7 +93,13 @@ impl FaultProxy {
 
     /// Makes these things go wrong, and no others; counts from now on.
     pub fn rules(&self, rules: Vec<Rule>) {
+        self.front.holds.send_replace(true);
         self.front.record.lock().rules = rules;
+    }
+
+    /// Lets go on what is held, and from now on holds nothing.
+    pub fn release(&self) {
+        self.front.holds.send_replace(false);
     }
 
     /// What came by since the start or the last `clear`.

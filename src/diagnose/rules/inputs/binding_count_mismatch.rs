@@ -1,9 +1,9 @@
 //! The placement has more or fewer bindings than its policy asks for.
 
 use crate::diagnose::case::Case;
+use crate::diagnose::failing;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
-use crate::diagnose::failing;
 use crate::kubefleet::messages::Cause;
 use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::kubefleet::{Concept, names};

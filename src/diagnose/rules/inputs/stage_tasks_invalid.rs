@@ -4,9 +4,9 @@ use crate::diagnose::case::Case;
 use crate::diagnose::failing;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
+use crate::kubefleet::Concept;
 use crate::kubefleet::messages::{Cause, TaskProblem};
-use crate::kubefleet::strategy::{Stage, Task};
-use crate::kubefleet::{Concept, duration};
+use crate::kubefleet::strategy::Stage;
 
 /// Before a stage one Approval may stand, after it one Approval and one TimedWait. The schema
 /// refuses most of the rest. Source: updaterun/initialization.go:validateBeforeStageTask,
@@ -55,8 +55,7 @@ fn invalid(
         .strategy
         .present()
         .and_then(|strategy| strategy.spec.stages.iter().find(|it| it.name == stage));
-    let mended = now
-        .is_some_and(|stage| is_valid(before, if before { &stage.before } else { &stage.after }));
+    let mended = now.is_some_and(|stage| is_valid(before, stage));
     let tail = if mended { ", but not any more" } else { "" };
     let mut finding = failing::finding(case, rule, &object, format!("{lead}{tail}.")).stage(stage);
     let recorded = case
@@ -131,21 +130,12 @@ fn describe(before: bool, field: &str, problem: &TaskProblem) -> (String, String
     }
 }
 
-/// Whether the controller takes the tasks.
-fn is_valid(before: bool, tasks: &[Task]) -> bool {
-    if before {
-        return tasks.len() <= 1
-            && tasks
-                .iter()
-                .all(|task| task.kind == "Approval" && task.wait.is_empty());
-    }
-    let count = |kind| tasks.iter().filter(|task| task.kind == kind).count();
-    count("Approval") <= 1
-        && count("TimedWait") <= 1
-        && tasks
-            .iter()
-            .filter(|task| task.kind == "TimedWait")
-            .all(|task| duration::parse(&task.wait).is_some_and(|wait| wait.is_positive()))
+/// Whether every controller takes the tasks: an older one may refuse an Approval with a time, which
+/// the newest takes from it.
+fn is_valid(before: bool, stage: &Stage) -> bool {
+    let problems = stage.task_problems();
+    let timeless = || stage.before.iter().all(|task| task.wait.is_empty());
+    problems.iter().all(|(at, _)| *at != before) && (!before || timeless())
 }
 
 fn tasks(before: bool, stage: &Stage) -> String {

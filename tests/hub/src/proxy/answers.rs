@@ -24,6 +24,37 @@ pub(super) fn refusal(
             Some(resource.details()),
         ),
         Fault::NotServed => text(404, "404 page not found\n", None),
+        Fault::Missing => status(
+            404,
+            "NotFound",
+            &format!("{} not found", resource.named()),
+            Some(resource.details()),
+        ),
+        Fault::Conflict if method == Method::POST => status(
+            409,
+            "AlreadyExists",
+            &format!("{} already exists", resource.named()),
+            Some(resource.details()),
+        ),
+        Fault::Conflict => status(
+            409,
+            "Conflict",
+            &format!(
+                "Operation cannot be fulfilled on {}: the object has been modified; please apply \
+                 your changes to the latest version and try again",
+                resource.named()
+            ),
+            Some(resource.details()),
+        ),
+        Fault::Invalid => status(
+            422,
+            "Invalid",
+            &format!(
+                "{} is invalid: spec: Invalid value: \"object\": no change is allowed today",
+                resource.named()
+            ),
+            Some(resource.details()),
+        ),
         Fault::Expired => status(
             410,
             "Expired",
@@ -171,6 +202,11 @@ impl<'t> Resource<'t> {
             "{kind}{object} is forbidden: User {user:?} cannot {verb} resource {plural:?} \
              in API group {group:?} {scope}"
         )
+    }
+
+    /// The object in the server's words.
+    fn named(&self) -> String {
+        format!("{}.{} {:?}", self.plural, self.group, self.name)
     }
 
     fn details(&self) -> Value {

@@ -81,6 +81,8 @@ pub(super) struct Front {
     pub(super) record: Record,
     /// Whether there is a server at all.
     pub(super) open: Arc<watch::Sender<bool>>,
+    /// Whether what is held waits.
+    pub(super) holds: Arc<watch::Sender<bool>>,
 }
 
 impl Front {
@@ -103,6 +105,11 @@ impl Front {
     async fn left(&self) {
         // Without a sender there is no proxy any more.
         let _ = self.open.subscribe().wait_for(|open| !open).await;
+    }
+
+    /// Ends when what is held may go on.
+    async fn released(&self) {
+        let _ = self.holds.subscribe().wait_for(|holds| !holds).await;
     }
 
     /// Serves one connection to its end.
@@ -189,7 +196,21 @@ impl Front {
             _ => target,
         };
         let sent = Request::from_parts(head, Full::new(body));
-        let response = match self.upstream.send(&asked, sent).await {
+        let answered = if fault == Some(Fault::Hold) {
+            let front = self.clone();
+            // A task of its own outlives the client's connection.
+            let held = tokio::spawn(async move {
+                front.released().await;
+                front.upstream.send(&asked, sent).await
+            });
+            held.await.unwrap_or_else(|error| Err(error.into()))
+        } else {
+            self.upstream.send(&asked, sent).await
+        };
+        if fault == Some(Fault::HoldAnswer) {
+            self.released().await;
+        }
+        let response = match answered {
             Ok(response) => response.map(|body| body.map_err(Into::into).boxed_unsync()),
             Err(error) => {
                 let words = format!("the server behind the proxy: {error}\n");

@@ -22,6 +22,12 @@ pub enum Fault {
     Forbidden,
     /// 404 as for a group, version or kind that is not served: no `Status`.
     NotServed,
+    /// 404 with the `Status` of an object that does not exist.
+    Missing,
+    /// 409 with the `Status` of an object that was changed in between, or that exists already.
+    Conflict,
+    /// 422 with the `Status` of an object that is not valid.
+    Invalid,
     /// 410 with the `Status` of a list or a watch that is too old.
     Expired,
     /// 429; with the seconds to wait, if any.
@@ -43,6 +49,12 @@ pub enum Fault {
     Hang,
     /// The answer comes late.
     Delay(Duration),
+    /// The server hears of the request when [`super::FaultProxy::release`] is called, also when the
+    /// client has gone by then.
+    Hold,
+    /// The server has acted, and the client hears of it when [`super::FaultProxy::release`] is
+    /// called.
+    HoldAnswer,
     /// A list is read in pages of this size, whatever the client asks for: the server's own pages,
     /// with its own tokens, from a handful of objects.
     SmallPages(usize),

@@ -1,0 +1,478 @@
+//! Candidates that are read: names of what the hub has, contexts of the kubeconfig, codes.
+
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use clap_complete::CompletionCandidate;
+use jiff::Timestamp;
+
+use crate::commands::global::Global;
+use crate::diagnose::rules;
+use crate::hub::{Hub, contexts};
+use crate::inventory::choose::is_finished;
+use crate::inventory::source::{Query, Source};
+use crate::kubefleet::object::Body;
+use crate::kubefleet::run::{RunState, UpdateRun};
+use crate::kubefleet::{Concept, Conditions, Kind, Scope, duration, names, reasons};
+use crate::rollout::approvals::answered;
+
+/// What an argument names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hint {
+    /// Update runs.
+    Runs(Which),
+    /// Placements.
+    Placements,
+    /// Update runs and placements.
+    Targets,
+    /// Approval requests that wait for a person, and the runs that wait for them.
+    Requests,
+    /// Strategies.
+    Strategies,
+    /// The snapshots of the placement that was named, or of the run's.
+    Snapshots,
+    /// The stages of the run that was named.
+    Stages,
+    /// What can be waited for.
+    Conditions,
+    /// Namespaces.
+    Namespaces,
+    /// Contexts of the kubeconfig.
+    Contexts,
+    /// Codes of findings.
+    Codes,
+}
+
+/// Which runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Which {
+    /// All.
+    All,
+    /// Initialized, and not started.
+    Idle,
+    /// Under way.
+    Active,
+    /// Stopped.
+    Stopped,
+}
+
+/// What was typed before the cursor, and after it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Words {
+    /// The flags that lead to a hub.
+    pub global: Global,
+    /// The run, request or placement that the command is about.
+    pub target: Option<String>,
+    /// The placement.
+    pub placement: Option<String>,
+}
+
+/// What an argument of a command names; `None` where it names nothing that exists.
+pub(super) fn hint(path: &str, id: &str) -> Option<Hint> {
+    Some(match (path, id) {
+        (_, "namespace") => Hint::Namespaces,
+        (_, "context") => Hint::Contexts,
+        (_, "placement") => Hint::Placements,
+        (_, "strategy") => Hint::Strategies,
+        (_, "snapshot")
+        | ("rollback", "to")
+        | ("snapshots show", "index")
+        | ("snapshots diff", "from" | "to") => Hint::Snapshots,
+        ("approve", "target") => Hint::Requests,
+        ("approve", "stage") => Hint::Stages,
+        ("run", "run") => Hint::Runs(Which::Idle),
+        ("stop", "runs") => Hint::Runs(Which::Active),
+        ("resume", "runs") => Hint::Runs(Which::Stopped),
+        ("run", "from") | ("delete", "runs") | ("wait" | "approvals", "run") => {
+            Hint::Runs(Which::All)
+        }
+        ("status" | "diagnose" | "collect" | "rollback", "target") => Hint::Targets,
+        ("wait", "conditions") => Hint::Conditions,
+        ("explain", "finding") | (_, "suppress") => Hint::Codes,
+        _ => return None,
+    })
+}
+
+/// How long someone waits for candidates.
+const PATIENCE: Duration = Duration::from_millis(1300);
+/// How long one request may take.
+const LIMIT: Duration = Duration::from_millis(1000);
+
+/// The candidates that begin with what is typed. A hub that is slow or away has none.
+pub(super) fn candidates(hint: Hint, typed: &Words, current: &str) -> Vec<CompletionCandidate> {
+    let (tell, told) = channel();
+    let (typed, word) = (typed.clone(), current.to_owned());
+    std::thread::spawn(move || {
+        // Nobody may listen any more.
+        let _ = tell.send(found(hint, &typed, &word));
+    });
+    let found = told.recv_timeout(PATIENCE).unwrap_or_default();
+    found
+        .into_iter()
+        .filter(|(value, _)| value.starts_with(current))
+        .enumerate()
+        .map(|(place, (value, help))| {
+            let help = (!help.is_empty()).then(|| help.into());
+            CompletionCandidate::new(value)
+                .help(help)
+                .display_order(Some(place))
+        })
+        .collect()
+}
+
+/// Values, and what each is.
+type Found = Vec<(String, String)>;
+
+fn found(hint: Hint, typed: &Words, current: &str) -> Found {
+    match hint {
+        Hint::Codes => codes(current),
+        Hint::Contexts => known_contexts(&typed.global),
+        Hint::Conditions => conditions(typed, current).unwrap_or_default(),
+        _ => Asked::connect(typed)
+            .and_then(|mut asked| asked.find(hint, current))
+            .unwrap_or_default(),
+    }
+}
+
+fn codes(current: &str) -> Found {
+    let by_name = current.starts_with(|c: char| c.is_ascii_lowercase());
+    rules::ALL
+        .iter()
+        .map(|rule| match by_name {
+            true => (rule.name.to_owned(), rule.code.to_owned()),
+            false => (rule.code.to_owned(), rule.name.to_owned()),
+        })
+        .collect()
+}
+
+fn known_contexts(global: &Global) -> Found {
+    let variable = |name: &str| std::env::var_os(name);
+    let known = contexts(&global.connection(false), &variable).unwrap_or_default();
+    known
+        .into_iter()
+        .map(|name| (name, String::new()))
+        .collect()
+}
+
+/// What can be waited for; of several with commas between, the last is completed.
+fn conditions(typed: &Words, current: &str) -> Option<Found> {
+    let before = current.rfind(',').map_or("", |at| &current[..=at]);
+    let mut words: Found = [
+        ("succeeded", "the run has succeeded"),
+        ("initialized", "its stages are computed"),
+        ("started", "it has begun with its first stage"),
+        ("stopped", "it is stopped"),
+        ("approval", "a person has to approve something"),
+    ]
+    .map(|(word, help)| (word.to_owned(), help.to_owned()))
+    .into();
+    let stages = Asked::connect(typed).and_then(|mut asked| asked.stages());
+    for (stage, _) in stages.unwrap_or_default() {
+        words.push((
+            format!("stage={stage}"),
+            "the stage is completed".to_owned(),
+        ));
+        words.push((
+            format!("approval={stage}"),
+            "its approval is asked for".to_owned(),
+        ));
+    }
+    let words = words.into_iter();
+    Some(
+        words
+            .map(|(word, help)| (format!("{before}{word}"), help))
+            .collect(),
+    )
+}
+
+/// A hub that is asked.
+struct Asked<'t> {
+    hub: Hub,
+    scope: Scope,
+    typed: &'t Words,
+}
+
+impl<'t> Asked<'t> {
+    fn connect(typed: &'t Words) -> Option<Self> {
+        let flags = typed.global.connection(false);
+        let variable = |name: &str| std::env::var_os(name);
+        let hub = Hub::connect(&flags, Some(LIMIT), &variable, Box::new(|_| {})).ok()?;
+        let scope = Scope::of_namespace(typed.global.namespace.as_deref().unwrap_or_default());
+        Some(Self { hub, scope, typed })
+    }
+
+    fn find(&mut self, hint: Hint, current: &str) -> Option<Found> {
+        Some(match hint {
+            Hint::Runs(which) => {
+                let typed_as = prefix(current, self.scope.kind(Concept::UpdateRun));
+                named(self.runs(which), typed_as)
+            }
+            Hint::Placements => {
+                let typed_as = prefix(current, self.scope.kind(Concept::Placement));
+                named(self.placements(), typed_as)
+            }
+            Hint::Targets => self.targets(current),
+            Hint::Requests => self.requests(current),
+            Hint::Strategies => self.strategies(),
+            Hint::Snapshots => self.snapshots()?,
+            Hint::Stages => self.stages()?,
+            Hint::Namespaces => self.namespaces()?,
+            Hint::Conditions | Hint::Contexts | Hint::Codes => return None,
+        })
+    }
+
+    fn list(&mut self, concept: Concept) -> Vec<Body> {
+        let query = Query::all(self.scope.kind(concept), self.scope.namespace());
+        let answers = self.hub.answer(&[query]);
+        answers
+            .into_iter()
+            .flat_map(|answer| answer.objects)
+            .map(|object| object.body)
+            .collect()
+    }
+
+    fn all_runs(&mut self) -> Vec<std::sync::Arc<UpdateRun>> {
+        let mut runs: Vec<_> = self
+            .list(Concept::UpdateRun)
+            .into_iter()
+            .filter_map(|body| match body {
+                Body::Run(run) => Some(run),
+                _ => None,
+            })
+            .collect();
+        // What was made last is what is asked about most.
+        runs.sort_by_key(|run| std::cmp::Reverse(run.meta.created));
+        runs
+    }
+
+    fn runs(&mut self, which: Which) -> Found {
+        let fits = |run: &UpdateRun| {
+            let live = !is_finished(run);
+            match which {
+                Which::All => true,
+                Which::Idle => live && run.spec.wants() == RunState::Initialize,
+                Which::Active => live && run.spec.wants() == RunState::Run,
+                Which::Stopped => live && run.spec.wants() == RunState::Stop,
+            }
+        };
+        let runs = self.all_runs();
+        let runs = runs.iter().filter(|run| fits(run));
+        runs.map(|run| (run.meta.name.clone(), describe(run)))
+            .collect()
+    }
+
+    fn placements(&mut self) -> Found {
+        let placements = self.list(Concept::Placement);
+        placements
+            .iter()
+            .filter_map(|body| match body {
+                Body::Placement(placement) => {
+                    Some((placement.meta.name.clone(), "placement".to_owned()))
+                }
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// Runs by their names, placements with their type before them: a bare name means a run.
+    fn targets(&mut self, current: &str) -> Found {
+        let placement = self.scope.kind(Concept::Placement);
+        let run = self.scope.kind(Concept::UpdateRun);
+        let short = short(placement);
+        let as_run = prefix(current, run);
+        let mut found = Found::new();
+        if prefix(current, placement).is_empty() {
+            found.extend(named(self.runs(Which::All), as_run));
+        }
+        if as_run.is_empty() {
+            let typed_as = prefix(current, placement);
+            let before = if typed_as.is_empty() {
+                format!("{short}/")
+            } else {
+                typed_as.to_owned()
+            };
+            found.extend(named(self.placements(), &before));
+        }
+        found
+    }
+
+    /// The requests that wait for a person, then the runs that wait for them.
+    fn requests(&mut self, current: &str) -> Found {
+        let runs = self.all_runs();
+        let live = |name: &str| {
+            let mut own = runs.iter().filter(|run| run.meta.name == name);
+            own.any(|run| !is_finished(run))
+        };
+        let mut found = Found::new();
+        let mut waiting = Vec::new();
+        for body in self.list(Concept::ApprovalRequest) {
+            let Body::Approval(request) = body else {
+                continue;
+            };
+            if !answered(&request).needs_a_person() || !live(&request.spec.run) {
+                continue;
+            }
+            let since = ago(request.meta.created);
+            let text = format!("{} of {}{since}", request.spec.stage, request.spec.run);
+            found.push((request.meta.name.clone(), text));
+            waiting.push(request.spec.run.clone());
+        }
+        let request = self.scope.kind(Concept::ApprovalRequest);
+        let mut found = named(found, prefix(current, request));
+        waiting.sort_unstable();
+        waiting.dedup();
+        if prefix(current, request).is_empty() {
+            let run = prefix(current, self.scope.kind(Concept::UpdateRun));
+            let runs = waiting
+                .into_iter()
+                .map(|name| (name, "update run".to_owned()));
+            found.extend(named(runs.collect(), run));
+        }
+        found
+    }
+
+    fn strategies(&mut self) -> Found {
+        let strategies = self.list(Concept::Strategy);
+        strategies
+            .iter()
+            .filter_map(|body| match body {
+                Body::Strategy(strategy) => {
+                    let stages = strategy.spec.stages.iter().map(|stage| stage.name.as_str());
+                    let stages: Vec<_> = stages.collect();
+                    Some((strategy.meta.name.clone(), stages.join(" > ")))
+                }
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// The run that was named.
+    fn run(&mut self) -> Option<std::sync::Arc<UpdateRun>> {
+        let name = self.typed.target.clone()?;
+        let name = name.split_once('/').map_or(name.as_str(), |(_, name)| name);
+        let runs = self.all_runs();
+        let own = runs.iter().find(|run| run.meta.name == name);
+        own.cloned().or_else(|| {
+            // A request's name begins with its run's.
+            let mut of_request = runs
+                .iter()
+                .filter(|run| name.starts_with(&format!("{}-", run.meta.name)));
+            of_request.next().cloned()
+        })
+    }
+
+    fn stages(&mut self) -> Option<Found> {
+        let run = self.run()?;
+        let stages = run.status.stages.iter();
+        Some(
+            stages
+                .map(|stage| {
+                    let clusters = crate::diagnose::finding::count(stage.clusters.len(), "cluster");
+                    (stage.name.clone(), clusters)
+                })
+                .collect(),
+        )
+    }
+
+    fn snapshots(&mut self) -> Option<Found> {
+        let placement = match self.typed.placement.clone() {
+            Some(placement) => placement,
+            None => {
+                let target = self.typed.target.clone()?;
+                match target.split_once('/') {
+                    Some((kind, name))
+                        if Kind::from_word(kind)
+                            .is_some_and(|kind| kind.concept() == Concept::Placement) =>
+                    {
+                        name.to_owned()
+                    }
+                    _ => self.run().map_or(target, |run| run.spec.placement.clone()),
+                }
+            }
+        };
+        let name = placement
+            .split_once('/')
+            .map_or(placement.as_str(), |(_, name)| name);
+        let query = Query::labelled(
+            self.scope.kind(Concept::ResourceSnapshot),
+            self.scope.namespace(),
+            names::PARENT_PLACEMENT,
+            name,
+        );
+        let answers = self.hub.answer(&[query]);
+        let mut found: Vec<(u64, String)> = answers
+            .iter()
+            .flat_map(|answer| &answer.objects)
+            .filter_map(|object| match &object.body {
+                Body::ResourceSnapshot(snapshot) if snapshot.is_master() => {
+                    let latest = if snapshot.is_latest() { "latest, " } else { "" };
+                    let old = ago(snapshot.meta.created);
+                    let text = format!("{latest}made{}", old.trim_start_matches(','));
+                    Some((snapshot.index()?.parse().ok()?, text))
+                }
+                _ => None,
+            })
+            .collect();
+        found.sort_by_key(|(index, _)| std::cmp::Reverse(*index));
+        let found = found.into_iter();
+        Some(
+            found
+                .map(|(index, text)| (index.to_string(), text))
+                .collect(),
+        )
+    }
+
+    fn namespaces(&mut self) -> Option<Found> {
+        let list = self.hub.read_path("/api/v1/namespaces?limit=500").ok()?;
+        let items = list["items"].as_array()?.iter();
+        let names = items.filter_map(|item| item["metadata"]["name"].as_str());
+        Some(names.map(|name| (name.to_owned(), String::new())).collect())
+    }
+}
+
+/// What a run is, in a few words.
+fn describe(run: &UpdateRun) -> String {
+    let conditions = &run.status.conditions;
+    let state = if conditions.is_true(reasons::SUCCEEDED) {
+        "succeeded"
+    } else if is_finished(run) {
+        "failed"
+    } else {
+        match run.spec.wants() {
+            RunState::Initialize => "not started",
+            RunState::Stop => "stopped",
+            RunState::Run | RunState::Other => "under way",
+        }
+    };
+    format!(
+        "{state}, of {}{}",
+        run.spec.placement,
+        ago(run.meta.created)
+    )
+}
+
+fn ago(then: Option<Timestamp>) -> String {
+    then.map_or_else(String::new, |then| {
+        let age = Timestamp::now().duration_since(then);
+        format!(", {} ago", duration::describe(age))
+    })
+}
+
+/// The type that is typed before a name, with its slash; empty without one, or for another kind.
+fn prefix(current: &str, kind: Kind) -> &str {
+    match current.split_once('/') {
+        Some((typed, _)) if Kind::from_word(typed) == Some(kind) => &current[..=typed.len()],
+        _ => "",
+    }
+}
+
+fn named(found: Found, before: &str) -> Found {
+    let found = found.into_iter();
+    found
+        .map(|(name, help)| (format!("{before}{name}"), help))
+        .collect()
+}
+
+fn short(kind: Kind) -> &'static str {
+    kind.short_names().first().copied().unwrap_or_default()
+}

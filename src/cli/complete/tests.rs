@@ -1,0 +1,89 @@
+use super::{answer, script};
+use std::ffi::OsString;
+
+fn kubectl(words: &[&str]) -> Vec<String> {
+    let mut args = vec![OsString::from("/bin/kubectl_complete-fleet_stage")];
+    args.extend(words.iter().map(Into::into));
+    let text = answer(&args, None).unwrap();
+    text.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn kubectl_gets_candidates_with_their_meaning_and_a_directive() {
+    let lines = kubectl(&["expl"]);
+    assert!(lines[0].starts_with("explain\t"), "{lines:?}");
+    assert_eq!(lines.last().unwrap(), ":4");
+    let lines = kubectl(&["explain", "FS40"]);
+    assert!(
+        lines.contains(&"FS401\tapproval-observed-generation-mismatch".to_owned()),
+        "{lines:?}"
+    );
+    let lines = kubectl(&["explain", "approval-obs"]);
+    assert_eq!(
+        lines,
+        ["approval-observed-generation-mismatch\tFS401", ":4"]
+    );
+    let lines = kubectl(&["diagnose", "-o", ""]);
+    assert!(
+        lines.iter().any(|line| line.starts_with("markdown")),
+        "{lines:?}"
+    );
+}
+
+#[test]
+fn nothing_typed_offers_the_commands() {
+    let lines = kubectl(&[]);
+    assert!(
+        lines.iter().any(|line| line.starts_with("approve\t")),
+        "{lines:?}"
+    );
+}
+
+#[test]
+fn of_several_conditions_the_last_is_completed() {
+    let lines = kubectl(&[
+        "wait",
+        "x",
+        "--kubeconfig",
+        "/dev/null",
+        "--for",
+        "stopped,succ",
+    ]);
+    assert_eq!(lines, ["stopped,succeeded\tthe run has succeeded", ":4"],);
+}
+
+#[test]
+fn a_hub_that_is_away_is_silence() {
+    for words in [
+        &["approve", "--kubeconfig", "/nowhere", ""][..],
+        &["status", "--server", "https://127.0.0.1:1", ""],
+        &[
+            "rollback",
+            "crp/x",
+            "--server",
+            "https://127.0.0.1:1",
+            "--to",
+            "",
+        ],
+    ] {
+        let lines = kubectl(words);
+        assert_eq!(lines, [":4"], "{words:?}");
+    }
+}
+
+#[test]
+fn every_shell_has_a_script() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = script(shell).unwrap();
+        assert!(script.contains("FLEET_STAGE_COMPLETE"), "{shell}");
+        assert!(!script.contains("kubectl fleet"), "{shell}");
+    }
+    assert!(script("tcsh").is_none());
+}
+
+#[test]
+fn nobody_asks_without_the_variable() {
+    let args = ["kubectl-fleet-stage".into(), "list".into()];
+    assert!(answer(&args, None).is_none());
+    assert!(answer(&args, Some("")).is_none());
+}

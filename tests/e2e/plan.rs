@@ -1,0 +1,118 @@
+//! What a plan says, and what the hub then makes of the run.
+
+use serde_json::{Value, json};
+
+use crate::harness::{MEMBERS, Ran};
+use crate::scene::{Scene, both, stage, three_stages};
+
+const ALL: [&str; 3] = [MEMBERS[0].0, MEMBERS[1].0, MEMBERS[2].0];
+
+fn planned(scene: &Scene, run: &str, more: &[&str]) -> Ran {
+    let mut arguments = vec![
+        "plan",
+        "--placement",
+        &scene.name,
+        "--strategy",
+        &scene.name,
+    ];
+    arguments.extend(["--run", run, "-o", "json"]);
+    if scene.namespaced {
+        arguments.extend(["-n", &scene.namespace]);
+    }
+    arguments.extend(more);
+    scene.hub.plugin(&arguments)
+}
+
+fn names(list: &Value, key: &str) -> Vec<Value> {
+    let list = list.as_array().cloned().unwrap_or_default();
+    list.iter().map(|one| one[key].clone()).collect()
+}
+
+/// Stages, clusters in order and approval requests: of a plan, or of a run.
+fn shape(stages: &Value, keys: [&str; 5]) -> Value {
+    let [stage, cluster, before, after, request] = keys;
+    let stages = stages.as_array().cloned().unwrap_or_default();
+    let shape = |it: &Value| {
+        json!([
+            it[stage],
+            names(&it["clusters"], cluster),
+            names(&it[before], request),
+            names(&it[after], request)
+        ])
+    };
+    stages.iter().map(shape).collect()
+}
+
+#[test]
+fn a_plan_comes_true() {
+    for scene in both("plan") {
+        let mut stages = three_stages();
+        stages[1]["beforeStageTasks"] = json!([{"type": "Approval"}]);
+        stages[1]["afterStageTasks"] =
+            json!([{"type": "TimedWait", "waitTime": "1h"}, {"type": "Approval"}]);
+        // Two clusters in one stage, the higher number first by name.
+        stages[2] = json!({
+            "name": "rest", "sortingLabelKey": "order", "maxConcurrency": "100%",
+            "labelSelector": {"matchExpressions": [
+                {"key": "environment", "operator": "In", "values": ["prod", "broken"]},
+            ]},
+        });
+        scene.set(&stages, &ALL);
+        let run = format!("{}-run", scene.name);
+        let plan = planned(&scene, &run, &[]);
+        assert_eq!(plan.code, 0, "{}{}", plan.out, plan.err);
+        let plan = plan.json();
+        scene.run(&run, "Initialize");
+        let made = scene.until_run(&run, "Initialized", "True", "");
+        let keys = ["name", "name", "before", "after", "approvalRequest"];
+        let of_plan = shape(&plan["stages"], keys);
+        let keys = [
+            "stageName",
+            "clusterName",
+            "beforeStageTaskStatus",
+            "afterStageTaskStatus",
+            "approvalRequestName",
+        ];
+        let of_run = shape(&made["status"]["stagesStatus"], keys);
+        assert_eq!(of_plan, of_run);
+        let index = &made["status"]["resourceSnapshotIndexUsed"];
+        assert_eq!(&plan["snapshot"]["index"], index);
+        // Now there is a run that may be started, and another plan says so.
+        let next = planned(&scene, "another", &[]);
+        let text = next.json()["warnings"].to_string();
+        assert!(text.contains("other-run-active"), "{text}");
+        let own = planned(&scene, &run, &[]).json();
+        assert!(
+            !own["warnings"].to_string().contains("other-run-active"),
+            "{own:#}"
+        );
+    }
+}
+
+#[test]
+fn what_a_plan_refuses_the_hub_refuses() {
+    for scene in both("unplanned") {
+        scene.set(
+            &[stage("first", "staging"), stage("second", "staging")],
+            &ALL,
+        );
+        let plan = planned(&scene, &scene.name, &["--snapshot", "7"]);
+        assert_eq!(plan.code, 3, "{}{}", plan.out, plan.err);
+        let plan = plan.json();
+        let kinds = names(&plan["refusals"], "kind");
+        assert_eq!(
+            kinds,
+            [
+                "cluster-in-two-stages",
+                "cluster-in-no-stage",
+                "snapshot-not-found"
+            ]
+        );
+        scene.run_of(
+            &scene.name,
+            "Initialize",
+            &json!({"resourceSnapshotIndex": "7"}),
+        );
+        scene.until_run(&scene.name, "Initialized", "False", "");
+    }
+}

@@ -1,0 +1,322 @@
+//! Which approvals are given, mended or refused, and what is said of each.
+
+use serde_json::{Value, json};
+
+use super::{AFTER, ALL, BEFORE, condition, gated, play};
+use crate::scene::Scene;
+
+/// A run that waits before its second stage, and that has a gate after it.
+fn waiting(scene: &Scene) -> String {
+    scene.set(&gated(&[(1, BEFORE), (1, AFTER)]), &ALL);
+    scene.run(&scene.name, "Run");
+    scene.until_waiting(&scene.name);
+    let request = format!("{}-before-canary", scene.name);
+    scene.asked(&request);
+    request
+}
+
+/// Checks that a request carries one approval, and that it is for the generation that it has.
+fn counts(request: &Value) {
+    let approvals: Vec<_> = request["status"]["conditions"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter(|condition| condition["type"] == "Approved")
+        .collect();
+    assert_eq!(approvals.len(), 1, "{request:#}");
+    assert_eq!(approvals[0]["status"], "True");
+    assert_eq!(
+        approvals[0]["observedGeneration"],
+        request["metadata"]["generation"]
+    );
+}
+
+#[test]
+fn what_is_not_open_yet_says_what_it_waits_for() {
+    play("approve-early", |scene| {
+        scene.set(&gated(&[(1, BEFORE), (2, AFTER)]), &ALL);
+        let name = &scene.name;
+        scene.run(name, "Initialize");
+        scene.until_run(name, "Initialized", "True", "");
+        scene
+            .does(&["approve", name, "--yes"])
+            .ends(1)
+            .says("does not ask for the approval before stage canary yet: it has not been started");
+        scene.does(&["run", name, "--wait=false"]).ends(0);
+        let request = format!("{name}-before-canary");
+        scene.asked(&request);
+        let later = format!("{name}-after-prod");
+        for words in [
+            vec!["approve", name, "--stage", "prod", "--yes"],
+            vec!["approve", name, "--task", "after", "--yes"],
+            vec!["approve", &later, "--yes"],
+        ] {
+            let did = scene.does(&words);
+            did.ends(1)
+                .says("does not ask for the approval after stage prod yet")
+                .says("stage canary comes first")
+                .says(&format!("wait {name} --for=approval=prod/after"));
+            assert!(scene.seen_request(&later).is_none());
+        }
+        assert!(condition(&scene.asked(&request), "Approved").is_null());
+    });
+}
+
+#[test]
+fn an_approval_that_is_ignored_is_mended() {
+    play("approve-mended", |scene| {
+        let request = waiting(scene);
+        scene.approve(&request, "True", false);
+        let did = scene.does(&["approve", &scene.name, "--yes"]);
+        did.ends(0)
+            .says("carries an approval that KubeFleet ignores (observedGeneration missing")
+            .answers("is approved and accepted");
+        counts(&scene.asked(&request));
+    });
+}
+
+#[test]
+fn an_approval_that_is_withheld_is_replaced() {
+    play("approve-withheld", |scene| {
+        let request = waiting(scene);
+        scene.approve(&request, "False", true);
+        let did = scene.does(&["approve", &request, "--yes"]);
+        did.ends(0)
+            .says("carries Approved with another status than True")
+            .answers("is approved and accepted");
+        counts(&scene.asked(&request));
+    });
+}
+
+#[test]
+fn what_another_gave_is_not_given_again() {
+    play("approve-given", |scene| {
+        let request = waiting(scene);
+        scene.approve(&request, "True", true);
+        scene.asked(&format!("{}-after-canary", scene.name));
+        let before = scene.asked(&request);
+        let did = scene.does(&["approve", &request, "--yes"]);
+        did.ends(0)
+            .answers("was approved and accepted already")
+            .is_silent_of("approved ClusterApprovalRequest");
+        let after = scene.asked(&request);
+        assert_eq!(
+            before["metadata"]["resourceVersion"],
+            after["metadata"]["resourceVersion"]
+        );
+        assert_eq!(
+            condition(&after, "Approved")["message"],
+            "reviewed by the release team"
+        );
+    });
+}
+
+#[test]
+fn a_request_of_another_run_opens_nothing() {
+    play("approve-foreign", |scene| {
+        let request = waiting(scene);
+        let name = &scene.name;
+        let spec = scene.asked(&request);
+        for (own, run, words) in [
+            ("stray", name.as_str(), "has no gate that"),
+            ("orphan", "nobody", "does not exist: approving"),
+        ] {
+            let own = format!("{name}-{own}");
+            let mut stray = json!({"metadata": {"name": own}});
+            stray["apiVersion"] = spec["apiVersion"].clone();
+            stray["kind"] = spec["kind"].clone();
+            if scene.namespaced {
+                stray["metadata"]["namespace"] = json!(scene.namespace);
+            }
+            stray["spec"] = json!({"parentStageRollout": run, "targetStage": "canary"});
+            scene.hub.create(&stray);
+            scene.does(&["approve", &own, "--yes"]).ends(1).says(words);
+            assert!(condition(&scene.asked(&own), "Approved").is_null());
+        }
+    });
+}
+
+#[test]
+fn a_run_that_is_over_asks_for_nothing() {
+    play("approve-over", |scene| {
+        let request = waiting(scene);
+        let name = &scene.name;
+        scene.does(&["approve", name, "--yes"]).ends(0);
+        let after = format!("{name}-after-canary");
+        scene.asked(&after);
+        scene.does(&["approve", name, "--yes", "--wait"]).ends(0);
+        scene
+            .does(&["approve", name, "--yes"])
+            .ends(1)
+            .says("every approval of")
+            .says("was given and accepted");
+        scene
+            .does(&["approve", &request, "--yes"])
+            .ends(0)
+            .answers("already");
+        // One that failed while it waited.
+        let failed = format!("{name}-failed");
+        scene.run(&failed, "Run");
+        scene.asked(&format!("{failed}-before-canary"));
+        let placement = scene.placement_path();
+        let fewer = json!({"spec": {"policy": {"clusterNames": ["member-1", "member-2"]}}});
+        scene.hub.patch(&placement, &fewer);
+        scene.until_run(&failed, "Succeeded", "False", "");
+        scene
+            .does(&["approve", &failed, "--yes"])
+            .ends(1)
+            .says("is over (it failed)");
+        let request = scene.asked(&format!("{failed}-before-canary"));
+        assert!(condition(&request, "Approved").is_null());
+    });
+}
+
+#[test]
+fn the_flags_choose_among_gates() {
+    play("approve-flags", |scene| {
+        let request = waiting(scene);
+        let name = &scene.name;
+        let run = format!("{}/{name}", if scene.namespaced { "sur" } else { "csur" });
+        for (words, code, said) in [
+            (
+                vec!["approve", &request, "--stage", "canary"],
+                2,
+                "of a run",
+            ),
+            (vec!["approve", &request, "--all"], 2, "of a run"),
+            (
+                vec!["approve", &run, "--stage", "canry"],
+                6,
+                "did you mean canary?",
+            ),
+            (
+                vec!["approve", &run, "--stage", "prod"],
+                1,
+                "asks for no approval at stage prod",
+            ),
+            (
+                vec!["approve", &run, "--stage", "staging", "--task", "before"],
+                1,
+                "it asks for approvals at canary/before, canary/after",
+            ),
+            (vec!["approve", "nothing-of-it"], 6, "nothing-of-it"),
+            // Nobody can be asked, and nobody answered for him.
+            (vec!["approve", &run], 1, "standard input is no terminal"),
+        ] {
+            scene.does(&words).ends(code).says(said);
+        }
+        let long = "x".repeat(1025);
+        scene
+            .does(&["approve", &run, "--yes", "--reason", &long])
+            .ends(2);
+        assert!(condition(&scene.asked(&request), "Approved").is_null());
+        scene
+            .does(&[
+                "approve",
+                &run,
+                "--all",
+                "--yes",
+                "--task",
+                "before",
+                "--wait=false",
+            ])
+            .ends(0)
+            .answers("is approved");
+        counts(&scene.asked(&request));
+    });
+}
+
+#[test]
+fn what_is_shown_and_checked_is_not_done() {
+    play("approve-dry", |scene| {
+        let request = waiting(scene);
+        let name = &scene.name;
+        let before = scene.asked(&request);
+        let version = &before["metadata"]["resourceVersion"];
+        scene
+            .does(&["approve", name, "--dry-run=client"])
+            .ends(0)
+            .says("would approve")
+            .answers("PATCH /apis/placement.kubernetes-fleet.io/v1beta1/")
+            .answers("/status\n");
+        let shown = scene.does(&[
+            "approve",
+            name,
+            "--dry-run",
+            "-o",
+            "json",
+            "--reason",
+            "why",
+        ]);
+        let document = shown.ends(0).ran.json();
+        assert_eq!(document["metadata"]["resourceVersion"], *version);
+        let approved = condition(&document, "Approved");
+        assert_eq!(
+            approved["observedGeneration"],
+            before["metadata"]["generation"]
+        );
+        assert!(approved["message"].as_str().unwrap().ends_with(": why"));
+        let yaml = scene.does(&["approve", name, "--dry-run=client", "-o", "yaml"]);
+        yaml.ends(0).answers("type: Approved");
+        scene
+            .does(&["approve", name, "--dry-run=client", "-o", "name"])
+            .ends(0)
+            .answers(&request);
+        let checked = scene.does(&["approve", name, "--dry-run=server", "-o", "json"]);
+        let document = checked.ends(0).says("(checked by the server)").ran.json();
+        counts(&document);
+        let after = scene.asked(&request);
+        assert_eq!(after["metadata"]["resourceVersion"], *version);
+        // The object as it is in the end, also after a wait.
+        let done = scene.does(&["approve", name, "--yes", "-o", "json"]);
+        let document = done.ends(0).ran.json();
+        counts(&document);
+        assert_eq!(condition(&document, "ApprovalAccepted")["status"], "True");
+    });
+}
+
+#[test]
+fn a_cluster_does_not_go_back_unasked() {
+    play("approve-back", |scene| {
+        scene.set(&gated(&[(1, BEFORE)]), &ALL);
+        let name = &scene.name;
+        let [first, second] = ["1", "2"].map(|number| format!("{name}-{number}"));
+        scene.run(&first, "Run");
+        scene.until_waiting(&first);
+        scene.new_content("2");
+        // The first is not over: that is asked, and --yes answers.
+        let make = [&["run", &second], &scene.of()[..]].concat();
+        scene
+            .does(&make)
+            .ends(1)
+            .says("standard input is no terminal");
+        assert!(scene.seen_run(&second).is_none());
+        scene.does(&[&make[..], &["--yes"]].concat()).ends(0);
+        scene.asked(&format!("{second}-before-canary"));
+        scene
+            .does(&["approve", &second, "--yes", "--wait"])
+            .ends(0)
+            .says(&format!("also not over on {name}: {first}"));
+        // Now the older one would take its clusters back.
+        let request = format!("{first}-before-canary");
+        scene
+            .does(&["approve", &first, "--yes"])
+            .ends(1)
+            .says("approving would take member-2 and member-3 back from snapshot 1 to 0")
+            .says("--allow-older");
+        assert!(condition(&scene.asked(&request), "Approved").is_null());
+        // Stopped and resumed it would do the same.
+        scene.does(&["stop", &first]).ends(0);
+        scene
+            .does(&["resume", &first])
+            .ends(1)
+            .says("resuming would take member-2 and member-3 back");
+        assert_eq!(scene.seen_run(&first).unwrap()["spec"]["state"], "Stop");
+        scene
+            .does(&["resume", &first, "--allow-older", "--wait=false"])
+            .ends(0);
+        scene
+            .does(&["approve", &first, "--yes", "--allow-older", "--wait"])
+            .ends(0);
+    });
+}

@@ -1,0 +1,86 @@
+//! The right content: a run means what the placement selects now.
+
+use std::time::Duration;
+
+use super::{ALL, play};
+use crate::scene::three_stages;
+
+#[test]
+fn a_run_gets_the_content_as_it_is_now() {
+    play("content", |scene| {
+        scene.set(&three_stages(), &ALL);
+        let name = &scene.name;
+        let [first, second, third, fourth] =
+            ["1", "2", "3", "4"].map(|number| format!("{name}-{number}"));
+        scene.run(&first, "Run");
+        scene.until_run(&first, "Succeeded", "True", "");
+        let index =
+            |run: &str| scene.seen_run(run).unwrap()["status"]["resourceSnapshotIndexUsed"].clone();
+        assert_eq!(index(&first), "0");
+        // Times have whole seconds.
+        std::thread::sleep(Duration::from_secs(3));
+        scene.content("2");
+        // Whoever does not wait long enough gets no run that starts with the old content.
+        let make = |verb: &'static str, run: &str, more: &[&str]| {
+            scene.does(&[&[verb, run], &scene.of()[..], more].concat())
+        };
+        make("run", &second, &["--timeout=4s"])
+            .ends(5)
+            .says("got snapshot 0, which lacks a change noticed at")
+            .says("longer than --timeout; the run was not started")
+            .says(&format!("delete {second}"));
+        let seen = scene.seen_run(&second).unwrap();
+        assert_eq!(seen["spec"]["state"], "Initialize");
+        // It was made before, so that nothing is done to it.
+        make("run", &second, &[])
+            .ends(1)
+            .says("it was made before, so that it is left alone");
+        scene
+            .does(&["run", &second])
+            .ends(1)
+            .says("Start")
+            .says("with the old content?");
+        let left = scene.seen_run(&second).unwrap();
+        assert_eq!(left["metadata"]["uid"], seen["metadata"]["uid"]);
+        assert_eq!(left["spec"]["state"], "Initialize");
+        scene.does(&["delete", &second, "--yes"]).ends(0);
+        // What is there is taken where that is said.
+        make("run", &third, &["--snapshot", "latest", "--wait"]).ends(0);
+        let seen = scene.seen_run(&third).unwrap();
+        assert_eq!(seen["spec"]["resourceSnapshotIndex"], "0");
+        // The new content, as soon as there is a snapshot of it.
+        scene.content("3");
+        make("run", &fourth, &["--wait", "--timeout=4m"])
+            .ends(0)
+            .answers("Succeeded");
+        assert_eq!(index(&fourth), "1");
+    });
+}
+
+#[test]
+fn a_run_is_made_again_for_its_content() {
+    play("content-again", |scene| {
+        scene.set(&three_stages(), &ALL);
+        let name = &scene.name;
+        let [first, second] = ["1", "2"].map(|number| format!("{name}-{number}"));
+        scene.run(&first, "Run");
+        scene.until_run(&first, "Succeeded", "True", "");
+        std::thread::sleep(Duration::from_secs(3));
+        scene.content("2");
+        let init = [&["init", &second], &scene.of()[..]].concat();
+        scene
+            .does(&init)
+            .ends(0)
+            .says("got snapshot 0, which lacks a change noticed at")
+            .says("The run is deleted and made again in");
+        let seen = scene.seen_run(&second).unwrap();
+        assert_eq!(seen["status"]["resourceSnapshotIndexUsed"], "1");
+        assert_eq!(seen["spec"]["state"], "Initialize");
+        let asked = &seen["spec"]["resourceSnapshotIndex"];
+        assert_eq!(
+            asked.as_str().unwrap_or_default(),
+            "",
+            "it means the current content"
+        );
+    });
+}

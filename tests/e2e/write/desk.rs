@@ -1,0 +1,182 @@
+//! A command that is under way behind a proxy, while something happens on the hub.
+
+use std::io::Read;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use http::Method;
+use test_hub::{Fault, FaultProxy, Rule, Seen};
+
+use super::Did;
+use crate::harness::Ran;
+use crate::scene::Scene;
+
+/// How long a command may take that is not slow on purpose.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A scene, and a proxy of its own in front of its hub.
+pub struct Desk<'s> {
+    pub scene: &'s Scene,
+    pub proxy: FaultProxy,
+}
+
+/// A command that is under way.
+pub struct Running {
+    command: String,
+    child: Child,
+    streams: [JoinHandle<String>; 2],
+    begun: Instant,
+}
+
+impl<'s> Desk<'s> {
+    /// Nothing where the hub is not ours: a proxy needs the key of its certificate.
+    pub fn at(scene: &'s Scene) -> Option<Self> {
+        let Some((hub, _)) = &scene.hub.own else {
+            eprintln!("skipped: a proxy needs the key of the hub's certificate");
+            return None;
+        };
+        let proxy = FaultProxy::start(hub).unwrap();
+        Some(Self { scene, proxy })
+    }
+
+    /// The program and its arguments.
+    pub fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kubectl-fleet-stage"));
+        self.complete(&mut command, words);
+        command
+    }
+
+    /// Adds the arguments and the environment.
+    pub fn complete(&self, command: &mut Command, words: &[&str]) {
+        let kubeconfig: PathBuf = self.proxy.kubeconfig();
+        command.args(words).arg("--kubeconfig").arg(kubeconfig);
+        if self.scene.namespaced {
+            command.args(["-n", &self.scene.namespace]);
+        }
+        command
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    }
+
+    /// Starts a command, where nobody can be asked.
+    pub fn start(&self, words: &[&str]) -> Running {
+        let mut child = self
+            .command(words)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let out = listen(child.stdout.take().unwrap());
+        let err = listen(child.stderr.take().unwrap());
+        Running {
+            command: words.join(" "),
+            child,
+            streams: [out, err],
+            begun: Instant::now(),
+        }
+    }
+
+    /// Runs a command to its end.
+    pub fn does(&self, words: &[&str]) -> Did {
+        self.start(words).end()
+    }
+
+    /// Runs a command of which one request is held, does something meanwhile, and lets it go on.
+    pub fn does_while(&self, words: &[&str], held: Rule, meanwhile: impl FnOnce()) -> Did {
+        self.proxy.clear().unwrap();
+        self.proxy.rules(vec![held]);
+        let running = self.start(words);
+        self.until_held();
+        meanwhile();
+        self.proxy.release();
+        running.end()
+    }
+
+    /// Waits until a request is held.
+    pub fn until_held(&self) {
+        self.until("a request is held", |seen| {
+            matches!(seen.fault, Some(Fault::Hold | Fault::HoldAnswer))
+        });
+    }
+
+    /// Waits until such a request came by.
+    pub fn until(&self, what: &str, is: impl Fn(&Seen) -> bool) {
+        let begun = Instant::now();
+        while !self.proxy.requests().iter().any(&is) {
+            assert!(begun.elapsed() < PATIENCE, "not seen: {what}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// The writes that came by, whatever became of them.
+    pub fn writes(&self) -> Vec<Seen> {
+        let mut writes = self.proxy.requests();
+        writes.retain(is_write);
+        writes
+    }
+
+    /// The writes of which the server heard.
+    pub fn arrived(&self) -> Vec<Seen> {
+        let mut writes = self.writes();
+        writes.retain(|seen| {
+            matches!(
+                seen.fault,
+                None | Some(
+                    Fault::ResetAfter
+                        | Fault::Hold
+                        | Fault::HoldAnswer
+                        | Fault::Delay(_)
+                        | Fault::Cut { .. }
+                )
+            )
+        });
+        writes
+    }
+}
+
+/// Whether a request changes something. A question about permissions is a POST.
+pub fn is_write(seen: &Seen) -> bool {
+    let question = seen.target.contains("/selfsubject");
+    seen.method != Method::GET && !question
+}
+
+fn listen(mut stream: impl Read + Send + 'static) -> JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut text = Vec::new();
+        stream.read_to_end(&mut text).unwrap();
+        String::from_utf8_lossy(&text).into_owned()
+    })
+}
+
+impl Running {
+    /// Its process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// How it ends, within the time that it may take.
+    pub fn end(self) -> Did {
+        self.end_within(PATIENCE)
+    }
+
+    /// How it ends, within this time.
+    pub fn end_within(mut self, limit: Duration) -> Did {
+        while self.child.try_wait().unwrap().is_none() {
+            if self.begun.elapsed() > limit {
+                self.child.kill().unwrap();
+                let [out, err] = self.streams.map(|stream| stream.join().unwrap());
+                panic!("{} hangs:\n{out}{err}", self.command);
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let code = self.child.wait().unwrap().code().unwrap_or(-1);
+        let [out, err] = self.streams.map(|stream| stream.join().unwrap());
+        Did {
+            command: self.command,
+            ran: Ran { code, out, err },
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Going back to an older snapshot.
+
+use super::{ALL, BEFORE, condition, gated, play};
+use crate::scene::Scene;
+
+/// The scene's placement as a word.
+fn placement(scene: &Scene) -> String {
+    format!(
+        "{}/{}",
+        if scene.namespaced { "rp" } else { "crp" },
+        scene.name
+    )
+}
+
+/// How many runs there are on the scene's placement.
+fn runs(scene: &Scene) -> usize {
+    let list = scene.hub.read(&scene.run_path("")).unwrap();
+    let runs = list["items"].as_array().unwrap().iter();
+    runs.filter(|run| run["spec"]["placementName"] == scene.name.as_str())
+        .count()
+}
+
+/// A run that completed snapshot 0, and one with snapshot 1 that waits.
+fn two_runs(scene: &Scene) -> [String; 2] {
+    scene.set(&gated(&[(1, BEFORE)]), &ALL);
+    let [first, second] = ["1", "2"].map(|number| format!("{}-{number}", scene.name));
+    scene.run(&first, "Run");
+    scene.until_waiting(&first);
+    scene.approve(&format!("{first}-before-canary"), "True", true);
+    scene.until_run(&first, "Succeeded", "True", "");
+    scene.new_content("2");
+    scene.run(&second, "Run");
+    scene.until_waiting(&second);
+    [first, second]
+}
+
+#[test]
+fn a_run_that_is_not_over_is_decided_about() {
+    play("rollback-active", |scene| {
+        let [first, second] = two_runs(scene);
+        let name = &scene.name;
+        let placement = placement(scene);
+        scene
+            .does(&["rollback", &placement])
+            .ends(1)
+            .says(&format!("snapshot 0, which {first} completed"))
+            .says(&format!("instead of 1 of {second}"))
+            .says("the hub still holds the newer resources")
+            .says(&format!(
+                "Stop {second}, then roll {name} back to snapshot 0?"
+            ));
+        scene
+            .does(&["rollback", &placement, "--yes"])
+            .ends(1)
+            .says(&format!("not over on {name}: {second}; nothing was sent"))
+            .says("--active=stop");
+        assert_eq!(runs(scene), 2);
+        // It is stopped; the same again is the same.
+        let back = format!("{name}-back");
+        let command = [
+            "rollback",
+            &placement,
+            "--active=stop",
+            "--yes",
+            "--name",
+            &back,
+        ];
+        scene.does(&command).ends(0);
+        let made = scene.seen_run(&back).unwrap();
+        assert_eq!(made["spec"]["resourceSnapshotIndex"], "0");
+        let stopped = scene.seen_run(&second).unwrap();
+        assert_eq!(
+            condition(&stopped, "Progressing")["reason"],
+            "UpdateRunStopped"
+        );
+        scene.does(&command).ends(0).says("exists and is the same");
+        let by_run = [
+            "rollback",
+            &second,
+            "--active=stop",
+            "--yes",
+            "--name",
+            &back,
+        ];
+        scene.does(&by_run).ends(0).says("exists and is the same");
+        assert_eq!(runs(scene), 3);
+        let again = scene.seen_run(&back).unwrap();
+        assert_eq!(again["metadata"]["uid"], made["metadata"]["uid"]);
+        // It goes on beside, or is deleted; the name is made up.
+        let beside = format!("{name}-beside");
+        scene
+            .does(&[
+                "rollback",
+                &placement,
+                "--to",
+                "0",
+                "--active=keep",
+                "--yes",
+                "--name",
+                &beside,
+            ])
+            .ends(0);
+        assert_eq!(runs(scene), 4);
+        let alone = scene.does(&[
+            "rollback",
+            &placement,
+            "--to",
+            "0",
+            "--active=delete",
+            "--yes",
+            "-o",
+            "name",
+        ]);
+        let alone = alone
+            .ends(0)
+            .ran
+            .out
+            .trim()
+            .rsplit('/')
+            .next()
+            .unwrap()
+            .to_owned();
+        assert!(alone.starts_with(&format!("{name}-rollback-0-")), "{alone}");
+        assert!(alone.len() <= 63);
+        assert_eq!(runs(scene), 2, "the first and the last");
+        assert!(scene.seen_run(&alone).is_some());
+        // Which is awaited to its end, or to the next that a person has to do.
+        scene.does(&["approve", &alone, "--yes", "--wait"]).ends(0);
+        // The newest that another run completed before: there is none but this.
+        scene
+            .does(&["rollback", &placement, "--yes"])
+            .ends(1)
+            .says("no run of")
+            .says("name one with --to: it has 0, 1");
+    });
+}
+
+#[test]
+fn where_it_cannot_go_back_to_is_said() {
+    play("rollback-never", |scene| {
+        scene.set(&gated(&[(1, BEFORE)]), &ALL);
+        let placement = placement(scene);
+        scene
+            .does(&["rollback", &placement, "--yes"])
+            .ends(1)
+            .says("--to");
+        scene.does(&["rollback", "nothing-of-it", "--yes"]).ends(6);
+        scene.run(&scene.name, "Run");
+        scene.until_waiting(&scene.name);
+        scene
+            .does(&["rollback", &placement, "--yes"])
+            .ends(1)
+            .says("completed another snapshot before")
+            .says("name one with --to: it has 0");
+        scene
+            .does(&["rollback", &placement, "--to", "7", "--yes"])
+            .ends(6)
+            .says("has no snapshot \"7\"");
+        let keep = [
+            "rollback",
+            &placement,
+            "--to",
+            "0",
+            "--active=keep",
+            "--yes",
+        ];
+        scene
+            .does(&[&keep[..], &["--strategy", "nothing-of-it"]].concat())
+            .ends(3);
+        scene
+            .does(&[&keep[..], &["--dry-run=client", "-o", "yaml"]].concat())
+            .ends(0)
+            .answers("resourceSnapshotIndex: \"0\"");
+        scene
+            .does(&[
+                "rollback",
+                &placement,
+                "--to",
+                "0",
+                "--active=stop",
+                "--dry-run=client",
+            ])
+            .ends(0)
+            .answers("PATCH")
+            .answers("POST");
+        assert_eq!(runs(scene), 1);
+        assert_eq!(scene.seen_run(&scene.name).unwrap()["spec"]["state"], "Run");
+    });
+}
+
+#[test]
+fn a_stuck_run_is_deleted_or_stays() {
+    play("rollback-stuck", |scene| {
+        scene.set_stuck().run(&scene.name, "Run");
+        scene.until_run(&scene.name, "Progressing", "False", "UpdateRunStuck");
+        let placement = placement(scene);
+        let to = ["rollback", &placement, "--to", "0"];
+        scene
+            .does(&[&to[..], &["--active=stop", "--yes"]].concat())
+            .ends(5)
+            .says("is stuck and cannot stop; nothing was sent")
+            .says("--active=delete");
+        assert_eq!(scene.seen_run(&scene.name).unwrap()["spec"]["state"], "Run");
+        scene
+            .does(&to)
+            .ends(1)
+            .says(&format!("Delete {}, then roll", scene.name));
+        scene
+            .does(
+                &[
+                    &to[..],
+                    &[
+                        "--active=delete",
+                        "--yes",
+                        "--name",
+                        &format!("{}-back", scene.name),
+                    ],
+                ]
+                .concat(),
+            )
+            .ends(0);
+        assert!(scene.seen_run(&scene.name).is_none());
+        assert_eq!(runs(scene), 1);
+    });
+}

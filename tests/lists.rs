@@ -1,0 +1,528 @@
+//! Commands that list: what they say of hand-made and recorded bundles, in-process.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test may fail
+
+use std::cell::RefCell;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use kubectl_fleet_stage::ui::{Environment, Ui};
+use serde_json::{Value, json};
+
+const PAYMENTS: &str = "tests/lists/payments.yaml";
+
+#[derive(Clone, Default)]
+struct Sink(Rc<RefCell<Vec<u8>>>);
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+struct Said {
+    out: String,
+    err: String,
+    code: u8,
+}
+
+fn say(arguments: &[&str], environment: Environment) -> Said {
+    let (out, err) = (Sink::default(), Sink::default());
+    let mut ui = Ui::new(
+        Box::new(out.clone()),
+        Box::new(err.clone()),
+        None,
+        environment,
+    );
+    let words = std::iter::once("kubectl-fleet_stage").chain(arguments.iter().copied());
+    let exit = kubectl_fleet_stage::run(words.map(Into::into), &mut ui, || {
+        panic!("files tell the time")
+    });
+    let text = |sink: &Sink| String::from_utf8(sink.0.borrow().clone()).unwrap();
+    Said {
+        out: text(&out),
+        err: text(&err),
+        code: exit.code(),
+    }
+}
+
+fn narrow() -> Environment {
+    Environment {
+        columns: Some(80),
+        called_as: "kubectl-fleet_stage".into(),
+        ..Environment::default()
+    }
+}
+
+/// The document that a command prints.
+fn document(arguments: &[&str]) -> Value {
+    let words: Vec<_> = arguments.iter().copied().chain(["-o", "json"]).collect();
+    let said = say(&words, narrow());
+    assert_eq!(said.code, 0, "{words:?}: {}", said.err);
+    serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{words:?}: {error}"))
+}
+
+fn bundles() -> Vec<PathBuf> {
+    fn look(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                look(&path, found);
+            } else if path.extension().is_some_and(|ending| ending == "yaml") {
+                found.push(path);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for folder in [
+        "examples",
+        "tests/real",
+        "tests/healthy",
+        "tests/findings",
+        "tests/lists",
+    ] {
+        look(Path::new(folder), &mut found);
+    }
+    found.sort();
+    assert!(found.len() > 300, "{}", found.len());
+    found
+}
+
+fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
+    value
+        .pointer(pointer)
+        .and_then(Value::as_str)
+        .unwrap_or_else(|| panic!("{pointer} is no text in {value:#}"))
+}
+
+/// Alone or among others, with or without the rest of the walk: a run has one verdict.
+#[test]
+fn the_verdict_is_the_one_that_diagnose_gives() {
+    let mut seen = 0;
+    for path in bundles() {
+        let file = path.to_str().unwrap();
+        let list = document(&["list", "-A", "-f", file]);
+        for item in list["items"].as_array().unwrap() {
+            let (name, namespace) = (text(item, "/name"), text(item, "/namespace"));
+            let run = if namespace.is_empty() {
+                format!("csur/{name}")
+            } else {
+                format!("sur/{name}")
+            };
+            let mut words = vec!["diagnose", &run, "-f", file, "-o", "json"];
+            if !namespace.is_empty() {
+                words.extend(["-n", namespace]);
+            }
+            let said = say(&words, narrow());
+            let report: Value = serde_json::from_str(&said.out).unwrap();
+            assert_eq!(item["verdict"], report["verdict"], "{run} in {file}");
+            let progress = &report["progress"];
+            assert_eq!(item["done"], progress["done"], "{run} in {file}");
+            assert_eq!(item["total"], progress["total"], "{run} in {file}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 300, "{seen}");
+}
+
+/// A bundle for each rule, and all that show no rule.
+fn some_bundles() -> Vec<PathBuf> {
+    let mut bundles = bundles();
+    bundles.dedup_by_key(|path| {
+        let rule = path.starts_with("tests/findings");
+        path.parent().filter(|_| rule).unwrap_or(path).to_owned()
+    });
+    bundles
+}
+
+/// Whatever a hub holds, every command answers in every format, in rows that fit.
+#[test]
+fn every_command_answers() {
+    let mut formats = ["table", "wide", "json", "table", "yaml", "name", "table"]
+        .into_iter()
+        .cycle();
+    for path in some_bundles() {
+        let file = path.to_str().unwrap();
+        let list = document(&["list", "-A", "-f", file]);
+        let mut placements: Vec<(String, String)> = list["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|item| {
+                (
+                    text(item, "/namespace").into(),
+                    text(item, "/placement").into(),
+                )
+            })
+            .collect();
+        placements.sort();
+        placements.dedup();
+        let mut commands: Vec<Vec<String>> = ["list -A", "approvals -A", "strategies -A"]
+            .iter()
+            .map(|words| words.split(' ').map(str::to_owned).collect())
+            .collect();
+        for (namespace, placement) in &placements {
+            let (kind, flag) = if namespace.is_empty() {
+                ("crp", vec![])
+            } else {
+                ("rp", vec!["-n".to_owned(), namespace.clone()])
+            };
+            for command in ["history", "snapshots"] {
+                let words = [command.to_owned(), format!("{kind}/{placement}")];
+                commands.push(words.into_iter().chain(flag.clone()).collect());
+            }
+        }
+        for command in &commands {
+            let format = formats.next().unwrap();
+            let mut words: Vec<_> = command.iter().map(String::as_str).collect();
+            words.extend(["-f", file, "-o", format]);
+            let said = say(&words, narrow());
+            // A placement that a run names need not exist, and not everyone may read all.
+            let denied = said.code == 7 && said.err.contains("cannot be listed: ");
+            assert!(
+                denied || matches!(said.code, 0 | 6),
+                "{words:?}: {}",
+                said.err
+            );
+            if format == "table" {
+                let rows = said.out.lines();
+                for row in rows.filter(|row| !row.contains("kubectl fleet-stage")) {
+                    assert!(row.chars().count() <= 80, "{words:?}: {row}");
+                }
+            }
+        }
+    }
+}
+
+/// Nothing of a secret is in any output, unless it was asked for.
+#[test]
+fn secrets_are_shown_to_those_who_ask() {
+    let secrets = ["dG9rZW4t", "cGF5bWVudHM=", "pg-word", "hunter2"];
+    for command in [
+        vec!["snapshots", "payments"],
+        vec!["snapshots", "show", "payments", "0"],
+        vec!["snapshots", "diff", "payments", "0", "1"],
+        vec!["snapshots", "diff", "payments", "0", "2"],
+        vec!["history", "payments"],
+    ] {
+        for format in ["table", "wide", "json", "yaml", "name"] {
+            let mut words = command.clone();
+            words.extend(["-f", PAYMENTS, "-o", format]);
+            let said = say(&words, narrow());
+            for secret in secrets {
+                assert!(!said.out.contains(secret), "{words:?}: {}", said.out);
+                assert!(!said.err.contains(secret), "{words:?}: {}", said.err);
+            }
+        }
+    }
+    let diff = ["snapshots", "diff", "payments", "0", "2", "-f", PAYMENTS];
+    let said = say(&diff, narrow());
+    assert!(
+        secrets.iter().all(|secret| !said.out.contains(secret)),
+        "{}",
+        said.out
+    );
+    let asked: Vec<_> = diff.iter().copied().chain(["--show-secrets"]).collect();
+    let said = say(&asked, narrow());
+    assert!(
+        secrets.iter().all(|secret| said.out.contains(secret)),
+        "{}",
+        said.out
+    );
+}
+
+#[test]
+fn a_version_may_be_several_objects() {
+    let list = document(&["snapshots", "payments", "-f", PAYMENTS]);
+    let items = list["items"].as_array().unwrap();
+    let parts: Vec<_> = items.iter().map(|item| item["parts"].clone()).collect();
+    assert_eq!(
+        parts,
+        [
+            json!(["payments-0-snapshot"]),
+            json!(["payments-1-snapshot", "payments-1-0", "payments-1-1"]),
+            json!(["payments-2-snapshot"]),
+        ]
+    );
+    let resources: Vec<_> = items.iter().map(|item| item["resources"].clone()).collect();
+    assert_eq!(resources, [4, 5, 2]);
+    let complete: Vec<_> = items.iter().map(|item| item["complete"].clone()).collect();
+    assert_eq!(complete, [true, true, false]);
+    assert_eq!(items[2]["flaw"], "1 of 2 parts are there");
+    // Three are kept: the next one deletes 0.
+    let survives: Vec<_> = items.iter().map(|item| item["survives"].clone()).collect();
+    assert_eq!(survives, [0, 1, 2]);
+    let clusters: Vec<_> = items.iter().map(|item| item["clusters"].clone()).collect();
+    assert_eq!(
+        clusters,
+        [
+            json!(["member-2", "member-3"]),
+            json!(["member-1"]),
+            json!([])
+        ]
+    );
+    assert_eq!(items[1]["runs"], json!(["payments-2", "payments-3"]));
+}
+
+#[test]
+fn differences_are_said_resource_by_resource() {
+    let diff = document(&["snapshots", "diff", "payments", "0", "1", "-f", PAYMENTS]);
+    let said: Vec<_> = diff["changes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|change| {
+            (
+                text(change, "/change"),
+                text(change, "/name"),
+                change["secrets"].clone(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        said,
+        [
+            ("changed", "settings", json!("differ")),
+            ("changed", "web", json!("same")),
+            ("changed", "gateway", json!("differ")),
+            ("added", "web", json!(null)),
+        ]
+    );
+    let code = |to: &str| {
+        let words = [
+            "snapshots",
+            "diff",
+            "payments",
+            "1",
+            to,
+            "--exit-code",
+            "-f",
+            PAYMENTS,
+        ];
+        say(&words, narrow()).code
+    };
+    assert_eq!((code("1"), code("0"), code("7")), (0, 3, 6));
+}
+
+#[test]
+fn history_tells_what_the_bindings_tell() {
+    let history = document(&["history", "payments", "-f", PAYMENTS]);
+    let runs = history["runs"].as_array().unwrap();
+    let held: Vec<_> = runs
+        .iter()
+        .map(|run| {
+            (
+                text(run, "/verdict"),
+                run["stillOn"].clone(),
+                run["replacedOn"].clone(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        held,
+        [
+            (
+                "Succeeded",
+                json!(["member-2", "member-3"]),
+                json!(["member-1"])
+            ),
+            (
+                "Succeeded",
+                json!(["member-1"]),
+                json!(["member-2", "member-3"])
+            ),
+            ("WaitingForApproval", json!(["member-1"]), json!([])),
+        ]
+    );
+    let notes: Vec<_> = history["notes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|note| {
+            (
+                text(note, "/kind"),
+                note["run"].as_str(),
+                note["clusters"].clone(),
+            )
+        })
+        .collect();
+    let canary = json!(["member-2", "member-3"]);
+    let all = json!(["member-1", "member-2", "member-3"]);
+    assert_eq!(
+        notes,
+        [
+            ("PutBack", Some("payments-1"), canary.clone()),
+            ("OldContent", Some("payments-3"), all),
+            ("SuccessReplaced", Some("payments-2"), canary),
+            (
+                "VersionsMixed",
+                None,
+                json!(["member-2", "member-3", "member-1"])
+            ),
+        ]
+    );
+    let now: Vec<_> = history["clusters"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| {
+            (
+                text(one, "/snapshot"),
+                text(one, "/writtenBy"),
+                one["available"].clone(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        now,
+        [("0", "payments-1", json!(2)), ("1", "payments-3", json!(1))]
+    );
+    let canary = &runs[0]["stages"][1];
+    assert_eq!(canary["tookSeconds"], 30);
+    assert_eq!(canary["approvals"][0]["by"], "alice@example.com");
+    assert_eq!(runs[0]["tookSeconds"], 1825);
+}
+
+#[test]
+fn a_rollback_that_was_asked_for_is_no_warning() {
+    let file = "examples/cluster/rolled-back.yaml";
+    let history = document(&["history", "example-placement", "-f", file]);
+    let notes = history["notes"].as_array().unwrap();
+    assert_eq!(notes.len(), 1, "{notes:#?}");
+    assert_eq!(notes[0]["kind"], "RolledBack");
+    assert_eq!(notes[0]["severity"], "info");
+    assert_eq!(notes[0]["run"], "example-run-rollback");
+}
+
+#[test]
+fn a_waiting_older_run_threatens() {
+    let file = "tests/findings/FS703/fires-waiting-older-run.yaml";
+    let history = document(&["history", "example-placement", "-f", file]);
+    let note = &history["notes"][0];
+    assert_eq!(note["kind"], "WouldGoBack");
+    assert_eq!(note["command"], "kubectl fleet-stage delete run-1");
+    assert_eq!(note["clusters"], json!(["member1"]));
+}
+
+#[test]
+fn approvals_say_what_became_of_them() {
+    let list = document(&["approvals", "-f", PAYMENTS]);
+    let states: Vec<_> = list["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| {
+            let by = item["by"].as_str().or(item["with"].as_str());
+            (text(item, "/name"), text(item, "/state"), by)
+        })
+        .collect();
+    assert_eq!(
+        states,
+        [
+            ("payments-0-after-canary", "RunGone", None),
+            (
+                "payments-1-before-canary",
+                "Accepted",
+                Some("alice@example.com")
+            ),
+            (
+                "payments-2-before-canary",
+                "Accepted",
+                Some("kubectl-patch")
+            ),
+            ("payments-3-before-canary", "Ignored", None),
+        ]
+    );
+    let pending = document(&["approvals", "payments-3", "--pending", "-f", PAYMENTS]);
+    assert_eq!(
+        pending["items"][0]["command"],
+        "kubectl fleet-stage approve payments-3-before-canary"
+    );
+    assert_eq!(pending["items"][0]["when"], "before");
+}
+
+/// Each state of a request, from what KubeFleet's rules make of it.
+#[test]
+fn every_state_of_an_approval_is_told() {
+    for (rule, state) in [
+        ("FS402", "Pending"),
+        ("FS401", "Ignored"),
+        ("FS403", "Withheld"),
+        ("FS404", "Approved"),
+        ("FS406", "Missing"),
+        ("FS209", "Foreign"),
+    ] {
+        let folder = Path::new("tests/findings").join(rule);
+        let files: Vec<_> = bundles()
+            .into_iter()
+            .filter(|path| path.starts_with(&folder))
+            .filter(|path| {
+                path.file_name()
+                    .unwrap()
+                    .to_str()
+                    .unwrap()
+                    .starts_with("fires")
+            })
+            .collect();
+        let told = files.iter().any(|path| {
+            let list = document(&["approvals", "-A", "-f", path.to_str().unwrap()]);
+            let mut items = list["items"].as_array().unwrap().iter();
+            items.any(|item| item["state"] == state)
+        });
+        assert!(told, "{rule} shows no {state}");
+    }
+}
+
+#[test]
+fn where_nobody_reads_nothing_is_cut() {
+    let long = say(
+        &["list", "-f", "examples/cluster/rolling-back.yaml"],
+        Environment::default(),
+    );
+    assert!(
+        long.out
+            .contains("example-run-rollback  example-placement  Progressing"),
+        "{}",
+        long.out
+    );
+    let cut = Environment {
+        columns: Some(60),
+        ..Environment::default()
+    };
+    let short = say(&["list", "-f", "examples/cluster/rolling-back.yaml"], cut);
+    assert!(!short.out.contains("example-run-rollback"), "{}", short.out);
+    assert!(short.out.contains('…'), "{}", short.out);
+}
+
+/// The same objects in JSON and in YAML, and in any order, give the same answers.
+#[test]
+fn json_and_yaml_give_the_same() {
+    let source = std::fs::read_to_string(PAYMENTS).unwrap();
+    let mut objects: Vec<Value> = serde_saphyr::from_multiple(&source).unwrap();
+    let header = objects.remove(0);
+    objects.reverse();
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let list = json!({"apiVersion": "v1", "kind": "List", "items": objects});
+    std::fs::write(folder.path().join("a.json"), list.to_string()).unwrap();
+    std::fs::write(folder.path().join("b.json"), header.to_string()).unwrap();
+    let file = folder.path().to_str().unwrap();
+    for command in [
+        vec!["list"],
+        vec!["history", "payments"],
+        vec!["snapshots", "payments"],
+        vec!["snapshots", "show", "payments", "1"],
+        vec!["snapshots", "diff", "payments", "0", "1"],
+    ] {
+        let of = |file| {
+            let mut words = command.clone();
+            words.extend(["-f", file]);
+            document(&words)
+        };
+        assert_eq!(of(file), of(PAYMENTS), "{command:?}");
+    }
+}
