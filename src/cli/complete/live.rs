@@ -96,7 +96,7 @@ pub(super) fn hint(path: &str, id: &str) -> Option<Hint> {
 /// How long someone waits for candidates.
 const PATIENCE: Duration = Duration::from_millis(1300);
 /// How long one request may take.
-const LIMIT: Duration = Duration::from_millis(1000);
+const LIMIT: Duration = Duration::from_secs(1);
 
 /// The candidates that begin with what is typed. A hub that is slow or away has none.
 pub(super) fn candidates(hint: Hint, typed: &Words, current: &str) -> Vec<CompletionCandidate> {
@@ -127,7 +127,7 @@ fn found(hint: Hint, typed: &Words, current: &str) -> Found {
     match hint {
         Hint::Codes => codes(current),
         Hint::Contexts => known_contexts(&typed.global),
-        Hint::Conditions => conditions(typed, current).unwrap_or_default(),
+        Hint::Conditions => conditions(typed, current),
         _ => Asked::connect(typed)
             .and_then(|mut asked| asked.find(hint, current))
             .unwrap_or_default(),
@@ -138,9 +138,12 @@ fn codes(current: &str) -> Found {
     let by_name = current.starts_with(|c: char| c.is_ascii_lowercase());
     rules::ALL
         .iter()
-        .map(|rule| match by_name {
-            true => (rule.name.to_owned(), rule.code.to_owned()),
-            false => (rule.code.to_owned(), rule.name.to_owned()),
+        .map(|rule| {
+            if by_name {
+                (rule.name.to_owned(), rule.code.to_owned())
+            } else {
+                (rule.code.to_owned(), rule.name.to_owned())
+            }
         })
         .collect()
 }
@@ -155,7 +158,7 @@ fn known_contexts(global: &Global) -> Found {
 }
 
 /// What can be waited for; of several with commas between, the last is completed.
-fn conditions(typed: &Words, current: &str) -> Option<Found> {
+fn conditions(typed: &Words, current: &str) -> Found {
     let before = current.rfind(',').map_or("", |at| &current[..=at]);
     let mut words: Found = [
         ("succeeded", "the run has succeeded"),
@@ -177,12 +180,7 @@ fn conditions(typed: &Words, current: &str) -> Option<Found> {
             "its approval is asked for".to_owned(),
         ));
     }
-    let words = words.into_iter();
-    Some(
-        words
-            .map(|(word, help)| (format!("{before}{word}"), help))
-            .collect(),
-    )
+    named(words, before)
 }
 
 /// A hub that is asked.
@@ -374,22 +372,23 @@ impl<'t> Asked<'t> {
         )
     }
 
-    fn snapshots(&mut self) -> Option<Found> {
-        let placement = match self.typed.placement.clone() {
-            Some(placement) => placement,
-            None => {
-                let target = self.typed.target.clone()?;
-                match target.split_once('/') {
-                    Some((kind, name))
-                        if Kind::from_word(kind)
-                            .is_some_and(|kind| kind.concept() == Concept::Placement) =>
-                    {
-                        name.to_owned()
-                    }
-                    _ => self.run().map_or(target, |run| run.spec.placement.clone()),
-                }
-            }
+    /// The placement that was named, or that of the run that was.
+    fn placement(&mut self) -> Option<String> {
+        if let Some(placement) = &self.typed.placement {
+            return Some(placement.clone());
+        }
+        let target = self.typed.target.clone()?;
+        let is_placement = |word: &str| {
+            Kind::from_word(word).is_some_and(|kind| kind.concept() == Concept::Placement)
         };
+        match target.split_once('/') {
+            Some((kind, name)) if is_placement(kind) => Some(name.to_owned()),
+            _ => Some(self.run().map_or(target, |run| run.spec.placement.clone())),
+        }
+    }
+
+    fn snapshots(&mut self) -> Option<Found> {
+        let placement = self.placement()?;
         let name = placement
             .split_once('/')
             .map_or(placement.as_str(), |(_, name)| name);
