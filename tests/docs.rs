@@ -185,6 +185,8 @@ fn words(text: &str) -> (Vec<String>, &str) {
             }
             (None, ' ') => words.extend(word.take()),
             (None, '|' | '&' | ';' | '>' | '<' | ')') => {
+                // Which stream it is that goes elsewhere.
+                word = word.filter(|word| c != '>' || word != "2");
                 end = at;
                 break;
             }
@@ -233,6 +235,10 @@ fn lines_are_split_as_a_shell_does() {
             "  - kubectl fleet-stage collect x-${Y} \"$@\" | kubectl fleet-stage diagnose -f - # all"
         ),
         ["collect·x-1", "diagnose·-f·-"]
+    );
+    assert_eq!(
+        split("if kubectl fleet-stage list -A 2>/dev/null; then"),
+        ["list·-A"]
     );
     assert_eq!(split("echo kubectl fleet-stage list"), Vec::<String>::new());
     assert_eq!(split("kubectl get pods"), Vec::<String>::new());
