@@ -403,7 +403,10 @@ fn table(found: &[(Scope, Approval)], reach: &Reach, wide: bool, now: Timestamp,
 fn answer(approval: &Approval) -> Option<String> {
     let answer = approval.answer.as_ref()?;
     Some(match (&answer.by, &answer.with) {
-        (Some(by), _) => format!("by {by}"),
+        (Some(by), _) => match &answer.reason {
+            Some(reason) => format!("by {by}: {reason:?}"),
+            None => format!("by {by}"),
+        },
         (None, Some(with)) if answer.message.is_empty() => format!("with {with}"),
         (None, Some(with)) => format!("{:?}, with {with}", answer.message),
         (None, None) if answer.message.is_empty() => return None,

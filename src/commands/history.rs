@@ -261,8 +261,11 @@ fn said(approval: &Approval, now: Timestamp) -> String {
         _ => String::new(),
     };
     let text = answer
-        .filter(|answer| answer.by.is_none() && !answer.message.is_empty())
-        .map_or_else(String::new, |answer| format!(" ({:?})", answer.message));
+        .and_then(|answer| match answer.by {
+            Some(_) => answer.reason.as_deref(),
+            None => Some(answer.message.as_str()).filter(|text| !text.is_empty()),
+        })
+        .map_or_else(String::new, |text| format!(" ({text:?})"));
     let after = between(approval.asked, answer.and_then(|answer| answer.at))
         .filter(|waited| !waited.is_negative())
         .map_or_else(String::new, |waited| {

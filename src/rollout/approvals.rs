@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{Gate, Phase, Rollout, TaskState, TaskTime};
 use crate::inventory::Sight;
 use crate::kubefleet::approval::ApprovalRequest;
-use crate::kubefleet::{Condition, Conditions, names, reasons};
+use crate::kubefleet::{Conditions, names, reasons};
 
 /// What has become of an approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -92,6 +92,8 @@ pub struct Answer {
     pub by: Option<String>,
     /// The program that wrote it, where that is recorded.
     pub with: Option<String>,
+    /// The reason that stands behind the name.
+    pub reason: Option<String>,
     /// The text.
     pub message: String,
     /// Why an ignored answer is ignored: the generation that it names.
@@ -190,23 +192,33 @@ fn time(request: &ApprovalRequest) -> Option<TaskTime> {
 
 fn answer(request: &ApprovalRequest) -> Option<Answer> {
     let approved = request.approved()?;
+    let (by, reason) = approver(&approved.message).unzip();
     Some(Answer {
         at: approved.since,
-        by: approver(approved),
+        by,
         with: writer(request),
+        reason: reason.flatten(),
         message: approved.message.clone(),
         observed_generation: approved.observed_generation,
     })
 }
 
-/// Who approved, where the text says it in so many words: `approved by alice: looks good`.
-fn approver(approved: &Condition) -> Option<String> {
+/// Who approved and why, where the text says it in so many words: `approved by alice: looks good`.
+/// A name may have colons and commas in it, as those of service accounts do.
+fn approver(text: &str) -> Option<(String, Option<String>)> {
     const SAID: &str = "approved by ";
-    let text = approved.message.trim();
-    let (start, rest) = text.split_at_checked(SAID.len())?;
-    let who = rest.split([':', ';', ',', '\n']).next()?.trim();
-    let who = who.trim_end_matches('.');
-    (start.eq_ignore_ascii_case(SAID) && !who.is_empty()).then(|| who.to_owned())
+    let (start, rest) = text.trim().split_at_checked(SAID.len())?;
+    let end = [": ", "; ", ", ", "\n"]
+        .iter()
+        .filter_map(|end| rest.find(end))
+        .min();
+    let (who, why) = rest.split_at(end.unwrap_or(rest.len()));
+    let who = who.trim().trim_end_matches(['.', ':', ';', ',']);
+    let why = why.trim_start_matches([':', ';', ',', ' ', '\n']);
+    (start.eq_ignore_ascii_case(SAID) && !who.is_empty()).then(|| {
+        let why = Some(why.to_owned()).filter(|why| !why.is_empty());
+        (who.to_owned(), why)
+    })
 }
 
 /// The one program beside KubeFleet's own that wrote the status.
@@ -223,5 +235,38 @@ fn writer(request: &ApprovalRequest) -> Option<String> {
     match writers.as_slice() {
         [one] => Some((*one).to_owned()),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::approver;
+
+    #[test]
+    fn a_text_may_say_who_and_why() {
+        let told = |text| {
+            let (who, why) = approver(text)?;
+            Some(format!("{who}|{}", why.unwrap_or_default()))
+        };
+        for (text, wanted) in [
+            ("approved by alice", "alice|"),
+            ("Approved by alice: looks good", "alice|looks good"),
+            ("approved by alice, looks good.", "alice|looks good."),
+            (
+                "approved by alice: done: all of it",
+                "alice|done: all of it",
+            ),
+            (
+                "approved by system:serviceaccount:ci:release: pipeline 7",
+                "system:serviceaccount:ci:release|pipeline 7",
+            ),
+            ("approved by CN=alice,OU=ops.", "CN=alice,OU=ops|"),
+            ("approved by alice:", "alice|"),
+        ] {
+            assert_eq!(told(text).as_deref(), Some(wanted), "{text}");
+        }
+        for text in ["approved", "approved by ", "approved by: ", "lgtm", ""] {
+            assert_eq!(told(text), None, "{text}");
+        }
     }
 }

@@ -17,12 +17,6 @@ fn waiting(scene: &Scene) -> String {
     run
 }
 
-/// The controller looks at a run that waits for an approval once a minute; a change of the run makes
-/// it look now.
-fn nudge(scene: &Scene, run: &str) {
-    act(scene, &["stop", run, "--wait=false"]).ends(0);
-}
-
 #[test]
 fn a_snapshot_does_not_exist() {
     play("index", |scene| {
@@ -62,8 +56,7 @@ fn the_placement_is_deleted_meanwhile() {
     play("deleted", |scene| {
         let run = waiting(scene);
         scene.hub.delete(&scene.placement_path());
-        std::thread::sleep(std::time::Duration::from_secs(2));
-        nudge(scene, &run);
+        // KubeFleet looks at a run that waits for an approval once a minute.
         scene.until_run(&run, "Succeeded", "False", "");
         let (verdict, findings) = diagnosed(scene, &run);
         assert_eq!(verdict, "Failed");

@@ -108,7 +108,7 @@ fn a_change_of_the_content() {
         assert_eq!(versions(scene), ["1"; 3]);
         let listed = act(scene, &["snapshots", &scene.name, "-o", "json"]).json();
         assert_eq!(
-            listed["snapshots"].as_array().map(Vec::len),
+            listed["items"].as_array().map(Vec::len),
             Some(2),
             "{listed}"
         );

@@ -44,7 +44,7 @@ fn the_order_and_the_pace_are_as_planned() {
         scene.set(&stages, &ALL);
         act(scene, &[&["plan"], &of(scene)[..]].concat())
             .ends(0)
-            .says(&format!("2 at a time, by label {WAVE}"))
+            .says(&format!("2 at a time (70%), by label {WAVE}"))
             .says("1. member-3, member-2")
             .says("2. member-1")
             .says("TimedWait of 3s");
