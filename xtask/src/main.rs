@@ -1,6 +1,7 @@
 //! Developer tasks: generated files, new findings, benchmarks.
 
 mod bench;
+mod faults;
 mod generate;
 mod new_finding;
 mod playground;
@@ -36,6 +37,8 @@ enum Task {
     },
     /// Measure `diagnose` on large bundles
     Bench,
+    /// Measure what becomes of each write when it goes wrong, and write the reference page
+    Faults,
     /// Start a hub with a small fleet to try the plugin on, until Ctrl-C
     Playground {
         /// How many member clusters, at least 4
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
         Task::Gen { check } => generate::run(&root, check),
         Task::NewFinding { code, name, area } => new_finding::run(&root, &code, &name, &area),
         Task::Bench => bench::run(&root),
+        Task::Faults => faults::run(&root),
         Task::Playground { members } => playground::run(&root, members),
     };
     match done {
