@@ -2,6 +2,7 @@
 
 mod bench;
 mod bench_live;
+mod faults;
 mod generate;
 mod new_finding;
 mod playground;
@@ -41,6 +42,8 @@ enum Task {
         #[arg(long)]
         live: bool,
     },
+    /// Measure what becomes of each write when it goes wrong, and write the reference page
+    Faults,
     /// Start a hub with a small fleet to try the plugin on, until Ctrl-C
     Playground {
         /// How many member clusters, at least 4
@@ -55,6 +58,7 @@ fn main() -> ExitCode {
         Task::Gen { check } => generate::run(&root, check),
         Task::NewFinding { code, name, area } => new_finding::run(&root, &code, &name, &area),
         Task::Bench { live } => bench::run(&root, live),
+        Task::Faults => faults::run(&root),
         Task::Playground { members } => playground::run(&root, members),
     };
     match done {

@@ -180,3 +180,16 @@ impl Running {
         }
     }
 }
+
+/// Interrupts a process, as Ctrl-C does.
+pub fn interrupt(process: u32) {
+    signal(process, rustix::process::Signal::INT);
+}
+
+/// Sends a signal to a process.
+pub fn signal(process: u32, signal: rustix::process::Signal) {
+    let process = i32::try_from(process)
+        .ok()
+        .and_then(rustix::process::Pid::from_raw);
+    rustix::process::kill_process(process.unwrap(), signal).unwrap();
+}
