@@ -11,7 +11,7 @@ fn blocks(text: &str) -> Vec<Value> {
     text.split("```yaml\n")
         .skip(1)
         .filter_map(|rest| rest.split("\n```").next())
-        .flat_map(|block| serde_saphyr::from_str(block))
+        .flat_map(serde_saphyr::from_str)
         .collect()
 }
 

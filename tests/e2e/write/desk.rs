@@ -14,7 +14,7 @@ use crate::harness::Ran;
 use crate::scene::Scene;
 
 /// How long a command may take that is not slow on purpose.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A scene, and a proxy of its own in front of its hub.
 pub struct Desk<'s> {

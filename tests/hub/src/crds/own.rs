@@ -52,7 +52,7 @@ pub(super) fn manifests(like: Like) -> Result<Vec<Value>, Error> {
             if !versions.is_empty() {
                 let kind = Kind {
                     name,
-                    kind,
+                    own: kind,
                     family: &family,
                     like,
                 };
@@ -67,7 +67,7 @@ fn read<T: serde::de::DeserializeOwned>(yaml: &str) -> Result<T, Error> {
     serde_saphyr::from_str(yaml).map_err(context("reading our CRDs".to_owned()))
 }
 
-fn versions<'k>(kind: &'k Value, like: Like, staged: bool) -> Vec<&'k str> {
+fn versions(kind: &Value, like: Like, staged: bool) -> Vec<&str> {
     let versions = match like {
         Like::Old if kind["old"].is_array() => &kind["old"],
         _ => &kind["versions"],
@@ -82,7 +82,7 @@ fn versions<'k>(kind: &'k Value, like: Like, staged: bool) -> Vec<&'k str> {
 /// One kind, and what it shares with its sister in the other scope.
 struct Kind<'k> {
     name: &'k str,
-    kind: &'k Value,
+    own: &'k Value,
     family: &'k Value,
     like: Like,
 }
@@ -90,7 +90,7 @@ struct Kind<'k> {
 impl Kind<'_> {
     fn manifest(&self, versions: &[&str], shared: &Map<String, Value>) -> Result<Value, Error> {
         let group = self.family["group"].as_str().unwrap_or(GROUP);
-        let plural = text(&self.kind["plural"]);
+        let plural = text(&self.own["plural"]);
         let stored = if versions.contains(&STORED) {
             STORED
         } else {
@@ -102,7 +102,7 @@ impl Kind<'_> {
                 "name": version, "served": true, "storage": *version == stored,
                 "schema": {"openAPIV3Schema": self.schema(version, shared)?},
             });
-            if self.kind["status"] != false {
+            if self.own["status"] != false {
                 entry["subresources"] = json!({"status": {}});
             }
             let columns = self.columns(version);
@@ -119,7 +119,7 @@ impl Kind<'_> {
             "categories": ["fleet", "fleet-placement"],
         });
         for (key, value) in [
-            ("shortNames", &self.kind["short"]),
+            ("shortNames", &self.own["short"]),
             ("categories", &self.family["categories"]),
         ] {
             if value.is_array() {
@@ -131,13 +131,13 @@ impl Kind<'_> {
             "kind": "CustomResourceDefinition",
             "metadata": {"name": format!("{plural}.{group}")},
             "spec": {
-                "group": group, "scope": self.kind["scope"], "names": names, "versions": entries,
+                "group": group, "scope": self.own["scope"], "names": names, "versions": entries,
             },
         }))
     }
 
     fn schema(&self, version: &str, shared: &Map<String, Value>) -> Result<Value, Error> {
-        let mut places = vec![text(&self.kind["scope"]).to_owned(), version.to_owned()];
+        let mut places = vec![text(&self.own["scope"]).to_owned(), version.to_owned()];
         if self.like == Like::Old {
             places.extend(["old".to_owned(), format!("old {version}")]);
         }
