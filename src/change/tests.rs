@@ -693,51 +693,13 @@ fn a_hub_that_ignores_the_state_is_not_written_to() {
     let rollout = Rollout::new(&inventory).unwrap();
     assert!(rollout.state_ignored);
     let run = "ClusterStagedUpdateRun web-42";
-    for wish in [Wish::Start, Wish::Resume] {
-        let already = format!("= {run} runs: this hub's KubeFleet starts every run at once");
-        assert_eq!(short(step(&rollout, wish)), already);
-    }
-    let refused = short(step(&rollout, Wish::Stop));
-    assert!(
-        refused.contains("ignores spec.state") && refused.starts_with('!'),
-        "{refused}"
-    );
-}
-
-#[test]
-fn a_hint_is_a_command_in_the_runs_scope() {
-    let [_, team] = scopes();
-    for (phase, state, wish, command) in [
-        (
-            Phase::Succeeded,
-            "Run",
-            Wish::Start,
-            "kubectl fleet-stage run NEW --from web-42 -n team-a",
-        ),
-        (
-            Phase::Stopped,
-            "Stop",
-            Wish::Start,
-            "kubectl fleet-stage resume web-42 -n team-a",
-        ),
-        (
-            Phase::Idle,
-            "Initialize",
-            Wish::Stop,
-            "kubectl fleet-stage delete web-42 -n team-a",
-        ),
-        (
-            Phase::Idle,
-            "Initialize",
-            Wish::Resume,
-            "kubectl fleet-stage run web-42 -n team-a",
-        ),
-    ] {
-        let inventory = in_phase(&team, phase, &json!(state));
-        let rollout = Rollout::new(&inventory).unwrap();
-        let Step::Refused { hint, .. } = step(&rollout, wish) else {
-            panic!("{phase:?} {wish:?}");
-        };
-        assert!(hint.ends_with(command), "{hint}");
+    let already = format!("= {run} runs: this hub's KubeFleet starts every run at once");
+    assert_eq!(short(step(&rollout, Wish::Start)), already);
+    for wish in [Wish::Stop, Wish::Resume] {
+        let refused = short(step(&rollout, wish));
+        assert!(
+            refused.contains("ignores spec.state") && refused.starts_with('!'),
+            "{refused}"
+        );
     }
 }

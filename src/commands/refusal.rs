@@ -14,15 +14,18 @@ pub(super) fn explain(change: &Change, error: &HubError, reading: &mut Reading) 
     let would = &change.would;
     match error {
         HubError::Forbidden(words) => forbidden(change, words),
+        HubError::NotFound(words) if matches!(change.act, Act::Create { .. }) => {
+            Error::not_found(format!("could not {would}: {words}; nothing was changed"))
+        }
         HubError::NotFound(_) => Error::not_found(format!(
             "could not {would}: it does not exist any more; nothing was changed"
         )),
         HubError::Refused {
             code: 409, reason, ..
-        } if reason == "AlreadyExists" => {
-            Error::failed(format!("could not {would}: {object} exists already"))
-                .hint("another name, or --name, makes another run")
-        }
+        } if reason == "AlreadyExists" => Error::failed(format!(
+            "could not {would}: {object} exists already; nothing was changed"
+        ))
+        .hint("another name, or --name, makes another run"),
         HubError::Refused {
             code: 409 | 422, ..
         } if !matches!(change.act, Act::Create { .. }) => {

@@ -304,11 +304,19 @@ fn doubtful(
             ui.status(&change.did);
             Ok(Done::Written { uid: String::new() })
         }
+        // The API server's own error ends it; whatever else was lost may still get there.
+        Happened::No if matches!(error, HubError::Refused { code: 500, .. }) => {
+            Err(Error::failed(format!(
+                "could not {}: {error}; {object} shows that nothing was changed",
+                change.would
+            ))
+            .hint("try again; if it stays, look at the hub's API server"))
+        }
         Happened::No => Err(Error::failed(format!(
-            "could not {}: {error}; {object} shows that nothing was changed",
+            "could not {}: {error}; {object} shows that nothing was changed so far",
             change.would
         ))
-        .hint("try again; if it stays, look at the hub's API server")),
+        .hint(format!("look before you try again:\n  {}", change.look()))),
         Happened::Unclear => Err(unknown(&format!("{object} was changed in another way"))),
     }
 }

@@ -163,6 +163,8 @@ impl Connection {
             .uri(path)
             .header(header::ACCEPT, JSON)
             .header(header::USER_AGENT, USER_AGENT)
+            // Compressed events come one by one, of which only the first would be read.
+            .header(header::ACCEPT_ENCODING, "identity")
             .body(Body::empty())
             .map_err(|error| plain(HubError::Broken(error.to_string())))?;
         let response = timeout_at(deadline, self.client.send(request))

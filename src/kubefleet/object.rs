@@ -33,9 +33,13 @@ macro_rules! objects {
         impl Body {
             /// Reads the fields of an object of this concept from the rest of a mapping.
             fn read<'de, A: MapAccess<'de>>(concept: Concept, map: A) -> Result<Self, A::Error> {
-                Ok(match concept {
+                let mut body = match concept {
                     $( $(Concept::$concept)|+ => Self::$variant(Arc::new(<$ty>::from_map(map)?)), )*
-                })
+                };
+                if let Self::Run(run) = &mut body {
+                    Arc::make_mut(run).fill_in();
+                }
+                Ok(body)
             }
 
             /// The object's metadata.

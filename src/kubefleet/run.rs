@@ -4,7 +4,8 @@ use jiff::Timestamp;
 
 use super::apply::ApplyStrategy;
 use super::kind::Concept;
-use super::meta::{Condition, ObjectMeta};
+use super::meta::{Condition, Conditions, ObjectMeta};
+use super::reasons;
 use super::scope::{ObjectRef, Scope};
 use super::strategy::StrategySpec;
 use super::tolerant::model;
@@ -38,7 +39,8 @@ model! {
         pub policy_index: String = "policySnapshotIndexUsed",
         /// Clusters that the policy asked for; -1 with PickAll before they were counted.
         pub policy_cluster_count: Option<i64> = "policyObservedClusterCount",
-        /// Index of the resource snapshot that the run rolls out.
+        /// Index of the resource snapshot that the run rolls out. v1alpha1, and all of v0.0.1, has
+        /// no such field: there it is the one that was asked for.
         pub snapshot_index: String = "resourceSnapshotIndexUsed",
         /// The placement's apply strategy as it was at initialization.
         pub apply_strategy: Option<Box<ApplyStrategy>> = "appliedStrategy",
@@ -127,6 +129,16 @@ impl RunSpec {
 }
 
 impl UpdateRun {
+    /// Says what the version in which it was read has no field for.
+    pub(super) fn fill_in(&mut self) {
+        let initialized = self.status.conditions.is_true(reasons::INITIALIZED);
+        if self.status.snapshot_index.is_empty() && initialized {
+            self.status
+                .snapshot_index
+                .clone_from(&self.spec.snapshot_index);
+        }
+    }
+
     /// The scope in which it lives.
     pub fn scope(&self) -> Scope {
         Scope::of_namespace(&self.meta.namespace)
@@ -155,5 +167,41 @@ impl TaskStatus {
     /// Whether the task is a timed wait.
     pub fn is_timed_wait(&self) -> bool {
         self.kind == "TimedWait"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::de::DeserializeSeed;
+    use serde_json::json;
+
+    use crate::kubefleet::object::{Body, DocumentSeed, Parsed};
+
+    fn used(status: &serde_json::Value) -> String {
+        let run = json!({
+            "apiVersion": "placement.kubernetes-fleet.io/v1alpha1",
+            "kind": "ClusterStagedUpdateRun",
+            "metadata": {"name": "run"},
+            "spec": {"resourceSnapshotIndex": "3"},
+            "status": status,
+        });
+        let mut parsed = Parsed::default();
+        DocumentSeed::new(&mut parsed).deserialize(run).unwrap();
+        match &parsed.objects[0].body {
+            Body::Run(run) => run.status.snapshot_index.clone(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_index_that_was_asked_for_stands_in_where_none_is_recorded() {
+        let initialized = |status: &str| json!([{"type": "Initialized", "status": status}]);
+        assert_eq!(used(&json!({"conditions": initialized("True")})), "3");
+        assert_eq!(used(&json!({"conditions": initialized("False")})), "");
+        assert_eq!(used(&json!({})), "");
+        let recorded = json!({
+            "resourceSnapshotIndexUsed": "2", "conditions": initialized("True"),
+        });
+        assert_eq!(used(&recorded), "2");
     }
 }

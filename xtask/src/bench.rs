@@ -1,5 +1,6 @@
 //! `diagnose` on large bundles, against `jq .` on the same objects.
 
+use std::ffi::OsStr;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -7,12 +8,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::bench_live;
+
 const RUNS: usize = 5;
 const MOMENT: &str = "2026-03-02T09:05:00Z";
 
-/// Builds the release binary, writes bundles, measures, prints the table.
-#[allow(clippy::print_stdout)] // the table is the answer
-pub fn run(root: &Path) -> Result<(), String> {
+/// Builds the release binary, writes bundles, fills a hub, measures, prints the tables.
+#[allow(clippy::print_stdout)] // the tables are the answer
+pub fn run(root: &Path, live_alone: bool) -> Result<(), String> {
     let built = Command::new("cargo")
         .args(["build", "--release", "--quiet"])
         .current_dir(root)
@@ -24,6 +27,15 @@ pub fn run(root: &Path) -> Result<(), String> {
     let binary = root.join("target/release/kubectl-fleet-stage");
     let folder = root.join("target/bench");
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    if !live_alone {
+        bundles(&binary, &folder)?;
+    }
+    println!("{}", bench_live::run(&binary, &folder)?);
+    Ok(())
+}
+
+#[allow(clippy::print_stdout)] // the table is the answer
+fn bundles(binary: &Path, folder: &Path) -> Result<(), String> {
     println!("| clusters | file | MB | diagnose | jq . | ratio | peak memory | memory / file |");
     println!("|---|---|---|---|---|---|---|---|");
     for clusters in [100, 1000, 5000] {
@@ -40,21 +52,23 @@ pub fn run(root: &Path) -> Result<(), String> {
         write(&yaml, text.as_bytes())?;
         let jq = time(&mut || quiet("jq", &[".".as_ref(), json.as_os_str()]));
         for file in [&json, &yaml] {
-            let ours = time(&mut || diagnose(&binary, file));
-            let memory = peak_memory(&binary, file);
+            let args = diagnose(file);
+            let ours = time(&mut || quiet(binary, &args));
+            let memory = peak_memory(binary, &args);
             row(clusters, file, ours, jq, memory);
         }
     }
     for args in [&["--help"][..], &["explain", "FS401"], &["version"]] {
-        let args: Vec<_> = args.iter().map(std::convert::AsRef::as_ref).collect();
-        if let Some(took) = time(&mut || quiet(&binary.to_string_lossy(), &args)) {
+        let args: Vec<_> = args.iter().map(AsRef::as_ref).collect();
+        if let Some(took) = time(&mut || quiet(binary, &args)) {
             println!("\n`{}`: {:.1} ms", join(&args), took.as_secs_f64() * 1e3);
         }
     }
+    println!();
     Ok(())
 }
 
-fn join(args: &[&std::ffi::OsStr]) -> String {
+fn join(args: &[&OsStr]) -> String {
     args.iter()
         .map(|arg| arg.to_string_lossy())
         .collect::<Vec<_>>()
@@ -107,7 +121,8 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
         .map_err(|error| format!("{}: {error}", path.display()))
 }
 
-fn quiet(program: &str, args: &[&std::ffi::OsStr]) -> bool {
+/// Runs a program without a word; whether it succeeds.
+pub fn quiet(program: impl AsRef<OsStr>, args: &[&OsStr]) -> bool {
     Command::new(program)
         .args(args)
         .stdout(Stdio::null())
@@ -116,18 +131,16 @@ fn quiet(program: &str, args: &[&std::ffi::OsStr]) -> bool {
         .is_ok_and(|status| status.success())
 }
 
-fn diagnose(binary: &Path, file: &Path) -> bool {
-    let binary = binary.to_string_lossy();
-    let args: Vec<&std::ffi::OsStr> =
-        ["diagnose", "example-run", "--exit-zero", "-o", "json", "-f"]
-            .iter()
-            .map(std::convert::AsRef::as_ref)
-            .collect();
-    quiet(&binary, &[&args[..], &[file.as_os_str()]].concat())
+/// The arguments that diagnose the run of a bundle.
+fn diagnose(file: &Path) -> Vec<&OsStr> {
+    const WORDS: [&str; 6] = ["diagnose", "example-run", "--exit-zero", "-o", "json", "-f"];
+    let mut args: Vec<&OsStr> = WORDS.iter().map(AsRef::as_ref).collect();
+    args.push(file.as_os_str());
+    args
 }
 
 /// The median of several runs after a first one; `None` when the program is not there or fails.
-fn time(run: &mut dyn FnMut() -> bool) -> Option<Duration> {
+pub fn time(run: &mut dyn FnMut() -> bool) -> Option<Duration> {
     if !run() {
         return None;
     }
@@ -143,13 +156,12 @@ fn time(run: &mut dyn FnMut() -> bool) -> Option<Duration> {
 }
 
 /// The peak of a run's memory in kB, as GNU time reports it; `None` without GNU time.
-fn peak_memory(binary: &Path, file: &Path) -> Option<u64> {
+pub fn peak_memory(binary: &Path, args: &[&OsStr]) -> Option<u64> {
     let output = Command::new("/usr/bin/time")
         .arg("-f")
         .arg("%M")
         .arg(binary)
-        .args(["diagnose", "example-run", "--exit-zero", "-o", "json", "-f"])
-        .arg(file)
+        .args(args)
         .stdout(Stdio::null())
         .output()
         .ok()?;

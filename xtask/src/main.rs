@@ -1,6 +1,8 @@
 //! Developer tasks: generated files, new findings, benchmarks.
 
 mod bench;
+mod bench_live;
+mod faults;
 mod generate;
 mod new_finding;
 mod playground;
@@ -34,8 +36,14 @@ enum Task {
         /// The folder under src/diagnose/rules
         area: String,
     },
-    /// Measure `diagnose` on large bundles
-    Bench,
+    /// Measure `diagnose` on large bundles, and on a live hub with a thousand clusters
+    Bench {
+        /// The live hub alone
+        #[arg(long)]
+        live: bool,
+    },
+    /// Measure what becomes of each write when it goes wrong, and write the reference page
+    Faults,
     /// Start a hub with a small fleet to try the plugin on, until Ctrl-C
     Playground {
         /// How many member clusters, at least 4
@@ -49,7 +57,8 @@ fn main() -> ExitCode {
     let done = match Cli::parse().task {
         Task::Gen { check } => generate::run(&root, check),
         Task::NewFinding { code, name, area } => new_finding::run(&root, &code, &name, &area),
-        Task::Bench => bench::run(&root),
+        Task::Bench { live } => bench::run(&root, live),
+        Task::Faults => faults::run(&root),
         Task::Playground { members } => playground::run(&root, members),
     };
     match done {

@@ -14,7 +14,7 @@ use crate::harness::Ran;
 use crate::scene::Scene;
 
 /// How long a command may take that is not slow on purpose.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A scene, and a proxy of its own in front of its hub.
 pub struct Desk<'s> {
@@ -179,4 +179,17 @@ impl Running {
             ran: Ran { code, out, err },
         }
     }
+}
+
+/// Interrupts a process, as Ctrl-C does.
+pub fn interrupt(process: u32) {
+    signal(process, rustix::process::Signal::INT);
+}
+
+/// Sends a signal to a process.
+pub fn signal(process: u32, signal: rustix::process::Signal) {
+    let process = i32::try_from(process)
+        .ok()
+        .and_then(rustix::process::Pid::from_raw);
+    rustix::process::kill_process(process.unwrap(), signal).unwrap();
 }

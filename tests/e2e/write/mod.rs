@@ -3,6 +3,7 @@
 mod approve;
 mod content;
 mod desk;
+mod faults;
 mod launch;
 mod life;
 mod races;

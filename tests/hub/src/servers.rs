@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, KeyUsagePurpose};
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, KeyUsagePurpose,
+};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -223,6 +225,10 @@ fn kubeconfig(servers: &[&Server], user: &str, authority: &Path) -> Value {
 fn write_keys(folder: &Path) -> Result<(), Error> {
     let failed = |error: rcgen::Error| Error::Failed(format!("making certificates: {error}"));
     let mut params = CertificateParams::new(Vec::<String>::new()).map_err(failed)?;
+    // With the name of its own certificates, OpenSSL takes them for self-signed.
+    params
+        .distinguished_name
+        .push(DnType::CommonName, "the test hub's authority");
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     params.key_usages = vec![
         KeyUsagePurpose::KeyCertSign,

@@ -7,14 +7,13 @@
     clippy::print_stderr
 )] // a test may fail
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::{Value, json};
 use test_hub::{Crds, Error, Options, TestHub, path_of, published_folder};
 
-/// What the published schemas have and ours leave out, with the reason.
-const LEFT_OUT: &[(&str, &str)] = &[];
-
-/// The kinds whose rules, enumerations and lists must be complete.
-const COMPLETE: [&str; 6] = [
+/// The kinds of staged update runs: ours are like those of old releases too.
+const STAGED: [&str; 6] = [
     "ClusterStagedUpdateRun",
     "StagedUpdateRun",
     "ClusterStagedUpdateStrategy",
@@ -23,204 +22,131 @@ const COMPLETE: [&str; 6] = [
     "ApprovalRequest",
 ];
 
-/// What a field says that a client can notice.
-const WORDS: [&str; 16] = [
-    "type",
-    "format",
-    "enum",
-    "default",
-    "pattern",
-    "minimum",
-    "maximum",
-    "minLength",
-    "maxLength",
-    "minItems",
-    "maxItems",
-    "x-kubernetes-list-type",
-    "x-kubernetes-list-map-keys",
-    "x-kubernetes-int-or-string",
-    "x-kubernetes-embedded-resource",
-    "x-kubernetes-preserve-unknown-fields",
-];
+/// What has schemas of its own in it.
+const INNER: [&str; 3] = ["properties", "items", "additionalProperties"];
 
-fn rules(schema: &Value) -> Vec<(String, String)> {
+/// A schema's word in a form that can be compared.
+fn normal(word: &str, value: &Value) -> Value {
     let tidy = |text: &Value| {
         let words = text.as_str().unwrap_or_default().split_whitespace();
         words.collect::<Vec<_>>().join(" ")
     };
-    let rules = schema["x-kubernetes-validations"].as_array();
-    let mut rules: Vec<_> = rules
-        .into_iter()
-        .flatten()
-        .map(|rule| (tidy(&rule["rule"]), tidy(&rule["message"])))
-        .collect();
-    rules.sort();
-    rules
-}
-
-fn children(schema: &Value) -> Vec<(String, Value)> {
-    let properties = schema["properties"].as_object().into_iter().flatten();
-    let mut children: Vec<_> = properties
-        .map(|(name, child)| (format!(".{name}"), child.clone()))
-        .collect();
-    for (key, suffix) in [("items", "[]"), ("additionalProperties", "{}")] {
-        if schema[key].is_object() {
-            children.push((suffix.to_owned(), schema[key].clone()));
-        }
-    }
-    children
-}
-
-/// Where our schema says something that the published one does not.
-fn differences(path: &str, ours: &Value, theirs: &Value, found: &mut Vec<String>) {
-    if theirs.is_null() {
-        found.push(format!("{path}: not in the published schema"));
-        return;
-    }
-    // What is left open says nothing.
-    if ours["x-kubernetes-preserve-unknown-fields"] == true && ours["type"].is_null() {
-        return;
-    }
-    for word in WORDS {
-        if ours[word] != theirs[word] {
-            found.push(format!(
-                "{path}: {word} is {}, not {}",
-                ours[word], theirs[word]
-            ));
-        }
-    }
-    let sorted = |value: &Value| {
-        let mut names: Vec<_> = value
-            .as_array()
-            .into_iter()
-            .flatten()
-            .map(ToString::to_string)
-            .collect();
-        names.sort();
-        names
+    let mut parts: Vec<String> = match (word, value.as_array()) {
+        ("x-kubernetes-validations", Some(rules)) => rules
+            .iter()
+            .map(|rule| format!("{}: {}", tidy(&rule["message"]), tidy(&rule["rule"])))
+            .collect(),
+        ("enum" | "required", Some(words)) => words.iter().map(ToString::to_string).collect(),
+        _ => return value.clone(),
     };
-    if sorted(&ours["required"]) != sorted(&theirs["required"]) {
-        found.push(format!("{path}: other fields are required"));
-    }
-    let published = rules(theirs);
-    for rule in rules(ours) {
-        if !published.contains(&rule) {
-            found.push(format!("{path}: there is no rule {rule:?}"));
+    parts.sort();
+    json!(parts)
+}
+
+fn is_open(schema: &Value) -> bool {
+    schema["x-kubernetes-preserve-unknown-fields"] == true
+}
+
+/// Where two schemas differ. What ours leaves open says nothing.
+fn differences(path: &str, ours: &Value, theirs: &Value, found: &mut Vec<String>) {
+    match (ours.as_object(), theirs.as_object()) {
+        (Some(_), None) => found.push(format!("{path}: not published")),
+        (None, Some(_)) => found.push(format!("{path}: ours lacks it")),
+        (None, None) => {}
+        (Some(_), Some(_)) if is_open(ours) && !is_open(theirs) => {}
+        (Some(own), Some(published)) => {
+            let words: BTreeSet<&String> = own.keys().chain(published.keys()).collect();
+            for word in words.into_iter().filter(|word| *word != "description") {
+                let (own, published) = (&ours[word], &theirs[word]);
+                if !INNER.contains(&word.as_str()) {
+                    let (own, published) = (normal(word, own), normal(word, published));
+                    if own != published {
+                        found.push(format!("{path}: {word} is {own}, not {published}"));
+                    }
+                } else if word == "properties" {
+                    let fields = own.as_object().into_iter().chain(published.as_object());
+                    let names: BTreeSet<&String> =
+                        fields.flat_map(|fields| fields.keys()).collect();
+                    for name in names {
+                        let path = format!("{path}.{name}");
+                        differences(&path, &own[name], &published[name], found);
+                    }
+                } else {
+                    differences(&format!("{path}[]"), own, published, found);
+                }
+            }
         }
-    }
-    let theirs = children(theirs);
-    for (name, child) in children(ours) {
-        let other = theirs.iter().find(|(known, _)| *known == name);
-        let other = other.map_or(Value::Null, |(_, child)| child.clone());
-        differences(&format!("{path}{name}"), &child, &other, found);
     }
 }
 
-/// What the published schema enforces and ours does not.
-fn omissions(path: &str, ours: &Value, theirs: &Value, found: &mut Vec<String>) {
-    let own = rules(ours);
-    for rule in rules(theirs) {
-        if !own.contains(&rule) {
-            found.push(format!("{path}: rule {}", rule.0));
-        }
-    }
-    for word in ["enum", "x-kubernetes-list-map-keys"] {
-        if !theirs[word].is_null() && ours[word].is_null() {
-            found.push(format!("{path}: {word}"));
-        }
-    }
-    let ours = children(ours);
-    for (name, child) in children(theirs) {
-        let own = ours.iter().find(|(known, _)| *known == name);
-        let own = own.map_or(Value::Null, |(_, child)| child.clone());
-        omissions(&format!("{path}{name}"), &own, &child, found);
-    }
-}
-
-fn version<'m>(manifest: &'m Value, name: &str) -> Option<&'m Value> {
-    manifest["spec"]["versions"]
-        .as_array()?
-        .iter()
-        .find(|version| version["name"] == name)
-}
-
+/// Where two manifests of a kind differ.
 fn compare(ours: &Value, theirs: &Value) -> Vec<String> {
     let mut found = Vec::new();
-    let kind = ours["spec"]["names"]["kind"].as_str().unwrap();
+    let (ours, theirs) = (&ours["spec"], &theirs["spec"]);
+    let kind = ours["names"]["kind"].as_str().unwrap();
     for key in [
-        "kind",
-        "plural",
-        "singular",
-        "listKind",
-        "shortNames",
-        "categories",
+        "/group",
+        "/scope",
+        "/names/kind",
+        "/names/plural",
+        "/names/singular",
+        "/names/listKind",
+        "/names/shortNames",
+        "/names/categories",
     ] {
-        let empty = |value: &Value| value.is_null() || *value == json!([]);
-        let (a, b) = (&ours["spec"]["names"][key], &theirs["spec"]["names"][key]);
-        if a != b && !(empty(a) && empty(b)) {
-            found.push(format!("{kind}: {key} is {a}, not {b}"));
+        let (own, published) = (ours.pointer(key), theirs.pointer(key));
+        if own != published {
+            found.push(format!("{kind}: {key} is {own:?}, not {published:?}"));
         }
     }
-    for key in ["group", "scope"] {
-        if ours["spec"][key] != theirs["spec"][key] {
-            found.push(format!("{kind}: another {key}"));
+    let versions = |manifest: &Value| -> BTreeMap<String, Value> {
+        let versions = manifest["versions"].as_array().unwrap().iter();
+        versions
+            .map(|version| (version["name"].to_string(), version.clone()))
+            .collect()
+    };
+    let (own, published) = (versions(ours), versions(theirs));
+    let names: BTreeSet<&String> = own.keys().chain(published.keys()).collect();
+    for name in names {
+        let (Some(own), Some(published)) = (own.get(name), published.get(name)) else {
+            found.push(format!("{kind}: one of them lacks {name}"));
+            continue;
+        };
+        for key in ["served", "storage", "subresources"] {
+            if own[key] != published[key] {
+                found.push(format!("{kind} {name}: another {key}"));
+            }
         }
-    }
-    let names = |manifest: &Value| {
-        let versions = manifest["spec"]["versions"].as_array().unwrap();
-        let mut names: Vec<_> = versions
-            .iter()
-            .map(|version| {
-                format!(
-                    "{}/{}/{}",
-                    version["name"], version["served"], version["storage"]
-                )
-            })
-            .collect();
-        names.sort();
-        names
-    };
-    if names(ours) != names(theirs) {
-        found.push(format!(
-            "{kind}: versions {:?}, not {:?}",
-            names(ours),
-            names(theirs)
-        ));
-    }
-    let (Some(own), Some(published)) = (version(ours, "v1beta1"), version(theirs, "v1beta1"))
-    else {
-        found.push(format!("{kind}: no v1beta1"));
-        return found;
-    };
-    let status = |version: &Value| version["subresources"]["status"].is_object();
-    if status(own) != status(published) {
-        found.push(format!(
-            "{kind}: status is a subresource in one of them only"
-        ));
-    }
-    let (own, published) = (
-        &own["schema"]["openAPIV3Schema"],
-        &published["schema"]["openAPIV3Schema"],
-    );
-    differences(kind, own, published, &mut found);
-    if COMPLETE.contains(&kind) {
-        let mut missing = Vec::new();
-        omissions(kind, own, published, &mut missing);
-        missing.retain(|one| !LEFT_OUT.iter().any(|(known, _)| one.contains(known)));
-        found.extend(missing.iter().map(|one| format!("ours lacks {one}")));
+        let columns = |version: &Value| -> Vec<Value> {
+            let columns = version["additionalPrinterColumns"].as_array();
+            let mut columns = columns.cloned().unwrap_or_default();
+            for column in &mut columns {
+                column.as_object_mut().unwrap().remove("description");
+            }
+            columns
+        };
+        if columns(own) != columns(published) {
+            found.push(format!("{kind} {name}: other columns"));
+        }
+        let schema = "/schema/openAPIV3Schema";
+        let [own, published] = [own, published].map(|version| version.pointer(schema).unwrap());
+        differences(&format!("{kind} {name}"), own, published, &mut found);
     }
     found
 }
 
-#[test]
-fn ours_say_what_the_published_ones_say() {
-    if published_folder("head").is_none() {
-        eprintln!("skipped: KubeFleet's published CRDs are not there");
-        return;
+/// Where ours differ from those of a release; `None` where these are not there.
+fn against(ours: &Crds, release: &str, kinds: impl Fn(&str) -> bool) -> Option<Vec<String>> {
+    if published_folder(release).is_none() {
+        eprintln!("skipped: KubeFleet's published CRDs of {release} are not there");
+        return None;
     }
-    let published = Crds::Published("head".to_owned()).manifests().unwrap();
+    let published = Crds::Published(release.to_owned()).manifests().unwrap();
     let mut found = Vec::new();
-    for ours in Crds::Own.manifests().unwrap() {
+    for ours in ours.manifests().unwrap() {
+        if !kinds(ours["spec"]["names"]["kind"].as_str().unwrap()) {
+            continue;
+        }
         let name = &ours["metadata"]["name"];
         let theirs = published
             .iter()
@@ -230,7 +156,47 @@ fn ours_say_what_the_published_ones_say() {
             None => found.push(format!("{name} is not published")),
         }
     }
-    assert!(found.is_empty(), "{}", found.join("\n"));
+    Some(found)
+}
+
+#[test]
+fn ours_say_what_the_published_ones_say() {
+    if let Some(found) = against(&Crds::Own, "head", |_| true) {
+        assert!(found.is_empty(), "{}", found.join("\n"));
+    }
+}
+
+#[test]
+fn old_ones_of_staged_runs_say_it_too() {
+    if let Some(found) = against(&Crds::OwnOld, "v0.1.2", |kind| STAGED.contains(&kind)) {
+        assert!(found.is_empty(), "{}", found.join("\n"));
+    }
+}
+
+fn state(manifest: &Value, version: &str) -> Value {
+    let versions = manifest["spec"]["versions"].as_array().unwrap();
+    let version = versions.iter().find(|known| known["name"] == version);
+    let spec = &version.unwrap()["schema"]["openAPIV3Schema"]["properties"]["spec"];
+    spec["properties"]["state"]["enum"].clone()
+}
+
+/// What the end-to-end tests of old hubs rest on.
+#[test]
+fn the_states_of_each_time() {
+    let runs = |crds: &Crds| {
+        let manifests = crds.manifests().unwrap();
+        let runs = |manifest: &Value| manifest["spec"]["names"]["kind"] == "ClusterStagedUpdateRun";
+        manifests.into_iter().find(runs).unwrap()
+    };
+    let main = runs(&Crds::Own);
+    assert_eq!(state(&main, "v1"), json!(["Initialize", "Run", "Stop"]));
+    assert_eq!(state(&main, "v1alpha1"), Value::Null);
+    let old = runs(&Crds::OwnOld);
+    let states = json!(["Initialize", "Execute", "Pause", "Abandon"]);
+    assert_eq!(state(&old, "v1beta1"), states);
+    let alpha = runs(&Crds::OwnAlphaOnly);
+    assert_eq!(alpha["spec"]["versions"].as_array().unwrap().len(), 1);
+    assert_eq!(state(&alpha, "v1alpha1"), Value::Null);
 }
 
 #[test]
@@ -238,17 +204,23 @@ fn a_difference_is_noticed() {
     let manifests = Crds::Own.manifests().unwrap();
     let theirs = &manifests[0];
     assert!(compare(theirs, theirs).is_empty());
-    let state = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/state";
-    let mut ours = theirs.clone();
-    ours.pointer_mut(state).unwrap()["enum"] = json!(["Run"]);
-    assert_eq!(compare(&ours, theirs).len(), 1);
-    let spec = "/spec/versions/0/schema/openAPIV3Schema/properties/spec";
-    let mut ours = theirs.clone();
-    let rules = ours.pointer_mut(spec).unwrap()["x-kubernetes-validations"].as_array_mut();
-    rules.unwrap().remove(0);
-    let found = compare(&ours, theirs);
-    assert_eq!(found.len(), 1, "{found:?}");
-    assert!(found[0].starts_with("ours lacks"), "{found:?}");
+    let version = "/spec/versions/0";
+    let spec = format!("{version}/schema/openAPIV3Schema/properties/spec");
+    for (pointer, value) in [
+        (format!("{spec}/properties/state/enum"), json!(["Run"])),
+        (format!("{spec}/properties/state/default"), json!("Run")),
+        (format!("{spec}/properties/more"), json!({"type": "string"})),
+        (format!("{spec}/required"), json!([])),
+        (format!("{spec}/x-kubernetes-validations"), json!([])),
+        (format!("{version}/additionalPrinterColumns"), json!([])),
+        (format!("{version}/storage"), json!("no")),
+    ] {
+        let mut ours = theirs.clone();
+        let (parent, key) = pointer.rsplit_once('/').unwrap();
+        ours.pointer_mut(parent).unwrap()[key] = value;
+        assert_eq!(compare(&ours, theirs).len(), 1, "{pointer}");
+        assert_eq!(compare(theirs, &ours).len(), 1, "{pointer}");
+    }
 }
 
 /// A hub without CRDs; `None` when the test is skipped.
@@ -380,6 +352,9 @@ async fn a_hub_enforces_ours() {
 async fn a_hub_takes_the_published_and_the_oldest() {
     let Some(hub) = hub().await else { return };
     hub.install(&Crds::OwnAlphaOnly).await.unwrap();
+    drop(hub);
+    let hub = self::hub().await.unwrap();
+    hub.install(&Crds::OwnOld).await.unwrap();
     drop(hub);
     for version in ["head", "v0.3.1", "v0.1.2"] {
         if published_folder(version).is_none() {

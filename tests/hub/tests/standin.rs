@@ -709,12 +709,12 @@ async fn an_old_hub_executes_every_run_at_once() {
         .await
         .unwrap();
     corner
-        .create(corner.run("old-one").state("Initialize"))
+        .create(corner.run("old-one").state("Initialize").snapshot("0"))
         .await
         .unwrap();
     let done = corner.reaches("old-one", SUCCEEDED).await.unwrap();
     assert_eq!(done["apiVersion"], "placement.kubernetes-fleet.io/v1alpha1");
-    assert_eq!(done["status"]["resourceSnapshotIndexUsed"], "0");
+    assert_eq!(done["spec"].get("state"), None);
     fleet
         .set_data("old", "settings", &[("version", "2")])
         .await
@@ -727,8 +727,36 @@ async fn an_old_hub_executes_every_run_at_once() {
         .create(corner.run("old-two").snapshot("0"))
         .await
         .unwrap();
-    let back = corner.reaches("old-two", SUCCEEDED).await.unwrap();
-    assert_eq!(back["status"]["resourceSnapshotIndexUsed"], "0");
+    corner.reaches("old-two", SUCCEEDED).await.unwrap();
+    assert!(standin.errors().is_empty(), "{:#?}", standin.errors());
+}
+
+/// KubeFleet 0.1.2 has the field, with other words, and does the same. A run that names no snapshot
+/// gets the latest.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hub_of_v0_1_2_does_not_obey_the_state() {
+    let Some(hub) = hub(&Crds::OwnOld).await else {
+        return;
+    };
+    let client = hub.client().await.unwrap();
+    let standin = StandIn::start(client.clone(), Timing::fast());
+    let fleet = Fleet::new(client).discover().await;
+    let corner = Corner::new(&fleet, Scope::Cluster, "old").await.unwrap();
+    corner.strategy(two_stages()).await.unwrap();
+    let kind = Kind::ClusterResourceSnapshot;
+    fleet
+        .wait(kind, &Scope::Cluster, "old-0-snapshot", LIMIT, |_| true)
+        .await
+        .unwrap();
+    let refused = corner.create(corner.run("old-one").state("Run")).await;
+    assert!(refused.is_err(), "{refused:?}");
+    for state in ["Initialize", "Pause"] {
+        let name = format!("old-{}", state.to_lowercase());
+        corner.create(corner.run(&name).state(state)).await.unwrap();
+        let done = corner.reaches(&name, SUCCEEDED).await.unwrap();
+        assert_eq!(done["apiVersion"], "placement.kubernetes-fleet.io/v1beta1");
+        assert_eq!(done["status"]["resourceSnapshotIndexUsed"], "0");
+    }
     assert!(standin.errors().is_empty(), "{:#?}", standin.errors());
 }
 

@@ -19,8 +19,7 @@ use crate::standin::placements::{self, Parts};
 use crate::standin::status::Run;
 use crate::standin::world::World;
 use crate::standin::{
-    Failure, Kind, Object, Scope, Trouble, agent, bindings, initialize, members, names, scheduler,
-    snapshots,
+    Kind, Object, Scope, Trouble, agent, bindings, initialize, members, names, scheduler, snapshots,
 };
 
 /// So many requests are under way at once.
@@ -63,7 +62,8 @@ impl Fleet {
             .collect();
         self.each(spaces, Write::Create).await?;
         // Times of a status come after the creation, which takes its time: hence twice.
-        let objects = plan.objects(&placement, Timestamp::now());
+        let mut objects = plan.objects(&placement, Timestamp::now());
+        objects.retain(|object| key(object) != key(&placement));
         let created = self.each(objects, Write::Create).await?;
         let mut versions: BTreeMap<_, _> = created
             .into_iter()
@@ -93,11 +93,7 @@ impl Fleet {
                 Write::Create => self.api.create_at(&path, &object).await,
                 Write::Status => self.api.update_status_at(&path, &object).await,
             };
-            match answer {
-                // The placement was there before the rest.
-                Err(Failure::Conflict) if write == Write::Create => Ok(object),
-                answer => answer.map_err(explain(&what)),
-            }
+            answer.map_err(explain(&what))
         });
         let mut sent = stream::iter(sent).buffer_unordered(PARALLEL);
         let mut written = Vec::new();
@@ -108,7 +104,7 @@ impl Fleet {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum Write {
     Create,
     Status,
@@ -188,6 +184,14 @@ impl Plan {
             Progress::Moving
         } else {
             Progress::NotYet
+        }
+    }
+
+    /// When the rollout came to a cluster: what is stuck has been so for a while.
+    fn since(&self, index: usize, now: Timestamp) -> Timestamp {
+        match self.progress(index) {
+            Progress::Stuck(_) => before(now, 12),
+            _ => now,
         }
     }
 
@@ -277,9 +281,7 @@ impl Plan {
         member["metadata"]["generation"] = json!(1);
         member["status"] = members::alive(&member, now);
         if self.trouble(index) == Some(Trouble::Gone) {
-            let long_ago = now
-                .checked_sub(SignedDuration::from_mins(20))
-                .unwrap_or(now);
+            let long_ago = before(now, 20);
             member["status"]["agentStatus"][0]["lastReceivedHeartbeat"] = json!(stamp(long_ago));
         }
         member
@@ -318,6 +320,7 @@ impl Plan {
         now: Timestamp,
     ) -> (Value, Value) {
         let progress = self.progress(index);
+        let now = self.since(index, now);
         let (run, snapshot) = match progress {
             Progress::NotYet => (BEFORE, &snapshots[0]),
             _ => (CURRENT, &snapshots[1]),
@@ -365,13 +368,13 @@ impl Plan {
         for (index, stage) in run.status.stages_status.iter_mut().enumerate() {
             let mut started = false;
             for cluster in &mut stage.clusters {
-                let progress = if over {
-                    Progress::Done
+                let (progress, since) = if over {
+                    (Progress::Done, now)
                 } else {
-                    self.progress(number)
+                    (self.progress(number), self.since(number, now))
                 };
                 number += 1;
-                let mut marks = Small::cluster(cluster, 1, now);
+                let mut marks = Small::cluster(cluster, 1, since);
                 if progress != Progress::NotYet {
                     started = true;
                     marks.started();
@@ -426,6 +429,11 @@ impl Plan {
         object["status"] = json!(run.status);
         object
     }
+}
+
+fn before(now: Timestamp, minutes: i64) -> Timestamp {
+    now.checked_sub(SignedDuration::from_mins(minutes))
+        .unwrap_or(now)
 }
 
 fn apply_strategy() -> Value {

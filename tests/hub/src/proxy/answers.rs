@@ -24,6 +24,13 @@ pub(super) fn refusal(
             Some(resource.details()),
         ),
         Fault::NotServed => text(404, "404 page not found\n", None),
+        // What an object would be created in.
+        Fault::Missing if method == Method::POST => status(
+            404,
+            "NotFound",
+            &format!("namespaces {:?} not found", resource.namespace),
+            Some(json!({"name": resource.namespace, "kind": "namespaces"})),
+        ),
         Fault::Missing => status(
             404,
             "NotFound",

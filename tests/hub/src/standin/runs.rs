@@ -213,6 +213,12 @@ async fn look(
     let mut run = Run::read(&object);
     if !api.served.obeys_state {
         "Run".clone_into(&mut run.spec.state);
+        // The oldest version has no field for it.
+        if run.status.resource_snapshot_index_used.is_empty() {
+            run.status
+                .resource_snapshot_index_used
+                .clone_from(&run.spec.snapshot);
+        }
     }
     let generation = run.generation;
     run.status.observe(generation);

@@ -209,10 +209,10 @@ fn after_tasks(tasks: &[Value]) -> Result<(), String> {
 }
 
 /// How many clusters of a stage may be updated at once: a number, or a share of the stage's
-/// clusters rounded down, and at least one.
+/// clusters rounded down, and at least one. The oldest version has no field for it.
 pub(crate) fn max_concurrency(stage: &Value, clusters: usize) -> Result<usize, String> {
     let value = match stage.get("maxConcurrency") {
-        None | Some(Value::Null) => return Err("nil value for IntOrString".to_owned()),
+        None | Some(Value::Null) => 1,
         Some(Value::String(text)) => {
             let share = text.strip_suffix('%').ok_or_else(|| {
                 "invalid value for IntOrString: invalid type: string is not a percentage".to_owned()
@@ -246,7 +246,7 @@ mod tests {
         assert_eq!(of(json!("10%"), 7), Ok(1));
         assert_eq!(of(json!("100%"), 7), Ok(7));
         assert!(of(json!("many"), 7).is_err());
-        assert!(max_concurrency(&json!({}), 7).is_err());
+        assert_eq!(max_concurrency(&json!({}), 7), Ok(1));
     }
 
     #[test]
