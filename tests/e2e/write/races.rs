@@ -276,24 +276,22 @@ fn a_name_that_is_taken_meanwhile_is_left_to_who_took_it() {
         }
         // Ours is replaced between being made and being started.
         let path = scene.run_path(run);
-        for path in [&path] {
-            desk.proxy.clear().unwrap();
-            // The first read is whether the name is free, the second which content it got.
-            let rule = Rule::new(format!("{path}"), Fault::Hold)
-                .method(Method::GET)
-                .from(2)
-                .times(1);
-            let did = desk.does_while(&make, rule, || {
-                replace(scene, path, || {
-                    scene.run(run, "Initialize");
-                });
-                scene.until_run(run, "Initialized", "True", "");
+        desk.proxy.clear().unwrap();
+        // The first read is whether the name is free, the second which content it got.
+        let rule = Rule::new(&path, Fault::Hold)
+            .method(Method::GET)
+            .from(2)
+            .times(1);
+        let did = desk.does_while(&make, rule, || {
+            replace(scene, &path, || {
+                scene.run(run, "Initialize");
             });
-            did.ends(1)
-                .says("was replaced by another of its name meanwhile");
-            assert_eq!(scene.seen_run(run).unwrap()["spec"]["state"], "Initialize");
-            assert_eq!(desk.arrived().len(), 1, "the creation and nothing else");
-        }
+            scene.until_run(run, "Initialized", "True", "");
+        });
+        did.ends(1)
+            .says("was replaced by another of its name meanwhile");
+        assert_eq!(scene.seen_run(run).unwrap()["spec"]["state"], "Initialize");
+        assert_eq!(desk.arrived().len(), 1, "the creation and nothing else");
     });
 }
 
