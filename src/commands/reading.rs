@@ -13,7 +13,7 @@ use crate::bundle::{self, Bundle};
 use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::hub::Hub;
+use crate::hub::{Hub, HubError};
 use crate::inventory::source::{Answer, HubFacts, Outcome, Query, Source};
 use crate::inventory::{Inventory, Walk, choose};
 use crate::kubefleet::object::{Body, Object};
@@ -63,6 +63,8 @@ pub struct Reading {
     command: &'static str,
     /// The objects that were asked for and stood in the files more than once, and how often.
     doubtful: Vec<(ObjectRef, usize)>,
+    /// What a command that writes has done so far.
+    done: Vec<String>,
 }
 
 /// The texts of objects, by kind, namespace and name.
@@ -102,6 +104,7 @@ pub fn open_keeping(
             again: String::new(),
             command,
             doubtful: Vec::new(),
+            done: Vec::new(),
         });
     }
     let bundle = bundle::read_keeping(inputs(input, ui)?, keep)?;
@@ -123,6 +126,7 @@ pub fn open_keeping(
         again,
         command,
         doubtful: Vec::new(),
+        done: Vec::new(),
     })
 }
 
@@ -278,7 +282,7 @@ impl Reading {
             if let (Place::Hub(_), Some(kind)) = (&self.place, unserved.first())
                 && unserved.len() == candidates.len()
             {
-                return Err(crate::hub::HubError::NotServed(*kind).into());
+                return Err(HubError::NotServed(*kind).into());
             }
         }
         // Runs and placements are taken for each other.
@@ -385,7 +389,7 @@ impl Reading {
                 ..error
             }
             .hint(may_i("list", query)),
-            Outcome::NotInstalled => crate::hub::HubError::NotServed(kind).into(),
+            Outcome::NotInstalled => HubError::NotServed(kind).into(),
             _ => error,
         })
     }
@@ -497,10 +501,30 @@ impl Reading {
     pub fn no_hub(&self) -> Result<(), Error> {
         match &self.place {
             Place::Hub(hub) => match hub.lost() {
+                // Only a command that writes gets as far as this.
+                Some(HubError::Interrupted) => Err(self.interrupted()),
                 Some(error) => Err(error.clone().into()),
                 None => Ok(()),
             },
             Place::Files(_) => Ok(()),
+        }
+    }
+
+    /// Remembers what was written.
+    pub fn did(&mut self, what: &str) {
+        self.done.push(what.to_owned());
+    }
+
+    /// That the user ended a command that writes, and what it has done.
+    fn interrupted(&self) -> Error {
+        let what = if self.done.is_empty() {
+            "nothing was sent".to_owned()
+        } else {
+            self.done.join("; ")
+        };
+        Error {
+            exit: Exit::Interrupted,
+            ..Error::failed(format!("interrupted: {what}"))
         }
     }
 

@@ -234,6 +234,7 @@ pub(super) fn send(
             Ok(Done::Dry)
         }
         Sent::Done(answer) => {
+            reading.did(&change.did);
             ui.status(&change.did);
             let uid = answer["metadata"]["uid"].as_str().unwrap_or_default();
             Ok(Done::Written {
@@ -301,6 +302,7 @@ fn doubtful(
             ui.warning(&format!(
                 "the answer was lost ({error}), and {object} shows that it was done"
             ));
+            reading.did(&change.did);
             ui.status(&change.did);
             Ok(Done::Written { uid: String::new() })
         }

@@ -4,11 +4,13 @@ mod approve;
 mod content;
 mod desk;
 mod faults;
+mod interrupt;
 mod launch;
 mod life;
 mod races;
 mod rollback;
 mod steer;
+mod terminal;
 
 use serde_json::{Value, json};
 

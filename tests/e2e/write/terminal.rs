@@ -1,0 +1,159 @@
+//! A terminal in which the plugin asks its questions.
+
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::ffi::OsStrExt as _;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+use super::desk::{Desk, PATIENCE};
+
+/// What ends a line of input, as a program that reads lines sees it, and what ends the input.
+pub const END_OF_INPUT: &str = "\u{4}";
+/// What Ctrl-C types.
+pub const CONTROL_C: &str = "\u{3}";
+
+/// The program that gives a process a session and a terminal of its own.
+const SETSID: &str = "setsid";
+
+/// A command that runs in a terminal of its own.
+pub struct Terminal {
+    /// Our end; a terminal is closed when nobody has it.
+    end: Option<File>,
+    reader: Option<JoinHandle<()>>,
+    seen: Arc<Mutex<State>>,
+    child: Child,
+    begun: Instant,
+}
+
+#[derive(Default)]
+struct State {
+    text: Vec<u8>,
+    closing: bool,
+}
+
+/// Whether processes can be given terminals here.
+pub fn has_terminals() -> bool {
+    let has = Command::new(SETSID).arg("--version").output().is_ok();
+    if !has {
+        eprintln!("skipped: {SETSID} is not installed");
+    }
+    has
+}
+
+impl Terminal {
+    /// Starts a command in a terminal.
+    pub fn start(desk: &Desk<'_>, words: &[&str]) -> Self {
+        let end = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
+        grantpt(&end).unwrap();
+        unlockpt(&end).unwrap();
+        let name = ptsname(&end, Vec::new()).unwrap();
+        let name = std::ffi::OsStr::from_bytes(name.as_bytes());
+        let flags = fcntl_getfl(&end).unwrap();
+        fcntl_setfl(&end, flags | OFlags::NONBLOCK).unwrap();
+        let end = File::from(end);
+        let mut command = Command::new(SETSID);
+        command
+            .arg("--ctty")
+            .arg(env!("CARGO_BIN_EXE_kubectl-fleet-stage"));
+        desk.complete(&mut command, words);
+        command.env("TERM", "xterm");
+        let open = || {
+            let flags = i32::try_from(OFlags::NOCTTY.bits()).unwrap();
+            let mut options = OpenOptions::new();
+            std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags);
+            Stdio::from(options.read(true).write(true).open(name).unwrap())
+        };
+        let child = command
+            .stdin(open())
+            .stdout(open())
+            .stderr(open())
+            .spawn()
+            .unwrap();
+        let seen = Arc::<Mutex<State>>::default();
+        let reader = listen(end.try_clone().unwrap(), Arc::clone(&seen));
+        Self {
+            end: Some(end),
+            reader: Some(reader),
+            seen,
+            child,
+            begun: Instant::now(),
+        }
+    }
+
+    /// The process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// What was shown so far.
+    pub fn shown(&self) -> String {
+        String::from_utf8_lossy(&self.seen.lock().unwrap().text).into_owned()
+    }
+
+    /// Waits until this is shown.
+    pub fn until(&self, words: &str) {
+        while !self.shown().contains(words) {
+            let late = self.begun.elapsed() > PATIENCE;
+            assert!(!late, "{words:?} is not shown:\n{}", self.shown());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Types something.
+    pub fn types(&mut self, text: &str) {
+        let end = self.end.as_mut().unwrap();
+        end.write_all(text.as_bytes()).unwrap();
+    }
+
+    /// Closes the terminal, as a connection does that breaks.
+    pub fn close(&mut self) {
+        self.seen.lock().unwrap().closing = true;
+        self.reader.take().unwrap().join().unwrap();
+        drop(self.end.take());
+    }
+
+    /// The exit code, and everything that was shown.
+    pub fn end(mut self) -> (i32, String) {
+        let begun = Instant::now();
+        while self.child.try_wait().unwrap().is_none() {
+            if begun.elapsed() > PATIENCE {
+                self.child.kill().unwrap();
+                panic!("it hangs:\n{}", self.shown());
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let status = self.child.wait().unwrap();
+        if let Some(reader) = self.reader.take() {
+            // It ends when nobody has the other end any more.
+            reader.join().unwrap();
+        }
+        (status.code().unwrap_or(-1), self.shown())
+    }
+}
+
+fn listen(mut end: File, seen: Arc<Mutex<State>>) -> JoinHandle<()> {
+    std::thread::spawn(move || {
+        let mut buffer = [0; 4096];
+        loop {
+            if seen.lock().unwrap().closing {
+                return;
+            }
+            match end.read(&mut buffer) {
+                Ok(0) => return,
+                Ok(length) => seen.lock().unwrap().text.extend(&buffer[..length]),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                // Nobody has the other end any more.
+                Err(_) => return,
+            }
+        }
+    })
+}
