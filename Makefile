@@ -6,7 +6,8 @@ build:
 	cargo build --release
 
 test: lint generated
-	cargo test --workspace
+	# The end-to-end tests wait more than they work.
+	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-4} cargo test --workspace
 
 lint:
 	# Not `cargo fmt`: it does not see the modules that the list of rules declares.
