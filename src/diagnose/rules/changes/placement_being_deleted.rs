@@ -56,7 +56,9 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     }
     let what = match (gone, leftovers) {
         (true, 0) => format!("{placement} was deleted"),
-        (true, _) => format!("{placement} was deleted, and its bindings are being deleted after it"),
+        (true, _) => {
+            format!("{placement} was deleted, and its bindings are being deleted after it")
+        }
         (false, _) => format!("{placement} is being deleted"),
     };
     let whether = match case.verdict {

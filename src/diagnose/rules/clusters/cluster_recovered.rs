@@ -57,9 +57,10 @@ fn one(
     let says_stuck = rollout.reason() == reasons::RUN_STUCK;
     let lasting = fine.since.map(|since| case.now().duration_since(since));
     // Nobody looked before it was the cluster's turn.
-    let missed = fine
-        .since
-        .map(|since| case.now().duration_since(cluster.since.max(Some(since)).unwrap_or(since)));
+    let missed = fine.since.map(|since| {
+        case.now()
+            .duration_since(cluster.since.max(Some(since)).unwrap_or(since))
+    });
     // A healthy cluster is noticed at the next look; only one that was missed twice is news.
     let unnoticed = missed.is_some_and(|missed| missed > LOOK_EVERY * 2);
     if !(unnoticed || says_stuck && cluster.state == ClusterState::Stuck) {
@@ -78,10 +79,7 @@ fn one(
         "has been available"
     };
     let late = missed.is_some_and(|missed| missed > LONGEST + LOOK_EVERY);
-    let next = match cluster
-        .since
-        .and_then(|since| next_look(since, case.now()))
-    {
+    let next = match cluster.since.and_then(|since| next_look(since, case.now())) {
         Some(next) if !late => format!("; its next look comes at about {next}"),
         _ => String::new(),
     };
