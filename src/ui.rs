@@ -113,6 +113,7 @@ pub struct Ui {
     quiet: bool,
     closed: bool,
     failed: bool,
+    answered: bool,
 }
 
 impl Ui {
@@ -133,6 +134,7 @@ impl Ui {
             quiet: false,
             closed: false,
             failed: false,
+            answered: false,
         }
     }
 
@@ -234,6 +236,7 @@ impl Ui {
         if self.closed {
             return;
         }
+        self.answered = true;
         let written = self
             .out
             .write_all(text.as_bytes())
@@ -247,6 +250,11 @@ impl Ui {
                 )));
             }
         }
+    }
+
+    /// Whether something was answered already.
+    pub const fn has_answered(&self) -> bool {
+        self.answered
     }
 
     /// Whether an answer was lost: the disk is full, say.

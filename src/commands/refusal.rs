@@ -93,7 +93,7 @@ fn forbidden(change: &Change, words: &str) -> Error {
 fn changed(change: &Change, reading: &mut Reading) -> Option<Error> {
     let object = &change.object;
     let query = Query::named(object.kind, &object.namespace, &object.name);
-    let answer = reading.hub()?.ask_again(&query);
+    let answer = reading.hub()?.read_back(&query);
     if answer.outcome != Outcome::Listed {
         return None;
     }

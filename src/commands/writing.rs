@@ -274,8 +274,9 @@ fn doubtful(
     }
     let object = &change.object;
     let query = Query::named(object.kind, &object.namespace, &object.name);
+    let interrupted = reading.is_interrupted();
     let unknown = |why: &str| {
-        let exit = if *error == HubError::Interrupted {
+        let exit = if interrupted {
             Exit::Interrupted
         } else {
             Exit::Error
@@ -290,7 +291,7 @@ fn doubtful(
         .hint(format!("look before you try again:\n  {}", change.look()))
     };
     let answer = match reading.hub() {
-        Some(hub) if *error != HubError::Interrupted => hub.ask_again(&query),
+        Some(hub) if *error != HubError::Interrupted => hub.read_back(&query),
         _ => return Err(unknown("the answer was not waited for")),
     };
     if answer.outcome != Outcome::Listed {
@@ -343,7 +344,11 @@ fn print(object: &ObjectRef, document: &Value, format: Format, ui: &mut Ui) -> R
     let text = match format {
         Format::Name => output::names([object]),
         Format::Json => render::json(document).map_err(|error| Error::failed(error.to_string()))?,
-        Format::Yaml => render::yaml(document).map_err(Error::failed)?,
+        Format::Yaml => {
+            // One document after another, as kubectl has it.
+            let mark = if ui.has_answered() { "---\n" } else { "" };
+            format!("{mark}{}", render::yaml(document).map_err(Error::failed)?)
+        }
     };
     ui.answer(&text);
     Ok(())

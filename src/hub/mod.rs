@@ -64,6 +64,8 @@ pub struct Hub {
     members: Option<Members>,
     member_texts: BTreeMap<String, Texts>,
     signals: Option<signals::Count>,
+    /// How many signals a read goes on in spite of.
+    bears: u32,
     who: Option<tokio::task::JoinHandle<Result<Option<String>, HubError>>>,
     on_wait: OnWait,
 }
@@ -111,6 +113,7 @@ impl Hub {
             members: None,
             member_texts: BTreeMap::new(),
             signals: None,
+            bears: 0,
             who: None,
             on_wait,
         })
@@ -213,7 +216,7 @@ impl Hub {
         let what = describe(&queries);
         let connection = self.connection.clone();
         let served = Arc::clone(&self.served);
-        let count = self.signals.clone();
+        let (count, bears) = (self.signals.clone(), self.bears);
         let asked = queries.clone();
         let read = wait(&self.runtime, &mut self.on_wait, &what, async move {
             let slots = Arc::new(Semaphore::new(AT_ONCE));
@@ -232,7 +235,7 @@ impl Hub {
                 None => all.await,
                 Some(mut count) => tokio::select! {
                     read = all => read,
-                    () = signals::more_than(&mut count, 0) => {
+                    () = signals::more_than(&mut count, bears) => {
                         let unread = |query| (query, Err(HubError::Interrupted));
                         asked.into_iter().map(unread).collect()
                     }

@@ -7,6 +7,7 @@ use tokio::sync::watch::{Receiver, channel};
 
 use super::Hub;
 use super::error::HubError;
+use crate::inventory::source::{Answer, Query};
 
 /// The next signal of these. Once it was asked for, none of them ends the process any more.
 pub(super) struct Signals {
@@ -78,6 +79,14 @@ impl Hub {
             }
         });
         self.signals = Some(told);
+    }
+
+    /// Reads what became of a write, whoever interrupted it meanwhile; another signal ends that.
+    pub fn read_back(&mut self, query: &Query) -> Answer {
+        self.bears = self.signals.as_ref().map_or(0, |count| *count.borrow());
+        let answer = self.ask_again(query);
+        self.bears = 0;
+        answer
     }
 
     /// Whether the user wants it to end.

@@ -12,14 +12,48 @@ use serde_json::{Value, json};
 use crate::harness::{Harness, Ran};
 use crate::scene::{Scene, both};
 
+/// What each command is called on.
+struct Names<'n> {
+    /// A run that waits.
+    run: &'n str,
+    /// A run that is stopped.
+    stopped: &'n str,
+    /// A run that does not exist.
+    new: &'n str,
+    /// Its placement, as a word.
+    placement: &'n str,
+    /// Its strategy.
+    strategy: &'n str,
+    /// The moment for which everything is judged.
+    now: &'n str,
+}
+
 /// How each command is called on a run and its placement.
-fn call<'s>(command: &'s str, run: &'s str, placement: &'s str, now: &'s str) -> Vec<&'s str> {
+fn call<'s>(command: &'s str, names: &Names<'s>) -> Vec<&'s str> {
+    let Names {
+        run,
+        stopped,
+        new,
+        placement,
+        strategy,
+        now,
+    } = *names;
+    let of = ["--placement", placement, "--strategy", strategy];
     match command {
         "approvals" => vec!["approvals"],
         // The server checks what is not done: each permission is missed all the same.
-        "approve" | "delete" | "stop" | "resume" => {
-            vec![command, run, "--dry-run=server"]
-        }
+        "approve" | "delete" | "stop" => vec![command, run, "--dry-run=server"],
+        "resume" => vec![command, stopped, "--dry-run=server"],
+        "init" | "run" => [&[command, new, "--dry-run=server"], &of[..]].concat(),
+        "rollback" => vec![
+            "rollback",
+            run,
+            "--to=0",
+            "--active=stop",
+            "--name",
+            new,
+            "--dry-run=server",
+        ],
         "collect" => vec!["collect", run],
         "diagnose" => vec!["diagnose", run, "-o", "json", "--now", now],
         "history" => vec!["history", placement, "-o", "json"],
@@ -55,6 +89,9 @@ fn call<'s>(command: &'s str, run: &'s str, placement: &'s str, now: &'s str) ->
         other => panic!("how is {other} called?"),
     }
 }
+
+/// The first user of these tests: others have users of their own.
+const FIRST: usize = 128;
 
 /// Users with some permissions each.
 struct Users {
@@ -136,7 +173,17 @@ fn plugin(scene: &Scene, kubeconfig: &std::path::Path, command: &str, run: &str,
         if scene.namespaced { "rp" } else { "crp" },
         scene.name
     );
-    let mut arguments = call(command, run, &placement, now);
+    let new = format!("{run}-new");
+    let stopped = format!("{run}-stopped");
+    let names = Names {
+        run,
+        stopped: &stopped,
+        new: &new,
+        placement: &placement,
+        strategy: &scene.name,
+        now,
+    };
+    let mut arguments = call(command, &names);
     if scene.namespaced {
         arguments.extend(["-n", &scene.namespace]);
     }
@@ -150,7 +197,7 @@ fn every_command_needs_what_its_table_says() {
         eprintln!("skipped: the users of this hub are not ours");
         return;
     }
-    let mut first = 0;
+    let mut first = FIRST;
     for scene in scenes {
         let mut stages = crate::scene::three_stages();
         stages[1]["beforeStageTasks"] = json!([{"type": "Approval"}]);
@@ -158,6 +205,9 @@ fn every_command_needs_what_its_table_says() {
         let run = format!("{}-run", scene.name);
         scene.run(&run, "Run");
         scene.until_run(&run, "Progressing", "False", "UpdateRunWaiting");
+        let stopped = format!("{run}-stopped");
+        scene.run(&stopped, "Stop");
+        scene.until_run(&stopped, "Progressing", "False", "UpdateRunStopped");
         let scope = scope_of(&scene);
         let mut users = Users {
             hub: scene.hub,
@@ -187,6 +237,10 @@ fn every_command_needs_what_its_table_says() {
             })
             .collect();
         users.settle(&scope);
+        let able: BTreeMap<_, _> = plan
+            .iter()
+            .map(|(command, whole, _)| (*command, whole.clone()))
+            .collect();
         let mut wrong = Vec::new();
         // One moment for all reports.
         let now = jiff::Timestamp::now().to_string();
@@ -194,6 +248,12 @@ fn every_command_needs_what_its_table_says() {
             let admin = plugin(&scene, &scene.hub.kubeconfig, command, &run, &now);
             let green = plugin(&scene, &users.kubeconfig(&whole), command, &run, &now);
             assert_eq!(green.code, admin.code, "{command}: {}", green.err);
+            if permissions::ALL
+                .iter()
+                .any(|needs| needs.command == command && needs.role != permissions::Role::Reader)
+            {
+                assert_eq!(admin.code, 0, "{command}: {}{}", admin.out, admin.err);
+            }
             if command == "diagnose" {
                 let report = green.json();
                 assert_eq!(report["notChecked"], json!([]), "{command}");
@@ -221,6 +281,22 @@ fn every_command_needs_what_its_table_says() {
             }
         }
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        // What is done is allowed as what is only checked.
+        for (command, more) in [
+            ("stop", &[][..]),
+            ("resume", &[]),
+            ("approve", &["--yes"]),
+            ("delete", &["--yes"]),
+        ] {
+            let mut words = vec![command, run.as_str()];
+            words.extend(more);
+            if scene.namespaced {
+                words.extend(["-n", &scene.namespace]);
+            }
+            let user = &able[command];
+            let ran = scene.hub.plugin_as(&users.kubeconfig(user), &words);
+            assert_eq!(ran.code, 0, "{command} as {user}: {}{}", ran.out, ran.err);
+        }
         first = users.next;
     }
 }

@@ -191,10 +191,21 @@ fn refused(approval: &Approval, rollout: &Rollout<'_>) -> Error {
         _ => Error {
             exit: Exit::Incomplete,
             ..Error::failed(format!(
-                "{request} cannot be read: it is not approved unseen"
+                "{request} cannot be read{}: it is not approved unseen",
+                unread(approval, rollout)
             ))
         }
         .hint(diagnose),
+    }
+}
+
+/// Why a request could not be read, in parentheses.
+fn unread(approval: &Approval, rollout: &Rollout<'_>) -> String {
+    let mut gates = rollout.stages.iter().flat_map(|stage| &stage.gates);
+    let gate = gates.find(|gate| gate.task.approval_request == approval.request);
+    match gate.and_then(|gate| gate.request.as_ref()) {
+        Some(Sight::Unknown(why)) => format!(" ({why})"),
+        _ => String::new(),
     }
 }
 
@@ -331,3 +342,6 @@ pub(super) fn without_run(target: &ObjectRef, run: &ObjectRef, inventory: &Inven
         "{run} does not exist: approving {target} would change nothing{was}"
     ))
 }
+
+#[cfg(test)]
+mod tests;

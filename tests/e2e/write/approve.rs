@@ -219,10 +219,15 @@ fn the_flags_choose_among_gates() {
                 "--task",
                 "before",
                 "--wait=false",
+                "--field-manager=pipeline",
+                "--quiet",
             ])
             .ends(0)
             .answers("is approved");
-        counts(&scene.asked(&request));
+        let approved = scene.asked(&request);
+        counts(&approved);
+        let managers = approved["metadata"]["managedFields"].as_array().unwrap();
+        assert!(managers.iter().any(|entry| entry["manager"] == "pipeline"));
     });
 }
 

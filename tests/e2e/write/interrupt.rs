@@ -220,6 +220,18 @@ fn a_write_is_waited_for_in_spite_of_an_interrupt() {
         assert_eq!(scene.seen_run(name).unwrap()["spec"]["state"], "Stop");
         scene.until_run(name, "Progressing", "False", "UpdateRunStopped");
         again(name);
+        // The interrupt does not keep it from looking what became of a lost answer.
+        let words = ["stop", name, "--request-timeout=4s"];
+        let running = held(&desk, &words, Method::PATCH);
+        signal(running.id(), Signal::INT);
+        running
+            .end()
+            .ends(130)
+            .says("shows that it was done")
+            .says(&format!("{name} was asked to stop"));
+        desk.proxy.release();
+        scene.until_run(name, "Progressing", "False", "UpdateRunStopped");
+        again(name);
         // What comes in several steps ends after the first.
         let placement = format!("{}/{name}", if scene.namespaced { "rp" } else { "crp" });
         let back = format!("{name}-back");

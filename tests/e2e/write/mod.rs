@@ -1,6 +1,7 @@
 //! The commands that write, on a hub: what they do, what they refuse, and what they say of it.
 
 mod approve;
+mod budget;
 mod content;
 mod desk;
 mod faults;

@@ -348,3 +348,29 @@ fn a_run_that_someone_starts_is_not_made_again() {
         assert!(seen["metadata"]["deletionTimestamp"].is_null());
     });
 }
+
+#[test]
+fn a_write_that_arrives_late_is_not_denied() {
+    play("race-late", |scene| {
+        let Some(desk) = Desk::at(scene) else { return };
+        scene.set(&gated(&[(1, BEFORE)]), &ALL);
+        let request = waiting(scene, &scene.name);
+        let path = scene.request_path(&request);
+        desk.proxy.rules(vec![held(Method::PATCH, &path)]);
+        let approve = ["approve", &request, "--yes", "--request-timeout=4s"];
+        desk.does(&approve)
+            .ends(1)
+            .says("no answer within 4s")
+            .says("shows that nothing was changed so far")
+            .says("look before you try again");
+        assert!(condition(&scene.asked(&request), "Approved").is_null());
+        // It was on its way all the time.
+        desk.proxy.release();
+        scene.until(&path, "approved", |request| {
+            condition(request, "Approved")["status"] == "True"
+        });
+        desk.proxy.clear().unwrap();
+        desk.does(&["approve", &request, "--yes"]).ends(0);
+        assert!(desk.writes().is_empty());
+    });
+}

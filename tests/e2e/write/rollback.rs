@@ -183,6 +183,21 @@ fn where_it_cannot_go_back_to_is_said() {
             .ends(0)
             .answers("PATCH")
             .answers("POST");
+        let yaml = [
+            "rollback",
+            &placement,
+            "--to",
+            "0",
+            "--active=stop",
+            "--dry-run=client",
+            "-o",
+            "yaml",
+        ];
+        scene
+            .does(&yaml)
+            .ends(0)
+            .answers("state: Stop\n---\n")
+            .answers("state: Run\n");
         assert_eq!(runs(scene), 1);
         assert_eq!(scene.seen_run(&scene.name).unwrap()["spec"]["state"], "Run");
     });

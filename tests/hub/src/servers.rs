@@ -19,7 +19,7 @@ use crate::{Components, Error, context};
 /// The user who may do everything.
 pub const ADMIN: &str = "admin";
 /// How many users there are beside the admin, `user-000` and so on, who may do nothing yet.
-pub const USERS: usize = 128;
+pub const USERS: usize = 512;
 
 /// How long the servers may take to start on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(2);
@@ -102,7 +102,7 @@ impl TestHub {
         self.kubeconfig_of(ADMIN)
     }
 
-    /// The same for another user: `user-000` to `user-127`.
+    /// The same for another user: `user-000` to `user-511`.
     pub fn kubeconfig_of(&self, user: &str) -> PathBuf {
         self.folder.path().join(format!("kubeconfig-{user}"))
     }

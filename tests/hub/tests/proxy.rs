@@ -181,6 +181,63 @@ async fn a_connection_is_reset_before_the_server_acts_or_after() {
 }
 
 #[tokio::test]
+async fn a_write_is_refused_in_the_servers_words() {
+    let Some((proxy, client)) = proxy().await else {
+        return;
+    };
+    create(&client, "refused").await.unwrap();
+    let path = format!("{SPACES}/refused");
+    let taken = create(&client, "refused").await.unwrap();
+    assert_eq!(taken.status(), 409);
+    for (fault, method, target, code, reason) in [
+        (
+            Fault::Missing,
+            Method::DELETE,
+            path.as_str(),
+            404,
+            "NotFound",
+        ),
+        (Fault::Conflict, Method::PUT, path.as_str(), 409, "Conflict"),
+        (Fault::Conflict, Method::POST, SPACES, 409, "AlreadyExists"),
+        (Fault::Invalid, Method::PUT, path.as_str(), 422, "Invalid"),
+    ] {
+        proxy.rules(vec![Rule::new(SPACES, fault)]);
+        let answer = send(&client, method, target, &json!({})).await.unwrap();
+        assert_eq!(answer.status(), code);
+        let body = answer.into_body().collect().await.unwrap().to_bytes();
+        let status: Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!(status["reason"], reason);
+    }
+    proxy.clear().unwrap();
+    assert_eq!(get(&client, &path).await.unwrap().status(), 200);
+}
+
+#[tokio::test]
+async fn what_is_held_happens_when_it_is_released() {
+    let Some((proxy, client)) = proxy().await else {
+        return;
+    };
+    let direct = hub().unwrap().client().await.unwrap();
+    for (fault, name, there) in [
+        (Fault::Hold, "held", 404),
+        (Fault::HoldAnswer, "held-answer", 200),
+    ] {
+        proxy.rules(vec![Rule::new(SPACES, fault).method(Method::POST)]);
+        let short = Duration::from_secs(2);
+        // Nobody waits for it any more, and it happens all the same.
+        assert!(timeout(short, create(&client, name)).await.is_err());
+        let path = format!("{SPACES}/{name}");
+        assert_eq!(get(&direct, &path).await.unwrap().status(), there, "{name}");
+        proxy.release();
+        let begun = Instant::now();
+        while get(&direct, &path).await.unwrap().status() != 200 {
+            assert!(begun.elapsed() < Duration::from_secs(10), "{name}");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+}
+
+#[tokio::test]
 async fn the_server_goes_away_and_comes_back() {
     let Some((proxy, client)) = proxy().await else {
         return;

@@ -1,0 +1,234 @@
+use serde::de::DeserializeSeed;
+use serde_json::{Value, json};
+
+use super::{Choice, select};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::inventory::source::{Answer, HubFacts, Outcome, Query};
+use crate::inventory::{Inventory, Walk};
+use crate::kubefleet::object::{DocumentSeed, Object, Parsed};
+use crate::rollout::{Rollout, TaskTime};
+
+const GROUP: &str = "placement.kubernetes-fleet.io/v1beta1";
+
+fn parse(object: &Value) -> Object {
+    let mut parsed = Parsed::default();
+    let text = object.to_string();
+    let mut reader = serde_json::Deserializer::from_str(&text);
+    DocumentSeed::new(&mut parsed)
+        .deserialize(&mut reader)
+        .unwrap();
+    parsed.objects.pop().unwrap()
+}
+
+fn condition(kind: &str, status: &str, reason: &str) -> Value {
+    json!({"type": kind, "status": status, "reason": reason, "observedGeneration": 1,
+           "lastTransitionTime": "2026-01-09T02:05:00Z"})
+}
+
+/// What a request has been answered.
+#[derive(Clone, Copy, PartialEq)]
+enum Is {
+    Pending,
+    Ignored,
+    Approved,
+    Accepted,
+    NotAsked,
+    Deleted,
+    Unreadable,
+    Foreign,
+}
+
+/// A run with one stage and an approval before it, and two behind: KubeFleet's own validation lets
+/// only one be there, and nothing depends on that.
+fn inventory(states: [Is; 3]) -> Inventory {
+    let names = [
+        "web-before-canary",
+        "web-after-canary",
+        "web-after-canary-2",
+    ];
+    let task = |place: usize| {
+        let created = condition(
+            "ApprovalRequestCreated",
+            "True",
+            "StageTaskApprovalRequestCreated",
+        );
+        let approved = condition(
+            "ApprovalRequestApproved",
+            "True",
+            "StageTaskApprovalRequestApproved",
+        );
+        let conditions = match states[place] {
+            Is::NotAsked => json!([]),
+            Is::Accepted => json!([created, approved]),
+            _ => json!([created]),
+        };
+        json!({"type": "Approval", "approvalRequestName": names[place], "conditions": conditions})
+    };
+    let run = parse(&json!({
+        "apiVersion": GROUP, "kind": "ClusterStagedUpdateRun",
+        "metadata": {"name": "web", "uid": "u", "generation": 1},
+        "spec": {"placementName": "p", "stagedRolloutStrategyName": "s", "state": "Run"},
+        "status": {
+            "conditions": [
+                condition("Initialized", "True", "UpdateRunInitializedSuccessfully"),
+                condition("Progressing", "False", "UpdateRunWaiting"),
+            ],
+            "stagedUpdateStrategySnapshot": {"stages": [{"name": "canary"}]},
+            "stagesStatus": [{
+                "stageName": "canary",
+                "clusters": [{"clusterName": "member-1", "conditions": [
+                    condition("Started", "True", "ClusterUpdatingStarted"),
+                    condition("Succeeded", "True", "ClusterUpdatingSucceeded"),
+                ]}],
+                "beforeStageTaskStatus": [task(0)],
+                "afterStageTaskStatus": [task(1), task(2)],
+                "conditions": [condition("Progressing", "False", "StageUpdatingWaiting")],
+            }],
+        },
+    }));
+    let target = run.reference();
+    let mut walk = Walk::shallow(target.clone());
+    let mut known = vec![(
+        Query::named(target.kind, "", &target.name),
+        vec![run],
+        Outcome::Listed,
+    )];
+    for (state, name) in states.into_iter().zip(names) {
+        let mut request = json!({
+            "apiVersion": GROUP, "kind": "ClusterApprovalRequest",
+            "metadata": {"name": name, "uid": name, "generation": 1, "resourceVersion": "7"},
+            "spec": {"parentStageRollout": "web", "targetStage": "canary"},
+        });
+        let mut approved = condition("Approved", "True", "Approved");
+        let accepted = condition(
+            "ApprovalAccepted",
+            "True",
+            "ApprovalRequestApprovalAccepted",
+        );
+        let conditions = match state {
+            Is::Approved => json!([approved]),
+            Is::Accepted => json!([approved, accepted]),
+            Is::Ignored => {
+                approved["observedGeneration"] = json!(0);
+                json!([approved])
+            }
+            _ => json!([]),
+        };
+        request["status"] = json!({"conditions": conditions});
+        if state == Is::Foreign {
+            request["spec"]["parentStageRollout"] = json!("another");
+        }
+        let request = parse(&request);
+        let query = Query::named(request.kind, "", name);
+        let (objects, outcome) = match state {
+            Is::NotAsked | Is::Deleted => (Vec::new(), Outcome::Listed),
+            Is::Unreadable => (Vec::new(), Outcome::Denied("no, not you".to_owned())),
+            _ => (vec![request], Outcome::Listed),
+        };
+        known.push((query, objects, outcome));
+    }
+    for (query, objects, outcome) in known {
+        walk.absorb(vec![query], vec![Answer { objects, outcome }]);
+    }
+    let now = "2026-01-09T04:00:00Z".parse().unwrap();
+    Inventory::new(walk, now, HubFacts::default())
+}
+
+const EVERYTHING: Choice<'static> = Choice {
+    request: None,
+    stage: None,
+    task: None,
+    all: false,
+};
+
+/// What is to be written, was given, and was taken; or why nothing is.
+fn chosen(states: [Is; 3], choice: &Choice<'_>) -> Result<[Vec<String>; 3], Error> {
+    let inventory = inventory(states);
+    let rollout = Rollout::new(&inventory).unwrap();
+    let selection = select(&rollout, choice)?;
+    Ok([&selection.write, &selection.given, &selection.taken]
+        .map(|list| list.iter().map(|one| one.request.clone()).collect()))
+}
+
+#[test]
+fn one_of_several_is_named_or_all_are_meant() {
+    use Is::{Accepted, Approved, Ignored, Pending};
+    let both = [Accepted, Pending, Ignored];
+    let error = chosen(both, &EVERYTHING).unwrap_err();
+    assert_eq!(
+        error.message,
+        "ClusterStagedUpdateRun web waits for 2 approvals"
+    );
+    let hint = error.hint.unwrap();
+    assert!(hint.contains("approve web-after-canary\n"), "{hint}");
+    assert!(hint.contains("approve web-after-canary-2"), "{hint}");
+    // Narrowed to the same two, it is the same.
+    let after = Choice {
+        stage: Some("canary"),
+        task: Some(TaskTime::After),
+        ..EVERYTHING
+    };
+    assert!(chosen(both, &after).is_err());
+    let all = Choice {
+        all: true,
+        ..EVERYTHING
+    };
+    let names = ["web-after-canary", "web-after-canary-2"].map(str::to_owned);
+    assert_eq!(chosen(both, &all).unwrap()[0], names);
+    let one = Choice {
+        request: Some("web-after-canary-2"),
+        ..EVERYTHING
+    };
+    assert_eq!(chosen(both, &one).unwrap()[0], names[1..]);
+    // One that is given already is not asked for again.
+    let [write, given, _] = chosen([Accepted, Approved, Pending], &EVERYTHING).unwrap();
+    assert_eq!((write, given), (names[1..].to_vec(), Vec::new()));
+    let [write, given, _] = chosen([Accepted, Approved, Accepted], &EVERYTHING).unwrap();
+    assert_eq!((write, given), (Vec::new(), names[..1].to_vec()));
+}
+
+#[test]
+fn what_stands_in_the_way_is_said() {
+    use Is::{Accepted, Deleted, Foreign, NotAsked, Pending, Unreadable};
+    for (state, exit, words) in [
+        (
+            NotAsked,
+            Exit::Error,
+            "does not ask for the approval after stage canary yet",
+        ),
+        (Deleted, Exit::Error, "was deleted: KubeFleet makes it anew"),
+        (Foreign, Exit::Error, "is made out to another run or stage"),
+        (
+            Unreadable,
+            Exit::Incomplete,
+            "(forbidden: no, not you): it is not approved unseen",
+        ),
+    ] {
+        let error = chosen([Accepted, state, Accepted], &EVERYTHING).unwrap_err();
+        assert!(error.message.contains(words), "{}", error.message);
+        assert_eq!(error.exit, exit, "{words}");
+        assert!(error.hint.is_some());
+    }
+    let error = chosen([Accepted; 3], &EVERYTHING).unwrap_err();
+    assert!(error.message.contains("was given and accepted"));
+    let stray = Choice {
+        request: Some("stray"),
+        ..EVERYTHING
+    };
+    let error = chosen([Pending, NotAsked, NotAsked], &stray).unwrap_err();
+    assert!(error.message.contains("has no gate that stray would open"));
+}
+
+#[test]
+fn what_is_accepted_already_is_no_error_where_it_is_named() {
+    let before = Choice {
+        stage: Some("canary"),
+        task: Some(TaskTime::Before),
+        ..EVERYTHING
+    };
+    let states = [Is::Accepted, Is::Pending, Is::NotAsked];
+    let [write, _, taken] = chosen(states, &before).unwrap();
+    assert!(write.is_empty());
+    assert_eq!(taken, ["web-before-canary"]);
+}
