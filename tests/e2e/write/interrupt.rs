@@ -14,7 +14,7 @@ use crate::scene::Scene;
 const SIGNALS: [Signal; 3] = [Signal::INT, Signal::TERM, Signal::HUP];
 
 /// A desk with a run that waits before its second stage; its request.
-fn waiting<'s>(scene: &'s Scene) -> Option<(Desk<'s>, String)> {
+fn waiting(scene: &Scene) -> Option<(Desk<'_>, String)> {
     let desk = Desk::at(scene)?;
     scene.set(&gated(&[(1, BEFORE)]), &ALL);
     scene.run(&scene.name, "Run");
