@@ -126,12 +126,12 @@ impl Harness {
 
     /// How long something may take that is not slow on purpose.
     pub const fn patience(&self) -> Duration {
-        Duration::from_secs(if self.is_real() { 120 } else { 40 })
+        Duration::from_secs(if self.is_real() { 180 } else { 120 })
     }
 
     /// How long it may take until a cluster is stuck.
     pub const fn stuck_patience(&self) -> Duration {
-        Duration::from_secs(if self.is_real() { 480 } else { 60 })
+        Duration::from_secs(if self.is_real() { 480 } else { 150 })
     }
 
     /// The cluster on which a workload does not become available, and its environment. On a real
