@@ -24,7 +24,7 @@ fn a_run_gets_the_content_as_it_is_now() {
         let make = |verb: &'static str, run: &str, more: &[&str]| {
             scene.does(&[&[verb, run], &scene.of()[..], more].concat())
         };
-        make("run", &second, &["--timeout=4s"])
+        make("run", &second, &["--timeout=10s"])
             .ends(5)
             .says("got snapshot 0, which lacks a change noticed at")
             .says("longer than --timeout; the run was not started")

@@ -44,7 +44,7 @@ fn a_run_that_is_not_over_is_decided_about() {
             .does(&["rollback", &placement])
             .ends(1)
             .says(&format!("snapshot 0, which {first} completed"))
-            .says(&format!("instead of 1 of {second}"))
+            .says(&format!("{second} rolls out snapshot 1"))
             .says("the hub still holds the newer resources")
             .says(&format!(
                 "Stop {second}, then roll {name} back to snapshot 0?"
