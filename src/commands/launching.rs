@@ -253,9 +253,10 @@ fn prepare(
     args: &Writing,
     ui: &mut Ui,
 ) -> Result<Option<Exit>, Error> {
-    // What is done on the way is not the result that was asked for.
+    // What is done on the way is not the result that was asked for; of what would be sent, it is a
+    // part.
     let quiet = Writing {
-        output: None,
+        output: args.output.filter(|_| args.is_dry()),
         wait: None,
         ..args.clone()
     };
