@@ -18,9 +18,36 @@ const SLACK: Duration = Duration::from_secs(5);
 
 const RUNS: &str = "/clusterstagedupdateruns";
 const BINDINGS: &str = "/clusterresourcebindings";
+const REQUESTS: &str = "/clusterapprovalrequests";
+const SNAPSHOTS: &str = "/clusterresourcesnapshots";
+const STRATEGIES: &str = "/clusterstagedupdatestrategies";
 
-/// The commands that read.
-const COMMANDS: [&str; 5] = ["diagnose", "collect", "status", "list", "doctor"];
+/// The commands that read, with what each is about, and how they end on the scene, saying what.
+const ABOUT: [(&str, &str, i32, &str); 8] = [
+    ("diagnose", RUNS, 4, "WaitingForApproval"),
+    ("collect", RUNS, 0, "UpdateRunWaiting"),
+    ("status", RUNS, 4, "WaitingForApproval"),
+    ("list", RUNS, 0, "WaitingForApproval"),
+    ("history", RUNS, 0, "WaitingForApproval"),
+    ("approvals", REQUESTS, 0, "-before-canary"),
+    ("snapshots", SNAPSHOTS, 0, "-0-snapshot"),
+    ("strategies", STRATEGIES, 0, "canary"),
+];
+
+/// Does something for each command that reads. Most of the time is spent with waiting: each has a
+/// proxy of its own.
+fn beside_each_other(what: impl Fn(&Bad, &str) + Sync) {
+    std::thread::scope(|scope| {
+        let what = &what;
+        for command in ABOUT.iter().map(|about| about.0).chain(["doctor"]) {
+            scope.spawn(move || {
+                if let Some(bad) = Bad::hub() {
+                    what(&bad, command);
+                }
+            });
+        }
+    });
+}
 
 /// A run that waits for an approval, and so stays as it is.
 fn waiting() -> Option<&'static Scene> {
@@ -85,7 +112,10 @@ impl Bad {
 
     fn run_as_it_is(&self, command: &str) -> Tried {
         let run = format!("csur/{}", self.scene.name);
+        let placement = format!("crp/{}", self.scene.name);
         let mut arguments = match command {
+            "approvals" => vec!["approvals", &run, "-o", "json"],
+            "history" | "snapshots" => vec![command, &placement, "-o", "json"],
             "collect" => vec!["collect", &run],
             "diagnose" => vec!["diagnose", &run, "-o", "json"],
             "status" => vec!["status", &run, "-o", "json"],
@@ -132,16 +162,10 @@ fn check(what: &str, tried: &Tried, code: i32, words: &str) {
 
 #[test]
 fn nothing_works() {
-    // Most of the time is spent with waiting: each command has a proxy of its own.
-    std::thread::scope(|scope| {
-        for command in COMMANDS {
-            scope.spawn(|| nothing_works_for(command));
-        }
-    });
+    beside_each_other(nothing_works_for);
 }
 
-fn nothing_works_for(command: &str) {
-    let Some(bad) = Bad::hub() else { return };
+fn nothing_works_for(bad: &Bad, command: &str) {
     let bytes = 20;
     for (fault, words) in [
         (Fault::Leave, "cannot reach the hub at https://127.0.0.1:"),
@@ -171,30 +195,36 @@ fn nothing_works_for(command: &str) {
 
 #[test]
 fn nobody_listens() {
-    let Some(bad) = Bad::hub() else { return };
-    bad.proxy.leave();
-    for command in COMMANDS {
+    beside_each_other(|bad, command| {
+        bad.proxy.leave();
         let tried = bad.run_as_it_is(command);
         check(command, &tried, 1, "cannot reach the hub at");
         assert!(tried.said().contains("kubectl config current-context"));
-    }
+    });
 }
 
 #[test]
 fn everything_is_forbidden() {
-    let Some(bad) = Bad::hub() else { return };
-    for command in COMMANDS {
+    beside_each_other(|bad, command| {
         let tried = bad.run(command, vec![Rule::new("", Fault::Forbidden)]);
         check(command, &tried, 7, "forbidden");
         if matches!(command, "diagnose" | "status") && !tried.ran.out.is_empty() {
             assert_eq!(tried.ran.json()["verdict"], "Unknown", "{command}");
         }
-    }
+    });
 }
 
+/// What a command is about cannot be read.
 #[test]
-fn the_run_cannot_be_read() {
-    let Some(bad) = Bad::hub() else { return };
+fn the_main_thing_cannot_be_read() {
+    beside_each_other(|bad, command| {
+        for (_, path, ..) in ABOUT.iter().filter(|about| about.0 == command) {
+            cannot_be_read(bad, command, path);
+        }
+    });
+}
+
+fn cannot_be_read(bad: &Bad, command: &str, path: &str) {
     let bytes = 20;
     for (fault, code, words) in [
         (Fault::Forbidden, 7, "forbidden"),
@@ -207,16 +237,14 @@ fn the_run_cannot_be_read() {
         (Fault::Hang, 1, "no answer within 3s"),
         (Fault::Leave, 1, "cannot reach the hub"),
     ] {
-        for command in ["diagnose", "collect", "status", "list"] {
-            let what = format!("{command} with {fault:?}");
-            let tried = bad.run(command, vec![Rule::new(RUNS, fault.clone())]);
-            check(&what, &tried, code, words);
-            assert!(tried.took < 2 * LIMIT + SLACK, "{what}: {:?}", tried.took);
-            if code == 7 && matches!(command, "diagnose" | "status") {
-                let report = tried.ran.json();
-                assert_eq!(report["verdict"], "Unknown", "{what}");
-                assert!(gaps(&report).contains(&"ClusterStagedUpdateRun".to_owned()));
-            }
+        let what = format!("{command} with {fault:?}");
+        let tried = bad.run(command, vec![Rule::new(path, fault.clone())]);
+        check(&what, &tried, code, words);
+        assert!(tried.took < 2 * LIMIT + SLACK, "{what}: {:?}", tried.took);
+        if code == 7 && matches!(command, "diagnose" | "status") {
+            let report = tried.ran.json();
+            assert_eq!(report["verdict"], "Unknown", "{what}");
+            assert!(gaps(&report).contains(&"ClusterStagedUpdateRun".to_owned()));
         }
     }
 }
@@ -281,7 +309,14 @@ fn the_bindings_cannot_be_read() {
 
 #[test]
 fn what_passes_is_waited_for() {
-    let Some(bad) = Bad::hub() else { return };
+    beside_each_other(|bad, command| {
+        for (_, path, code, words) in ABOUT.iter().filter(|about| about.0 == command) {
+            passes(bad, command, path, *code, words);
+        }
+    });
+}
+
+fn passes(bad: &Bad, command: &str, path: &str, code: i32, words: &str) {
     for (fault, pause) in [
         (Fault::TooMany(Some(1)), Duration::from_secs(1)),
         (Fault::Unavailable(Some(1)), Duration::from_secs(1)),
@@ -290,21 +325,19 @@ fn what_passes_is_waited_for() {
         (Fault::ResetBefore, Duration::from_millis(200)),
         (Fault::Cut { bytes: 20 }, Duration::from_millis(200)),
     ] {
-        for command in ["diagnose", "status"] {
-            let what = format!("{command} with {fault:?}");
-            let tried = bad.run(command, vec![Rule::new(RUNS, fault.clone()).times(2)]);
-            check(&what, &tried, 4, "WaitingForApproval");
-            let faults = tried.requests.iter().filter(|seen| seen.fault.is_some());
-            let targets: Vec<_> = faults.map(|seen| seen.target.clone()).collect();
-            assert_eq!(targets.len(), 2, "{what}: {targets:?}");
-            let times = tried.times(&targets[0]);
-            for pair in times.windows(2).take(2) {
-                assert!(
-                    pair[1] - pair[0] >= pause,
-                    "{what}: {:?}",
-                    pair[1] - pair[0]
-                );
-            }
+        let what = format!("{command} with {fault:?}");
+        let tried = bad.run(command, vec![Rule::new(path, fault.clone()).times(2)]);
+        check(&what, &tried, code, words);
+        let faults = tried.requests.iter().filter(|seen| seen.fault.is_some());
+        let targets: Vec<_> = faults.map(|seen| seen.target.clone()).collect();
+        assert_eq!(targets.len(), 2, "{what}: {targets:?}");
+        let times = tried.times(&targets[0]);
+        for pair in times.windows(2).take(2) {
+            assert!(
+                pair[1] - pair[0] >= pause,
+                "{what}: {:?}",
+                pair[1] - pair[0]
+            );
         }
     }
 }

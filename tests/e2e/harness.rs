@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use kube::Client;
 use serde_json::{Value, json};
-use test_hub::standin::{SnapshotDelay, StandIn, TROUBLE, Timing};
+use test_hub::fleet::{Fleet, annotated, member};
+use test_hub::standin::{Served, SnapshotDelay, StandIn, TROUBLE, Timing, Trouble};
 use test_hub::{Crds, Error, Options, TestHub};
 use tokio::runtime::Runtime;
 
@@ -32,6 +33,7 @@ pub struct Harness {
     pub runtime: Runtime,
     pub kubeconfig: PathBuf,
     pub client: Client,
+    fleet: Fleet,
     /// Ours, with the stand-in; else KubeFleet's own agents are at work.
     pub own: Option<(TestHub, StandIn)>,
 }
@@ -57,10 +59,12 @@ impl Harness {
             let client = runtime
                 .block_on(test_hub::client(&kubeconfig, "hub"))
                 .unwrap();
+            let fleet = runtime.block_on(Fleet::new(client.clone()).discover());
             return Some(Self {
                 runtime,
                 kubeconfig,
                 client,
+                fleet,
                 own: None,
             });
         }
@@ -71,15 +75,17 @@ impl Harness {
             let hub = TestHub::start(&options).await?;
             hub.install(&Crds::from_environment()).await?;
             let client = hub.client().await?;
+            let fleet = Fleet::new(client.clone()).discover().await;
             let standin = StandIn::start(client.clone(), timing());
-            Ok::<_, Error>((hub, standin, client))
+            Ok::<_, Error>((hub, standin, client, fleet))
         });
         match started {
-            Ok((hub, standin, client)) => {
+            Ok((hub, standin, client, fleet)) => {
                 let this = Self {
                     runtime,
                     kubeconfig: hub.kubeconfig(),
                     client,
+                    fleet,
                     own: Some((hub, standin)),
                 };
                 this.join_fleet();
@@ -94,29 +100,21 @@ impl Harness {
     }
 
     fn join_fleet(&self) {
-        let members = MEMBERS
-            .iter()
-            .enumerate()
-            .map(|(place, (name, environment))| {
-                let labels = json!({"environment": environment, "order": (place + 1).to_string()});
-                (*name, labels, json!({}))
-            });
-        let broken = (
-            BROKEN,
-            json!({"environment": "broken", "order": "4"}),
-            json!({TROUBLE: "not-available"}),
-        );
-        for (name, labels, annotations) in members.chain([broken]) {
-            self.create(&json!({
-                "apiVersion": "cluster.kubernetes-fleet.io/v1beta1",
-                "kind": "MemberCluster",
-                "metadata": {"name": name, "labels": labels, "annotations": annotations},
-                "spec": {
-                    "identity": {"kind": "User", "name": name, "apiGroup": "rbac.authorization.k8s.io"},
-                    "heartbeatPeriodSeconds": 15,
-                },
-            }));
+        for (place, (name, environment)) in MEMBERS.iter().enumerate() {
+            let order = (place + 1).to_string();
+            self.create(&member(
+                name,
+                &[("environment", environment), ("order", &order)],
+            ));
         }
+        let broken = member(BROKEN, &[("environment", "broken"), ("order", "4")]);
+        let trouble = Trouble::NotAvailable.to_string();
+        self.create(&annotated(broken, TROUBLE, &trouble));
+    }
+
+    /// What the hub serves of update runs.
+    pub const fn served(&self) -> &Served {
+        self.fleet.served()
     }
 
     /// Whether KubeFleet's own agents are at work.
@@ -146,9 +144,9 @@ impl Harness {
 
     /// Creates an object.
     pub fn create(&self, object: &Value) -> Value {
-        let path = test_hub::path_of(object, false).unwrap();
-        self.send("POST", &path, "application/json", object)
-            .unwrap_or_else(|error| panic!("creating {path}: {error}\n{object:#}"))
+        self.runtime
+            .block_on(self.fleet.create(object))
+            .unwrap_or_else(|error| panic!("{error}\n{object:#}"))
     }
 
     /// Changes an object by a merge patch.

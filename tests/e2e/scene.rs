@@ -3,10 +3,12 @@
 use std::time::Instant;
 
 use serde_json::{Value, json};
+use test_hub::fleet::{self, Placement, Run, Stage, config_map, deployment};
+use test_hub::standin::Scope;
 
 use crate::harness::{Harness, MEMBERS};
 
-const GROUP: &str = "placement.kubernetes-fleet.io/v1beta1";
+const GROUP: &str = "placement.kubernetes-fleet.io";
 
 /// A placement with its strategy and runs, all named after the scene.
 pub struct Scene {
@@ -28,7 +30,9 @@ pub fn both(name: &str) -> Vec<Scene> {
     } else {
         String::new()
     };
-    [false, true]
+    let scopes = [false, true].into_iter();
+    scopes
+        .filter(|namespaced| !namespaced || !hub.served().is_alpha())
         .map(|namespaced| {
             let namespace = format!("e2e-{name}-{}{suffix}", if namespaced { "n" } else { "c" });
             Scene {
@@ -38,12 +42,12 @@ pub fn both(name: &str) -> Vec<Scene> {
                 namespaced,
             }
         })
-        .into()
+        .collect()
 }
 
 /// A stage of clusters of one environment.
 pub fn stage(name: &str, environment: &str) -> Value {
-    json!({"name": name, "labelSelector": {"matchLabels": {"environment": environment}}})
+    Stage::new(name).matching("environment", environment).into()
 }
 
 /// A stage for each environment.
@@ -59,28 +63,40 @@ impl Scene {
         if self.namespaced { namespaced } else { cluster }
     }
 
-    fn path(&self, plural: &str, name: &str) -> String {
+    fn scope(&self) -> Scope {
+        Scope::of(if self.namespaced { &self.namespace } else { "" })
+    }
+
+    fn path(&self, version: &str, plural: &str, name: &str) -> String {
         let name = if name.is_empty() {
             String::new()
         } else {
             format!("/{name}")
         };
         if self.namespaced {
-            format!("/apis/{GROUP}/namespaces/{}/{plural}{name}", self.namespace)
+            format!(
+                "/apis/{GROUP}/{version}/namespaces/{}/{plural}{name}",
+                self.namespace
+            )
         } else {
-            format!("/apis/{GROUP}/{plural}{name}")
+            format!("/apis/{GROUP}/{version}/{plural}{name}")
         }
     }
 
+    /// The path of an object of staged update runs, of which a hub may serve other versions.
+    fn staged_path(&self, plural: &str, name: &str) -> String {
+        self.path(&self.hub.served().version, plural, name)
+    }
+
     pub fn run_path(&self, name: &str) -> String {
-        self.path(
+        self.staged_path(
             self.kind("clusterstagedupdateruns", "stagedupdateruns"),
             name,
         )
     }
 
     pub fn request_path(&self, name: &str) -> String {
-        self.path(
+        self.staged_path(
             self.kind("clusterapprovalrequests", "approvalrequests"),
             name,
         )
@@ -88,25 +104,17 @@ impl Scene {
 
     pub fn strategy_path(&self) -> String {
         let plural = self.kind("clusterstagedupdatestrategies", "stagedupdatestrategies");
-        self.path(plural, &self.name)
+        self.staged_path(plural, &self.name)
     }
 
     pub fn placement_path(&self) -> String {
         let plural = self.kind("clusterresourceplacements", "resourceplacements");
-        self.path(plural, &self.name)
+        self.path("v1beta1", plural, &self.name)
     }
 
     fn snapshots_path(&self) -> String {
         let plural = self.kind("clusterresourcesnapshots", "resourcesnapshots");
-        self.path(plural, "")
-    }
-
-    fn meta(&self, name: &str) -> Value {
-        if self.namespaced {
-            json!({"name": name, "namespace": self.namespace})
-        } else {
-            json!({"name": name})
-        }
+        self.path("v1beta1", plural, "")
     }
 
     /// The namespace with its content, the strategy, and the placement, scheduled.
@@ -121,19 +129,11 @@ impl Scene {
     pub fn set_stuck(&self) -> &Self {
         let (cluster, environment) = self.hub.broken();
         self.content("1");
-        self.hub.create(&json!({
-            "apiVersion": "apps/v1",
-            "kind": "Deployment",
-            "metadata": {"name": "web", "namespace": self.namespace},
-            "spec": {
-                "replicas": 1,
-                "selector": {"matchLabels": {"app": "web"}},
-                "template": {
-                    "metadata": {"labels": {"app": "web"}},
-                    "spec": {"containers": [{"name": "web", "image": "registry.example/web:1"}]},
-                },
-            },
-        }));
+        self.hub.create(&deployment(
+            &self.namespace,
+            "web",
+            "registry.example/web:1",
+        ));
         self.strategy(&[stage("first", environment)]);
         self.placement(&json!({"type": "External"}), &[cluster]);
         self
@@ -147,15 +147,10 @@ impl Scene {
                 .patch(&path, &json!({"data": {"version": version}}));
             return;
         }
-        self.hub.create(&json!({
-            "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace},
-        }));
+        self.hub.create(&fleet::namespace(&self.namespace));
         self.member_namespaces();
-        self.hub.create(&json!({
-            "apiVersion": "v1", "kind": "ConfigMap",
-            "metadata": {"name": "app", "namespace": self.namespace},
-            "data": {"version": version},
-        }));
+        let data = [("version", version)];
+        self.hub.create(&config_map(&self.namespace, "app", &data));
     }
 
     /// A namespaced placement does not bring its namespace.
@@ -164,9 +159,7 @@ impl Scene {
             return;
         }
         for (member, _) in MEMBERS {
-            let namespace = json!({
-                "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace},
-            });
+            let namespace = fleet::namespace(&self.namespace);
             let request = http::Request::post("/api/v1/namespaces")
                 .header("content-type", "application/json")
                 .body(serde_json::to_vec(&namespace).unwrap())
@@ -181,43 +174,21 @@ impl Scene {
     }
 
     pub fn strategy(&self, stages: &[Value]) {
-        self.hub.create(&json!({
-            "apiVersion": GROUP,
-            "kind": self.kind("ClusterStagedUpdateStrategy", "StagedUpdateStrategy"),
-            "metadata": self.meta(&self.name),
-            "spec": {"stages": stages},
-        }));
+        let stages = stages.iter().cloned();
+        self.hub
+            .create(&fleet::strategy(&self.scope(), &self.name, stages));
     }
 
     pub fn placement(&self, strategy: &Value, clusters: &[&str]) {
-        let selectors = if self.namespaced {
-            let mut selectors =
-                vec![json!({"group": "", "version": "v1", "kind": "ConfigMap", "name": "app"})];
-            let web = format!(
-                "/apis/apps/v1/namespaces/{}/deployments/web",
-                self.namespace
-            );
-            if self.hub.read(&web).is_some() {
-                selectors.push(
-                    json!({"group": "apps", "version": "v1", "kind": "Deployment", "name": "web"}),
-                );
-            }
-            selectors
-        } else {
-            vec![json!({
-                "group": "", "version": "v1", "kind": "Namespace", "name": self.namespace,
-            })]
-        };
-        self.hub.create(&json!({
-            "apiVersion": GROUP,
-            "kind": self.kind("ClusterResourcePlacement", "ResourcePlacement"),
-            "metadata": self.meta(&self.name),
-            "spec": {
-                "resourceSelectors": selectors,
-                "policy": {"placementType": "PickFixed", "clusterNames": clusters},
-                "strategy": strategy,
-            },
-        }));
+        let policy = json!({"placementType": "PickFixed", "clusterNames": clusters});
+        let mut placement = Placement::new(&self.scope(), &self.name)
+            .policy(policy)
+            .strategy(strategy.clone())
+            .build();
+        if !self.namespaced {
+            placement["spec"]["resourceSelectors"][0]["name"] = json!(self.namespace);
+        }
+        self.hub.create(&placement);
         let kind = if self.namespaced {
             "ResourcePlacementScheduled"
         } else {
@@ -226,6 +197,10 @@ impl Scene {
         self.until(&self.placement_path(), "scheduled", |placement| {
             has(placement, kind, "True")
         });
+        if !self.hub.served().obeys_state {
+            // There the first run does not make the first snapshot.
+            self.until_latest(|index| index.is_some());
+        }
     }
 
     /// Creates a run.
@@ -235,20 +210,22 @@ impl Scene {
 
     /// Creates a run with more in its spec.
     pub fn run_of(&self, name: &str, state: &str, more: &Value) -> Value {
-        let mut spec = json!({
-            "placementName": self.name,
-            "stagedRolloutStrategyName": self.name,
-            "state": state,
-        });
+        let served = self.hub.served();
+        let run = Run::new(&self.scope(), name, &self.name, &self.name).state(state);
+        let run = if served.obeys_state {
+            run
+        } else {
+            run.stateless()
+        };
+        let run = match self.latest() {
+            Some(index) if served.is_alpha() => run.snapshot(&index),
+            _ => run,
+        };
+        let mut run = run.build();
         for (key, value) in more.as_object().unwrap() {
-            spec[key] = value.clone();
+            run["spec"][key] = value.clone();
         }
-        self.hub.create(&json!({
-            "apiVersion": GROUP,
-            "kind": self.kind("ClusterStagedUpdateRun", "StagedUpdateRun"),
-            "metadata": self.meta(name),
-            "spec": spec,
-        }))
+        self.hub.create(&run)
     }
 
     /// Waits until a run has a condition.
@@ -331,8 +308,12 @@ impl Scene {
         // A run that was initialized within the same two seconds could not be told from one that
         // came first after the change.
         std::thread::sleep(std::time::Duration::from_secs(3));
-        self.content(version);
         let before = self.latest();
+        self.content(version);
+        if !self.hub.served().obeys_state {
+            self.until_latest(|index| index.is_some() && *index != before);
+            return;
+        }
         for attempt in 0.. {
             assert!(attempt < 20, "no new snapshot of {}", self.name);
             let probe = format!("{}-probe-{attempt}", self.name);
@@ -344,6 +325,15 @@ impl Scene {
             }
             let pause = if self.hub.is_real() { 10_000 } else { 400 };
             std::thread::sleep(std::time::Duration::from_millis(pause));
+        }
+    }
+
+    fn until_latest(&self, is: impl Fn(&Option<String>) -> bool) {
+        let begun = Instant::now();
+        while !is(&self.latest()) {
+            let waited = begun.elapsed();
+            assert!(waited < self.hub.patience(), "no snapshot of {}", self.name);
+            std::thread::sleep(std::time::Duration::from_millis(100));
         }
     }
 

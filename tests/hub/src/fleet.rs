@@ -14,7 +14,7 @@ pub use objects::{
     Placement, Run, Stage, annotated, config_map, deployment, member, namespace, strategy,
 };
 
-use crate::standin::{Api, Condition, Conditions, Failure, Kind, Object, Scope, conditions};
+use crate::standin::{Api, Condition, Conditions, Failure, Kind, Object, Scope, Served, conditions};
 use crate::{Error, path_of};
 
 /// The result of something done on the hub.
@@ -48,6 +48,11 @@ impl Fleet {
     pub async fn discover(mut self) -> Self {
         self.api.discover().await;
         self
+    }
+
+    /// What it serves of update runs.
+    pub const fn served(&self) -> &Served {
+        &self.api.served
     }
 
     /// Creates an object of any kind that a fleet has, its status included.

@@ -140,8 +140,14 @@ impl Placement {
 
     /// Rolls out by itself instead of by update runs.
     #[must_use]
-    pub fn rolling(mut self) -> Self {
-        self.object["spec"]["strategy"] = json!({"type": "RollingUpdate"});
+    pub fn rolling(self) -> Self {
+        self.strategy(json!({"type": "RollingUpdate"}))
+    }
+
+    /// Rolls out in another way.
+    #[must_use]
+    pub fn strategy(mut self, strategy: Value) -> Self {
+        self.object["spec"]["strategy"] = strategy;
         self
     }
 
@@ -223,10 +229,20 @@ impl Stage {
     }
 }
 
+impl From<Stage> for Value {
+    fn from(stage: Stage) -> Self {
+        stage.stage
+    }
+}
+
 /// A strategy of these stages.
-pub fn strategy(scope: &Scope, name: &str, stages: Vec<Stage>) -> Value {
+pub fn strategy(
+    scope: &Scope,
+    name: &str,
+    stages: impl IntoIterator<Item = impl Into<Value>>,
+) -> Value {
     let mut object = in_scope(scope, scope.kinds().strategy.name(), name);
-    let stages: Vec<Value> = stages.into_iter().map(|stage| stage.stage).collect();
+    let stages: Vec<Value> = stages.into_iter().map(Into::into).collect();
     object["spec"] = json!({"stages": stages});
     object
 }
@@ -253,6 +269,15 @@ impl Run {
     #[must_use]
     pub fn state(mut self, state: &str) -> Self {
         self.object["spec"]["state"] = json!(state);
+        self
+    }
+
+    /// Says nothing of the state, as where the controllers do not look at it.
+    #[must_use]
+    pub fn stateless(mut self) -> Self {
+        if let Some(spec) = self.object["spec"].as_object_mut() {
+            spec.remove("state");
+        }
         self
     }
 

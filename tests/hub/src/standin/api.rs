@@ -30,11 +30,12 @@ pub(crate) type Answer<T> = Result<T, Failure>;
 
 /// What the hub serves of staged update runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Served {
-    version: String,
+pub struct Served {
+    /// The version to use.
+    pub version: String,
     /// Whether runs can be initialized without being executed, and stopped. Old controllers
     /// execute every run at once.
-    pub(crate) obeys_state: bool,
+    pub obeys_state: bool,
 }
 
 impl Default for Served {
@@ -47,6 +48,12 @@ impl Default for Served {
 }
 
 impl Served {
+    /// Whether there is v1alpha1 alone: without runs in namespaces, tasks before a stage, clusters
+    /// side by side, and a run that names no snapshot.
+    pub fn is_alpha(&self) -> bool {
+        self.version == "v1alpha1"
+    }
+
     /// Reads it from the definition of runs.
     fn read(definition: &Value) -> Option<Self> {
         let served: Vec<&Value> = definition

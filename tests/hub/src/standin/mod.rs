@@ -57,6 +57,7 @@ use futures::future;
 use kube::Client;
 use tokio::task::JoinSet;
 
+pub use api::Served;
 pub use kinds::{Kind, Scope};
 pub use timing::{SnapshotDelay, Timing};
 pub use trouble::{TROUBLE, Trouble};
