@@ -7,11 +7,12 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use release::archive::Compression;
 use release::checksums::sha256;
 use release::krew::manifest::Manifest;
 use release::krew::{install, rules};
 use release::make::{self, Package};
-use release::product::{LINKS, NAME, PLUGIN, TARGETS, Target};
+use release::product::{HOMEPAGE, LICENCE, LINKS, NAME, PLUGIN, SHORT, TARGETS, Target};
 use release::{archive, compile, homebrew};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -36,7 +37,7 @@ fn host() -> Option<Target> {
 fn small(folder: &Path, target: Target) -> Package {
     let program = folder.join("program");
     std::fs::write(&program, "#!/bin/sh\n").unwrap();
-    make::package(root(), target, &program, TIME).unwrap()
+    make::package(root(), target, &program, TIME, Compression::best()).unwrap()
 }
 
 #[test]
@@ -92,6 +93,15 @@ fn the_components_are_those_of_the_program() {
     assert!(!package.notices.contains("\nserde_derive "));
 }
 
+/// Cargo.toml says the same as the table: cargo-deb reads both.
+#[test]
+fn cargo_knows_the_same_facts() {
+    assert_eq!(env!("CARGO_PKG_NAME"), NAME);
+    assert_eq!(env!("CARGO_PKG_DESCRIPTION"), SHORT);
+    assert_eq!(env!("CARGO_PKG_LICENSE"), LICENCE);
+    assert_eq!(env!("CARGO_PKG_REPOSITORY"), HOMEPAGE);
+}
+
 /// The manifest in the repository has krew's form, and cannot be taken for one of a release.
 #[test]
 fn the_manifest_of_the_repository_is_a_template() {
@@ -112,7 +122,7 @@ impl Installed {
     fn new(target: Target) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let program = Path::new(env!("CARGO_BIN_EXE_kubectl-fleet-stage"));
-        let package = make::package(root(), target, program, TIME).unwrap();
+        let package = make::package(root(), target, program, TIME, Compression::none()).unwrap();
         let dist = folder.path().join("dist");
         std::fs::create_dir(&dist).unwrap();
         std::fs::write(dist.join(target.archive(VERSION)), &package.archive).unwrap();

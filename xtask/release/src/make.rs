@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::archive::Compression;
 use crate::checksums::sha256;
 use crate::krew::manifest::{self, Manifest};
 use crate::krew::{install, rules};
@@ -22,7 +23,13 @@ pub struct Package {
 
 /// Makes the archive and the list of components of a program. All files get this time, in seconds
 /// since 1970.
-pub fn package(root: &Path, target: Target, program: &Path, time: u64) -> Result<Package, String> {
+pub fn package(
+    root: &Path,
+    target: Target,
+    program: &Path,
+    time: u64,
+    level: Compression,
+) -> Result<Package, String> {
     let components = components::of(root, target)?;
     let notices = notices::of(&components)?;
     let entries = contents::of(root, target, program, &notices)?;
@@ -31,7 +38,7 @@ pub fn package(root: &Path, target: Target, program: &Path, time: u64) -> Result
         .map_err(|error| format!("{time} is no time: {error}"))?;
     let bytes = crate::read(program)?;
     Ok(Package {
-        archive: archive::write(&entries, time)?,
+        archive: archive::write(&entries, time, level)?,
         sbom: sbom::write(&components, target, &bytes, &date.to_string())?,
         notices,
     })
@@ -101,7 +108,7 @@ mod tests {
             entry(licence, false),
             entry(notices::FILE, false),
         ];
-        archive::write(&entries, 0).unwrap()
+        archive::write(&entries, 0, Compression::fast()).unwrap()
     }
 
     #[test]

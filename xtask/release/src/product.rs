@@ -12,7 +12,7 @@ pub const LINKS: [&str; 3] = [
     "kubectl_complete-fleet-stage",
 ];
 /// What it is, in the few words that a list has room for.
-pub const SHORT: &str = "Run and explain KubeFleet staged update runs";
+pub const SHORT: &str = "Operates and explains KubeFleet staged update runs";
 /// What it is, for somebody who decides whether to install it. One line for each paragraph.
 pub const LONG: &[&str] = &[
     "Operates KubeFleet staged update runs on a hub cluster, also those of Azure Kubernetes Fleet \

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::archive::Compression;
 use crate::product::Target;
 use crate::{checksums, compile, debian, homebrew, krew, make, notices};
 use clap::Args;
@@ -46,7 +47,7 @@ pub fn run(root: &Path, args: &ReleaseArgs) -> Result<(), String> {
                 Some(program) => program,
                 None => compile::compile(root, target, time)?,
             };
-            let made = make::package(root, target, &program, time)?;
+            let made = make::package(root, target, &program, time, Compression::best())?;
             write(&out.join(target.archive(version)), &made.archive)?;
             write(&out.join(target.sbom(version)), made.sbom.as_bytes())?;
             if args.deb {

@@ -112,7 +112,7 @@ mod tests {
             entry("man/b.1", false),
             entry("man/c.txt", false),
         ];
-        archive::write(&entries, 0).unwrap()
+        archive::write(&entries, 0, archive::Compression::fast()).unwrap()
     }
 
     fn platform(archive: &[u8]) -> Platform {
