@@ -156,7 +156,10 @@ pub fn run(
     clock: fn() -> Timestamp,
 ) -> Result<Exit, Error> {
     if let Some(role) = args.rbac {
-        ui.answer(&permissions::manifest(role, global.namespace.as_deref()));
+        ui.answer(&permissions::manifest::of(
+            role,
+            global.namespace.as_deref(),
+        ));
         return Ok(lacks(role, global, ui, clock));
     }
     let mut reading = reading::open(&Input::default(), "doctor", global, ui, clock)?;
@@ -228,10 +231,7 @@ fn lacks(role: Role, global: &Global, ui: &mut Ui, clock: fn() -> Timestamp) -> 
         }
     }
     if missing.is_empty() && unknown.is_empty() {
-        ui.status(&format!(
-            "you have all that the role {} has",
-            role.as_str()
-        ));
+        ui.status(&format!("you have all that the role {} has", role.as_str()));
         Exit::Done
     } else {
         Exit::Incomplete

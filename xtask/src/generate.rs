@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::CommandFactory;
 use kubectl_fleet_stage::cli::Cli;
-use kubectl_fleet_stage::commands::permissions::{ALL, Need, kind};
+use kubectl_fleet_stage::commands::permissions::{ALL, Need, Role, kind, manifest};
 use kubectl_fleet_stage::commands::schema::{Described, schema};
 use kubectl_fleet_stage::diagnose::{explanations, rules};
 use kubectl_fleet_stage::exit::Exit;
@@ -48,6 +48,22 @@ fn files(root: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, String> {
     text("docs/reference/exit-codes.md", exit_codes());
     text("docs/reference/environment.md", environment());
     text("docs/reference/permissions.md", permissions());
+    for role in Role::ALL {
+        let name = role.as_str();
+        text(
+            &format!("deploy/rbac/{name}.yaml"),
+            manifest::everywhere(role),
+        );
+        text(
+            &format!("deploy/rbac/namespaced/{name}.yaml"),
+            manifest::in_namespace(role, None),
+        );
+    }
+    text("deploy/rbac/namespaced/members.yaml", manifest::beside());
+    text(
+        "deploy/rbac/namespaced/aggregated.yaml",
+        manifest::aggregated(),
+    );
     text("docs/reference/cli.md", cli());
     text("docs/reference/findings.md", findings(root));
     for (name, of) in [
