@@ -40,7 +40,10 @@ fn pages() -> Vec<Page> {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
-            } else if path.extension().is_some_and(|kind| kind == "md") {
+            } else if path.extension().is_some_and(|kind| kind == "md")
+                // The table of contents of the site.
+                && !path.ends_with("SUMMARY.md")
+            {
                 paths.push(path);
             }
         }

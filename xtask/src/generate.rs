@@ -48,6 +48,9 @@ fn files(root: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, String> {
     text("docs/reference/exit-codes.md", exit_codes());
     text("docs/reference/environment.md", environment());
     text("docs/reference/permissions.md", permissions());
+    let docs = root.join("docs");
+    text("docs/SUMMARY.md", crate::book::summary(&docs)?);
+    text("docs/decisions/README.md", crate::book::decisions(&docs)?);
     for role in Role::ALL {
         let name = role.as_str();
         text(
