@@ -3,9 +3,10 @@
 //! `doctor` asks the hub for them, `doctor --rbac` writes roles from them, and a test runs every
 //! command as a user who has these and no others.
 
-use std::collections::{BTreeMap, BTreeSet};
+pub mod manifest;
 
-use crate::kubefleet::kind::PLACEMENT_GROUP;
+use std::collections::BTreeSet;
+
 use crate::kubefleet::{Concept, Kind, Scope};
 
 /// What is done to a resource.
@@ -48,7 +49,8 @@ impl Verb {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub enum Role {
     /// Reads everything, changes nothing
-    Reader,
+    #[value(alias = "reader")]
+    Viewer,
     /// Approves what runs wait for
     Approver,
     /// Creates, starts, stops and deletes runs
@@ -56,10 +58,13 @@ pub enum Role {
 }
 
 impl Role {
+    /// All of them, from the least to the most.
+    pub const ALL: [Self; 3] = [Self::Viewer, Self::Approver, Self::Operator];
+
     /// Its word in names and flags.
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::Reader => "reader",
+            Self::Viewer => "viewer",
             Self::Approver => "approver",
             Self::Operator => "operator",
         }
@@ -154,7 +159,7 @@ const FOLLOW: &[Permission] = &[
 pub const ALL: &[Needs] = &[
     Needs {
         command: "approvals",
-        role: Role::Reader,
+        role: Role::Viewer,
         permissions: &[
             required(List, ApprovalRequest),
             useful(Get, UpdateRun),
@@ -178,7 +183,7 @@ pub const ALL: &[Needs] = &[
     },
     Needs {
         command: "collect",
-        role: Role::Reader,
+        role: Role::Viewer,
         permissions: WALK,
     },
     Needs {
@@ -198,12 +203,12 @@ pub const ALL: &[Needs] = &[
     },
     Needs {
         command: "diagnose",
-        role: Role::Reader,
+        role: Role::Viewer,
         permissions: WALK,
     },
     Needs {
         command: "history",
-        role: Role::Reader,
+        role: Role::Viewer,
         permissions: &[
             useful(Get, Placement),
             required(List, UpdateRun),
@@ -239,7 +244,7 @@ pub const ALL: &[Needs] = &[
     },
     Needs {
         command: "list",
-        role: Role::Reader,
+        role: Role::Viewer,
         permissions: &[
             required(List, UpdateRun),
             useful(List, ApprovalRequest),
@@ -248,7 +253,7 @@ pub const ALL: &[Needs] = &[
     },
     Needs {
         command: "plan",
-        role: Role::Reader,
+        role: Role::Viewer,
         // Without those that are required a plan says nothing, without the others less.
         permissions: &[
             required(Get, Placement),
@@ -342,7 +347,7 @@ pub const ALL: &[Needs] = &[
     },
     Needs {
         command: "snapshots",
-        role: Role::Reader,
+        role: Role::Viewer,
         permissions: &[
             useful(Get, Placement),
             required(List, ResourceSnapshot),
@@ -352,7 +357,7 @@ pub const ALL: &[Needs] = &[
     },
     Needs {
         command: "status",
-        role: Role::Reader,
+        role: Role::Viewer,
         permissions: &[
             required(Get, UpdateRun),
             useful(Get, Placement),
@@ -362,7 +367,7 @@ pub const ALL: &[Needs] = &[
     },
     Needs {
         command: "status --watch",
-        role: Role::Reader,
+        role: Role::Viewer,
         permissions: FOLLOW,
     },
     Needs {
@@ -382,7 +387,7 @@ pub const ALL: &[Needs] = &[
     },
     Needs {
         command: "strategies",
-        role: Role::Reader,
+        role: Role::Viewer,
         permissions: &[
             required(List, Strategy),
             useful(Get, Strategy),
@@ -393,7 +398,7 @@ pub const ALL: &[Needs] = &[
     },
     Needs {
         command: "wait",
-        role: Role::Reader,
+        role: Role::Viewer,
         permissions: FOLLOW,
     },
 ];
@@ -412,79 +417,9 @@ pub fn kind(concept: Concept, scope: &Scope) -> Kind {
     scope.kind(concept)
 }
 
-/// A role as the cluster takes it: a ClusterRole, and with a namespace a Role for it beside a
-/// ClusterRole for what has none.
-pub fn manifest(wanted: Role, namespace: Option<&str>) -> String {
-    let scope = Scope::of_namespace(namespace.unwrap_or_default());
-    let mut namespaced = BTreeSet::new();
-    let mut cluster = BTreeSet::new();
-    for (verb, concept) in of_role(wanted) {
-        let kind = scope.kind(concept);
-        let rule = (kind.group(), verb.resource(kind), verb);
-        // Works live in the members' namespaces, never in the placement's own.
-        if namespace.is_some() && kind.is_namespaced() && kind != Kind::Work {
-            namespaced.insert(rule);
-        } else {
-            cluster.insert(rule);
-        }
-    }
-    let name = format!("fleet-stage-{}", wanted.as_str());
-    let mut text = role("ClusterRole", &name, None, &cluster);
-    if let Some(namespace) = namespace {
-        text.push_str("---\n");
-        text.push_str(&role("Role", &name, Some(namespace), &namespaced));
-    }
-    text
-}
-
-fn role(
-    kind: &str,
-    name: &str,
-    namespace: Option<&str>,
-    rules: &BTreeSet<(&str, String, Verb)>,
-) -> String {
-    let namespace = match namespace {
-        Some(namespace) => format!("  namespace: {namespace}\n"),
-        None => String::new(),
-    };
-    let mut text = format!(
-        "apiVersion: rbac.authorization.k8s.io/v1\nkind: {kind}\nmetadata:\n  name: {name}\n{namespace}rules:\n"
-    );
-    let mut groups: Vec<_> = rules.iter().map(|(group, ..)| *group).collect();
-    groups.sort_unstable_by_key(|group| (*group != PLACEMENT_GROUP, *group));
-    groups.dedup();
-    for group in groups {
-        // Resources with the same verbs share a rule.
-        let mut by_verbs: BTreeMap<Vec<Verb>, Vec<&str>> = BTreeMap::new();
-        let resources: BTreeSet<_> = rules
-            .iter()
-            .filter(|(own, ..)| *own == group)
-            .map(|(_, resource, _)| resource.as_str())
-            .collect();
-        for resource in resources {
-            let verbs = rules
-                .iter()
-                .filter(|(own, name, _)| *own == group && name == resource)
-                .map(|(.., verb)| *verb)
-                .collect();
-            by_verbs.entry(verbs).or_default().push(resource);
-        }
-        for (verbs, resources) in by_verbs {
-            let verbs: Vec<_> = verbs.iter().map(|verb| verb.as_str()).collect();
-            let lines = [
-                format!("- apiGroups: [{group}]\n  resources:\n  - "),
-                resources.join("\n  - "),
-                format!("\n  verbs: [{}]\n", verbs.join(", ")),
-            ];
-            text.push_str(&lines.concat());
-        }
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{ALL, Role, manifest};
+    use super::ALL;
 
     #[test]
     fn commands_are_sorted_and_ask_for_nothing_twice() {
@@ -493,36 +428,6 @@ mod tests {
             let asked = needs.permissions.iter().map(|one| (one.verb, one.concept));
             let unique: std::collections::BTreeSet<_> = asked.clone().collect();
             assert_eq!(asked.count(), unique.len(), "{}", needs.command);
-        }
-    }
-
-    #[test]
-    fn a_namespaced_reader_sees_the_works_of_the_members() {
-        let text = manifest(Role::Reader, Some("team-a"));
-        let (cluster, namespaced) = text.split_once("---\n").unwrap();
-        assert!(cluster.contains("  - works\n"), "{cluster}");
-        assert!(cluster.contains("  - memberclusters\n"), "{cluster}");
-        assert!(!cluster.contains("stagedupdateruns"), "{cluster}");
-        assert!(namespaced.contains("namespace: team-a\n"), "{namespaced}");
-        assert!(
-            namespaced.contains("  - stagedupdateruns\n"),
-            "{namespaced}"
-        );
-        assert!(!namespaced.contains("  - works\n"), "{namespaced}");
-    }
-
-    #[test]
-    fn a_reader_only_reads() {
-        let text = manifest(Role::Reader, None);
-        let verbs: Vec<_> = text
-            .lines()
-            .filter(|line| line.contains("verbs:"))
-            .collect();
-        assert!(!verbs.is_empty());
-        for line in verbs {
-            for word in ["create", "update", "patch", "delete", "*"] {
-                assert!(!line.contains(word), "{line}");
-            }
         }
     }
 }

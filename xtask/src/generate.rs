@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::CommandFactory;
 use kubectl_fleet_stage::cli::Cli;
-use kubectl_fleet_stage::commands::permissions::{ALL, Need, kind};
+use kubectl_fleet_stage::commands::permissions::{ALL, Need, Role, kind, manifest};
 use kubectl_fleet_stage::commands::schema::{Described, schema};
 use kubectl_fleet_stage::diagnose::{explanations, rules};
 use kubectl_fleet_stage::exit::Exit;
@@ -48,6 +48,25 @@ fn files(root: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, String> {
     text("docs/reference/exit-codes.md", exit_codes());
     text("docs/reference/environment.md", environment());
     text("docs/reference/permissions.md", permissions());
+    let docs = root.join("docs");
+    text("docs/SUMMARY.md", crate::book::summary(&docs)?);
+    text("docs/decisions/README.md", crate::book::decisions(&docs)?);
+    for role in Role::ALL {
+        let name = role.as_str();
+        text(
+            &format!("deploy/rbac/{name}.yaml"),
+            manifest::everywhere(role),
+        );
+        text(
+            &format!("deploy/rbac/namespaced/{name}.yaml"),
+            manifest::in_namespace(role, None),
+        );
+    }
+    text("deploy/rbac/namespaced/members.yaml", manifest::beside());
+    text(
+        "deploy/rbac/namespaced/aggregated.yaml",
+        manifest::aggregated(),
+    );
     text("docs/reference/cli.md", cli());
     text("docs/reference/findings.md", findings(root));
     for (name, of) in [
@@ -227,7 +246,7 @@ fn permissions() -> String {
     let mut text = "# Permissions\n\n\
         What each command reads, for cluster scope; with `-n` the same of the namespaced kinds. Without a\n\
         required permission a command fails with exit code 7; without another it says what it could not\n\
-        see. `kubectl fleet-stage doctor` asks the hub for all of them, and `doctor --rbac reader` prints a\n\
+        see. `kubectl fleet-stage doctor` asks the hub for all of them, and `doctor --rbac viewer` prints a\n\
         role.\n\n\
         | command | required | useful |\n|---|---|---|\n"
         .to_owned();

@@ -2,6 +2,7 @@
 
 mod bench;
 mod bench_live;
+mod book;
 mod faults;
 mod generate;
 mod new_finding;
