@@ -88,6 +88,11 @@ fn files(root: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, String> {
         text(&format!("docs/reference/{name}.schema.json"), schema + "\n");
     }
     text("src/diagnose/explanations.rs", explanation_list(root)?);
+    text(
+        "krew-manifest.yaml",
+        release::krew::manifest::template(&version()),
+    );
+    text("Cargo.toml", debian(root)?);
     for (shell, name) in [
         ("bash", "kubectl-fleet-stage.bash"),
         ("zsh", "_kubectl-fleet-stage"),
@@ -103,6 +108,19 @@ fn files(root: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, String> {
         files.push((PathBuf::from("man").join(name), page));
     }
     Ok(files)
+}
+
+/// The program's version.
+fn version() -> String {
+    let command = Cli::command();
+    command.get_version().unwrap_or_default().to_owned()
+}
+
+/// Cargo.toml, in which cargo-deb looks.
+fn debian(root: &Path) -> Result<String, String> {
+    let path = root.join("Cargo.toml");
+    let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    release::debian::into_manifest(&text)
 }
 
 /// The command line as it is installed by krew, in the width of a page.
