@@ -25,9 +25,9 @@ struct Said {
 }
 
 /// Runs the program in the repository, with no hub to be found.
-fn say(arguments: &[&str]) -> Said {
+fn say(line: &str) -> Said {
     let output = Command::new(env!("CARGO_BIN_EXE_kubectl-fleet-stage"))
-        .args(arguments)
+        .args(line.split_whitespace())
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .env("KUBECONFIG", "/nonexistent")
         .env("COLUMNS", "80")
@@ -56,6 +56,18 @@ fn examples() -> Vec<PathBuf> {
     found.sort();
     assert!(found.len() > 40, "{found:?}");
     found
+}
+
+/// What a bundle of the examples is about, and the bundle.
+fn about(path: &Path) -> String {
+    let text = std::fs::read_to_string(path).unwrap();
+    let line = text.lines().find_map(|line| line.strip_prefix("# args: "));
+    format!("{} -f {}", line.unwrap(), path.display())
+}
+
+/// The same, of a bundle by its name.
+fn example(name: &str) -> String {
+    about(&Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("examples/{name}.yaml")))
 }
 
 /// A bundle in which every text that somebody else wrote is hostile.

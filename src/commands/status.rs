@@ -67,7 +67,9 @@ pub fn run(
     clock: fn() -> Timestamp,
 ) -> Result<Exit, Error> {
     if args.watch && args.output == Format::Html {
-        return Err(Error::usage("a page does not renew itself: -o html goes without --watch"));
+        return Err(Error::usage(
+            "a page does not renew itself: -o html goes without --watch",
+        ));
     }
     let mut reading = reading::open(&args.input, "status", global, ui, clock)?;
     let namespace = global.namespace.as_deref();

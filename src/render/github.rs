@@ -82,10 +82,9 @@ fn finding(out: &mut String, finding: &Finding, report: &Report, invocation: &In
 const fn level_of(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Failed | Verdict::InitializationFailed | Verdict::Stuck => "error",
-        Verdict::WaitingForApproval
-        | Verdict::Stopped
-        | Verdict::NotStarted
-        | Verdict::Unknown => "warning",
+        Verdict::WaitingForApproval | Verdict::Stopped | Verdict::NotStarted | Verdict::Unknown => {
+            "warning"
+        }
         _ => "notice",
     }
 }

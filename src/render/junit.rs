@@ -211,7 +211,7 @@ fn finding(
         let texts = findings.iter().map(|one| describe(one, invocation));
         texts.collect::<Vec<_>>().join("\n\n")
     };
-    let (failing, notes): (Vec<_>, Vec<_>) =
+    let (failing, notes): (Vec<&&Finding>, Vec<&&Finding>) =
         found.iter().partition(|finding| finding.severity >= least);
     if let Some(first) = failing.first() {
         let more = match failing.len() {

@@ -102,8 +102,8 @@ pub enum Waiter<'p> {
 pub enum On<'p> {
     /// An approval or a timed wait.
     Gate(&'p TaskProgress),
-    /// A cluster that is being updated.
-    Cluster(&'p ClusterProgress),
+    /// Clusters in one state that are being updated since one moment.
+    Clusters(ClusterState, Vec<&'p str>),
     /// A slot, which these clusters have.
     Slot(Vec<&'p str>),
     /// A stage that comes before.
@@ -268,7 +268,10 @@ impl Axis {
         for line in stages {
             let stage = line.stage;
             for step in &line.steps {
-                waits.extend(self.wait(stage, step));
+                match step.what {
+                    What::Gate(task) => waits.extend(self.gate_wait(stage, task, step.span)),
+                    What::Cluster(cluster) => in_flight(&mut waits, stage, cluster, step.span),
+                }
             }
             waits.extend(self.slots(line));
             if !self.is_over {
@@ -289,19 +292,18 @@ impl Axis {
         waits
     }
 
-    /// The wait for a gate, or for a cluster that is not done.
-    fn wait<'p>(self, stage: &'p StageProgress, step: &Step<'p>) -> Option<Wait<'p>> {
-        let (on, open) = match step.what {
-            What::Gate(task) if task.state == TaskState::Pending => return None,
-            What::Gate(task) => (On::Gate(task), task.state != TaskState::Done),
-            What::Cluster(cluster) if cluster.state.is_in_flight() => (On::Cluster(cluster), true),
-            What::Cluster(_) => return None,
-        };
-        Some(Wait {
+    /// The wait for a gate that was reached.
+    fn gate_wait<'p>(
+        self,
+        stage: &'p StageProgress,
+        task: &'p TaskProgress,
+        span: Option<Span>,
+    ) -> Option<Wait<'p>> {
+        (task.state != TaskState::Pending).then(|| Wait {
             who: Waiter::Stage(stage),
-            on,
-            span: step.span,
-            open: open && !self.is_over,
+            on: On::Gate(task),
+            span,
+            open: task.state != TaskState::Done && !self.is_over,
         })
     }
 
@@ -328,6 +330,33 @@ impl Axis {
             open: true,
         })
     }
+}
+
+/// Adds a cluster that a stage waits for to those that are like it.
+fn in_flight<'p>(
+    waits: &mut Vec<Wait<'p>>,
+    stage: &'p StageProgress,
+    cluster: &'p ClusterProgress,
+    span: Option<Span>,
+) {
+    if !cluster.state.is_in_flight() {
+        return;
+    }
+    let who = Waiter::Stage(stage);
+    for wait in waits.iter_mut() {
+        if let On::Clusters(state, names) = &mut wait.on
+            && (*state, wait.span, &wait.who) == (cluster.state, span, &who)
+        {
+            names.push(&cluster.name);
+            return;
+        }
+    }
+    waits.push(Wait {
+        who,
+        on: On::Clusters(cluster.state, vec![&cluster.name]),
+        span,
+        open: true,
+    });
 }
 
 #[cfg(test)]

@@ -20,20 +20,21 @@ const pictures = process.env.FLEET_STAGE_PICTURES;
 
 const folder = mkdtempSync(join(tmpdir(), 'pages-'));
 const example = (name) => ['-f', join(root, 'examples', name)];
+const run = 'csur/example-run';
 const large = fleet();
 writeFileSync(join(folder, 'fleet.json'), JSON.stringify(large.objects));
 const fleetArguments = ['everywhere', '-f', join(folder, 'fleet.json'), '--now', large.now];
 
 const pages = {
-  stuck: ['diagnose', ...example('cluster/stuck-workload.yaml')],
-  approval: ['diagnose', ...example('cluster/waiting-for-approval.yaml')],
-  timer: ['diagnose', ...example('cluster/timed-wait.yaml')],
-  healthy: ['diagnose', ...example('cluster/succeeded.yaml')],
-  sixty: ['diagnose', ...example('cluster/large-fleet.yaml')],
-  hostile: ['diagnose', '-f', join(root, 'tests/outputs/hostile.yaml')],
+  stuck: ['diagnose', run, ...example('cluster/stuck-workload.yaml')],
+  approval: ['diagnose', run, ...example('cluster/waiting-for-approval.yaml')],
+  timer: ['diagnose', run, ...example('cluster/timed-wait.yaml')],
+  healthy: ['diagnose', run, ...example('cluster/succeeded.yaml')],
+  sixty: ['diagnose', run, ...example('cluster/large-fleet.yaml')],
+  hostile: ['diagnose', run, '-f', join(root, 'tests/outputs/hostile.yaml')],
   all: ['diagnose', '--all', ...example('cluster/rolling-back.yaml')],
   fleet: ['diagnose', ...fleetArguments],
-  status: ['status', ...example('cluster/waiting-for-approval.yaml')],
+  status: ['status', run, ...example('cluster/waiting-for-approval.yaml')],
   placement: ['status', 'crp/example-placement', ...example('cluster/preempted.yaml')],
 };
 

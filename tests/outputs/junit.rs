@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
-use super::{HOSTILE, examples, say};
+use super::{HOSTILE, about, example, examples, say};
 
 /// An element as it was read.
 #[derive(Debug, Default, Clone)]
@@ -22,7 +22,10 @@ impl Element {
     }
 
     fn all(&self, name: &str) -> Vec<&Element> {
-        self.children.iter().filter(|one| one.name == name).collect()
+        self.children
+            .iter()
+            .filter(|one| one.name == name)
+            .collect()
     }
 
     fn case(&self, name: &str) -> &Element {
@@ -95,7 +98,18 @@ fn check(document: &Element) {
     let mut sums = [0, 0, 0];
     for suite in &document.children {
         assert_eq!(suite.name, "testsuite");
-        only(suite, &["name", "tests", "failures", "errors", "skipped", "time", "timestamp"]);
+        only(
+            suite,
+            &[
+                "name",
+                "tests",
+                "failures",
+                "errors",
+                "skipped",
+                "time",
+                "timestamp",
+            ],
+        );
         let timestamp = &suite.attributes["timestamp"];
         assert_eq!(timestamp.len(), "2026-01-09T02:00:00".len(), "{timestamp}");
         let mut names = BTreeSet::new();
@@ -111,12 +125,20 @@ fn check(document: &Element) {
                 *ends.get_mut(end).unwrap() += words.iter().filter(|word| **word == end).count();
             }
             match words.as_slice() {
-                [] | ["failure" | "error" | "skipped" | "system-out"]
+                []
+                | ["failure" | "error" | "skipped" | "system-out"]
                 | ["failure" | "error", "system-out"] => {}
                 other => panic!("{name}: {other:?}"),
             }
             for end in &case.children {
-                only(end, if end.name == "skipped" { &["message"] } else { &["type", "message"] });
+                only(
+                    end,
+                    if end.name == "skipped" {
+                        &["message"]
+                    } else {
+                        &["type", "message"]
+                    },
+                );
             }
         }
         assert_eq!(suite.number("tests"), suite.children.len());
@@ -131,8 +153,8 @@ fn check(document: &Element) {
     assert_eq!(whole, sums);
 }
 
-fn diagnose(arguments: &[&str]) -> (Element, i32) {
-    let said = say(&[&["diagnose", "-o", "junit"], arguments].concat());
+fn diagnose(arguments: &str) -> (Element, i32) {
+    let said = say(&format!("diagnose -o junit {arguments}"));
     let document = read(&said.out);
     check(&document);
     (document, said.code)
@@ -142,7 +164,7 @@ fn diagnose(arguments: &[&str]) -> (Element, i32) {
 fn every_example_is_a_valid_result() {
     let mut cases = None;
     for path in examples() {
-        let (document, _) = diagnose(&["-f", path.to_str().unwrap()]);
+        let (document, _) = diagnose(&about(&path));
         // The cases of findings are the same, whatever was found.
         let names: Vec<_> = document.children[0]
             .children
@@ -151,15 +173,20 @@ fn every_example_is_a_valid_result() {
             .filter(|case| case["classname"] != "fleet-stage.not-checked")
             .map(|case| (case["classname"].clone(), case["name"].clone()))
             .collect();
-        assert_eq!(*cases.get_or_insert(names.clone()), names, "{}", path.display());
+        assert_eq!(
+            *cases.get_or_insert(names.clone()),
+            names,
+            "{}",
+            path.display()
+        );
     }
-    let (list, _) = diagnose(&["--all", "-A", "-f", "examples/cluster/rolled-back.yaml"]);
+    let (list, _) = diagnose("--all -A -f examples/cluster/rolled-back.yaml");
     assert!(list.children.len() > 1);
 }
 
 #[test]
 fn a_stuck_run_fails_with_its_cause() {
-    let (document, code) = diagnose(&["-f", "examples/cluster/stuck-workload.yaml"]);
+    let (document, code) = diagnose(&example("cluster/stuck-workload"));
     assert_eq!(code, 5);
     let suite = &document.children[0];
     let verdict = suite.case("verdict");
@@ -177,38 +204,50 @@ fn a_stuck_run_fails_with_its_cause() {
     let code = &failure.attributes["type"];
     assert!(case.attributes["name"].starts_with(code));
     assert!(!failure.attributes["message"].is_empty());
-    for part in ["\nevidence: ", "\n1. ", "kubectl fleet-stage", "\nclusters: "] {
+    for part in [
+        "\nevidence: ",
+        "\n1. ",
+        "kubectl fleet-stage",
+        "\nclusters: ",
+    ] {
         assert!(failure.text.contains(part), "{part}: {}", failure.text);
     }
 }
 
 #[test]
 fn a_healthy_run_passes_every_case() {
-    let (document, code) = diagnose(&["-f", "examples/cluster/succeeded.yaml"]);
+    let (document, code) = diagnose(&example("cluster/succeeded"));
     assert_eq!(code, 0);
     assert!(document.number("tests") > 80);
-    assert_eq!((document.number("failures"), document.number("errors")), (0, 0));
+    assert_eq!(
+        (document.number("failures"), document.number("errors")),
+        (0, 0)
+    );
     let verdict = document.children[0].case("verdict");
     assert!(verdict.all("system-out")[0].text.starts_with("Succeeded\n"));
 }
 
 #[test]
 fn a_warning_passes_unless_it_is_asked_to_fail() {
-    let file = "examples/cluster/waiting-for-approval.yaml";
-    let (waiting, code) = diagnose(&["-f", file]);
+    let (waiting, code) = diagnose(&example("cluster/waiting-for-approval"));
     assert_eq!(code, 4);
     // That a person is waited for is planned.
     assert_eq!(waiting.number("failures"), 0);
     let notes = |document: &Element| {
         let cases = document.children[0].children.iter();
-        cases.filter(|case| !case.all("system-out").is_empty()).count()
+        cases
+            .filter(|case| !case.all("system-out").is_empty())
+            .count()
     };
     assert!(notes(&waiting) > 1);
-    let older = "examples/cluster/rolled-back.yaml";
-    let warnings = say(&["diagnose", "--all", "-f", older, "-o", "json"]);
-    assert!(warnings.out.contains("\"warning\""), "the example has no warning");
-    let (plain, _) = diagnose(&["--all", "-f", older]);
-    let (strict, _) = diagnose(&["--all", "-f", older, "--fail-on", "warning"]);
+    let older = "--all -f examples/cluster/rolled-back.yaml";
+    let warnings = say(&format!("diagnose {older} -o json"));
+    assert!(
+        warnings.out.contains("\"warning\""),
+        "the example has no warning"
+    );
+    let (plain, _) = diagnose(older);
+    let (strict, _) = diagnose(&format!("{older} --fail-on warning"));
     assert!(strict.number("failures") > plain.number("failures"));
 }
 
@@ -216,9 +255,9 @@ fn a_warning_passes_unless_it_is_asked_to_fail() {
 fn what_was_not_checked_is_skipped() {
     let mut seen = 0;
     for path in examples() {
-        let file = path.to_str().unwrap();
-        let (document, _) = diagnose(&["-f", file]);
-        let said = say(&["diagnose", "-f", file, "-o", "json"]);
+        let file = about(&path);
+        let (document, _) = diagnose(&file);
+        let said = say(&format!("diagnose {file} -o json"));
         let report: serde_json::Value = serde_json::from_str(&said.out).unwrap();
         let gaps = report["notChecked"].as_array().unwrap().len();
         assert_eq!(document.children[0].number("skipped"), gaps, "{file}");
@@ -229,7 +268,7 @@ fn what_was_not_checked_is_skipped() {
 
 #[test]
 fn hostile_text_stays_text() {
-    let (document, _) = diagnose(&["--all", "-A", "-f", HOSTILE]);
+    let (document, _) = diagnose(&format!("--all -A -f {HOSTILE}"));
     let text = format!("{document:?}");
     assert!(text.contains("<script>"), "{text}");
     assert!(text.contains("\\\\u{1b}"), "{text}");

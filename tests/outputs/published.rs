@@ -30,9 +30,14 @@ impl Schemas {
 
     /// What of a document is not as its schema says.
     pub fn wrong(&self, name: &str, document: &Value) -> Vec<String> {
-        let schema = self.0.get(name).unwrap_or_else(|| panic!("{name} has no schema"));
+        let schema = self
+            .0
+            .get(name)
+            .unwrap_or_else(|| panic!("{name} has no schema"));
         let errors = schema.iter_errors(document);
-        errors.map(|error| format!("{}: {error}", error.instance_path())).collect()
+        errors
+            .map(|error| format!("{}: {error}", error.instance_path()))
+            .collect()
     }
 }
 
@@ -57,7 +62,9 @@ pub fn wrong_in_bundle(text: &str) -> Vec<String> {
     let schemas = Schemas::published();
     let mut wrong = Vec::new();
     for document in text.split("\n---\n") {
-        let kind = document.lines().find_map(|line| line.strip_prefix("kind: "));
+        let kind = document
+            .lines()
+            .find_map(|line| line.strip_prefix("kind: "));
         let name = match kind {
             Some("Bundle") => "bundle",
             Some("MemberObjects") => "member-objects",

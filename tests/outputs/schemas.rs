@@ -1,99 +1,132 @@
 //! Every machine-readable output has a schema, and real outputs are what it says.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde_json::Value;
 
 use super::published::Schemas;
-use super::{examples, say};
+use super::{about, example, examples, say};
 
-fn check(schemas: &Schemas, name: &str, arguments: &[&str]) {
-    let words: Vec<_> = arguments.iter().copied().chain(["-o", "json"]).collect();
-    let said = say(&words);
-    let document: Value = serde_json::from_str(&said.out)
-        .unwrap_or_else(|error| panic!("{words:?} ended with {}: {error}: {}", said.code, said.err));
-    assert_eq!(schemas.wrong(name, &document), [""; 0], "{words:?}");
-    let yaml = say(&[arguments, &["-o", "yaml"]].concat());
-    assert_eq!(yaml.code, said.code, "{words:?}");
+fn check(schemas: &Schemas, name: &str, arguments: &str) {
+    let said = say(&format!("{arguments} -o json"));
+    let document: Value = serde_json::from_str(&said.out).unwrap_or_else(|error| {
+        panic!(
+            "{arguments} ended with {}: {error}: {}",
+            said.code, said.err
+        )
+    });
+    assert_eq!(schemas.wrong(name, &document), [""; 0], "{arguments}");
+    assert_eq!(
+        say(&format!("{arguments} -o yaml")).code,
+        said.code,
+        "{arguments}"
+    );
 }
 
 #[test]
 fn real_outputs_are_what_their_schemas_say() {
     let schemas = Schemas::published();
-    let mut kinds = BTreeSet::new();
     for path in examples() {
-        let file = path.to_str().unwrap();
-        let large = file.ends_with("large-fleet.yaml");
-        check(&schemas, "diagnosis", &["diagnose", "-f", file]);
-        check(&schemas, "diagnosis-list", &["diagnose", "--all", "-A", "-f", file]);
-        check(&schemas, "status", &["status", "-f", file]);
-        if large {
-            continue;
-        }
-        check(&schemas, "run-list", &["list", "-A", "-f", file]);
-        check(&schemas, "approval-list", &["approvals", "-A", "-f", file]);
-        check(&schemas, "strategy-list", &["strategies", "-A", "-f", file]);
-        let placement = placement(file);
-        let argument = placement.1.as_str();
-        let scope: Vec<&str> = match placement.0.as_str() {
-            "" => Vec::new(),
-            namespace => vec!["-n", namespace],
-        };
-        let with = |words: &[&'static str]| {
-            let words = words.iter().copied().chain([argument, "-f", file]);
-            words.chain(scope.iter().copied()).map(str::to_owned).collect::<Vec<_>>()
-        };
-        for (name, words) in [
-            ("status", &["status"][..]),
-            ("diagnosis", &["diagnose"]),
-            ("history", &["history"]),
-            ("snapshot-list", &["snapshots"]),
-        ] {
-            let words = with(words);
-            let words: Vec<_> = words.iter().map(String::as_str).collect();
-            check(&schemas, name, &words);
-            kinds.insert(name);
-        }
+        let (about, file) = (about(&path), path.display());
+        check(&schemas, "diagnosis", &format!("diagnose {about}"));
+        check(&schemas, "status", &format!("status {about}"));
+        check(
+            &schemas,
+            "diagnosis-list",
+            &format!("diagnose --all -A -f {file}"),
+        );
+        check(&schemas, "run-list", &format!("list -A -f {file}"));
+        check(
+            &schemas,
+            "approval-list",
+            &format!("approvals -A -f {file}"),
+        );
+        check(
+            &schemas,
+            "strategy-list",
+            &format!("strategies -A -f {file}"),
+        );
+        let placement = placement(&about);
+        check(
+            &schemas,
+            "diagnosis",
+            &format!("diagnose {placement} -f {file}"),
+        );
+        check(&schemas, "status", &format!("status {placement} -f {file}"));
+        check(
+            &schemas,
+            "history",
+            &format!("history {placement} -f {file}"),
+        );
+        check(
+            &schemas,
+            "snapshot-list",
+            &format!("snapshots {placement} -f {file}"),
+        );
     }
-    assert_eq!(kinds.len(), 4);
 }
 
-/// The placement that a bundle is about: its namespace, and how it is named on the command line.
-fn placement(file: &str) -> (String, String) {
-    let said = say(&["status", "-f", file, "-o", "json"]);
+/// The placement that a bundle is about, as it is named on the command line.
+fn placement(about: &str) -> String {
+    let said = say(&format!("status {about} -o json"));
     let status: Value = serde_json::from_str(&said.out).unwrap();
-    let namespace = status["target"]["namespace"].as_str().unwrap().to_owned();
-    let word = if namespace.is_empty() { "crp" } else { "rp" };
-    let name = match status["target"]["kind"].as_str().unwrap() {
-        kind if kind.ends_with("ResourcePlacement") => &status["target"]["name"],
+    let target = &status["target"];
+    let name = match target["kind"].as_str().unwrap() {
+        kind if kind.ends_with("ResourcePlacement") => &target["name"],
         _ => &status["progress"]["placement"],
     };
-    (namespace, format!("{word}/{}", name.as_str().unwrap()))
+    match (
+        target["namespace"].as_str().unwrap(),
+        name.as_str().unwrap(),
+    ) {
+        ("", name) => format!("crp/{name}"),
+        (namespace, name) => format!("rp/{name} -n {namespace}"),
+    }
 }
 
 #[test]
 fn outputs_about_one_thing_are_what_their_schemas_say() {
     let schemas = Schemas::published();
-    check(&schemas, "version", &["version"]);
-    check(&schemas, "finding-list", &["explain", "--list"]);
-    check(&schemas, "finding", &["explain", "FS401"]);
-    let lists = "tests/lists/payments.yaml";
-    for (name, words) in [
-        ("plan", &["plan", "example-run", "-f", "examples/cluster/created-in-initialize.yaml"][..]),
-        ("history", &["history", "-f", "examples/cluster/rolled-back.yaml"]),
-        ("run-list", &["list", "-A", "-f", lists]),
-        ("approval-list", &["approvals", "-A", "-f", lists]),
-        ("strategy-list", &["strategies", "-A", "-f", lists]),
+    for (name, line) in [
+        ("version", "version"),
+        ("finding-list", "explain --list"),
+        ("finding", "explain FS401"),
+        ("run-list", "list -A -f tests/lists/payments.yaml"),
+        ("approval-list", "approvals -A -f tests/lists/payments.yaml"),
+        (
+            "strategy-list",
+            "strategies -A -f tests/lists/payments.yaml",
+        ),
+        (
+            "strategy",
+            "strategies show example-strategy -f examples/cluster/rolled-back.yaml",
+        ),
+        (
+            "plan",
+            "plan --placement example-placement --strategy example-strategy \
+            -f examples/cluster/rolled-back.yaml",
+        ),
+        (
+            "snapshot",
+            "snapshots show example-placement 1 -f examples/cluster/rolled-back.yaml",
+        ),
+        (
+            "snapshot-diff",
+            "snapshots diff example-placement 0 1 \
+            -f examples/cluster/rolled-back.yaml",
+        ),
     ] {
-        check(&schemas, name, words);
+        check(&schemas, name, line);
     }
 }
 
 #[test]
 fn a_schema_sees_a_wrong_document() {
     let schemas = Schemas::published();
-    let said = say(&["diagnose", "-f", "examples/cluster/stuck-workload.yaml", "-o", "json"]);
+    let said = say(&format!(
+        "diagnose {} -o json",
+        example("cluster/stuck-workload")
+    ));
     let good: Value = serde_json::from_str(&said.out).unwrap();
     let mut wrong = good.clone();
     wrong["verdict"] = "Fine".into();
@@ -110,7 +143,7 @@ fn a_schema_sees_a_wrong_document() {
 #[test]
 fn every_schema_is_reachable() {
     for name in Schemas::published().0.keys() {
-        let said = say(&["schema", name]);
+        let said = say(&format!("schema {name}"));
         assert_eq!(said.code, 0, "{name}: {}", said.err);
         let path = format!("docs/reference/schemas/{name}.schema.json");
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);

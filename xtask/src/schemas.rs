@@ -63,7 +63,9 @@ fn names(folder: &Path) -> Result<Vec<String>, String> {
     }
     let entries = std::fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let mut names: Vec<_> = names.filter(|name| name.ends_with(".schema.json")).collect();
+    let mut names: Vec<_> = names
+        .filter(|name| name.ends_with(".schema.json"))
+        .collect();
     names.sort();
     Ok(names)
 }
@@ -176,7 +178,10 @@ impl<'s> Look<'s> {
             }
         }
         if is.len() > was.len() {
-            self.say(at, &format!("{word} has alternatives that readers do not know"));
+            self.say(
+                at,
+                &format!("{word} has alternatives that readers do not know"),
+            );
         }
     }
 
@@ -192,7 +197,9 @@ fn below(at: &str, mark: &str) -> String {
 
 /// The definition that a reference leads to.
 fn resolve<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
-    let path = schema["$ref"].as_str().and_then(|path| path.strip_prefix('#'));
+    let path = schema["$ref"]
+        .as_str()
+        .and_then(|path| path.strip_prefix('#'));
     path.and_then(|path| root.pointer(path)).unwrap_or(schema)
 }
 

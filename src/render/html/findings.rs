@@ -11,7 +11,7 @@ use crate::render::invocation::{CANONICAL, Invocation};
 /// The findings of a report.
 pub(super) fn section(report: &Report, place: Place, invocation: &Invocation) -> Markup {
     html! {
-        section aria-labelledby=(place.id("findings")) {
+        section aria-labelledby=(place.labelled("findings")) {
             (place.heading("findings", "Findings"))
             @if report.findings.is_empty() {
                 p.note {
@@ -75,12 +75,13 @@ fn remedy(remedy: &Remedy, invocation: &Invocation) -> Markup {
         Effect::Changes => Tone::Waiting,
         Effect::Disruptive => Tone::Bad,
     };
+    let effect = remedy.effect.as_str();
     html! {
         li {
             p {
                 (words::prose(&invocation.prose(&remedy.action)))
                 @if remedy.effect != Effect::ReadOnly {
-                    " " (words::tag(tone, remedy.effect.as_str(), false))
+                    " " span.tag.(tone.class()) { (effect) }
                 }
             }
             @if let Some(command) = &remedy.command { (words::command(command, invocation)) }

@@ -24,7 +24,7 @@ use words::{Level, Tone, time};
 const STYLE: &str = include_str!("style.css");
 
 /// What a browser may do with the page. The hash is the style sheet's; a test compares it.
-const POLICY: &str = "default-src 'none'; style-src 'sha256-lIKrlT6WbJxxTi2zf6pshFONq1m8YubO5RDjAonTORw='; \
+const POLICY: &str = "default-src 'none'; style-src 'sha256-yiuZcT1mEUpd8rFDnx46zNufVmm54PuWDEnl1HxPaYM='; \
     base-uri 'none'; form-action 'none'";
 
 /// A diagnosis.
@@ -61,7 +61,7 @@ pub fn reports(headline: &str, reports: &[Report], invocation: &Invocation) -> S
             details.run.(tone.class()) id=(format!("run-{at}")) open[tone.wants_a_look()] {
                 summary {
                     (words::badge(report.verdict))
-                    h2 { (report.target) }
+                    h2 id=(format!("run-{at}-name")) { (report.target) }
                 }
                 (hero(&Hero::of_report(report), Level::BELOW))
                 (body(report, Place::below(at), invocation))
@@ -121,6 +121,14 @@ impl Place {
         match self.at {
             Some(at) => format!("run-{at}-{name}"),
             None => name.to_owned(),
+        }
+    }
+
+    /// What names a section: its heading, behind the run's where there are several.
+    fn labelled(self, heading: &str) -> String {
+        match self.at {
+            Some(_) => format!("{} {}", self.id("name"), self.id(heading)),
+            None => self.id(heading),
         }
     }
 
@@ -316,7 +324,7 @@ fn not_checked(gaps: &[NotChecked], place: Place) -> Markup {
     };
     html! {
         @if !gaps.is_empty() {
-            section aria-labelledby=(place.id("not-checked")) {
+            section aria-labelledby=(place.labelled("not-checked")) {
                 (place.heading("not-checked", "Not checked"))
                 p.note {
                     "The report says nothing about " (count(gaps.len(), "thing"))
@@ -340,7 +348,7 @@ fn index(reports: &[Report]) -> Markup {
     html! {
         section aria-labelledby="runs" {
             h2 #runs { "Overview" }
-            div.scroll role="region" aria-labelledby="runs" tabindex="0" {
+            div.scroll role="region" aria-label="Table of the update runs" tabindex="0" {
                 table {
                     caption.unseen { "The update runs, their states, and how far each has come" }
                     thead {

@@ -11,7 +11,7 @@ use crate::rollout::{Progress, StageProgress, TaskProgress, TaskState, TaskTime}
 /// The tree.
 pub(super) fn section(progress: &Progress, place: Place) -> Markup {
     html! {
-        section aria-labelledby=(place.id("stages")) {
+        section aria-labelledby=(place.labelled("stages")) {
             (place.heading("stages", "Stages"))
             ol.stages {
                 @for stage in &progress.stages { (self::stage(stage, place)) }
@@ -22,7 +22,11 @@ pub(super) fn section(progress: &Progress, place: Place) -> Markup {
 
 /// What a stage is called.
 pub(super) fn name(stage: &StageProgress) -> &str {
-    if stage.deletes { "removal" } else { &stage.name }
+    if stage.deletes {
+        "removal"
+    } else {
+        &stage.name
+    }
 }
 
 fn stage(stage: &StageProgress, place: Place) -> Markup {

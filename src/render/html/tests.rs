@@ -29,7 +29,9 @@ fn page(text: &str) -> String {
 fn text_means_itself() {
     let page = page("<script>alert(1)</script> & \"x\" \u{202e}evil\u{1b}[31m");
     assert!(!page.contains("<script"));
-    assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;x&quot; \\u{202e}evil\\u{1b}[31m"));
+    assert!(page.contains(
+        "&lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;x&quot; \\u{202e}evil\\u{1b}[31m"
+    ));
 }
 
 proptest! {

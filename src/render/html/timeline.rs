@@ -2,6 +2,8 @@
 
 mod scale;
 
+use std::borrow::Cow;
+
 use maud::{Markup, html};
 
 use super::Place;
@@ -24,7 +26,7 @@ const NAMES: usize = 6;
 /// The timeline, the waits and the times.
 pub(super) fn section(timeline: &Timeline<'_>, place: Place) -> Markup {
     html! {
-        section aria-labelledby=(place.id("timeline")) {
+        section aria-labelledby=(place.labelled("timeline")) {
             (place.heading("timeline", "Timeline"))
             (chart(timeline, place))
             (waits(timeline, place))
@@ -35,7 +37,7 @@ pub(super) fn section(timeline: &Timeline<'_>, place: Place) -> Markup {
 
 /// One row of the drawing.
 struct Row<'r> {
-    label: &'r str,
+    label: Cow<'r, str>,
     class: &'static str,
     /// What it says in words, beside the bar.
     words: String,
@@ -114,7 +116,7 @@ fn draw(row: &Row<'_>, scale: &Scale, hatch: &str) -> Markup {
 fn rows<'r>(line: &'r StageLine<'_>) -> Vec<Row<'r>> {
     let stage = line.stage;
     let mut rows = vec![Row {
-        label: name(stage),
+        label: name(stage).into(),
         class: "of-stage",
         words: words(stage.state.describe(), line.span.as_ref()),
         tone: Tone::of_stage(stage.state),
@@ -133,7 +135,7 @@ fn rows<'r>(line: &'r StageLine<'_>) -> Vec<Row<'r>> {
                 }
                 if step.span.is_some() {
                     rows.push(Row {
-                        label: &task.kind,
+                        label: task.kind.as_str().into(),
                         class: "of-part",
                         words: words(state_of(task, stage), step.span.as_ref()),
                         tone: tone_of(task, stage),
@@ -161,7 +163,7 @@ fn rows<'r>(line: &'r StageLine<'_>) -> Vec<Row<'r>> {
 
 fn of_cluster<'r>(cluster: &'r ClusterProgress, step: &Step<'_>) -> Row<'r> {
     Row {
-        label: &cluster.name,
+        label: cluster.name.as_str().into(),
         class: "of-part",
         words: words(cluster.state.describe(), step.span.as_ref()),
         tone: Tone::of_cluster(cluster.state),
@@ -201,9 +203,9 @@ impl Rest {
     fn take(&mut self) -> Vec<Row<'static>> {
         let groups = std::mem::take(&mut self.groups).into_iter();
         let row = |(state, number, span): (ClusterState, usize, Option<Span>)| Row {
-            label: "clusters",
+            label: count(number, "cluster").into(),
             class: "of-part",
-            words: words(&format!("{number} {}", state.describe()), span.as_ref()),
+            words: words(state.describe(), span.as_ref()),
             tone: Tone::of_cluster(state),
             slot: None,
             span,
@@ -230,7 +232,7 @@ fn waits(timeline: &Timeline<'_>, place: Place) -> Markup {
     html! {
         @if !timeline.waits.is_empty() {
             (place.level.deeper().heading(Some(&id), &html! { "Who waits for whom" }))
-            div.scroll role="region" aria-labelledby=(id) tabindex="0" {
+            div.scroll role="region" aria-labelledby=(place.labelled("waits")) tabindex="0" {
                 table {
                     caption.unseen { "Who waits for whom and how long, what is waited for now first" }
                     thead {
@@ -263,7 +265,7 @@ fn wait(wait: &Wait<'_>) -> Markup {
             let (Waiter::Stage(stage) | Waiter::Clusters(stage, _)) = &wait.who;
             (state_of(task, stage), tone_of(task, stage))
         }
-        (On::Cluster(cluster), _) => (cluster.state.describe(), Tone::of_cluster(cluster.state)),
+        (On::Clusters(state, _), _) => (state.describe(), Tone::of_cluster(*state)),
         (_, true) => ("waiting", Tone::Waiting),
         (_, false) => ("over", Tone::Good),
     };
@@ -272,7 +274,11 @@ fn wait(wait: &Wait<'_>) -> Markup {
             th scope="row" {
                 @match &wait.who {
                     Waiter::Stage(stage) => { "stage " (name(stage)) }
-                    Waiter::Clusters(_, names) => (list(names, NAMES)),
+                    Waiter::Clusters(_, names) => {
+                        @if let [name] = names.as_slice() { "cluster " (name) } @else {
+                            (count(names.len(), "cluster")) ": " (list(names, NAMES))
+                        }
+                    }
                 }
             }
             td {
@@ -284,7 +290,11 @@ fn wait(wait: &Wait<'_>) -> Markup {
                         }
                         @if let Some(until) = task.until { ", until " (time(until)) }
                     }
-                    On::Cluster(cluster) => { "cluster " (cluster.name) }
+                    On::Clusters(_, names) => {
+                        @if let [name] = names.as_slice() { "cluster " (name) } @else {
+                            (count(names.len(), "cluster")) ": " (list(names, NAMES))
+                        }
+                    }
                     On::Slot(names) => { "a slot, held by " (list(names, NAMES)) }
                     On::Stage(stage) => { "stage " (name(stage)) }
                 }
@@ -307,7 +317,7 @@ fn table(timeline: &Timeline<'_>, place: Place) -> Markup {
     html! {
         details.times {
             summary #(id) { "All times as a table (" (count(rows, "row")) ")" }
-            div.scroll role="region" aria-labelledby=(id) tabindex="0" {
+            div.scroll role="region" aria-labelledby=(place.labelled("times")) tabindex="0" {
                 table {
                     caption.unseen { "When each stage, gate and cluster began and ended" }
                     thead {
@@ -337,7 +347,13 @@ fn of_step(stage: &StageProgress, step: &Step<'_>) -> Markup {
     match step.what {
         What::Gate(task) => {
             let what = format!("{}: {}", task.when.as_str(), task.kind);
-            times(stage, &what, state_of(task, stage), step.span.as_ref(), None)
+            times(
+                stage,
+                &what,
+                state_of(task, stage),
+                step.span.as_ref(),
+                None,
+            )
         }
         What::Cluster(cluster) => times(
             stage,

@@ -124,7 +124,7 @@ fn a_gate_is_waited_for_until_now() {
             let on = match &wait.on {
                 On::Gate(task) => task.kind.as_str(),
                 On::Stage(stage) => stage.name.as_str(),
-                On::Cluster(cluster) => cluster.name.as_str(),
+                On::Clusters(_, names) => names[0],
                 On::Slot(_) => "slot",
             };
             (who.name.as_str(), on, wait.open, wait.span)
@@ -148,6 +148,7 @@ fn a_cluster_waits_for_a_slot_that_another_one_leaves() {
         cluster("b", ClusterState::Stuck, Some(0), None),
         cluster("c", ClusterState::Updating, Some(4), None),
         cluster("d", ClusterState::Pending, None, None),
+        cluster("e", ClusterState::Updating, Some(4), None),
     ];
     let mut canary = stage("canary", StageState::Updating, clusters);
     canary.max_concurrency = 2;
@@ -155,23 +156,29 @@ fn a_cluster_waits_for_a_slot_that_another_one_leaves() {
     let timeline = Timeline::new(&progress, at(10)).unwrap();
     let steps = &timeline.stages[0].steps;
     assert_eq!((steps[0].slot, steps[1].slot), (None, None));
-    assert_eq!((steps[2].slot, steps[2].slot_of), (span(0, 4, false), Some("a")));
+    assert_eq!(
+        (steps[2].slot, steps[2].slot_of),
+        (span(0, 4, false), Some("a"))
+    );
     assert_eq!((steps[3].slot, steps[3].slot_of), (span(0, 10, true), None));
     let slot = timeline.waits.last().unwrap();
     assert_eq!(
         slot.on,
-        On::Slot(vec!["b", "c"]),
+        On::Slot(vec!["b", "c", "e"]),
         "the slots are in use: {slot:?}"
     );
     assert!(matches!(&slot.who, Waiter::Clusters(_, names) if *names == ["d"]));
     let updates = timeline.waits.iter().filter_map(|wait| match &wait.on {
-        On::Cluster(cluster) => Some((cluster.name.as_str(), wait.span)),
+        On::Clusters(_, names) => Some((names.clone(), wait.span)),
         _ => None,
     });
     let updates: Vec<_> = updates.collect();
     assert_eq!(
         updates,
-        [("b", span(0, 10, true)), ("c", span(4, 10, true))]
+        [
+            (vec!["b"], span(0, 10, true)),
+            (vec!["c", "e"], span(4, 10, true))
+        ]
     );
 }
 
@@ -182,11 +189,7 @@ fn a_run_that_is_over_ends_its_timeline() {
         cluster("b", ClusterState::Left, Some(4), None),
         cluster("c", ClusterState::Pending, None, None),
     ];
-    let mut progress = progress(vec![stage(
-        "canary",
-        StageState::AbortedUpdating,
-        clusters,
-    )]);
+    let mut progress = progress(vec![stage("canary", StageState::AbortedUpdating, clusters)]);
     progress.ended = Some(at(12));
     let timeline = Timeline::new(&progress, at(5000)).unwrap();
     assert!(timeline.is_over);

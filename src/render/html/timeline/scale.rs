@@ -69,7 +69,11 @@ impl Scale {
 
     /// The marks with their times. One that stands too near an edge has no room for its words.
     pub fn axis(&self) -> Markup {
-        let format = if self.has_days { "%b %d %H:%M" } else { "%H:%M:%S" };
+        let format = if self.has_days {
+            "%b %d %H:%M"
+        } else {
+            "%H:%M:%S"
+        };
         html! {
             svg.track width="100%" height="20" {
                 (self.grid())
