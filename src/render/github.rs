@@ -163,7 +163,8 @@ mod tests {
             let mut out = String::new();
             command(&mut out, "warning", &title, &[text.clone(), title.clone()]);
             prop_assert_eq!(out.matches('\n').count(), 1);
-            prop_assert!(!out.trim_end_matches('\n').contains(['\r', '\u{85}', '\u{2028}']));
+            let breaks = ['\r', '\u{85}', '\u{2028}'];
+            prop_assert!(!out.contains(breaks), "{out}");
             let (level, read_title, message) = read(out.trim_end_matches('\n')).unwrap();
             prop_assert_eq!(level, "warning");
             let line = |text: &str| crate::render::escape::line(text);

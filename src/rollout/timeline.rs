@@ -273,7 +273,7 @@ impl Axis {
                     What::Cluster(cluster) => in_flight(&mut waits, stage, cluster, step.span),
                 }
             }
-            waits.extend(self.slots(line));
+            waits.extend(slots(line));
             if !self.is_over {
                 if let (Some(unfinished), StageState::Pending) = (before, stage.state) {
                     waits.push(Wait {
@@ -306,30 +306,30 @@ impl Axis {
             open: task.state != TaskState::Done && !self.is_over,
         })
     }
+}
 
-    /// The clusters that wait for a slot now.
-    fn slots<'p>(self, line: &StageLine<'p>) -> Option<Wait<'p>> {
-        let mut span = None;
-        let mut waiting = Vec::new();
-        let mut holding = Vec::new();
-        for step in &line.steps {
-            let What::Cluster(cluster) = step.what else {
-                continue;
-            };
-            if cluster.state.is_in_flight() {
-                holding.push(cluster.name.as_str());
-            } else if let Some(slot) = step.slot.filter(|slot| slot.open) {
-                waiting.push(cluster.name.as_str());
-                span = Some(slot);
-            }
+/// The clusters that wait for a slot now.
+fn slots<'p>(line: &StageLine<'p>) -> Option<Wait<'p>> {
+    let mut span = None;
+    let mut waiting = Vec::new();
+    let mut holding = Vec::new();
+    for step in &line.steps {
+        let What::Cluster(cluster) = step.what else {
+            continue;
+        };
+        if cluster.state.is_in_flight() {
+            holding.push(cluster.name.as_str());
+        } else if let Some(slot) = step.slot.filter(|slot| slot.open) {
+            waiting.push(cluster.name.as_str());
+            span = Some(slot);
         }
-        (!waiting.is_empty() && !holding.is_empty()).then_some(Wait {
-            who: Waiter::Clusters(line.stage, waiting),
-            on: On::Slot(holding),
-            span,
-            open: true,
-        })
     }
+    (!waiting.is_empty() && !holding.is_empty()).then_some(Wait {
+        who: Waiter::Clusters(line.stage, waiting),
+        on: On::Slot(holding),
+        span,
+        open: true,
+    })
 }
 
 /// Adds a cluster that a stage waits for to those that are like it.

@@ -46,14 +46,15 @@ fn read(text: &str) -> Element {
         match reader.read_event().unwrap() {
             Event::Start(start) => {
                 let mut element = Element {
-                    name: String::from_utf8(start.name().as_ref().to_vec()).unwrap(),
+                    name: start.name().as_ref().to_owned(),
                     ..Element::default()
                 };
                 for attribute in start.attributes() {
                     let attribute = attribute.unwrap();
-                    let name = String::from_utf8(attribute.key.as_ref().to_vec()).unwrap();
-                    let value = String::from_utf8(attribute.value.to_vec()).unwrap();
-                    let value = quick_xml::escape::unescape(&value).unwrap().into_owned();
+                    let name = attribute.key.as_ref().to_owned();
+                    let value = quick_xml::escape::unescape(&attribute.value)
+                        .unwrap()
+                        .into_owned();
                     assert_eq!(element.attributes.insert(name, value), None);
                 }
                 stack.push(element);
@@ -63,17 +64,15 @@ fn read(text: &str) -> Element {
                 stack.last_mut().unwrap().children.push(element);
             }
             Event::Text(text) => {
-                let text = String::from_utf8(text.to_vec()).unwrap();
                 stack.last_mut().unwrap().text.push_str(&text);
             }
             Event::GeneralRef(name) => {
-                let name = String::from_utf8(name.to_vec()).unwrap();
-                let text = format!("&{name};");
+                let text = format!("&{};", &*name);
                 let text = quick_xml::escape::unescape(&text).unwrap().into_owned();
                 stack.last_mut().unwrap().text.push_str(&text);
             }
             Event::Decl(declaration) => {
-                assert_eq!(declaration.version().unwrap().as_ref(), b"1.0");
+                assert_eq!(declaration.version().unwrap().as_ref(), "1.0");
             }
             Event::Eof => break,
             other => panic!("{other:?}"),

@@ -192,6 +192,6 @@ pub(super) fn names(names: &[impl AsRef<str>]) -> Markup {
 
 /// A share of a whole.
 pub(super) fn percent(part: usize, whole: usize) -> String {
-    let share = if whole == 0 { 0 } else { part * 1000 / whole };
+    let share = (part * 1000).checked_div(whole).unwrap_or(0);
     format!("{}.{}%", share / 10, share % 10)
 }
