@@ -2,6 +2,8 @@
 
 mod checks;
 
+use std::collections::BTreeSet;
+
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -32,9 +34,9 @@ use crate::ui::Ui;
     Exit codes:\n  \
     0  all is well\n  \
     1  a check failed\n  \
-    7  only permissions to read are missing")]
+    7  only permissions to read are missing; with --rbac, any of the role's")]
 pub struct DoctorArgs {
-    /// Print the manifest of a role instead
+    /// Print the manifest of a role instead, and say what of it you lack
     #[arg(long, value_name = "ROLE", value_enum)]
     rbac: Option<Role>,
     /// The format
@@ -121,7 +123,7 @@ impl Check {
 pub struct Allowed {
     /// The command.
     pub command: String,
-    /// The role of those who use it: `reader`, `approver` or `operator`.
+    /// The role of those who use it: `viewer`, `approver` or `operator`.
     pub role: String,
     /// Whether it works at all.
     pub works: bool,
@@ -155,10 +157,10 @@ pub fn run(
 ) -> Result<Exit, Error> {
     if let Some(role) = args.rbac {
         ui.answer(&permissions::manifest(role, global.namespace.as_deref()));
-        return Ok(Exit::Done);
+        return Ok(lacks(role, global, ui, clock));
     }
     let mut reading = reading::open(&Input::default(), "doctor", global, ui, clock)?;
-    let scope = Scope::of_namespace(global.namespace.as_deref().unwrap_or_default());
+    let scope = scope(global);
     let permissions = allowed(&mut reading, &scope)?;
     let doctor = Doctor {
         api_version: OWN_API_VERSION.to_owned(),
@@ -181,7 +183,7 @@ impl Doctor {
         // What could not be asked may be missing as well.
         // Not everyone approves and operates.
         let denied = |command: &Allowed| {
-            command.role == Role::Reader.as_str()
+            command.role == Role::Viewer.as_str()
                 && (!command.missing.is_empty() || !command.unknown.is_empty())
         };
         if self.checks.iter().any(failed) {
@@ -191,6 +193,48 @@ impl Doctor {
         } else {
             Exit::Done
         }
+    }
+}
+
+fn scope(global: &Global) -> Scope {
+    Scope::of_namespace(global.namespace.as_deref().unwrap_or_default())
+}
+
+/// Says what of a role the user lacks. The manifest is there without a hub, too.
+fn lacks(role: Role, global: &Global, ui: &mut Ui, clock: fn() -> Timestamp) -> Exit {
+    let asked = reading::open(&Input::default(), "doctor", global, ui, clock)
+        .and_then(|mut reading| allowed(&mut reading, &scope(global)));
+    let commands = match asked {
+        Ok(commands) => commands,
+        Err(error) => {
+            ui.warning(&format!(
+                "which of these permissions you have could not be asked: {}",
+                error.message
+            ));
+            return Exit::Done;
+        }
+    };
+    let of_role = || {
+        let roles = Role::ALL.iter().filter(move |one| **one <= role);
+        let names: Vec<_> = roles.map(|one| one.as_str()).collect();
+        let commands = commands.iter();
+        commands.filter(move |command| names.contains(&command.role.as_str()))
+    };
+    let missing: BTreeSet<_> = of_role().flat_map(|command| &command.missing).collect();
+    let unknown: BTreeSet<_> = of_role().flat_map(|command| &command.unknown).collect();
+    for (names, what) in [(&missing, "you lack"), (&unknown, "could not be asked")] {
+        for name in names {
+            ui.status(&format!("{what}: {name}"));
+        }
+    }
+    if missing.is_empty() && unknown.is_empty() {
+        ui.status(&format!(
+            "you have all that the role {} has",
+            role.as_str()
+        ));
+        Exit::Done
+    } else {
+        Exit::Incomplete
     }
 }
 

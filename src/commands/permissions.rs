@@ -48,7 +48,8 @@ impl Verb {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub enum Role {
     /// Reads everything, changes nothing
-    Reader,
+    #[value(alias = "reader")]
+    Viewer,
     /// Approves what runs wait for
     Approver,
     /// Creates, starts, stops and deletes runs
@@ -56,10 +57,13 @@ pub enum Role {
 }
 
 impl Role {
+    /// All of them, from the least to the most.
+    pub const ALL: [Self; 3] = [Self::Viewer, Self::Approver, Self::Operator];
+
     /// Its word in names and flags.
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::Reader => "reader",
+            Self::Viewer => "viewer",
             Self::Approver => "approver",
             Self::Operator => "operator",
         }
@@ -154,7 +158,7 @@ const FOLLOW: &[Permission] = &[
 pub const ALL: &[Needs] = &[
     Needs {
         command: "approvals",
-        role: Role::Reader,
+        role: Role::Viewer,
         permissions: &[
             required(List, ApprovalRequest),
             useful(Get, UpdateRun),
@@ -178,7 +182,7 @@ pub const ALL: &[Needs] = &[
     },
     Needs {
         command: "collect",
-        role: Role::Reader,
+        role: Role::Viewer,
         permissions: WALK,
     },
     Needs {
@@ -198,12 +202,12 @@ pub const ALL: &[Needs] = &[
     },
     Needs {
         command: "diagnose",
-        role: Role::Reader,
+        role: Role::Viewer,
         permissions: WALK,
     },
     Needs {
         command: "history",
-        role: Role::Reader,
+        role: Role::Viewer,
         permissions: &[
             useful(Get, Placement),
             required(List, UpdateRun),
@@ -239,7 +243,7 @@ pub const ALL: &[Needs] = &[
     },
     Needs {
         command: "list",
-        role: Role::Reader,
+        role: Role::Viewer,
         permissions: &[
             required(List, UpdateRun),
             useful(List, ApprovalRequest),
@@ -248,7 +252,7 @@ pub const ALL: &[Needs] = &[
     },
     Needs {
         command: "plan",
-        role: Role::Reader,
+        role: Role::Viewer,
         // Without those that are required a plan says nothing, without the others less.
         permissions: &[
             required(Get, Placement),
@@ -342,7 +346,7 @@ pub const ALL: &[Needs] = &[
     },
     Needs {
         command: "snapshots",
-        role: Role::Reader,
+        role: Role::Viewer,
         permissions: &[
             useful(Get, Placement),
             required(List, ResourceSnapshot),
@@ -352,7 +356,7 @@ pub const ALL: &[Needs] = &[
     },
     Needs {
         command: "status",
-        role: Role::Reader,
+        role: Role::Viewer,
         permissions: &[
             required(Get, UpdateRun),
             useful(Get, Placement),
@@ -362,7 +366,7 @@ pub const ALL: &[Needs] = &[
     },
     Needs {
         command: "status --watch",
-        role: Role::Reader,
+        role: Role::Viewer,
         permissions: FOLLOW,
     },
     Needs {
@@ -382,7 +386,7 @@ pub const ALL: &[Needs] = &[
     },
     Needs {
         command: "strategies",
-        role: Role::Reader,
+        role: Role::Viewer,
         permissions: &[
             required(List, Strategy),
             useful(Get, Strategy),
@@ -393,7 +397,7 @@ pub const ALL: &[Needs] = &[
     },
     Needs {
         command: "wait",
-        role: Role::Reader,
+        role: Role::Viewer,
         permissions: FOLLOW,
     },
 ];
@@ -497,8 +501,8 @@ mod tests {
     }
 
     #[test]
-    fn a_namespaced_reader_sees_the_works_of_the_members() {
-        let text = manifest(Role::Reader, Some("team-a"));
+    fn a_namespaced_viewer_sees_the_works_of_the_members() {
+        let text = manifest(Role::Viewer, Some("team-a"));
         let (cluster, namespaced) = text.split_once("---\n").unwrap();
         assert!(cluster.contains("  - works\n"), "{cluster}");
         assert!(cluster.contains("  - memberclusters\n"), "{cluster}");
@@ -512,8 +516,8 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_only_reads() {
-        let text = manifest(Role::Reader, None);
+    fn a_viewer_only_reads() {
+        let text = manifest(Role::Viewer, None);
         let verbs: Vec<_> = text
             .lines()
             .filter(|line| line.contains("verbs:"))

@@ -250,7 +250,7 @@ fn every_command_needs_what_its_table_says() {
             assert_eq!(green.code, admin.code, "{command}: {}", green.err);
             if permissions::ALL
                 .iter()
-                .any(|needs| needs.command == command && needs.role != permissions::Role::Reader)
+                .any(|needs| needs.command == command && needs.role != permissions::Role::Viewer)
             {
                 assert_eq!(admin.code, 0, "{command}: {}{}", admin.out, admin.err);
             }
@@ -333,12 +333,12 @@ fn the_printed_role_is_enough() {
         eprintln!("skipped: the users of this hub are not ours");
         return;
     }
-    let role = hub.plugin(&["doctor", "--rbac", "reader"]).out;
+    let role = hub.plugin(&["doctor", "--rbac", "viewer"]).out;
     let role: Value = serde_saphyr::from_str(&role).unwrap();
     hub.create(&role);
     hub.create(&json!({
         "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
-        "metadata": {"name": "reader-126"},
+        "metadata": {"name": "viewer-126"},
         "roleRef": {
             "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole",
             "name": role["metadata"]["name"],

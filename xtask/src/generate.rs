@@ -200,7 +200,7 @@ fn permissions() -> String {
     let mut text = "# Permissions\n\n\
         What each command reads, for cluster scope; with `-n` the same of the namespaced kinds. Without a\n\
         required permission a command fails with exit code 7; without another it says what it could not\n\
-        see. `kubectl fleet-stage doctor` asks the hub for all of them, and `doctor --rbac reader` prints a\n\
+        see. `kubectl fleet-stage doctor` asks the hub for all of them, and `doctor --rbac viewer` prints a\n\
         role.\n\n\
         | command | required | useful |\n|---|---|---|\n"
         .to_owned();

@@ -238,6 +238,9 @@ fn waits_for(approval: &Approval, rollout: &Rollout<'_>) -> String {
             earlier.state.describe()
         );
     }
+    if approval.time == Some(TaskTime::Before) {
+        return format!("the hub is about to begin the stage{stopped}");
+    }
     let done = stage
         .clusters
         .iter()

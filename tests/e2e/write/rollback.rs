@@ -125,6 +125,9 @@ fn a_run_that_is_not_over_is_decided_about() {
         assert_eq!(runs(scene), 2, "the first and the last");
         assert!(scene.seen_run(&alone).is_some());
         // Which is awaited to its end, or to the next that a person has to do.
+        scene
+            .does(&["wait", &alone, "--for=approval=canary/before"])
+            .ends(0);
         scene.does(&["approve", &alone, "--yes", "--wait"]).ends(0);
         // The newest that another run completed before: there is none but this.
         scene

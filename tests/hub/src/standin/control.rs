@@ -14,7 +14,7 @@ use super::members::Troubles;
 use super::timing::Timing;
 
 /// Changes come in bursts; they are looked at together.
-const BURST: Duration = Duration::from_millis(5);
+const BURST: Duration = Duration::from_millis(20);
 /// After an error everything is looked at again.
 const PAUSE: Duration = Duration::from_millis(500);
 /// Everything is looked at again after this long, should a change have been missed.
