@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use clap::CommandFactory;
+use clap::{CommandFactory, ValueEnum};
 use kubectl_fleet_stage::cli::Cli;
 use kubectl_fleet_stage::commands::permissions::{ALL, Need, Role, kind, manifest};
 use kubectl_fleet_stage::commands::schema::{Described, schema};
@@ -11,6 +11,9 @@ use kubectl_fleet_stage::diagnose::{explanations, rules};
 use kubectl_fleet_stage::exit::Exit;
 use kubectl_fleet_stage::kubefleet::Scope;
 use kubectl_fleet_stage::render::invocation::Invocation;
+
+/// Where the schemas of outputs stand.
+pub const SCHEMAS: &str = "docs/reference/schemas";
 
 /// Writes all generated files, or says which differ.
 pub fn run(root: &Path, check: bool) -> Result<(), String> {
@@ -69,23 +72,11 @@ fn files(root: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, String> {
     );
     text("docs/reference/cli.md", cli());
     text("docs/reference/findings.md", findings(root));
-    for (name, of) in [
-        ("report", Described::Diagnosis),
-        ("report-list", Described::DiagnosisList),
-        ("status", Described::Status),
-        ("plan", Described::Plan),
-        ("run-list", Described::RunList),
-        ("approval-list", Described::ApprovalList),
-        ("strategy-list", Described::StrategyList),
-        ("strategy", Described::Strategy),
-        ("history", Described::History),
-        ("snapshot-list", Described::SnapshotList),
-        ("snapshot", Described::Snapshot),
-        ("snapshot-diff", Described::SnapshotDiff),
-    ] {
+    for of in Described::value_variants() {
+        let path = format!("{SCHEMAS}/{}.schema.json", of.name());
         let schema =
-            serde_json::to_string_pretty(&schema(of)).map_err(|error| error.to_string())?;
-        text(&format!("docs/reference/{name}.schema.json"), schema + "\n");
+            serde_json::to_string_pretty(&schema(*of)).map_err(|error| error.to_string())?;
+        text(&path, schema + "\n");
     }
     text("src/diagnose/explanations.rs", explanation_list(root)?);
     text(
