@@ -10,7 +10,7 @@ pub mod proxy;
 mod servers;
 pub mod standin;
 
-pub use components::{CACHE, Components, REQUIRE};
+pub use components::{CACHE, Components, REQUIRE, kubectl};
 pub use crds::{Crds, FOLDER, VERSION, install, published_folder};
 pub use objects::path_of;
 pub use proxy::{Fault, FaultProxy, Rule, Seen};
