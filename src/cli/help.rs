@@ -100,15 +100,36 @@ fn with_short_usage(command: Command, path: &str, width: usize) -> Command {
     let indent = " ".repeat("Usage: ".len() + path.len() + 1);
     let mut text = String::new();
     let arguments = usage.strip_prefix(path).unwrap_or(usage).trim_start();
+    // A flag and its value stay together.
+    let arguments = paired(arguments);
     hanging(
         &mut text,
         &format!("Usage: {path} "),
         &indent,
-        arguments,
+        &arguments,
         width,
     );
+    let text = text.replace(TOGETHER, " ");
     let text = text.trim_end().trim_start_matches("Usage: ").to_owned();
     command.override_usage(text)
+}
+
+/// Stands for a space at which nothing is broken.
+const TOGETHER: char = '\u{a0}';
+
+/// The words of a usage line, flags tied to their values.
+fn paired(usage: &str) -> String {
+    let mut out = String::new();
+    let mut previous = "";
+    for word in usage.split_whitespace() {
+        if !previous.is_empty() {
+            let is_value = previous.starts_with("--") && word.starts_with('<');
+            out.push(if is_value { TOGETHER } else { ' ' });
+        }
+        out.push_str(word);
+        previous = word;
+    }
+    out
 }
 
 /// Breaks the lines that are too wide.
@@ -207,6 +228,22 @@ mod tests {
         );
         let unbreakable = "Examples:\n  a-word-that-is-far-too-wide-to-be-broken-anywhere";
         assert_eq!(fit(unbreakable, 40), unbreakable);
+    }
+
+    #[test]
+    fn usage_is_broken_between_flags() {
+        let mut command = command(&Invocation::default());
+        command.build();
+        let init = command.find_subcommand_mut("init").unwrap();
+        let usage = init.render_usage().to_string();
+        let lines: Vec<_> = usage.lines().map(str::trim).collect();
+        assert_eq!(
+            lines,
+            [
+                "Usage: kubectl fleet-stage init [OPTIONS] --placement <PLACEMENT>",
+                "--strategy <STRATEGY> <RUN>"
+            ]
+        );
     }
 
     #[test]

@@ -132,8 +132,10 @@ fn kubectls_own_completion_completes_both_forms() {
         }
         let words = typist.tab(&format!("{form} approve checkout-2-b"));
         assert_eq!(words.last().unwrap(), "checkout-2-before-canary");
-        let shown = typist.listed(&format!("{form} approve checkout-"));
-        assert!(shown.contains("(canary of checkout-2"), "{shown}");
+        typist.lists(
+            &format!("{form} approve checkout-"),
+            "(canary of checkout-2",
+        );
     }
     // Our script beside it leaves kubectl's own commands alone.
     typist.tab(&format!(

@@ -181,8 +181,9 @@ fn words(text: &str) -> Vec<&str> {
 fn plain_text_has_the_same_words_and_no_lines() {
     let mut drawn = 0;
     for line in LINES {
-        let usual = piped(line, &[], "");
-        let plain = piped(line, &[("FLEET_STAGE_PLAIN", "1")], "");
+        let columns = ("COLUMNS", "80");
+        let usual = piped(line, &[columns], "");
+        let plain = piped(line, &[columns, ("FLEET_STAGE_PLAIN", "1")], "");
         drawn += usize::from(usual.contains("`- "));
         for line in plain.lines() {
             let begin = line.trim_start();

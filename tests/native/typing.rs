@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 use std::process::Command;
-use std::time::Instant;
 
 use test_hub::terminal::Terminal;
 
@@ -59,14 +58,13 @@ impl Typist {
         self.words(&format!("{line}\t"))
     }
 
-    /// What is shown of a line when TAB is pressed twice: the candidates with what they mean.
-    pub fn listed(&mut self, line: &str) -> String {
-        let before = self.terminal.shown().len();
+    /// Waits until TAB lists this: candidates with what they mean.
+    pub fn lists(&mut self, line: &str, wanted: &str) {
         self.terminal.types(&format!("{line}\t\t"));
+        self.terminal.until(wanted);
         // Takes the line away, wherever the cursor is.
         self.terminal.types("\u{15}\u{b}");
         self.finish("true");
-        self.terminal.shown()[before..].to_owned()
     }
 
     /// Types a line and lets the shell take it apart.
@@ -91,13 +89,6 @@ impl Typist {
             .types(&format!("{line}\necho end-$(({number}))-\n"));
         self.terminal.until(&format!("end-{number}-"));
         self.terminal.shown()[before..].to_owned()
-    }
-
-    /// How long it takes until something is done.
-    pub fn takes(&mut self, what: impl FnOnce(&mut Self)) -> std::time::Duration {
-        let begun = Instant::now();
-        what(self);
-        begun.elapsed()
     }
 
     /// Leaves the shell.
