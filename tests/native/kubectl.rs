@@ -38,7 +38,7 @@ fn kubectl_asks_the_plugin() {
         }
         let (lines, _) = complete(setting, form, "approve ");
         assert!(lines[0].contains("\tcanary of "), "{lines:?}");
-        let (lines, _) = complete(setting, form, "");
+        let (lines, _) = complete(setting, form, " ");
         let explain = "explain\tExplain a finding at length, offline".to_owned();
         assert!(lines.contains(&explain), "{lines:?}");
         let (lines, _) = complete(setting, form, "list --all");

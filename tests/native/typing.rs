@@ -60,7 +60,8 @@ impl Typist {
 
     /// Waits until TAB lists this: candidates with what they mean.
     pub fn lists(&mut self, line: &str, wanted: &str) {
-        self.terminal.types(&format!("{line}\t\t"));
+        // The first may only go on to where the candidates differ.
+        self.terminal.types(&format!("{line}\t\t\t"));
         self.terminal.until(wanted);
         // Takes the line away, wherever the cursor is.
         self.terminal.types("\u{15}\u{b}");
