@@ -42,6 +42,7 @@ const HELP: (&str, &str) = ("help", "Show the help of a command");
 /// Puts the commands of the list into groups.
 pub fn grouped(command: Command, width: usize) -> Command {
     let style = *command.get_styles().get_header();
+    let literal = *command.get_styles().get_literal();
     let heading = |text: &str| format!("{style}{text}:{style:#}\n");
     let names = GROUPS.iter().flat_map(|(_, names)| *names);
     let column = names.map(|name| name.len()).max().unwrap_or_default() + 4;
@@ -53,7 +54,8 @@ pub fn grouped(command: Command, width: usize) -> Command {
                 .find_subcommand(name)
                 .and_then(Command::get_about)
                 .map_or_else(|| HELP.1.to_owned(), ToString::to_string);
-            let first = format!("{:column$}", format!("  {name}"));
+            let gap = " ".repeat(column - 2 - name.len());
+            let first = format!("  {literal}{name}{literal:#}{gap}");
             hanging(&mut list, &first, &" ".repeat(column), &about, width);
         }
         list.push('\n');

@@ -159,6 +159,38 @@ fn lines_fit_80_columns() {
     }
 }
 
+/// What is written beside an answer fits too: previews, warnings, hints.
+#[test]
+fn lines_about_a_hub_fit_80_columns() {
+    let Some(setting) = Setting::get() else {
+        return;
+    };
+    for line in [
+        "list -A",
+        "approvals -A",
+        "strategies -A",
+        "snapshots crp/checkout",
+        "snapshots diff crp/checkout 0 1",
+        "history crp/checkout",
+        "status crp/checkout",
+        "diagnose telemetry-1 -v",
+        "diagnose orders-1",
+        "doctor",
+        "plan --placement checkout --strategy checkout --snapshot 0",
+        "approve checkout-2 --dry-run=client",
+        "approve search-1 --dry-run=client",
+        "rollback crp/checkout --active=stop --dry-run=client",
+        "stop checkout-2 --dry-run=client",
+        "resume gateway-1 --dry-run=client",
+        "delete gateway-1 --dry-run=client",
+    ] {
+        let mut command = setting.line(&format!("kubectl fleet-stage {line}"));
+        let ran = Ran::of(command.env("COLUMNS", "80"));
+        assert_ne!(ran.code, 2, "{line}: {ran:?}");
+        assert_fits(line, &format!("{}{}", ran.out, ran.err));
+    }
+}
+
 fn assert_fits(what: &str, shown: &str) {
     for line in shown.lines() {
         // A command can be copied only as a whole, and a name that stands alone has its length.
