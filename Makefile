@@ -1,6 +1,6 @@
 # What a contributor and CI run. `make test` is the whole suite.
 
-.PHONY: build test lint generated deny bench
+.PHONY: build test lint generated pages deny bench
 
 build:
 	cargo build --release
@@ -8,6 +8,7 @@ build:
 test: lint generated
 	# The end-to-end tests wait more than they work.
 	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-4} cargo test --workspace
+	$(MAKE) pages
 
 lint:
 	# Not `cargo fmt`: it does not see the modules that the list of rules declares.
@@ -16,6 +17,12 @@ lint:
 
 generated:
 	cargo xtask gen --check
+	cargo xtask schemas
+
+# What `-o html` writes, in a real browser. Says so where there is none.
+pages:
+	cargo build
+	tests/browser/run
 
 deny:
 	cargo deny check

@@ -17,6 +17,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -161,16 +162,23 @@ fn list<'v>(value: &'v Value, key: &str) -> impl Iterator<Item = &'v Value> {
         .flatten()
 }
 
-/// One cluster, ready to be written into a bundle.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// What was seen in a member cluster, as a bundle has it.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "MemberObjects")]
 pub struct Document {
+    /// Always `kubectl-fleet-stage/v1`.
     api_version: &'static str,
+    /// What the document is.
     kind: &'static str,
+    /// The member cluster.
     cluster: String,
+    /// How the reads went.
     outcome: &'static str,
+    /// Why they did not go well.
     #[serde(skip_serializing_if = "String::is_empty")]
     why: String,
+    /// What was read of it, and how that went.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     reads: Vec<Value>,
     /// The objects.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -41,26 +42,44 @@ impl Header {
     }
 }
 
-/// The header as it is written.
-#[derive(Serialize)]
+/// The header of a bundle: what its collector could see.
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "Bundle")]
 struct Document<'h> {
+    /// Always `kubectl-fleet-stage/v1`.
     api_version: &'static str,
+    /// Always `Bundle`.
     kind: &'static str,
+    /// When the objects were read: the clock of a diagnosis.
     collected_at: String,
+    /// What it was collected for.
     target: Target<'h>,
+    /// How many objects of the hub follow.
     objects: usize,
+    /// What is known of the hub.
     hub: Hub<'h>,
+    /// How the reads of each kind went.
     kinds: Vec<KindEntry>,
+    /// The values that were masked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     masked: Vec<MaskEntry>,
 }
 
-#[derive(Serialize)]
+/// The JSON schema of a bundle's header.
+pub fn schema() -> schemars::Schema {
+    schemars::schema_for!(Document<'_>)
+}
+
+/// An update run or a placement.
+#[derive(Serialize, JsonSchema)]
 struct Target<'h> {
+    /// Its kind.
     kind: &'static str,
+    /// Its namespace; absent for cluster-scoped kinds.
     #[serde(skip_serializing_if = "str::is_empty")]
     namespace: &'h str,
+    /// Its name.
     name: &'h str,
 }
 
@@ -74,30 +93,43 @@ impl<'h> From<&'h ObjectRef> for Target<'h> {
     }
 }
 
-#[derive(Serialize)]
+/// What is known of the hub.
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Hub<'h> {
+    /// The values that its schema allows for `spec.state`; absent when nobody could look.
     #[serde(skip_serializing_if = "Option::is_none")]
     run_states: Option<&'h [String]>,
+    /// The kinds and versions that it serves.
     served: &'h [String],
 }
 
-#[derive(Serialize)]
+/// How the reads of a kind went.
+#[derive(Serialize, JsonSchema)]
 struct KindEntry {
+    /// The kind.
     kind: &'static str,
+    /// `listed`, `denied`, `notInstalled`, `failed` or `notCollected`.
     outcome: &'static str,
+    /// Why they did not go well.
     #[serde(skip_serializing_if = "String::is_empty")]
     why: String,
 }
 
-#[derive(Serialize)]
+/// A value that was masked.
+#[derive(Serialize, JsonSchema)]
 struct MaskEntry {
+    /// The member cluster of the object; absent for an object of the hub.
     #[serde(skip_serializing_if = "String::is_empty")]
     cluster: String,
+    /// The kind of the object.
     kind: &'static str,
+    /// Its namespace; absent for cluster-scoped kinds.
     #[serde(skip_serializing_if = "String::is_empty")]
     namespace: String,
+    /// Its name.
     name: String,
+    /// Where in the object.
     path: String,
 }
 

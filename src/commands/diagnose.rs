@@ -33,6 +33,7 @@ pub use list::DiagnosisList;
     kubectl fleet-stage diagnose web-app-rollout -n my-app-namespace\n  \
     kubectl fleet-stage diagnose crp/example-placement -f bundle.yaml -o json\n  \
     kubectl fleet-stage diagnose --all -A --active --fail-on error\n  \
+    kubectl fleet-stage diagnose example-run -o html > diagnosis.html\n  \
     kubectl fleet-stage diagnose example-run --member-context member-1=CONTEXT\n\n\
     Exit codes, the same in every format:\n  \
     0  succeeded, or goes on without anyone\n  \
@@ -96,16 +97,36 @@ pub struct DiagnoseArgs {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
     #[default]
+    /// For people at a terminal
     Text,
+    /// The report as data
     Json,
+    /// The report as data
     Yaml,
+    /// For issues, chats and the summaries of jobs
     Markdown,
+    /// Test results, for the views of CI systems
+    Junit,
+    /// Annotations of the job in GitHub Actions
+    Github,
+    /// One page to keep, print or send, with the timeline of the run
+    Html,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum FailOn {
     Warning,
     Error,
+}
+
+impl FailOn {
+    /// The least severity that fails.
+    const fn severity(self) -> Severity {
+        match self {
+            Self::Warning => Severity::Warning,
+            Self::Error => Severity::Error,
+        }
+    }
 }
 
 /// Diagnoses what was asked about, and prints the report.
@@ -149,13 +170,15 @@ pub fn run(
         invocation: ui.invocation().clone().entering(contexts),
         verbose: global.verbose,
     };
+    let style = Style {
+        format: args.output,
+        failing: args.fail_on.map_or(Severity::Error, FailOn::severity),
+        look,
+    };
     let text = if args.all {
-        write_list(&DiagnosisList::new(reports), args.output, &look)?
+        style.list(&DiagnosisList::new(reports))?
     } else {
-        let texts: Result<Vec<_>, _> = reports
-            .iter()
-            .map(|report| write(report, args.output, &look))
-            .collect();
+        let texts: Result<Vec<_>, _> = reports.iter().map(|report| style.one(report)).collect();
         texts?.concat()
     };
     ui.answer(&text);
@@ -202,26 +225,46 @@ fn check(args: &DiagnoseArgs, global: &Global) -> Result<(), Error> {
     )))
 }
 
-fn write(report: &Report, format: Format, look: &Look) -> Result<String, Error> {
-    Ok(match format {
-        Format::Text => render::text::report(report, look),
-        Format::Markdown => render::markdown::report(report, &look.invocation),
-        Format::Json | Format::Yaml => machine(report, format)?,
-    })
+/// How reports are written.
+struct Style {
+    format: Format,
+    /// Test results: findings of at least this severity are failures.
+    failing: Severity,
+    look: Look,
 }
 
-fn write_list(list: &DiagnosisList, format: Format, look: &Look) -> Result<String, Error> {
-    match format {
-        Format::Json | Format::Yaml => machine(list, format),
-        Format::Text | Format::Markdown if list.items().is_empty() => Ok(String::new()),
-        Format::Text | Format::Markdown => {
-            let mut text = list.headline();
-            text.push('\n');
-            for report in list.items() {
-                text.push('\n');
-                text.push_str(&write(report, format, look)?);
+impl Style {
+    fn one(&self, report: &Report) -> Result<String, Error> {
+        let invocation = &self.look.invocation;
+        Ok(match self.format {
+            Format::Text => render::text::report(report, &self.look),
+            Format::Markdown => render::markdown::report(report, invocation),
+            Format::Junit => {
+                render::junit::reports(std::slice::from_ref(report), self.failing, invocation)
             }
-            Ok(text)
+            Format::Github => render::github::report(report, invocation),
+            Format::Html => render::html::report(report, invocation),
+            Format::Json | Format::Yaml => machine(report, self.format)?,
+        })
+    }
+
+    fn list(&self, list: &DiagnosisList) -> Result<String, Error> {
+        let (items, invocation) = (list.items(), &self.look.invocation);
+        match self.format {
+            Format::Json | Format::Yaml => machine(list, self.format),
+            Format::Junit => Ok(render::junit::reports(items, self.failing, invocation)),
+            Format::Html => Ok(render::html::reports(&list.headline(), items, invocation)),
+            Format::Github => items.iter().map(|report| self.one(report)).collect(),
+            Format::Text | Format::Markdown if items.is_empty() => Ok(String::new()),
+            Format::Text | Format::Markdown => {
+                let mut text = list.headline();
+                text.push('\n');
+                for report in items {
+                    text.push('\n');
+                    text.push_str(&self.one(report)?);
+                }
+                Ok(text)
+            }
         }
     }
 }

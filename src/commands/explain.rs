@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::findings::near;
@@ -41,20 +42,31 @@ enum Format {
     Yaml,
 }
 
-#[derive(Serialize)]
+/// Every finding that there is.
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct FindingList {
+pub struct FindingList {
+    /// Always `kubectl-fleet-stage/v1`.
     api_version: &'static str,
+    /// Always `FindingList`.
     kind: &'static str,
+    /// The findings by code.
     items: Vec<Entry>,
 }
 
-#[derive(Serialize)]
-struct Entry {
+/// A finding that there is.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ExplainedFinding")]
+pub struct Entry {
+    /// `FSnnn`, stable for ever.
     code: &'static str,
+    /// The state seen, in kebab-case.
     name: &'static str,
+    /// `info`, `warning` or `error`, where a report does not say otherwise.
     severity: &'static str,
+    /// One sentence.
     summary: String,
+    /// The long explanation, as markdown; absent in the list.
     #[serde(skip_serializing_if = "Option::is_none")]
     explanation: Option<&'static str>,
 }

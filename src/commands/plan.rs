@@ -15,7 +15,7 @@ use super::output;
 use super::planning::{self, StrategyChoice, Wish};
 use super::reading::{self, Input};
 use super::snapshots::KEEP;
-use super::status::{Format, look};
+use super::status::look;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::plan::Plan;
@@ -79,6 +79,15 @@ pub struct PlanArgs {
         help_heading = "Output"
     )]
     output: Format,
+}
+
+/// How a plan is printed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    #[default]
+    Text,
+    Json,
+    Yaml,
 }
 
 /// A plan, and what of the content changes.

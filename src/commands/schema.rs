@@ -3,12 +3,17 @@
 use clap::{Args, ValueEnum};
 
 use super::approvals::ApprovalList;
+use super::controller_logs::ControllerLog;
 use super::diagnose::DiagnosisList;
+use super::doctor::Doctor;
+use super::explain::{Entry, FindingList};
 use super::history::HistoryView;
 use super::list::RunList;
 use super::plan::PlanView;
 use super::snapshots::{SnapshotDiff, SnapshotList, SnapshotView};
 use super::strategies::{StrategyList, StrategyView};
+use super::version::About;
+use crate::bundle;
 use crate::diagnose::report::Report;
 use crate::diagnose::status::Status;
 use crate::error::Error;
@@ -19,7 +24,7 @@ use crate::ui::Ui;
 /// Print the JSON schema of a machine-readable output
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  kubectl fleet-stage schema > report.schema.json\n  \
+    after_help = "Examples:\n  kubectl fleet-stage schema > diagnosis.schema.json\n  \
     kubectl fleet-stage schema diagnosis-list"
 )]
 pub struct SchemaArgs {
@@ -56,6 +61,29 @@ pub enum Described {
     Snapshot,
     /// What `snapshots diff -o json` prints
     SnapshotDiff,
+    /// What `doctor -o json` found
+    Doctor,
+    /// The findings of `explain --list -o json`
+    FindingList,
+    /// The finding of `explain CODE -o json`
+    Finding,
+    /// What `version -o json` prints
+    Version,
+    /// The first document of what `collect` writes
+    Bundle,
+    /// What `collect` writes of a member cluster
+    MemberObjects,
+    /// What `collect --controller-logs` writes of a pod of the hub agent
+    ControllerLog,
+}
+
+impl Described {
+    /// The name under which `schema` knows it.
+    pub fn name(self) -> String {
+        self.to_possible_value()
+            .map(|value| value.get_name().to_owned())
+            .unwrap_or_default()
+    }
 }
 
 /// The schema of an output.
@@ -73,6 +101,13 @@ pub fn schema(of: Described) -> schemars::Schema {
         Described::SnapshotList => schemars::schema_for!(SnapshotList),
         Described::Snapshot => schemars::schema_for!(SnapshotView),
         Described::SnapshotDiff => schemars::schema_for!(SnapshotDiff),
+        Described::Doctor => schemars::schema_for!(Doctor),
+        Described::FindingList => schemars::schema_for!(FindingList),
+        Described::Finding => schemars::schema_for!(Entry),
+        Described::Version => schemars::schema_for!(About),
+        Described::Bundle => bundle::write::schema(),
+        Described::MemberObjects => schemars::schema_for!(bundle::members::Document),
+        Described::ControllerLog => schemars::schema_for!(ControllerLog),
     }
 }
 

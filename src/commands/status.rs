@@ -49,9 +49,14 @@ pub struct StatusArgs {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Format {
     #[default]
+    /// For people at a terminal
     Text,
+    /// The state as data
     Json,
+    /// The state as data
     Yaml,
+    /// One page to keep, print or send
+    Html,
 }
 
 /// Shows what was asked about.
@@ -61,6 +66,11 @@ pub fn run(
     ui: &mut Ui,
     clock: fn() -> Timestamp,
 ) -> Result<Exit, Error> {
+    if args.watch && args.output == Format::Html {
+        return Err(Error::usage(
+            "a page does not renew itself: -o html goes without --watch",
+        ));
+    }
     let mut reading = reading::open(&args.input, "status", global, ui, clock)?;
     let namespace = global.namespace.as_deref();
     let target = reading.target(args.target.as_deref(), namespace, ui)?;
@@ -98,5 +108,6 @@ pub(super) fn write(status: &Status, format: Format, look: &Look) -> Result<Stri
         Format::Text => render::status::status(status, look),
         Format::Json => render::json(status).map_err(|error| Error::failed(error.to_string()))?,
         Format::Yaml => render::yaml(status).map_err(Error::failed)?,
+        Format::Html => render::html::status(status, &look.invocation),
     })
 }

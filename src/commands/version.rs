@@ -1,6 +1,7 @@
 //! `version`.
 
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::error::Error;
@@ -28,11 +29,16 @@ enum Format {
     Yaml,
 }
 
-#[derive(Serialize)]
+/// Which version of the plugin it is.
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct About {
+#[schemars(rename = "Version")]
+pub struct About {
+    /// Always `kubectl-fleet-stage/v1`.
     api_version: &'static str,
+    /// Always `Version`.
     kind: &'static str,
+    /// The version of the plugin.
     version: &'static str,
 }
 

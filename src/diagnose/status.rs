@@ -240,23 +240,11 @@ fn open_gate(case: &Case<'_>, rollout: &Rollout<'_>, gate: &Gate<'_>) -> OpenGat
     );
     // A stopped run takes no approval before it is resumed.
     let counts = rollout.phase == Phase::Executing && !answered;
-    let created = gate.own_request().and_then(|request| request.meta.created);
-    let asked = || {
-        let created = gate
-            .task
-            .conditions
-            .condition(reasons::APPROVAL_REQUEST_CREATED);
-        created.and_then(|condition| condition.since)
-    };
     OpenGate {
         stage: gate.stage.to_owned(),
         when: gate.time,
         kind: gate.task.kind.clone(),
-        since: if gate.task.is_approval() {
-            created.or_else(asked)
-        } else {
-            gate.waiting_since
-        },
+        since: gate.since(),
         until: gate.until(),
         approval_request: gate.task.is_approval().then(|| request.to_owned()),
         approval,

@@ -1,7 +1,10 @@
 //! Reports as text: functions of data, without streams.
 
 pub mod escape;
+pub mod github;
+pub mod html;
 pub mod invocation;
+pub mod junit;
 pub mod markdown;
 pub mod plain;
 pub mod plan;

@@ -120,8 +120,8 @@ fn stage_words(progress: &Progress) -> Option<String> {
     })
 }
 
-/// What clusters have, those with the same in one group. Returns whether something was left out.
-fn placed(out: &mut String, clusters: &[PlacedCluster], look: &Look) -> bool {
+/// Clusters, those that have the same in one group.
+pub(super) fn alike(clusters: &[PlacedCluster]) -> Vec<(String, Vec<&str>)> {
     let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
     for cluster in clusters {
         let key = describe(cluster);
@@ -130,18 +130,19 @@ fn placed(out: &mut String, clusters: &[PlacedCluster], look: &Look) -> bool {
             None => groups.push((key, vec![&cluster.name])),
         }
     }
+    groups
+}
+
+/// What clusters have, those with the same in one group. Returns whether something was left out.
+fn placed(out: &mut String, clusters: &[PlacedCluster], look: &Look) -> bool {
+    let groups = alike(clusters);
     if groups.is_empty() {
         out.push_str("no cluster is chosen\n");
     }
     let mut cut = false;
     let most = if look.verbose { usize::MAX } else { CLUSTERS };
     for (at, (what, members)) in groups.iter().enumerate() {
-        let last = at + 1 == groups.len();
-        let (branch, trunk) = if last {
-            ("`- ", "     ")
-        } else {
-            ("|- ", "|    ")
-        };
+        let (branch, trunk) = look.paint.branch(at + 1 == groups.len());
         let head = format!("{}: {what}", count(members.len(), "cluster"));
         hanging(out, branch, &format!("{trunk}  "), &head, look.width);
         cut |= members.len() > most;
@@ -151,7 +152,7 @@ fn placed(out: &mut String, clusters: &[PlacedCluster], look: &Look) -> bool {
 }
 
 /// What a cluster has, in words.
-pub(super) fn describe(cluster: &PlacedCluster) -> String {
+fn describe(cluster: &PlacedCluster) -> String {
     let mut parts = vec![match &cluster.snapshot {
         Some(index) => format!("snapshot {index}"),
         None => "no content yet".to_owned(),

@@ -74,6 +74,7 @@ impl<'i> Rollout<'i> {
                 .count(),
             total: clusters().count(),
             stages,
+            ended: self.ended(),
         }
     }
 }
@@ -355,6 +356,8 @@ fn task_progress(gate: &Gate<'_>) -> TaskProgress {
             .task
             .is_approval()
             .then(|| gate.task.approval_request.clone()),
+        since: gate.since(),
+        ended: gate.ended(),
         until: gate
             .until()
             .filter(|_: &Timestamp| gate.state == TaskState::Open),

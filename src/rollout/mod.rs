@@ -9,6 +9,7 @@ pub mod content;
 pub mod history;
 pub mod placing;
 mod progress;
+pub mod timeline;
 mod trouble;
 pub mod versions;
 
@@ -118,6 +119,30 @@ impl Gate<'_> {
     pub fn own_request(&self) -> Option<&ApprovalRequest> {
         let request = self.request.as_ref()?;
         request.present().filter(|_| !self.foreign)
+    }
+
+    /// Since when the approval is asked for, or the wait runs.
+    pub fn since(&self) -> Option<Timestamp> {
+        if !self.task.is_approval() {
+            return self.waiting_since;
+        }
+        let created = self.own_request().and_then(|request| request.meta.created);
+        created.or_else(|| self.noted(reasons::APPROVAL_REQUEST_CREATED))
+    }
+
+    /// When the controller took the approval, or saw that the wait was over.
+    pub fn ended(&self) -> Option<Timestamp> {
+        self.noted(if self.task.is_approval() {
+            reasons::APPROVAL_REQUEST_APPROVED
+        } else {
+            reasons::WAIT_TIME_ELAPSED
+        })
+    }
+
+    /// When the run noted a step of the task.
+    fn noted(&self, step: &str) -> Option<Timestamp> {
+        let condition = self.task.conditions.condition(step)?;
+        condition.since.filter(|_| condition.is_true())
     }
 
     /// Until when a TimedWait runs that has begun.

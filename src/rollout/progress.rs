@@ -21,6 +21,10 @@ pub struct Progress {
     pub total: usize,
     /// The stages in order; the deletion stage comes last, when it has clusters.
     pub stages: Vec<StageProgress>,
+    /// When the run was over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub ended: Option<Timestamp>,
 }
 
 /// The progress of one stage.
@@ -226,10 +230,18 @@ pub struct TaskProgress {
     /// The approval request, for approvals.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approval_request: Option<String>,
+    /// Since when the approval is asked for, or the wait runs; absent where nothing notes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub since: Option<Timestamp>,
     /// Until when a TimedWait runs that has begun.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub until: Option<Timestamp>,
+    /// When the controller took the approval, or saw that the wait was over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub ended: Option<Timestamp>,
 }
 
 /// When a stage task takes place.

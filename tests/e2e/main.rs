@@ -15,6 +15,8 @@ mod life;
 mod lists;
 mod members;
 mod plan;
+#[path = "../outputs/published.rs"]
+mod published;
 mod rights;
 mod scene;
 mod status;

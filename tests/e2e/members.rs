@@ -280,6 +280,7 @@ fn a_look_into_the_cluster_finds_the_cause() {
         );
         let text = std::fs::read_to_string(&file).unwrap();
         assert!(text.contains("kind: MemberObjects") && !text.contains("hunter2"));
+        assert_eq!(crate::published::wrong_in_bundle(&text), [""; 0]);
 
         // In text, the commands take the context that was given.
         let shown = diagnose(&scene, &named);

@@ -388,6 +388,8 @@ fn doctor_knows_who_may_what() {
     let admin = hub.plugin(&["doctor", "-o", "json"]);
     let doctor = admin.json();
     assert_eq!(admin.code, 0, "{doctor:#}");
+    let schemas = crate::published::Schemas::published();
+    assert_eq!(schemas.wrong("doctor", &doctor), [""; 0]);
     for command in doctor["permissions"].as_array().unwrap() {
         assert_eq!(command["works"], true, "{command}");
         assert_eq!(command["missing"], json!([]), "{command}");

@@ -79,6 +79,8 @@ fn task(when: TaskTime, kind: &str, state: TaskState, name: Option<&str>) -> Tas
         kind: kind.to_owned(),
         state,
         approval_request: name.map(str::to_owned),
+        since: None,
+        ended: None,
         until: (kind == "TimedWait" && state == TaskState::Open)
             .then(|| "2026-01-09T02:30:00Z".parse().unwrap()),
     }
@@ -145,6 +147,7 @@ pub fn stuck() -> Report {
         done: 14,
         total: 30,
         stages: vec![staging, production, removal],
+        ended: None,
     });
 
     let binding = Subject::new(
@@ -276,6 +279,7 @@ pub fn waiting() -> Report {
         done: 1,
         total: 2,
         stages: vec![staging, canary],
+        ended: None,
     });
     let mut pending = finding(
         "FS402",

@@ -59,6 +59,8 @@ fn task(when: TaskTime, request: Option<&str>, state: TaskState) -> TaskProgress
         .to_owned(),
         state,
         approval_request: request.map(str::to_owned),
+        since: None,
+        ended: None,
         until: (request.is_none() && state == TaskState::Open)
             .then(|| "2026-01-09T02:30:00Z".parse().unwrap()),
     }
@@ -90,6 +92,7 @@ fn state(verdict: Verdict, summary: &str, stages: Vec<StageProgress>) -> Status 
             done: stages.iter().map(StageProgress::done).sum(),
             total,
             stages,
+            ended: None,
         }),
         gates: Vec::new(),
         clusters: None,

@@ -7,6 +7,7 @@ mod faults;
 mod generate;
 mod new_finding;
 mod playground;
+mod schemas;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -27,6 +28,12 @@ enum Task {
         /// Only say which files differ
         #[arg(long)]
         check: bool,
+    },
+    /// Check that the schemas of outputs keep what the released ones promise
+    Schemas {
+        /// Keep the present ones as those of a release
+        #[arg(long)]
+        release: bool,
     },
     /// Write the files of a new finding
     NewFinding {
@@ -59,6 +66,7 @@ fn main() -> ExitCode {
     let root = root();
     let done = match Cli::parse().task {
         Task::Gen { check } => generate::run(&root, check),
+        Task::Schemas { release } => schemas::run(&root, release),
         Task::NewFinding { code, name, area } => new_finding::run(&root, &code, &name, &area),
         Task::Bench { live } => bench::run(&root, live),
         Task::Faults => faults::run(&root),

@@ -71,10 +71,7 @@ pub fn exit(report: &Report, zero: bool, fail_on: Option<FailOn>) -> Exit {
     let Some(fail_on) = fail_on.filter(|_| exit == Exit::Done) else {
         return exit;
     };
-    let least = match fail_on {
-        FailOn::Warning => Severity::Warning,
-        FailOn::Error => Severity::Error,
-    };
+    let least = fail_on.severity();
     if report.findings.iter().any(|f| f.severity >= least) {
         Exit::Failed
     } else {

@@ -45,6 +45,9 @@ impl DiagnosisList {
 
     /// How many runs there are, and how they are.
     pub fn headline(&self) -> String {
+        if self.items.is_empty() {
+            return "no update run".to_owned();
+        }
         let verdicts: Vec<_> = self
             .verdicts
             .iter()

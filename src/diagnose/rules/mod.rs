@@ -28,6 +28,12 @@ macro_rules! rules {
 
         /// Every rule, sorted by code.
         pub static ALL: &[&Rule] = &[ $( $( &$area::$rule::RULE, )* )* ];
+
+        /// What the rule of a code is about, in one word.
+        pub fn area(code: &str) -> Option<&'static str> {
+            $( $( if $area::$rule::RULE.code == code { return Some(stringify!($area)); } )* )*
+            None
+        }
     };
 }
 

@@ -39,6 +39,8 @@ fn task(when: TaskTime, request: Option<&str>, state: TaskState) -> TaskProgress
         .to_owned(),
         state,
         approval_request: request.map(str::to_owned),
+        since: None,
+        ended: None,
         until: None,
     }
 }
@@ -131,6 +133,7 @@ fn run(verdict: Verdict, states: [StageState; 3], approvals: [TaskState; 3]) -> 
             done: 0,
             total: 3,
             stages,
+            ended: None,
         }),
         gates,
         clusters: None,

@@ -23,6 +23,8 @@ fn task(when: TaskTime, kind: &str, request: Option<&str>, state: TaskState) -> 
         kind: kind.to_owned(),
         state,
         approval_request: request.map(str::to_owned),
+        since: None,
+        ended: None,
         until: (kind == "TimedWait" && state == TaskState::Open)
             .then(|| "2026-01-09T02:30:00Z".parse().unwrap()),
     }
@@ -84,6 +86,7 @@ fn status(verdict: Verdict, stages: Vec<StageProgress>) -> Status {
             done: 0,
             total: stages.iter().map(|stage| stage.clusters.len()).sum(),
             stages,
+            ended: None,
         }),
         gates: Vec::new(),
         clusters: None,

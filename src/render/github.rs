@@ -1,0 +1,175 @@
+//! A report as workflow commands of GitHub Actions: annotations of the job that runs the command.
+//!
+//! Every line is one command. The runner reads a line that begins with `::` as a command of this
+//! form and looks for no other in it, so text that cannot end its line cannot add a command.
+
+use std::fmt::Write as _;
+
+use super::escape;
+use super::invocation::Invocation;
+use super::wrap::list;
+use crate::diagnose::finding::count;
+use crate::diagnose::report::{Effect, Finding, NotChecked, Report, Severity, Verdict};
+
+/// Clusters of a finding, before the rest is only counted.
+const CLUSTERS: usize = 20;
+/// Values of a finding: GitHub cuts an annotation at 4 KB.
+const EVIDENCE: usize = 8;
+
+/// Writes a report.
+pub fn report(report: &Report, invocation: &Invocation) -> String {
+    let mut out = String::new();
+    let title = format!("{}: {}", report.verdict.as_str(), report.target);
+    let mut lines = vec![report.summary.clone()];
+    if let Some(left_out) = report.left_out {
+        lines.push(format!("{} left out, as asked", count(left_out, "finding")));
+    }
+    command(&mut out, level_of(report.verdict), &title, &lines);
+    for finding in &report.findings {
+        self::finding(&mut out, finding, report, invocation);
+    }
+    if !report.not_checked.is_empty() {
+        let title = format!("Not checked: {}", report.target);
+        let gaps: Vec<_> = report.not_checked.iter().map(gap).collect();
+        command(&mut out, "notice", &title, &gaps);
+    }
+    out
+}
+
+fn finding(out: &mut String, finding: &Finding, report: &Report, invocation: &Invocation) {
+    let level = match finding.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "notice",
+    };
+    let title = format!("{} {} ({})", finding.code, finding.name, report.target.name);
+    let mut lines = vec![finding.message.clone()];
+    if finding.clusters.len() > 1 {
+        lines.push(format!("clusters: {}", list(&finding.clusters, CLUSTERS)));
+    }
+    let mut codes: Vec<_> = finding.caused_by.iter().map(|c| c.code.as_str()).collect();
+    codes.dedup();
+    if !codes.is_empty() {
+        lines.push(format!("because of {}", codes.join(", ")));
+    }
+    for evidence in finding.evidence.iter().take(EVIDENCE) {
+        let place = match &evidence.cluster {
+            Some(cluster) => format!("{} on {cluster}", evidence.object),
+            None => evidence.object.to_string(),
+        };
+        lines.push(format!("{place} {} = {}", evidence.path, evidence.value));
+    }
+    if finding.evidence.len() > EVIDENCE {
+        let more = finding.evidence.len() - EVIDENCE;
+        lines.push(format!("and {} more", count(more, "value")));
+    }
+    for (at, remedy) in finding.remedies.iter().enumerate() {
+        let effect = match remedy.effect {
+            Effect::ReadOnly => String::new(),
+            effect => format!(" [{}]", effect.as_str()),
+        };
+        let action = invocation.prose(&remedy.action);
+        lines.push(format!("{}. {action}{effect}", at + 1));
+        if let Some(command) = &remedy.command {
+            lines.push(invocation.command(&escape::line(command)));
+        }
+    }
+    lines.push(finding.docs.clone());
+    command(out, level, &title, &lines);
+}
+
+/// How loud a verdict is: what ends a pipeline is an error, what waits for someone a warning.
+const fn level_of(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Failed | Verdict::InitializationFailed | Verdict::Stuck => "error",
+        Verdict::WaitingForApproval | Verdict::Stopped | Verdict::NotStarted | Verdict::Unknown => {
+            "warning"
+        }
+        _ => "notice",
+    }
+}
+
+fn gap(gap: &NotChecked) -> String {
+    let what = match &gap.subject {
+        Some(subject) => subject.to_string(),
+        None => gap.what.clone(),
+    };
+    if gap.clusters.is_empty() {
+        format!("{what}: {}", gap.why)
+    } else {
+        format!("{what}: {} ({})", gap.why, list(&gap.clusters, CLUSTERS))
+    }
+}
+
+/// One command. The one sink of this format.
+fn command(out: &mut String, level: &str, title: &str, lines: &[String]) {
+    let _ = write!(out, "::{level} title={}::", property(title));
+    for (at, line) in lines.iter().enumerate() {
+        let gap = if at == 0 { "" } else { "%0A" };
+        let _ = write!(out, "{gap}{}", data(line));
+    }
+    out.push('\n');
+}
+
+/// One line of a message. Line breaks are gone already: those of the runner and all others.
+fn data(text: &str) -> String {
+    escape::line(text).replace('%', "%25")
+}
+
+/// The value of a property.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{command, data, property};
+
+    /// What the runner makes of a line: command, title and message.
+    fn read(line: &str) -> Option<(String, String, String)> {
+        let unescape = |text: &str, property: bool| {
+            let mut text = text.replace("%0D", "\r").replace("%0A", "\n");
+            if property {
+                text = text.replace("%3A", ":").replace("%2C", ",");
+            }
+            text.replace("%25", "%")
+        };
+        let rest = line.strip_prefix("::")?;
+        let (head, message) = rest.split_once("::")?;
+        let (command, properties) = head.split_once(' ')?;
+        let mut properties = properties.split(',');
+        let title = properties.next()?.strip_prefix("title=")?;
+        assert_eq!(properties.next(), None, "{line}");
+        let (title, message) = (unescape(title, true), unescape(message, false));
+        Some((command.to_owned(), title, message))
+    }
+
+    #[test]
+    fn a_command_is_escaped_as_github_reads_it() {
+        assert_eq!(data("100% of a:b,c\r\nd"), "100%25 of a:b,c d");
+        assert_eq!(property("100% of a:b,c\nd"), "100%25 of a%3Ab%2Cc d");
+        assert_eq!(data("%0A::error::x"), "%250A::error::x");
+        let mut out = String::new();
+        command(&mut out, "error", "a", &["one".into(), "two".into()]);
+        assert_eq!(out, "::error title=a::one%0Atwo\n");
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_becomes_a_second_command(title in ".*|(?s).*[:,%\r\n]+.*",
+            text in ".*|(?s).*\n::(error|set-output|add-mask)::x.*|##\\[error\\].*") {
+            let mut out = String::new();
+            command(&mut out, "warning", &title, &[text.clone(), title.clone()]);
+            prop_assert_eq!(out.matches('\n').count(), 1);
+            let breaks = ['\r', '\u{85}', '\u{2028}'];
+            prop_assert!(!out.contains(breaks), "{out}");
+            let (level, read_title, message) = read(out.trim_end_matches('\n')).unwrap();
+            prop_assert_eq!(level, "warning");
+            let line = |text: &str| crate::render::escape::line(text);
+            prop_assert_eq!(read_title, line(&title));
+            prop_assert_eq!(message, format!("{}\n{}", line(&text), line(&title)));
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What was found: root causes first, with what to do.
+
+use maud::{Markup, html};
+
+use super::Place;
+use super::words::{self, Tone};
+use crate::diagnose::finding::count;
+use crate::diagnose::report::{Effect, Evidence, Finding, Remedy, Report};
+use crate::render::invocation::{CANONICAL, Invocation};
+
+/// The findings of a report.
+pub(super) fn section(report: &Report, place: Place, invocation: &Invocation) -> Markup {
+    html! {
+        section aria-labelledby=(place.labelled("findings")) {
+            (place.heading("findings", "Findings"))
+            @if report.findings.is_empty() {
+                p.note {
+                    "Nothing was found"
+                    @if report.not_checked.is_empty() { "." } @else {
+                        " in what could be checked."
+                    }
+                }
+            }
+            @for finding in &report.findings { (self::finding(finding, place, invocation)) }
+            @if let Some(left_out) = report.left_out {
+                p.note { (count(left_out, "finding")) " left out, as asked." }
+            }
+        }
+    }
+}
+
+fn finding(finding: &Finding, place: Place, invocation: &Invocation) -> Markup {
+    let tone = Tone::of_severity(finding.severity);
+    let mut codes: Vec<_> = finding.caused_by.iter().map(|c| c.code.as_str()).collect();
+    codes.dedup();
+    let heading = html! {
+        (words::tag(tone, finding.severity.as_str(), false)) " "
+        a href=(finding.docs) rel="noreferrer" { (finding.code) } " "
+        span.name { (finding.name) }
+        @if finding.root_cause { " " span.role { "root cause" } }
+        @else if !codes.is_empty() { " " span.role { "because of " (codes.join(", ")) } }
+    };
+    html! {
+        article.finding.(tone.class()) {
+            (place.level.deeper().heading(None, &heading))
+            p.message { (finding.message) }
+            @if finding.clusters.len() > 1 || finding.stage.is_some() {
+                p.where {
+                    @if let Some(stage) = &finding.stage { "Stage " strong { (stage) } }
+                    @if finding.clusters.len() > 1 {
+                        @if finding.stage.is_some() { ", " }
+                        (count(finding.clusters.len(), "cluster")) ":"
+                    }
+                }
+                @if finding.clusters.len() > 1 { (words::names(&finding.clusters)) }
+            }
+            @if !finding.remedies.is_empty() {
+                (place.level.deeper().deeper().heading(None, &html! { "What to do" }))
+                ol.remedies {
+                    @for remedy in &finding.remedies { (self::remedy(remedy, invocation)) }
+                }
+            }
+            @if !finding.evidence.is_empty() { (evidence(finding)) }
+            p.see {
+                "The long explanation: "
+                code { (invocation.offline(&format!("{CANONICAL} explain {}", finding.code))) }
+            }
+        }
+    }
+}
+
+fn remedy(remedy: &Remedy, invocation: &Invocation) -> Markup {
+    let tone = match remedy.effect {
+        Effect::ReadOnly => Tone::Quiet,
+        Effect::Changes => Tone::Waiting,
+        Effect::Disruptive => Tone::Bad,
+    };
+    let effect = remedy.effect.as_str();
+    html! {
+        li {
+            p {
+                (words::prose(&invocation.prose(&remedy.action)))
+                @if remedy.effect != Effect::ReadOnly {
+                    " " span.tag.(tone.class()) { (effect) }
+                }
+            }
+            @if let Some(command) = &remedy.command { (words::command(command, invocation)) }
+        }
+    }
+}
+
+/// What was read, below the objects in which it stands.
+fn evidence(finding: &Finding) -> Markup {
+    let mut places: Vec<(String, Vec<&Evidence>)> = Vec::new();
+    for one in &finding.evidence {
+        let place = match &one.cluster {
+            Some(cluster) => format!("{} on {cluster}", one.object),
+            None => one.object.to_string(),
+        };
+        match places.last_mut().filter(|(last, _)| *last == place) {
+            Some((_, values)) => values.push(one),
+            None => places.push((place, vec![one])),
+        }
+    }
+    html! {
+        details.evidence open[finding.root_cause] {
+            summary { "Evidence (" (count(finding.evidence.len(), "value")) ")" }
+            @for (place, values) in &places {
+                p.object { (place) }
+                dl.values {
+                    @for one in values {
+                        dt { code { (one.path) } }
+                        dd {
+                            @if one.value.is_empty() { em { "empty" } } @else { code { (one.value) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,387 @@
+//! Reports and states as one HTML page: no script, nothing from elsewhere, readable offline and on
+//! paper, in a light and in a dark surrounding.
+
+mod findings;
+mod placed;
+mod stages;
+mod timeline;
+mod words;
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use super::escape;
+use super::invocation::{CANONICAL, Invocation};
+use crate::diagnose::finding::count;
+use crate::diagnose::report::{NotChecked, Report, Subject, Verdict};
+use crate::diagnose::status::Status;
+use crate::kubefleet::duration;
+use crate::rollout::Progress;
+use crate::rollout::timeline::Timeline;
+use jiff::Timestamp;
+use words::{Level, Tone, time};
+
+/// The style sheet: the only thing that the page lets a browser apply.
+const STYLE: &str = include_str!("style.css");
+
+/// What a browser may do with the page. The hash is the style sheet's; a test compares it.
+const POLICY: &str = "default-src 'none'; style-src 'sha256-GsEvlveNrPzZfeYxmTjZiQpvo/6zkdBUjrFTQx5A34Y='; \
+    base-uri 'none'; form-action 'none'";
+
+/// A diagnosis.
+pub fn report(report: &Report, invocation: &Invocation) -> String {
+    let title = format!("{}: {}", report.verdict.as_str(), report.target);
+    let frame = Frame {
+        title: &title,
+        about: "diagnosis",
+        as_of: report.as_of,
+    };
+    frame.around(&html! {
+        (hero(&Hero::of_report(report), Level::TOP))
+        (contents(report))
+        (body(report, Place::alone(), invocation))
+    })
+}
+
+/// Several diagnoses, below a table of them.
+pub fn reports(headline: &str, reports: &[Report], invocation: &Invocation) -> String {
+    let title = format!("Diagnosis of {headline}");
+    let frame = Frame {
+        title: &title,
+        about: "diagnosis",
+        as_of: reports.iter().filter_map(|report| report.as_of).max(),
+    };
+    frame.around(&html! {
+        header.hero.(Tone::of_worst(reports).class()) {
+            h1 { "Update runs" }
+            p.summary { (headline) }
+        }
+        @if !reports.is_empty() { (index(reports)) }
+        @for (at, report) in reports.iter().enumerate() {
+            @let tone = Tone::of(report.verdict);
+            details.run.(tone.class()) id=(format!("run-{at}")) open[tone.wants_a_look()] {
+                summary {
+                    (words::badge(report.verdict))
+                    h2 id=(format!("run-{at}-name")) { (report.target) }
+                }
+                (hero(&Hero::of_report(report), Level::BELOW))
+                (body(report, Place::below(at), invocation))
+            }
+        }
+    })
+}
+
+/// A state.
+pub fn status(status: &Status, invocation: &Invocation) -> String {
+    let title = format!("{}: {}", status.verdict.as_str(), status.target);
+    let frame = Frame {
+        title: &title,
+        about: "status",
+        as_of: Some(status.as_of),
+    };
+    let place = Place::alone();
+    frame.around(&html! {
+        (hero(&Hero::of_status(status), Level::TOP))
+        @if let Some(next) = &status.next {
+            section aria-labelledby="next" {
+                h2 #next { "Next" }
+                (words::command(next, invocation))
+            }
+        }
+        @if let Some(clusters) = &status.clusters { (placed::section(clusters)) }
+        (of_progress(status.progress.as_ref(), Some(status.as_of), place))
+        (not_checked(&status.not_checked, place))
+    })
+}
+
+/// Where on the page something stands.
+#[derive(Clone, Copy)]
+struct Place {
+    level: Level,
+    /// The number of the report, where there are several.
+    at: Option<usize>,
+}
+
+impl Place {
+    const fn alone() -> Self {
+        Self {
+            level: Level::SECTION,
+            at: None,
+        }
+    }
+
+    const fn below(at: usize) -> Self {
+        Self {
+            level: Level::SECTION.deeper(),
+            at: Some(at),
+        }
+    }
+
+    /// A name for an element that no other one has.
+    fn id(self, name: &str) -> String {
+        match self.at {
+            Some(at) => format!("run-{at}-{name}"),
+            None => name.to_owned(),
+        }
+    }
+
+    /// What names a section: its heading, behind the run's where there are several.
+    fn labelled(self, heading: &str) -> String {
+        match self.at {
+            Some(_) => format!("{} {}", self.id("name"), self.id(heading)),
+            None => self.id(heading),
+        }
+    }
+
+    /// A heading of a section.
+    fn heading(self, id: &str, text: &str) -> Markup {
+        let content = html! { (text) };
+        self.level.heading(Some(&self.id(id)), &content)
+    }
+}
+
+/// What every page has.
+struct Frame<'f> {
+    title: &'f str,
+    about: &'f str,
+    as_of: Option<Timestamp>,
+}
+
+impl Frame<'_> {
+    fn around(&self, main: &Markup) -> String {
+        let document = html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta http-equiv="Content-Security-Policy" content=(POLICY);
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    meta name="referrer" content="no-referrer";
+                    title { (self.title) }
+                    style { (PreEscaped(STYLE)) }
+                }
+                body {
+                    a.skip href="#report" { "Skip to the report" }
+                    header.bar {
+                        p { strong { (CANONICAL) } " " (self.about) }
+                        @if let Some(as_of) = self.as_of { p { "as of " (time(as_of)) } }
+                    }
+                    main #report tabindex="-1" { (main) }
+                    footer {
+                        p { "All times are in UTC." }
+                        @if let Some(as_of) = self.as_of {
+                            p { "What it says was true at " (time(as_of)) "; it does not renew itself." }
+                        }
+                    }
+                }
+            }
+        };
+        sink(&document.into_string())
+    }
+}
+
+/// The one sink of this format: markup is escaped where it is put in; here what hides, reorders or
+/// joins text becomes visible.
+fn sink(document: &str) -> String {
+    let mut page = escape::lines(document);
+    page.push('\n');
+    page
+}
+
+/// What stands at the top.
+struct Hero<'h> {
+    verdict: Verdict,
+    target: &'h Subject,
+    summary: &'h str,
+    progress: Option<&'h Progress>,
+    as_of: Option<Timestamp>,
+}
+
+impl<'h> Hero<'h> {
+    const fn of_report(report: &'h Report) -> Self {
+        Self {
+            verdict: report.verdict,
+            target: &report.target,
+            summary: report.summary.as_str(),
+            progress: report.progress.as_ref(),
+            as_of: report.as_of,
+        }
+    }
+
+    const fn of_status(status: &'h Status) -> Self {
+        Self {
+            verdict: status.verdict,
+            target: &status.target,
+            summary: status.summary.as_str(),
+            progress: status.progress.as_ref(),
+            as_of: Some(status.as_of),
+        }
+    }
+}
+
+fn hero(hero: &Hero<'_>, level: Level) -> Markup {
+    html! {
+        header.hero.(Tone::of(hero.verdict).class()) {
+            @if level == Level::TOP {
+                (words::badge(hero.verdict))
+                h1 { span.kind { (hero.target.kind) " " } (name_of(hero.target)) }
+            }
+            p.summary { (hero.summary) }
+            @if let Some(progress) = hero.progress { (facts(progress, hero.as_of)) }
+        }
+    }
+}
+
+fn name_of(target: &Subject) -> String {
+    if target.namespace.is_empty() {
+        target.name.clone()
+    } else {
+        format!("{}/{}", target.namespace, target.name)
+    }
+}
+
+/// The run in numbers.
+fn facts(progress: &Progress, as_of: Option<Timestamp>) -> Markup {
+    let timeline = as_of.and_then(|as_of| Timeline::new(progress, as_of));
+    let (done, total) = (progress.done, progress.total);
+    let share = words::percent(done, total);
+    html! {
+        dl.facts {
+            div { dt { "Placement" } dd { (progress.placement) } }
+            div {
+                dt { "Snapshot" }
+                dd { @match &progress.snapshot { Some(index) => (index), None => "none yet" } }
+            }
+            @if !progress.strategy.is_empty() { div { dt { "Strategy" } dd { (progress.strategy) } } }
+            @if let Some(timeline) = timeline {
+                div {
+                    dt { @if timeline.is_over { "Took" } @else { "Under way for" } }
+                    dd { (duration::describe(timeline.lasts())) }
+                }
+            }
+            div {
+                dt { "Clusters" }
+                dd {
+                    (done) " of " (total) " done"
+                    svg.meter width="100%" height="6" aria-hidden="true" {
+                        rect.rail width="100%" height="6" rx="3" {}
+                        rect.fill width=(share) height="6" rx="3" {}
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Links to the sections.
+fn contents(report: &Report) -> Markup {
+    let progress = report.progress.as_ref();
+    let stages = progress.is_some_and(|progress| !progress.stages.is_empty());
+    let timeline = progress
+        .zip(report.as_of)
+        .and_then(|(progress, as_of)| Timeline::new(progress, as_of));
+    html! {
+        nav aria-label="Sections" {
+            ul {
+                li { a href="#findings" { "Findings (" (report.findings.len()) ")" } }
+                @if timeline.is_some() { li { a href="#timeline" { "Timeline" } } }
+                @if stages { li { a href="#stages" { "Stages" } } }
+                @if !report.not_checked.is_empty() {
+                    li { a href="#not-checked" { "Not checked (" (report.not_checked.len()) ")" } }
+                }
+            }
+        }
+    }
+}
+
+/// Everything below the summary of a report.
+fn body(report: &Report, place: Place, invocation: &Invocation) -> Markup {
+    html! {
+        (findings::section(report, place, invocation))
+        (of_progress(report.progress.as_ref(), report.as_of, place))
+        (not_checked(&report.not_checked, place))
+    }
+}
+
+fn of_progress(progress: Option<&Progress>, as_of: Option<Timestamp>, place: Place) -> Markup {
+    let timeline = progress
+        .zip(as_of)
+        .and_then(|(progress, as_of)| Timeline::new(progress, as_of));
+    html! {
+        @if let Some(timeline) = &timeline { (timeline::section(timeline, place)) }
+        @if let Some(progress) = progress.filter(|progress| !progress.stages.is_empty()) {
+            (stages::section(progress, place))
+        }
+    }
+}
+
+/// What could not be judged.
+fn not_checked(gaps: &[NotChecked], place: Place) -> Markup {
+    let what = |gap: &NotChecked| match &gap.subject {
+        Some(subject) if gap.what == subject.kind => subject.to_string(),
+        Some(subject) => format!("{} ({subject})", gap.what),
+        None => gap.what.clone(),
+    };
+    html! {
+        @if !gaps.is_empty() {
+            section aria-labelledby=(place.labelled("not-checked")) {
+                (place.heading("not-checked", "Not checked"))
+                p.note {
+                    "The report says nothing about " (count(gaps.len(), "thing"))
+                    " that could not be read or judged."
+                }
+                ul.gaps {
+                    @for gap in gaps {
+                        li {
+                            strong { (what(gap)) } ": " (gap.why)
+                            @if !gap.clusters.is_empty() { (words::names(&gap.clusters)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The reports, one a line.
+fn index(reports: &[Report]) -> Markup {
+    html! {
+        section aria-labelledby="runs" {
+            h2 #runs { "Overview" }
+            div.scroll role="region" aria-label="Table of the update runs" tabindex="0" {
+                table {
+                    caption.unseen { "The update runs, their states, and how far each has come" }
+                    thead {
+                        tr {
+                            th scope="col" { "Verdict" }
+                            th scope="col" { "Update run" }
+                            th.number scope="col" { "Done" }
+                            th.number scope="col" { "Findings" }
+                            th scope="col" { "Summary" }
+                        }
+                    }
+                    tbody {
+                        @for (at, report) in reports.iter().enumerate() {
+                            tr {
+                                td { (words::badge(report.verdict)) }
+                                th scope="row" {
+                                    a href=(format!("#run-{at}")) { (name_of(&report.target)) }
+                                }
+                                td.number {
+                                    @if let Some(progress) = &report.progress {
+                                        (progress.done) "/" (progress.total)
+                                    }
+                                }
+                                td.number { (report.findings.len()) }
+                                td.prose { (report.summary) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,397 @@
+//! A run in time: drawn, and as tables that say the same.
+
+mod scale;
+
+use std::borrow::Cow;
+
+use maud::{Markup, html};
+
+use super::Place;
+use super::stages::{name, state_of, tone_of};
+use super::words::{self, Tone, short_time, time};
+use crate::diagnose::finding::count;
+use crate::kubefleet::duration;
+use crate::render::wrap::list;
+use crate::rollout::timeline::{On, Span, StageLine, Step, Timeline, Wait, Waiter, What};
+use crate::rollout::{ClusterProgress, ClusterState, StageProgress, TaskTime};
+use scale::Scale;
+
+/// Clusters of a stage that have a row of their own, before the rest share one.
+const ROWS: usize = 16;
+/// Rows of waits, before the rest is only counted.
+const WAITS: usize = 40;
+/// Names in a cell, before the rest is only counted.
+const NAMES: usize = 6;
+
+/// The timeline, the waits and the times.
+pub(super) fn section(timeline: &Timeline<'_>, place: Place) -> Markup {
+    html! {
+        section aria-labelledby=(place.labelled("timeline")) {
+            (place.heading("timeline", "Timeline"))
+            (chart(timeline, place))
+            (waits(timeline, place))
+            (table(timeline, place))
+        }
+    }
+}
+
+/// One row of the drawing.
+struct Row<'r> {
+    label: Cow<'r, str>,
+    class: &'static str,
+    /// What it says in words, beside the bar.
+    words: String,
+    tone: Tone,
+    /// Waiting for a slot.
+    slot: Option<Span>,
+    span: Option<Span>,
+    is_wait: bool,
+}
+
+fn chart(timeline: &Timeline<'_>, place: Place) -> Markup {
+    let scale = Scale::new(timeline.from, timeline.until);
+    let hatch = place.id("hatch");
+    html! {
+        figure.chart {
+            figcaption {
+                "From " (time(timeline.from)) " to " (time(timeline.until))
+                @if !timeline.is_over { " (goes on)" }
+                ": " strong { (duration::describe(timeline.lasts())) } "."
+                span.unseen { " The tables below say what this drawing shows." }
+            }
+            div aria-hidden="true" {
+                svg.defs width="0" height="0" {
+                    defs {
+                        pattern #(hatch) width="6" height="6" patternUnits="userSpaceOnUse"
+                            patternTransform="rotate(45)" {
+                            rect.hatch-paper width="6" height="6" {}
+                            rect.hatch-line width="3" height="6" {}
+                        }
+                    }
+                }
+                div.row.axis {
+                    span.label { "UTC" }
+                    (scale.axis())
+                    span.words {}
+                }
+                @for line in &timeline.stages {
+                    @for row in rows(line) { (draw(&row, &scale, &hatch)) }
+                }
+            }
+            ul.legend aria-hidden="true" {
+                li { span.key.k-update {} "update" }
+                li { span.key.k-wait {} "wait for an approval or a timer" }
+                li { span.key.k-slot {} "wait for a slot" }
+            }
+        }
+    }
+}
+
+fn draw(row: &Row<'_>, scale: &Scale, hatch: &str) -> Markup {
+    html! {
+        div.row.(row.class).(row.tone.class()) {
+            span.label { (row.label) }
+            svg.track width="100%" height="20" {
+                (scale.grid())
+                @if let Some(slot) = &row.slot {
+                    @let (x, width) = scale.place(slot);
+                    rect.slot x=(x) y="9" width=(width) height="2" {}
+                }
+                @if let Some(span) = &row.span {
+                    @let (x, width) = scale.place(span);
+                    @if row.is_wait {
+                        rect x=(x) y="4" width=(width) height="12" rx="2"
+                            fill=(format!("url(#{hatch})")) {}
+                    } @else {
+                        rect.solid x=(x) y="4" width=(width) height="12" rx="2" {}
+                    }
+                }
+            }
+            span.words { (row.words) }
+        }
+    }
+}
+
+/// The rows of a stage: itself, its gates, and its clusters or what they share.
+fn rows<'r>(line: &'r StageLine<'_>) -> Vec<Row<'r>> {
+    let stage = line.stage;
+    let mut rows = vec![Row {
+        label: name(stage).into(),
+        class: "of-stage",
+        words: words(stage.state.describe(), line.span.as_ref()),
+        tone: Tone::of_stage(stage.state),
+        slot: None,
+        span: line.span,
+        is_wait: false,
+    }];
+    let clusters = stage.clusters.len();
+    let mut shown = 0;
+    let mut rest = Rest::default();
+    for step in &line.steps {
+        match step.what {
+            What::Gate(task) => {
+                if task.when == TaskTime::After {
+                    rows.extend(rest.take());
+                }
+                if step.span.is_some() {
+                    rows.push(Row {
+                        label: task.kind.as_str().into(),
+                        class: "of-part",
+                        words: words(state_of(task, stage), step.span.as_ref()),
+                        tone: tone_of(task, stage),
+                        slot: None,
+                        span: step.span,
+                        is_wait: true,
+                    });
+                }
+            }
+            What::Cluster(cluster) => {
+                let tone = Tone::of_cluster(cluster.state);
+                let few = clusters <= ROWS;
+                if few || (tone == Tone::Bad && shown < ROWS) {
+                    shown += 1;
+                    rows.push(of_cluster(cluster, step));
+                } else {
+                    rest.add(cluster, step);
+                }
+            }
+        }
+    }
+    rows.extend(rest.take());
+    rows
+}
+
+fn of_cluster<'r>(cluster: &'r ClusterProgress, step: &Step<'_>) -> Row<'r> {
+    Row {
+        label: cluster.name.as_str().into(),
+        class: "of-part",
+        words: words(cluster.state.describe(), step.span.as_ref()),
+        tone: Tone::of_cluster(cluster.state),
+        slot: step.slot,
+        span: step.span,
+        is_wait: false,
+    }
+}
+
+/// The clusters of a stage that share rows, one for each state.
+#[derive(Default)]
+struct Rest {
+    groups: Vec<(ClusterState, usize, Option<Span>)>,
+}
+
+impl Rest {
+    fn add(&mut self, cluster: &ClusterProgress, step: &Step<'_>) {
+        let at = self
+            .groups
+            .iter()
+            .position(|(state, ..)| *state == cluster.state);
+        let Some((_, number, span)) = at.and_then(|at| self.groups.get_mut(at)) else {
+            self.groups.push((cluster.state, 1, step.span));
+            return;
+        };
+        *number += 1;
+        *span = match (*span, step.span) {
+            (Some(a), Some(b)) => Some(Span {
+                from: a.from.min(b.from),
+                until: a.until.max(b.until),
+                open: a.open || b.open,
+            }),
+            (a, b) => a.or(b),
+        };
+    }
+
+    fn take(&mut self) -> Vec<Row<'static>> {
+        let groups = std::mem::take(&mut self.groups).into_iter();
+        let row = |(state, number, span): (ClusterState, usize, Option<Span>)| Row {
+            label: count(number, "cluster").into(),
+            class: "of-part",
+            words: words(state.describe(), span.as_ref()),
+            tone: Tone::of_cluster(state),
+            slot: None,
+            span,
+            is_wait: false,
+        };
+        groups.map(row).collect()
+    }
+}
+
+/// A state, and how long it took or takes.
+fn words(state: &str, span: Option<&Span>) -> String {
+    match span {
+        Some(span) if span.open => {
+            format!("{state}, {} so far", duration::describe(span.lasts()))
+        }
+        Some(span) => format!("{state}, {}", duration::describe(span.lasts())),
+        None => state.to_owned(),
+    }
+}
+
+/// Who waits for whom.
+fn waits(timeline: &Timeline<'_>, place: Place) -> Markup {
+    let id = place.id("waits");
+    html! {
+        @if !timeline.waits.is_empty() {
+            (place.level.deeper().heading(Some(&id), &html! { "Who waits for whom" }))
+            div.scroll role="region" aria-labelledby=(place.labelled("waits")) tabindex="0" {
+                table {
+                    caption.unseen { "Who waits for whom and how long, what is waited for now first" }
+                    thead {
+                        tr {
+                            th scope="col" { "Who" }
+                            th scope="col" { "Waits for" }
+                            th scope="col" { "State" }
+                            th.number scope="col" { "For" }
+                            th scope="col" { "Since (UTC)" }
+                        }
+                    }
+                    tbody {
+                        @for wait in timeline.waits.iter().take(WAITS) { (self::wait(wait)) }
+                    }
+                }
+            }
+            @if timeline.waits.len() > WAITS {
+                p.note {
+                    "And " (count(timeline.waits.len() - WAITS, "more wait"))
+                    ", in the table of all times."
+                }
+            }
+        }
+    }
+}
+
+fn wait(wait: &Wait<'_>) -> Markup {
+    let (state, tone) = match (&wait.on, wait.open) {
+        (On::Gate(task), _) => {
+            let (Waiter::Stage(stage) | Waiter::Clusters(stage, _)) = &wait.who;
+            (state_of(task, stage), tone_of(task, stage))
+        }
+        (On::Clusters(state, _), _) => (state.describe(), Tone::of_cluster(*state)),
+        (_, true) => ("waiting", Tone::Waiting),
+        (_, false) => ("over", Tone::Good),
+    };
+    html! {
+        tr {
+            th scope="row" {
+                @match &wait.who {
+                    Waiter::Stage(stage) => { "stage " (name(stage)) }
+                    Waiter::Clusters(_, names) => {
+                        @if let [name] = names.as_slice() { "cluster " (name) } @else {
+                            (count(names.len(), "cluster")) ": " (list(names, NAMES))
+                        }
+                    }
+                }
+            }
+            td {
+                @match &wait.on {
+                    On::Gate(task) => {
+                        @match &task.approval_request {
+                            Some(request) => { "approval " (request) }
+                            None => { (task.kind) " " (task.when.as_str()) " its clusters" }
+                        }
+                        @if let Some(until) = task.until { ", until " (time(until)) }
+                    }
+                    On::Clusters(_, names) => {
+                        @if let [name] = names.as_slice() { "cluster " (name) } @else {
+                            (count(names.len(), "cluster")) ": " (list(names, NAMES))
+                        }
+                    }
+                    On::Slot(names) => { "a slot, held by " (list(names, NAMES)) }
+                    On::Stage(stage) => { "stage " (name(stage)) }
+                }
+            }
+            td { (words::tag(tone, state, false)) }
+            td.number { @if let Some(span) = &wait.span { (duration::describe(span.lasts())) } }
+            td { @if let Some(span) = &wait.span { (short_time(span.from)) } }
+        }
+    }
+}
+
+/// All times: what the drawing shows, for those who do not see it.
+fn table(timeline: &Timeline<'_>, place: Place) -> Markup {
+    let id = place.id("times");
+    let rows: usize = timeline
+        .stages
+        .iter()
+        .map(|line| 1 + line.steps.len())
+        .sum();
+    html! {
+        details.times {
+            summary #(id) { "All times as a table (" (count(rows, "row")) ")" }
+            div.scroll role="region" aria-labelledby=(place.labelled("times")) tabindex="0" {
+                table {
+                    caption.unseen { "When each stage, gate and cluster began and ended" }
+                    thead {
+                        tr {
+                            th scope="col" { "Stage" }
+                            th scope="col" { "What" }
+                            th scope="col" { "State" }
+                            th scope="col" { "From (UTC)" }
+                            th scope="col" { "Until (UTC)" }
+                            th.number scope="col" { "Took" }
+                            th scope="col" { "Waited for a slot" }
+                        }
+                    }
+                    tbody {
+                        @for line in &timeline.stages {
+                            (times(line.stage, "stage", line.stage.state.describe(), line.span.as_ref(), None))
+                            @for step in &line.steps { (of_step(line.stage, step)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn of_step(stage: &StageProgress, step: &Step<'_>) -> Markup {
+    match step.what {
+        What::Gate(task) => {
+            let what = format!("{}: {}", task.when.as_str(), task.kind);
+            times(
+                stage,
+                &what,
+                state_of(task, stage),
+                step.span.as_ref(),
+                None,
+            )
+        }
+        What::Cluster(cluster) => times(
+            stage,
+            &cluster.name,
+            cluster.state.describe(),
+            step.span.as_ref(),
+            Some(step),
+        ),
+    }
+}
+
+fn times(
+    stage: &StageProgress,
+    what: &str,
+    state: &str,
+    span: Option<&Span>,
+    step: Option<&Step<'_>>,
+) -> Markup {
+    let slot = step.and_then(|step| Some((step.slot?, step.slot_of)));
+    html! {
+        tr {
+            td { (name(stage)) }
+            th scope="row" { (what) }
+            td { (state) }
+            @match span {
+                Some(span) => {
+                    td { (short_time(span.from)) }
+                    td { @if span.open { "goes on" } @else { (short_time(span.until)) } }
+                    td.number { (duration::describe(span.lasts())) }
+                }
+                None => { td {} td {} td.number {} }
+            }
+            td {
+                @if let Some((slot, of)) = slot {
+                    (duration::describe(slot.lasts()))
+                    @if let Some(of) = of { ", until " (of) " was done" }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! The small parts of a page.
+
+use jiff::Timestamp;
+use maud::{Markup, html};
+
+use crate::diagnose::report::{Report, Severity, Verdict};
+use crate::render::escape;
+use crate::render::invocation::Invocation;
+use crate::rollout::{ClusterState, StageState};
+
+/// Names in a list, before it is folded.
+const NAMES: usize = 24;
+
+/// How deep a heading stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Level(u8);
+
+impl Level {
+    /// The page's own heading.
+    pub const TOP: Self = Self(1);
+    /// Below that.
+    pub const BELOW: Self = Self(2);
+    /// A section of a page with one report.
+    pub const SECTION: Self = Self(2);
+
+    /// One deeper.
+    #[must_use]
+    pub const fn deeper(self) -> Self {
+        Self(self.0 + 1)
+    }
+
+    /// A heading.
+    pub fn heading(self, id: Option<&str>, content: &Markup) -> Markup {
+        match self.0 {
+            1 => html! { h1 id=[id] { (content) } },
+            2 => html! { h2 id=[id] { (content) } },
+            3 => html! { h3 id=[id] { (content) } },
+            4 => html! { h4 id=[id] { (content) } },
+            _ => html! { h5 id=[id] { (content) } },
+        }
+    }
+}
+
+/// What a colour says, beside the word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Tone {
+    /// Nothing is asked of anyone.
+    Quiet,
+    /// It went well.
+    Good,
+    /// It goes on.
+    Moving,
+    /// Someone is waited for.
+    Waiting,
+    /// Something is wrong.
+    Bad,
+}
+
+impl Tone {
+    pub const fn of(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Succeeded => Self::Good,
+            Verdict::Failed | Verdict::InitializationFailed | Verdict::Stuck => Self::Bad,
+            Verdict::WaitingForApproval
+            | Verdict::Stopped
+            | Verdict::NotStarted
+            | Verdict::Unknown => Self::Waiting,
+            _ => Self::Moving,
+        }
+    }
+
+    pub fn of_worst(reports: &[Report]) -> Self {
+        let tones = reports.iter().map(|report| Self::of(report.verdict));
+        tones.max().unwrap_or(Self::Quiet)
+    }
+
+    pub const fn of_severity(severity: Severity) -> Self {
+        match severity {
+            Severity::Error => Self::Bad,
+            Severity::Warning => Self::Waiting,
+            Severity::Info => Self::Moving,
+        }
+    }
+
+    pub const fn of_stage(state: StageState) -> Self {
+        match state {
+            StageState::Pending | StageState::Skipped => Self::Quiet,
+            StageState::Done => Self::Good,
+            StageState::Updating | StageState::Stopping => Self::Moving,
+            StageState::WaitingBefore | StageState::WaitingAfter | StageState::Stopped => {
+                Self::Waiting
+            }
+            StageState::Failed
+            | StageState::AbortedBefore
+            | StageState::AbortedUpdating
+            | StageState::AbortedAfter
+            | StageState::AbortedStopped => Self::Bad,
+        }
+    }
+
+    pub const fn of_cluster(state: ClusterState) -> Self {
+        match state {
+            ClusterState::Pending => Self::Quiet,
+            ClusterState::Updating => Self::Moving,
+            ClusterState::Done => Self::Good,
+            ClusterState::Stuck | ClusterState::Left | ClusterState::Failed => Self::Bad,
+        }
+    }
+
+    /// Whether someone should look.
+    pub const fn wants_a_look(self) -> bool {
+        matches!(self, Self::Waiting | Self::Bad)
+    }
+
+    /// The class in the style sheet.
+    pub const fn class(self) -> &'static str {
+        match self {
+            Self::Quiet => "quiet",
+            Self::Good => "good",
+            Self::Moving => "moving",
+            Self::Waiting => "waiting",
+            Self::Bad => "bad",
+        }
+    }
+
+    /// A sign that is not the colour.
+    const fn sign(self) -> &'static str {
+        match self {
+            Self::Quiet => "○",
+            Self::Good => "✓",
+            Self::Moving => "▸",
+            Self::Waiting => "‖",
+            Self::Bad => "!",
+        }
+    }
+}
+
+/// The word of a verdict.
+pub(super) fn badge(verdict: Verdict) -> Markup {
+    tag(Tone::of(verdict), verdict.as_str(), true)
+}
+
+/// A word that stands out.
+pub(super) fn tag(tone: Tone, word: &str, large: bool) -> Markup {
+    let size = if large { "badge" } else { "tag" };
+    html! {
+        span.(size).(tone.class()) { span.sign aria-hidden="true" { (tone.sign()) } (word) }
+    }
+}
+
+/// A moment, in UTC.
+pub(super) fn time(at: Timestamp) -> Markup {
+    html! { time datetime=(at) { (at.strftime("%Y-%m-%d %H:%M:%S")) " UTC" } }
+}
+
+/// A moment, in UTC, in a table whose head names the zone.
+pub(super) fn short_time(at: Timestamp) -> Markup {
+    html! { time datetime=(at) { (at.strftime("%Y-%m-%d %H:%M:%S")) } }
+}
+
+/// A command to copy.
+pub(super) fn command(command: &str, invocation: &Invocation) -> Markup {
+    let command = invocation.command(&escape::line(command));
+    html! { pre.command { code { (command) } } }
+}
+
+/// Text with code between backquotes.
+pub(super) fn prose(text: &str) -> Markup {
+    let parts: Vec<&str> = text.split('`').collect();
+    // An odd number of backquotes does not pair: then none of them means code.
+    if parts.len().is_multiple_of(2) {
+        return html! { (text) };
+    }
+    html! {
+        @for (at, part) in parts.iter().enumerate() {
+            @if at % 2 == 0 { (part) } @else { code { (part) } }
+        }
+    }
+}
+
+/// Names, folded where they are many.
+pub(super) fn names(names: &[impl AsRef<str>]) -> Markup {
+    let list = html! {
+        ul.names { @for name in names { li { (name.as_ref()) } } }
+    };
+    html! {
+        @if names.len() > NAMES {
+            details { summary { "All " (names.len()) " clusters" } (list) }
+        } @else { (list) }
+    }
+}
+
+/// A share of a whole.
+pub(super) fn percent(part: usize, whole: usize) -> String {
+    let share = (part * 1000).checked_div(whole).unwrap_or(0);
+    format!("{}.{}%", share / 10, share % 10)
+}

@@ -1,0 +1,215 @@
+use jiff::Timestamp;
+
+use super::{On, Span, Timeline, Waiter, What};
+use crate::rollout::{
+    ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
+    TaskTime,
+};
+
+fn at(minute: i64) -> Timestamp {
+    Timestamp::from_second(1_767_924_000 + 60 * minute).unwrap()
+}
+
+fn cluster(name: &str, state: ClusterState, from: Option<i64>, to: Option<i64>) -> ClusterProgress {
+    ClusterProgress {
+        name: name.to_owned(),
+        state,
+        snapshot: None,
+        started: from.map(at),
+        ended: to.map(at),
+    }
+}
+
+fn task(when: TaskTime, kind: &str, state: TaskState) -> TaskProgress {
+    TaskProgress {
+        when,
+        kind: kind.to_owned(),
+        state,
+        approval_request: (kind == "Approval").then(|| "web-after-canary".to_owned()),
+        since: None,
+        until: None,
+        ended: None,
+    }
+}
+
+fn stage(name: &str, state: StageState, clusters: Vec<ClusterProgress>) -> StageProgress {
+    StageProgress {
+        name: name.to_owned(),
+        deletes: false,
+        state,
+        max_concurrency: 1,
+        started: clusters.iter().filter_map(|one| one.started).min(),
+        ended: None,
+        clusters,
+        tasks: Vec::new(),
+    }
+}
+
+fn progress(stages: Vec<StageProgress>) -> Progress {
+    Progress {
+        placement: "web".to_owned(),
+        strategy: "rings".to_owned(),
+        snapshot: Some("1".to_owned()),
+        done: 0,
+        total: 0,
+        stages,
+        ended: None,
+    }
+}
+
+#[allow(clippy::unnecessary_wraps)] // as the fields are
+fn span(from: i64, until: i64, open: bool) -> Option<Span> {
+    Some(Span {
+        from: at(from),
+        until: at(until),
+        open,
+    })
+}
+
+/// A canary that is done and waits for its approval, and two stages behind it.
+fn waiting() -> Progress {
+    let mut canary = stage(
+        "canary",
+        StageState::WaitingAfter,
+        vec![
+            cluster("a", ClusterState::Done, Some(0), Some(2)),
+            cluster("b", ClusterState::Done, Some(2), Some(5)),
+        ],
+    );
+    let mut wait = task(TaskTime::After, "TimedWait", TaskState::Done);
+    wait.ended = Some(at(15));
+    let mut approval = task(TaskTime::After, "Approval", TaskState::Open);
+    approval.since = Some(at(5));
+    canary.tasks = vec![wait, approval];
+    let pending = || vec![cluster("c", ClusterState::Pending, None, None)];
+    progress(vec![
+        canary,
+        stage("prod", StageState::Pending, pending()),
+        stage("rest", StageState::Pending, pending()),
+    ])
+}
+
+#[test]
+fn nothing_is_drawn_of_what_has_not_begun() {
+    let pending = vec![cluster("a", ClusterState::Pending, None, None)];
+    let progress = progress(vec![stage("canary", StageState::Pending, pending)]);
+    assert_eq!(Timeline::new(&progress, at(9)), None);
+}
+
+#[test]
+fn a_gate_is_waited_for_until_now() {
+    let progress = waiting();
+    let timeline = Timeline::new(&progress, at(30)).unwrap();
+    assert_eq!((timeline.from, timeline.until), (at(0), at(30)));
+    assert!(!timeline.is_over);
+    let canary = &timeline.stages[0];
+    assert_eq!(canary.span, span(0, 30, true));
+    let spans: Vec<_> = canary.steps.iter().map(|step| step.span).collect();
+    assert_eq!(
+        spans,
+        [
+            span(0, 2, false),
+            span(2, 5, false),
+            // The wait that is over began when the last cluster was done.
+            span(5, 15, false),
+            span(5, 30, true),
+        ]
+    );
+    assert_eq!(timeline.stages[1].span, None);
+    // First what is waited for now, the stages behind the one that holds them up among it.
+    let waits: Vec<_> = timeline
+        .waits
+        .iter()
+        .map(|wait| {
+            let (Waiter::Stage(who) | Waiter::Clusters(who, _)) = &wait.who;
+            let on = match &wait.on {
+                On::Gate(task) => task.kind.as_str(),
+                On::Stage(stage) => stage.name.as_str(),
+                On::Clusters(_, names) => names[0],
+                On::Slot(_) => "slot",
+            };
+            (who.name.as_str(), on, wait.open, wait.span)
+        })
+        .collect();
+    assert_eq!(
+        waits,
+        [
+            ("canary", "Approval", true, span(5, 30, true)),
+            ("prod", "canary", true, None),
+            ("rest", "prod", true, None),
+            ("canary", "TimedWait", false, span(5, 15, false)),
+        ]
+    );
+}
+
+#[test]
+fn a_cluster_waits_for_a_slot_that_another_one_leaves() {
+    let clusters = vec![
+        cluster("a", ClusterState::Done, Some(0), Some(4)),
+        cluster("b", ClusterState::Stuck, Some(0), None),
+        cluster("c", ClusterState::Updating, Some(4), None),
+        cluster("d", ClusterState::Pending, None, None),
+        cluster("e", ClusterState::Updating, Some(4), None),
+    ];
+    let mut canary = stage("canary", StageState::Updating, clusters);
+    canary.max_concurrency = 2;
+    let progress = progress(vec![canary]);
+    let timeline = Timeline::new(&progress, at(10)).unwrap();
+    let steps = &timeline.stages[0].steps;
+    assert_eq!((steps[0].slot, steps[1].slot), (None, None));
+    assert_eq!(
+        (steps[2].slot, steps[2].slot_of),
+        (span(0, 4, false), Some("a"))
+    );
+    assert_eq!((steps[3].slot, steps[3].slot_of), (span(0, 10, true), None));
+    let slot = timeline.waits.last().unwrap();
+    assert_eq!(
+        slot.on,
+        On::Slot(vec!["b", "c", "e"]),
+        "the slots are in use: {slot:?}"
+    );
+    assert!(matches!(&slot.who, Waiter::Clusters(_, names) if *names == ["d"]));
+    let updates = timeline.waits.iter().filter_map(|wait| match &wait.on {
+        On::Clusters(_, names) => Some((names.clone(), wait.span)),
+        _ => None,
+    });
+    let updates: Vec<_> = updates.collect();
+    assert_eq!(
+        updates,
+        [
+            (vec!["b"], span(0, 10, true)),
+            (vec!["c", "e"], span(4, 10, true))
+        ]
+    );
+}
+
+#[test]
+fn a_run_that_is_over_ends_its_timeline() {
+    let clusters = vec![
+        cluster("a", ClusterState::Done, Some(0), Some(4)),
+        cluster("b", ClusterState::Left, Some(4), None),
+        cluster("c", ClusterState::Pending, None, None),
+    ];
+    let mut progress = progress(vec![stage("canary", StageState::AbortedUpdating, clusters)]);
+    progress.ended = Some(at(12));
+    let timeline = Timeline::new(&progress, at(5000)).unwrap();
+    assert!(timeline.is_over);
+    assert_eq!(timeline.until, at(12));
+    let steps = &timeline.stages[0].steps;
+    assert_eq!(steps[1].span, span(4, 12, false));
+    assert_eq!(steps[2].slot, None);
+    assert!(timeline.waits.is_empty(), "{:?}", timeline.waits);
+}
+
+#[test]
+fn a_clock_that_is_behind_turns_nothing_around() {
+    let progress = waiting();
+    let timeline = Timeline::new(&progress, at(-60)).unwrap();
+    assert_eq!((timeline.from, timeline.until), (at(0), at(15)));
+    for step in timeline.stages.iter().flat_map(|line| &line.steps) {
+        if let Some(span) = step.span {
+            assert!(span.from <= span.until && span.until <= timeline.until);
+        }
+        assert!(!matches!(step.what, What::Gate(_)) || step.slot.is_none());
+    }
+}
