@@ -210,25 +210,16 @@ fn an_installed_archive_runs_and_kubectl_runs_it() {
     assert!(after.contains("diagnose"), "{after}");
 }
 
-/// A kubectl; `None` when there is none, which it says.
+/// A real kubectl; `None` when there is none, which it says.
 fn kubectl() -> Option<PathBuf> {
-    let there = Command::new("kubectl")
-        .args(["version", "--client"])
-        .output();
-    if there.is_ok_and(|output| output.status.success()) {
-        return Some(PathBuf::from("kubectl"));
+    match test_hub::kubectl() {
+        Ok(program) => Some(program),
+        Err(test_hub::Error::Missing(why)) => {
+            eprintln!("skipped: {why}");
+            None
+        }
+        Err(error) => panic!("there is no kubectl: {error}"),
     }
-    may_be_skipped("kubectl is not installed, and runs the plugin");
-    None
-}
-
-/// Says that something is skipped, or fails where nothing may be.
-fn may_be_skipped(why: &str) {
-    let required = [test_hub::REQUIRE, "CI"]
-        .iter()
-        .any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
-    assert!(!required, "{why}");
-    eprintln!("skipped: {why}");
 }
 
 #[test]
