@@ -228,10 +228,7 @@ fn lacks(role: Role, global: &Global, ui: &mut Ui, clock: fn() -> Timestamp) -> 
         }
     }
     if missing.is_empty() && unknown.is_empty() {
-        ui.status(&format!(
-            "you have all that the role {} has",
-            role.as_str()
-        ));
+        ui.status(&format!("you have all that the role {} has", role.as_str()));
         Exit::Done
     } else {
         Exit::Incomplete
