@@ -33,4 +33,3 @@ Register-ArgumentCompleter -Native -CommandName kubectl-fleet-stage -ScriptBlock
         [System.Management.Automation.CompletionResult]::new($cmd, $cmd, 'ParameterValue', $help)
     }
 };
-        

@@ -5,4 +5,3 @@ set edit:completion:arg-completer[kubectl-fleet-stage] = { |@words|
 
     put (env _CLAP_IFS="\n" _CLAP_COMPLETE_INDEX=(to-string $index) FLEET_STAGE_COMPLETE="elvish" kubectl-fleet-stage -- $@words) | to-lines
 }
-

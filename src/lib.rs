@@ -47,8 +47,7 @@ pub fn run(
 ) -> Exit {
     let args: Vec<OsString> = args.into_iter().collect();
     ui.configure(cli::color_of(&args), false, &[]);
-    let parsed = cli::command(ui.invocation())
-        .term_width(ui.width().min(100))
+    let parsed = cli::command_within(ui.invocation(), ui.width().min(100))
         .try_get_matches_from(args)
         .and_then(|matches| Cli::from_arg_matches(&matches));
     let exit = match parsed {

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::error::Error;
@@ -13,7 +14,7 @@ use crate::render::style::Paint;
 /// When output is coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Color {
-    /// On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`
+    /// On a terminal, unless the environment says otherwise
     #[default]
     Auto,
     /// Always
@@ -25,6 +26,9 @@ pub enum Color {
 /// The narrowest and the widest text that is wrapped; beyond it lines are hard to read.
 const WIDTHS: std::ops::RangeInclusive<usize> = 40..=160;
 
+/// Asks for text without lines, colours and redrawing.
+const PLAIN: &str = "FLEET_STAGE_PLAIN";
+
 /// What the process is told about the terminal and how it was called.
 #[derive(Debug, Clone, Default)]
 pub struct Environment {
@@ -32,8 +36,12 @@ pub struct Environment {
     pub no_color: bool,
     /// `CLICOLOR_FORCE` is set, not empty and not `0`.
     pub force_color: bool,
+    /// `CLICOLOR` is `0`.
+    pub avoid_color: bool,
     /// `TERM` is `dumb`.
     pub dumb: bool,
+    /// `FLEET_STAGE_PLAIN` is set, not empty and not `0`.
+    pub plain: bool,
     /// `COLUMNS`, when it is a number above 0.
     pub columns: Option<usize>,
     /// The terminal's own width.
@@ -57,7 +65,9 @@ impl Environment {
         Self {
             no_color: set("NO_COLOR").is_some(),
             force_color: set("CLICOLOR_FORCE").is_some_and(|value| value != "0"),
+            avoid_color: set("CLICOLOR").is_some_and(|value| value == "0"),
             dumb: set("TERM").is_some_and(|value| value == "dumb"),
+            plain: set(PLAIN).is_some_and(|value| value != "0"),
             columns: set("COLUMNS")
                 .and_then(|value| value.to_str()?.parse().ok())
                 .filter(|columns| *columns > 0),
@@ -70,16 +80,26 @@ impl Environment {
     pub fn of_process() -> Self {
         let out_is_terminal = io::stdout().is_terminal();
         let size = out_is_terminal.then(terminal_size::terminal_size).flatten();
+        let called_as = std::env::args_os().next();
+        let called_as = called_as.map_or_else(String::new, |name| name.to_string_lossy().into());
+        let told = Self::of_variables(|name| std::env::var_os(name));
+        let folders = std::env::var_os("PATH").unwrap_or_default();
+        let folders: Vec<_> = std::env::split_paths(&folders).collect();
         Self {
             out_is_terminal,
             err_is_terminal: io::stderr().is_terminal(),
             in_is_terminal: io::stdin().is_terminal(),
             terminal_width: size.map(|(width, _)| usize::from(width.0)),
-            called_as: std::env::args_os()
-                .next()
-                .map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
-            ..Self::of_variables(|name| std::env::var_os(name))
+            shell_ran: who_ran(&called_as, &told.shell_ran, &folders),
+            called_as,
+            ..told
         }
+    }
+
+    /// Whether answers are drawn with as little as can be: neither lines nor colours, and nothing
+    /// is drawn over. A terminal that can do no more is served like that too.
+    pub const fn is_plain(&self) -> bool {
+        self.plain || self.dumb && self.out_is_terminal
     }
 
     /// Whether to colour a stream.
@@ -87,9 +107,9 @@ impl Environment {
         match flag {
             Color::Always => true,
             Color::Never => false,
-            Color::Auto if self.no_color => false,
+            Color::Auto if self.no_color || self.plain => false,
             Color::Auto if self.force_color => true,
-            Color::Auto => is_terminal && !self.dumb,
+            Color::Auto => is_terminal && !self.dumb && !self.avoid_color,
         }
     }
 
@@ -99,6 +119,25 @@ impl Environment {
             .or(self.terminal_width)
             .unwrap_or(80)
             .clamp(*WIDTHS.start(), *WIDTHS.end())
+    }
+}
+
+/// What ran the program, as far as it shows: what the shell says in `_`, when that is kubectl or the
+/// program. Otherwise, of another shell's or a script's, the program's name tells: kubectl passes
+/// the path at which it found the plugin, who types passes a word.
+fn who_ran(called_as: &str, shell_ran: &str, folders: &[PathBuf]) -> String {
+    let name = |path: &str| {
+        let name = Path::new(path).file_stem();
+        name.map(std::ffi::OsStr::to_owned)
+    };
+    let said = name(shell_ran);
+    let is_known = said == name(called_as) || said.is_some_and(|said| said == "kubectl");
+    let folder = Path::new(called_as).parent();
+    let was_found = folder.is_some_and(|folder| folders.iter().any(|known| known == folder));
+    if !is_known && was_found && Path::new(called_as).is_absolute() {
+        "kubectl".to_owned()
+    } else {
+        shell_ran.to_owned()
     }
 }
 
@@ -160,12 +199,14 @@ impl Ui {
     pub const fn paint(&self) -> Paint {
         let environment = &self.environment;
         Paint::new(environment.colours(self.color, environment.out_is_terminal))
+            .plainly(environment.is_plain())
     }
 
     /// How to paint everything else.
     pub const fn paint_err(&self) -> Paint {
         let environment = &self.environment;
         Paint::new(environment.colours(self.color, environment.err_is_terminal))
+            .plainly(environment.is_plain())
     }
 
     /// The columns to fill.
@@ -204,13 +245,13 @@ impl Ui {
 
     /// Whether the answer goes to a terminal.
     pub const fn answers_a_terminal(&self) -> bool {
-        self.environment.out_is_terminal && !self.environment.dumb
+        self.environment.out_is_terminal
     }
 
     /// The columns and rows of the terminal that the answer goes to, as they are now; `None` where
     /// the answer cannot be drawn over.
     pub fn screen(&self) -> Option<(usize, usize)> {
-        if !self.answers_a_terminal() {
+        if !self.answers_a_terminal() || self.environment.is_plain() {
             return None;
         }
         let size = terminal_size::terminal_size();
@@ -226,7 +267,10 @@ impl Ui {
         Progress {
             err: Rc::clone(&self.err),
             width: self.width(),
-            visible: self.environment.err_is_terminal && !self.environment.dumb && !self.quiet,
+            visible: self.environment.err_is_terminal
+                && !self.environment.dumb
+                && !self.environment.plain
+                && !self.quiet,
             shown: String::new(),
         }
     }

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use kubectl_fleet_stage::cli;
+use kubectl_fleet_stage::kubefleet::Kind;
 use kubectl_fleet_stage::render::invocation::Invocation;
 
 /// A page and its text.
@@ -31,6 +32,7 @@ fn pages() -> Vec<Page> {
         root.join("CONTRIBUTING.md"),
         root.join("CHANGELOG.md"),
         root.join("examples/README.md"),
+        root.join("deploy/rbac/README.md"),
     ];
     let mut folders = vec![root.join("docs")];
     while let Some(folder) = folders.pop() {
@@ -38,7 +40,10 @@ fn pages() -> Vec<Page> {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
-            } else if path.extension().is_some_and(|kind| kind == "md") {
+            } else if path.extension().is_some_and(|kind| kind == "md")
+                // The table of contents of the site.
+                && !path.ends_with("SUMMARY.md")
+            {
                 paths.push(path);
             }
         }
@@ -270,6 +275,39 @@ fn every_command_is_one_of_ours() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(seen > 150, "only {seen} commands were found");
+}
+
+/// The entries for k9s: each is for one kind, on a key that nothing else there has, and runs a command
+/// of ours on what is selected.
+#[test]
+fn the_entries_for_k9s_are_ours() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/integrations/k9s-plugins.yaml");
+    let file: serde_json::Value =
+        serde_saphyr::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let command = cli::command(&Invocation::default());
+    let mut keys = BTreeSet::new();
+    for (name, entry) in file["plugins"].as_object().unwrap() {
+        let scopes = entry["scopes"].as_array().unwrap();
+        let [scope] = &scopes[..] else {
+            panic!("{name}: {scopes:?}");
+        };
+        let kind = Kind::ALL
+            .iter()
+            .find(|kind| scope == kind.plural())
+            .unwrap_or_else(|| panic!("{name}: {scope} is no kind"));
+        let key = entry["shortCut"].as_str().unwrap();
+        assert!(keys.insert((scope.as_str().unwrap(), key)), "{name}: {key}");
+        let line = entry["args"][1].as_str().unwrap();
+        let found = commands(line);
+        assert!(!found.is_empty(), "{name}: {line}");
+        assert_eq!(line.contains("$NAMESPACE"), kind.is_namespaced(), "{name}");
+        for words in found {
+            let arguments = std::iter::once("kubectl-fleet-stage".to_owned()).chain(words);
+            let parsed = command.clone().try_get_matches_from(arguments);
+            assert!(parsed.is_ok(), "{name}: {}", parsed.unwrap_err());
+        }
+    }
+    assert!(keys.len() >= 12, "{keys:?}");
 }
 
 /// The targets of the links in a text: `[words](target)`.

@@ -24,10 +24,25 @@ pub const VARIABLE: &str = "FLEET_STAGE_COMPLETE";
 const PROGRAM: &str = "kubectl-fleet-stage";
 /// How kubectl calls a plugin that it asks for candidates.
 const FOR_KUBECTL: &str = "kubectl_complete-fleet";
-/// What kubectl's shell function does with the candidates: offer them, and no files.
-const NO_FILES: &str = ":4";
-/// The same, where a file may be meant.
-const FILES: &str = ":0";
+/// The shell whose script is our own: clap's gives the program the pieces into which bash takes words
+/// such as `stage=canary` apart, and inserts names with spaces as they are.
+const BASH: &str = "bash";
+const FOR_BASH: &str = include_str!("complete/bash.sh");
+/// The shell that gets what kubectl gets.
+const FISH: &str = "fish";
+/// The shell that may load the script when it first completes, and then wants candidates at once.
+const ZSH: &str = "zsh";
+const AUTOLOADED: &str = r#"
+if [[ "${funcstack[1]}" == _kubectl-fleet-stage ]]; then
+    _clap_dynamic_completer_kubectl_fleet_stage "$@"
+fi
+"#;
+/// The variable in which zsh says at which word the cursor is.
+const ZSH_INDEX: &str = "_CLAP_COMPLETE_INDEX";
+/// What kubectl's shell function does with the candidates, as a sum: put no space after the only one,
+const NO_SPACE: u8 = 2;
+/// and offer no files.
+const NO_FILES: u8 = 4;
 
 /// The answer to a shell or to kubectl, when one of them asks.
 pub fn answer(args: &[OsString], shell: Option<&str>) -> Option<String> {
@@ -51,17 +66,46 @@ pub fn answer(args: &[OsString], shell: Option<&str>) -> Option<String> {
 
 /// The script by which a shell asks.
 pub fn script(shell: &str) -> Option<String> {
+    if shell == BASH {
+        return Some(
+            FOR_BASH
+                .replace("VARIABLE", VARIABLE)
+                .replace("PROGRAM", PROGRAM),
+        );
+    }
     let shells = Shells::builtins();
-    let shell = shells.completer(shell)?;
+    let completer = shells.completer(shell)?;
     let mut script = Vec::new();
     // Not the words `kubectl fleet-stage`: that would take over the completion of kubectl itself.
-    shell
+    completer
         .write_registration(VARIABLE, PROGRAM, PROGRAM, PROGRAM, &mut script)
         .ok()?;
-    Some(String::from_utf8_lossy(&script).into_owned())
+    let mut script = String::from_utf8_lossy(&script).trim_end().to_owned() + "\n";
+    if shell == ZSH {
+        script.push_str(AUTOLOADED);
+    }
+    Some(script)
 }
 
-fn for_shell(shell: &dyn EnvCompleter, words: Vec<OsString>) -> String {
+fn for_shell(shell: &dyn EnvCompleter, mut words: Vec<OsString>) -> String {
+    match shell.name() {
+        BASH => return lines(&offered(words), |value, _| value),
+        FISH => return lines(&offered(words), tabbed),
+        ZSH => {
+            // What stands after the cursor comes too.
+            let at = std::env::var(ZSH_INDEX).ok();
+            let at = at.and_then(|at| at.parse::<usize>().ok());
+            if let Some(at) = at.filter(|at| *at < words.len()) {
+                words.truncate(at + 1);
+            }
+            let escaped = |text: String| text.replace('\\', r"\\").replace(':', r"\:");
+            return lines(&offered(words), |value, help| match help {
+                Some(help) => format!("{}:{}", escaped(value), help.replace('\\', r"\\")),
+                None => escaped(value),
+            });
+        }
+        _ => {}
+    }
     let mut command = command(&words);
     let folder = std::env::current_dir().ok();
     let mut text = Vec::new();
@@ -74,6 +118,28 @@ fn for_shell(shell: &dyn EnvCompleter, words: Vec<OsString>) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
+/// Candidates and what they mean, one a line.
+fn lines(
+    offered: &[CompletionCandidate],
+    line: impl Fn(String, Option<String>) -> String,
+) -> String {
+    let lines = offered.iter().map(|candidate| {
+        let help = candidate.get_help().map(ToString::to_string);
+        let help = help.map(|help| escape::line(help.lines().next().unwrap_or_default()));
+        let value = escape::line(&candidate.get_value().to_string_lossy());
+        line(value, help.filter(|help| !help.is_empty())) + "\n"
+    });
+    lines.collect()
+}
+
+/// A value, and after a tab what it means.
+fn tabbed(value: String, help: Option<String>) -> String {
+    match help {
+        Some(help) => format!("{value}\t{help}"),
+        None => value,
+    }
+}
+
 /// The candidates with what they mean, one a line, then what to do with them.
 fn for_kubectl(typed: &[OsString]) -> String {
     let mut words = vec![OsString::from(PROGRAM)];
@@ -81,53 +147,63 @@ fn for_kubectl(typed: &[OsString]) -> String {
     if typed.is_empty() {
         words.push(OsString::new());
     }
-    let mut command = command(&words);
-    let at = words.len() - 1;
-    let folder = std::env::current_dir().ok();
-    let found = complete(&mut command, words, at, folder.as_deref()).unwrap_or_default();
-    let mut text = String::new();
-    let mut files = false;
-    let flags = typed
-        .last()
-        .is_some_and(|word| word.to_string_lossy().starts_with('-'));
-    for candidate in &found {
+    let offered = offered(words);
+    let files = offered
+        .iter()
+        .any(|candidate| std::path::Path::new(candidate.get_value()).exists());
+    // More is to come.
+    let open = offered.iter().any(|candidate| {
         let value = candidate.get_value().to_string_lossy();
-        if candidate.is_hide_set() || (value.starts_with('-') && !flags) {
-            continue;
-        }
-        files |= std::path::Path::new(candidate.get_value()).exists();
-        let help = candidate.get_help().map(ToString::to_string);
-        let help = help.map(|help| escape::line(help.lines().next().unwrap_or_default()));
-        text.push_str(&escape::line(&value));
-        if let Some(help) = help.filter(|help| !help.is_empty()) {
-            text.push('\t');
-            text.push_str(&help);
-        }
-        text.push('\n');
-    }
-    text.push_str(if files { FILES } else { NO_FILES });
-    text.push('\n');
-    text
+        value.ends_with(['/', '='])
+    });
+    let directive = u8::from(!files) * NO_FILES + u8::from(open) * NO_SPACE;
+    format!("{}:{directive}\n", lines(&offered, tabbed))
+}
+
+/// What may stand in the place of the last word.
+fn offered(words: Vec<OsString>) -> Vec<CompletionCandidate> {
+    let Some(at) = words.len().checked_sub(1) else {
+        return Vec::new();
+    };
+    let flags = asks_for_flags(&words);
+    let mut command = command(&words);
+    let folder = std::env::current_dir().ok();
+    let mut found = complete(&mut command, words, at, folder.as_deref()).unwrap_or_default();
+    found.retain(|candidate| {
+        let is_flag = candidate.get_value().to_string_lossy().starts_with('-');
+        !candidate.is_hide_set() && (flags || !is_flag)
+    });
+    found
+}
+
+fn asks_for_flags(words: &[OsString]) -> bool {
+    let last = words.last().map(|word| word.to_string_lossy());
+    last.is_some_and(|word| word.starts_with('-'))
 }
 
 /// The command line, with candidates that fit the words typed so far.
 fn command(words: &[OsString]) -> clap::Command {
     let plain = super::command(&Invocation::default());
     let typed = typed(&plain, words);
-    let flags = words
-        .last()
-        .is_some_and(|word| word.to_string_lossy().starts_with('-'));
+    let flags = asks_for_flags(words);
+    let plain = if flags {
+        plain
+    } else {
+        // clap adds these itself, so that they cannot be hidden.
+        plain.disable_help_flag(true).disable_version_flag(true)
+    };
     attach(plain.bin_name(PROGRAM), "", flags, &typed)
 }
 
 /// What the words say already: the flags that lead to a hub, and what is asked about.
 fn typed(command: &clap::Command, words: &[OsString]) -> Words {
+    let begin = Words::begin();
     let matches = command
         .clone()
         .ignore_errors(true)
         .try_get_matches_from(words);
     let Ok(matches) = matches else {
-        return Words::default();
+        return begin;
     };
     let mut inmost = &matches;
     let mut global = Global::from_arg_matches(inmost).unwrap_or_default();
@@ -142,6 +218,7 @@ fn typed(command: &clap::Command, words: &[OsString]) -> Words {
         global,
         target: value(&["target", "run", "from"]),
         placement: value(&["placement"]),
+        ..begin
     }
 }
 

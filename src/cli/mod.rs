@@ -1,6 +1,7 @@
 //! The command line: global flags and the list of commands.
 
 pub mod complete;
+mod help;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
@@ -69,26 +70,16 @@ pub enum Command {
 
 /// The command line as it is shown to someone who called the program like this.
 pub fn command(invocation: &Invocation) -> clap::Command {
-    rewrite(Cli::command(), invocation).bin_name(invocation.program())
+    command_within(invocation, help::WIDTH)
 }
 
-/// Writes the commands in help texts in the form by which the program was called.
-fn rewrite(mut command: clap::Command, invocation: &Invocation) -> clap::Command {
-    if let Some(text) = command.get_after_help() {
-        let text = invocation.prose(&text.to_string());
-        command = command.after_help(text);
-    }
-    if let Some(text) = command.get_long_about() {
-        let text = invocation.prose(&text.to_string());
-        command = command.long_about(text);
-    }
-    let names: Vec<_> = command
-        .get_subcommands()
-        .map(|sub| sub.get_name().to_owned())
-        .collect();
-    names.into_iter().fold(command, |command, name| {
-        command.mut_subcommand(name, |sub| rewrite(sub, invocation))
-    })
+/// The same, with texts of so many columns.
+pub fn command_within(invocation: &Invocation, width: usize) -> clap::Command {
+    let program = invocation.program();
+    let command = help::rewrite(Cli::command(), program, invocation, width);
+    help::grouped(command, width)
+        .bin_name(program)
+        .term_width(width)
 }
 
 /// The colour that the arguments ask for, before they are parsed: usage errors want it too.

@@ -1,5 +1,7 @@
 //! `completion`: a script for a shell.
 
+use std::path::{Path, PathBuf};
+
 use clap::{Args, ValueEnum};
 
 use crate::error::Error;
@@ -22,7 +24,7 @@ pub struct CompletionArgs {
     shell: Shell,
     /// With kubectl: make the files that kubectl looks for, in this folder of the PATH
     #[arg(long, value_name = "FOLDER")]
-    install: Option<std::path::PathBuf>,
+    install: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -80,8 +82,31 @@ pub fn run(
     }
 }
 
-fn install(folder: &std::path::Path, ui: &mut Ui) -> Result<Exit, Error> {
-    let own = std::env::current_exe().map_err(|error| {
+/// Where this program is. Where it was called through a link, that is the link: what manages
+/// plugins keeps it, and moves the file behind it with each version.
+fn own_path() -> std::io::Result<PathBuf> {
+    let called_as = std::env::args_os().next().map(PathBuf::from);
+    if let Some(called_as) = called_as {
+        let is_path = called_as
+            .parent()
+            .is_some_and(|p| !p.as_os_str().is_empty());
+        let found = if is_path {
+            std::path::absolute(&called_as).ok()
+        } else {
+            let folders = std::env::var_os("PATH").unwrap_or_default();
+            std::env::split_paths(&folders)
+                .map(|folder| folder.join(&called_as))
+                .find(|path| path.is_absolute() && path.is_file())
+        };
+        if let Some(found) = found.filter(|path| path.is_file()) {
+            return Ok(found);
+        }
+    }
+    std::env::current_exe()
+}
+
+fn install(folder: &Path, ui: &mut Ui) -> Result<Exit, Error> {
+    let own = own_path().map_err(|error| {
         Error::failed(format!(
             "where this program is cannot be found out: {error}"
         ))

@@ -156,7 +156,10 @@ pub fn run(
     clock: fn() -> Timestamp,
 ) -> Result<Exit, Error> {
     if let Some(role) = args.rbac {
-        ui.answer(&permissions::manifest(role, global.namespace.as_deref()));
+        ui.answer(&permissions::manifest::of(
+            role,
+            global.namespace.as_deref(),
+        ));
         return Ok(lacks(role, global, ui, clock));
     }
     let mut reading = reading::open(&Input::default(), "doctor", global, ui, clock)?;

@@ -21,7 +21,7 @@ use crate::ui::Ui;
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage init example-run --placement example-placement --strategy example-strategy\n  \
     kubectl fleet-stage init example-run --placement web-app --strategy rings -n my-app-namespace\n  \
-    kubectl fleet-stage init example-run --placement example-placement \\\n    \
+    kubectl fleet-stage init example-run --placement example-placement \
     --strategy example-strategy --snapshot 3 --dry-run -o yaml\n\n\
     Exit codes:\n  \
     0  initialized\n  \

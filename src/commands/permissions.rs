@@ -3,9 +3,10 @@
 //! `doctor` asks the hub for them, `doctor --rbac` writes roles from them, and a test runs every
 //! command as a user who has these and no others.
 
-use std::collections::{BTreeMap, BTreeSet};
+pub mod manifest;
 
-use crate::kubefleet::kind::PLACEMENT_GROUP;
+use std::collections::BTreeSet;
+
 use crate::kubefleet::{Concept, Kind, Scope};
 
 /// What is done to a resource.
@@ -416,79 +417,9 @@ pub fn kind(concept: Concept, scope: &Scope) -> Kind {
     scope.kind(concept)
 }
 
-/// A role as the cluster takes it: a ClusterRole, and with a namespace a Role for it beside a
-/// ClusterRole for what has none.
-pub fn manifest(wanted: Role, namespace: Option<&str>) -> String {
-    let scope = Scope::of_namespace(namespace.unwrap_or_default());
-    let mut namespaced = BTreeSet::new();
-    let mut cluster = BTreeSet::new();
-    for (verb, concept) in of_role(wanted) {
-        let kind = scope.kind(concept);
-        let rule = (kind.group(), verb.resource(kind), verb);
-        // Works live in the members' namespaces, never in the placement's own.
-        if namespace.is_some() && kind.is_namespaced() && kind != Kind::Work {
-            namespaced.insert(rule);
-        } else {
-            cluster.insert(rule);
-        }
-    }
-    let name = format!("fleet-stage-{}", wanted.as_str());
-    let mut text = role("ClusterRole", &name, None, &cluster);
-    if let Some(namespace) = namespace {
-        text.push_str("---\n");
-        text.push_str(&role("Role", &name, Some(namespace), &namespaced));
-    }
-    text
-}
-
-fn role(
-    kind: &str,
-    name: &str,
-    namespace: Option<&str>,
-    rules: &BTreeSet<(&str, String, Verb)>,
-) -> String {
-    let namespace = match namespace {
-        Some(namespace) => format!("  namespace: {namespace}\n"),
-        None => String::new(),
-    };
-    let mut text = format!(
-        "apiVersion: rbac.authorization.k8s.io/v1\nkind: {kind}\nmetadata:\n  name: {name}\n{namespace}rules:\n"
-    );
-    let mut groups: Vec<_> = rules.iter().map(|(group, ..)| *group).collect();
-    groups.sort_unstable_by_key(|group| (*group != PLACEMENT_GROUP, *group));
-    groups.dedup();
-    for group in groups {
-        // Resources with the same verbs share a rule.
-        let mut by_verbs: BTreeMap<Vec<Verb>, Vec<&str>> = BTreeMap::new();
-        let resources: BTreeSet<_> = rules
-            .iter()
-            .filter(|(own, ..)| *own == group)
-            .map(|(_, resource, _)| resource.as_str())
-            .collect();
-        for resource in resources {
-            let verbs = rules
-                .iter()
-                .filter(|(own, name, _)| *own == group && name == resource)
-                .map(|(.., verb)| *verb)
-                .collect();
-            by_verbs.entry(verbs).or_default().push(resource);
-        }
-        for (verbs, resources) in by_verbs {
-            let verbs: Vec<_> = verbs.iter().map(|verb| verb.as_str()).collect();
-            let lines = [
-                format!("- apiGroups: [{group}]\n  resources:\n  - "),
-                resources.join("\n  - "),
-                format!("\n  verbs: [{}]\n", verbs.join(", ")),
-            ];
-            text.push_str(&lines.concat());
-        }
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{ALL, Role, manifest};
+    use super::ALL;
 
     #[test]
     fn commands_are_sorted_and_ask_for_nothing_twice() {
@@ -497,36 +428,6 @@ mod tests {
             let asked = needs.permissions.iter().map(|one| (one.verb, one.concept));
             let unique: std::collections::BTreeSet<_> = asked.clone().collect();
             assert_eq!(asked.count(), unique.len(), "{}", needs.command);
-        }
-    }
-
-    #[test]
-    fn a_namespaced_viewer_sees_the_works_of_the_members() {
-        let text = manifest(Role::Viewer, Some("team-a"));
-        let (cluster, namespaced) = text.split_once("---\n").unwrap();
-        assert!(cluster.contains("  - works\n"), "{cluster}");
-        assert!(cluster.contains("  - memberclusters\n"), "{cluster}");
-        assert!(!cluster.contains("stagedupdateruns"), "{cluster}");
-        assert!(namespaced.contains("namespace: team-a\n"), "{namespaced}");
-        assert!(
-            namespaced.contains("  - stagedupdateruns\n"),
-            "{namespaced}"
-        );
-        assert!(!namespaced.contains("  - works\n"), "{namespaced}");
-    }
-
-    #[test]
-    fn a_viewer_only_reads() {
-        let text = manifest(Role::Viewer, None);
-        let verbs: Vec<_> = text
-            .lines()
-            .filter(|line| line.contains("verbs:"))
-            .collect();
-        assert!(!verbs.is_empty());
-        for line in verbs {
-            for word in ["create", "update", "patch", "delete", "*"] {
-                assert!(!line.contains(word), "{line}");
-            }
         }
     }
 }

@@ -467,10 +467,8 @@ impl Reading {
             return false;
         };
         let query = Query::named(run.object().kind, &run.meta.namespace, &run.meta.name);
-        let now = hub.ask_again(&query);
-        now.objects
-            .first()
-            .is_some_and(|object| object.body.meta().resource_version != run.meta.resource_version)
+        let now = hub.version_now(&query);
+        now.is_some_and(|now| now != run.meta.resource_version)
     }
 
     /// What the hub's schema says, where the verdict about one of the runs depends on it.

@@ -40,8 +40,8 @@ use decide::{Condition, Decision, decide};
     succeeded     the run has succeeded\n  \
     stopped       the run is stopped\n  \
     stage=NAME    the stage is completed, with the tasks after it\n  \
-    approval      a person has to approve something now; approval=STAGE,\n                \
-    approval=STAGE/before and approval=STAGE/after name the gate, and are\n                \
+    approval      a person has to approve something now; approval=STAGE, \
+    approval=STAGE/before and approval=STAGE/after name the gate, and are \
     also met when it was passed already\n\n\
     Exit codes, the same in every format:\n  \
     0  a condition is met\n  \

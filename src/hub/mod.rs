@@ -178,6 +178,19 @@ impl Hub {
         })
     }
 
+    /// The version of an object as the hub has it now, of which it sends the metadata alone; `None`
+    /// where it does not exist or cannot be read.
+    pub fn version_now(&mut self, query: &Query) -> Option<String> {
+        let (connection, served) = (self.connection.clone(), Arc::clone(&self.served));
+        let query = query.clone();
+        wait(
+            &self.runtime,
+            &mut self.on_wait,
+            query.kind.plural(),
+            async move { read::version_of(&connection, &served, &query).await.ok()? },
+        )
+    }
+
     /// The values that the hub's schema allows for `spec.state` of a run.
     pub fn run_states(&mut self, kind: Kind) -> Result<Vec<String>, HubError> {
         let version = self.served.version(kind).ok_or(HubError::NotServed(kind))?;

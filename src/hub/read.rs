@@ -77,6 +77,30 @@ pub(super) async fn read(
     }
 }
 
+/// The object's metadata and nothing else.
+const METADATA: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+
+/// The resource version of the named object.
+pub(super) async fn version_of(
+    connection: &Connection,
+    served: &Served,
+    query: &Query,
+) -> Result<Option<String>, HubError> {
+    #[derive(Deserialize)]
+    struct Partial {
+        metadata: ListMeta,
+    }
+    let (Some(version), Which::Named { namespace, name }) =
+        (served.version(query.kind), &query.which)
+    else {
+        return Ok(None);
+    };
+    let path = path(query.kind, version, Some(namespace), Some(name));
+    let body = connection.get(&path, METADATA).await?;
+    let partial: Partial = parse(&body)?;
+    Ok(partial.metadata.resource_version)
+}
+
 /// Reads a list, in pages.
 pub(super) async fn list(
     connection: &Connection,

@@ -98,17 +98,18 @@ fn tree(page: &mut Page<'_>, plan: &Plan) {
         .filter(|(_, clusters)| !clusters.is_empty())
         .collect();
     let branches = plan.stages.len() + removal + lost.len();
+    let turn = |at: usize| paint.branch(at + 1 == branches);
     for (at, stage) in plan.stages.iter().enumerate() {
-        self::stage(page, stage, seen, turn(at, branches));
+        self::stage(page, stage, seen, turn(at));
     }
     if !plan.removed.is_empty() {
-        let (branch, trunk) = turn(plan.stages.len(), branches);
+        let (branch, trunk) = turn(plan.stages.len());
         let text = format!("removal: {}", count(plan.removed.len(), "cluster"));
         hanging(&mut page.out, branch, trunk, &text, look.width);
         several(page, &plan.removed.iter().collect::<Vec<_>>(), trunk);
     }
     for (at, (what, clusters)) in lost.iter().enumerate() {
-        let (branch, trunk) = turn(plan.stages.len() + removal + at, branches);
+        let (branch, trunk) = turn(plan.stages.len() + removal + at);
         let text = format!("{what}: {}", count(clusters.len(), "cluster"));
         let _ = writeln!(page.out, "{branch}{}", paint.bad(&text));
         several(page, clusters, trunk);
@@ -124,14 +125,6 @@ fn outcome(outcome: Outcome, paint: Paint) -> String {
         Outcome::Ready => paint.good(word),
         Outcome::Refused => paint.error(word),
         Outcome::Unknown => paint.warning(word),
-    }
-}
-
-const fn turn(at: usize, of: usize) -> (&'static str, &'static str) {
-    if at + 1 == of {
-        ("`- ", "     ")
-    } else {
-        ("|- ", "|    ")
     }
 }
 

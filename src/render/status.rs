@@ -142,12 +142,7 @@ fn placed(out: &mut String, clusters: &[PlacedCluster], look: &Look) -> bool {
     let mut cut = false;
     let most = if look.verbose { usize::MAX } else { CLUSTERS };
     for (at, (what, members)) in groups.iter().enumerate() {
-        let last = at + 1 == groups.len();
-        let (branch, trunk) = if last {
-            ("`- ", "     ")
-        } else {
-            ("|- ", "|    ")
-        };
+        let (branch, trunk) = look.paint.branch(at + 1 == groups.len());
         let head = format!("{}: {what}", count(members.len(), "cluster"));
         hanging(out, branch, &format!("{trunk}  "), &head, look.width);
         cut |= members.len() > most;

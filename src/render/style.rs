@@ -1,19 +1,38 @@
-//! Colour, for those who see it: it never carries meaning that the words do not.
+//! Colour and lines, for those who see them: they never carry meaning that the words do not.
 
 use anstyle::{AnsiColor, Style};
 
 use crate::diagnose::report::{Severity, Verdict};
 
-/// Paints text, or leaves it alone.
+/// Paints text, or leaves it alone; draws lines, or only indents.
 #[derive(Debug, Clone, Copy)]
 pub struct Paint {
     coloured: bool,
+    plain: bool,
 }
 
 impl Paint {
     /// Paints when `coloured`.
     pub const fn new(coloured: bool) -> Self {
-        Self { coloured }
+        Self {
+            coloured,
+            plain: false,
+        }
+    }
+
+    /// Without lines between things, for those to whom the text is read, when `plain`.
+    #[must_use]
+    pub const fn plainly(self, plain: bool) -> Self {
+        Self { plain, ..self }
+    }
+
+    /// What a branch of a tree begins with, and what the lines below it begin with.
+    pub const fn branch(self, is_last: bool) -> (&'static str, &'static str) {
+        match (self.plain, is_last) {
+            (true, _) => ("", "  "),
+            (false, true) => ("`- ", "     "),
+            (false, false) => ("|- ", "|    "),
+        }
     }
 
     /// Whether there is colour.

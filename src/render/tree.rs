@@ -68,13 +68,8 @@ pub(super) fn draw(
     hanging(out, "", "  ", &head, look.width);
     let mut cut = false;
     for (at, stage) in progress.stages.iter().enumerate() {
-        let last = at + 1 == progress.stages.len();
-        let (branch, trunk) = if last {
-            ("`- ", "     ")
-        } else {
-            ("|- ", "|    ")
-        };
-        cut |= self::stage(out, stage, progress, live, (branch, trunk), look);
+        let turn = look.paint.branch(at + 1 == progress.stages.len());
+        cut |= self::stage(out, stage, progress, live, turn, look);
     }
     cut
 }

@@ -1,8 +1,9 @@
 use std::cell::RefCell;
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::rc::Rc;
 
-use super::{Color, Environment, Ui};
+use super::{Color, Environment, Ui, who_ran};
 use crate::error::Error;
 
 /// A stream whose bytes can be read afterwards.
@@ -51,11 +52,18 @@ fn colour_is_decided_by_flag_then_environment_then_terminal() {
                 (&["TERM"], "TERM=dumb"),
                 (&["NO_COLOR", "CLICOLOR_FORCE"], "NO_COLOR CLICOLOR_FORCE"),
                 (&["CLICOLOR_FORCE", "TERM"], "CLICOLOR_FORCE TERM=dumb"),
+                (&["CLICOLOR"], "CLICOLOR=0"),
+                (&["CLICOLOR", "CLICOLOR_FORCE"], "CLICOLOR_FORCE CLICOLOR=0"),
+                (
+                    &["FLEET_STAGE_PLAIN", "CLICOLOR_FORCE"],
+                    "PLAIN CLICOLOR_FORCE",
+                ),
             ] {
                 let environment = Environment::of_variables(|variable| {
-                    variables.contains(&variable).then(|| {
-                        let value = if variable == "TERM" { "dumb" } else { "1" };
-                        value.into()
+                    variables.contains(&variable).then(|| match variable {
+                        "TERM" => "dumb".into(),
+                        "CLICOLOR" => "0".into(),
+                        _ => "1".into(),
                     })
                 });
                 let coloured = environment.colours(flag, terminal);
@@ -64,12 +72,66 @@ fn colour_is_decided_by_flag_then_environment_then_terminal() {
         }
     }
     let coloured: Vec<_> = rows.iter().filter(|row| row.ends_with("true")).collect();
-    assert_eq!(rows.len(), 36);
+    assert_eq!(rows.len(), 54);
     for row in &rows {
         let expected = row.starts_with("Always")
             || row.starts_with("Auto")
                 && (row.contains("e CLICOLOR_FORCE") || row.contains("terminal=true -:"));
         assert_eq!(coloured.contains(&row), expected, "{row}");
+    }
+}
+
+#[test]
+fn plain_is_what_is_asked_for_and_what_a_poor_terminal_gets() {
+    for (variable, value, terminal, plain) in [
+        ("FLEET_STAGE_PLAIN", "1", false, true),
+        ("FLEET_STAGE_PLAIN", "0", true, false),
+        ("TERM", "dumb", true, true),
+        ("TERM", "dumb", false, false),
+        ("TERM", "xterm", true, false),
+    ] {
+        let environment = Environment {
+            out_is_terminal: terminal,
+            ..Environment::of_variables(|name| (name == variable).then(|| value.into()))
+        };
+        assert_eq!(environment.is_plain(), plain, "{variable}={value}");
+    }
+}
+
+#[test]
+fn kubectl_is_known_by_the_path_that_it_passes() {
+    let folders = ["/usr/bin", "/opt/bin"].map(PathBuf::from);
+    let kubectl = "kubectl";
+    for (called_as, shell_ran, ran) in [
+        // What the shell says, when it is about us.
+        (
+            "/opt/bin/kubectl-fleet-stage",
+            "/usr/bin/kubectl",
+            "/usr/bin/kubectl",
+        ),
+        (
+            "/opt/bin/kubectl-fleet-stage",
+            "/opt/bin/kubectl-fleet-stage",
+            "/opt/bin/kubectl-fleet-stage",
+        ),
+        // A shell that says nothing, and one that repeats what another said.
+        ("/opt/bin/kubectl-fleet-stage", "", kubectl),
+        ("/opt/bin/kubectl-fleet-stage", "/usr/bin/fish", kubectl),
+        ("kubectl-fleet-stage", "/usr/bin/fish", "/usr/bin/fish"),
+        ("kubectl-fleet-stage", "", ""),
+        // kubectl would not find it there.
+        (
+            "/root/build/kubectl-fleet-stage",
+            "/usr/bin/make",
+            "/usr/bin/make",
+        ),
+        ("bin/kubectl-fleet-stage", "", ""),
+    ] {
+        assert_eq!(
+            who_ran(called_as, shell_ran, &folders),
+            ran,
+            "{called_as} {shell_ran}"
+        );
     }
 }
 

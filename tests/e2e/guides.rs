@@ -7,6 +7,7 @@ mod life;
 mod pages;
 mod pipeline;
 mod strategies;
+mod systems;
 
 use serde_json::{Value, json};
 

@@ -1,15 +1,16 @@
 //! The hub that all tests share, and the binary.
 
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::OnceLock;
 use std::time::Duration;
 
 use kube::Client;
 use serde_json::{Value, json};
+pub use test_hub::Ran;
 use test_hub::fleet::{Fleet, annotated, member};
 use test_hub::standin::{Served, SnapshotDelay, StandIn, TROUBLE, Timing, Trouble};
-use test_hub::{Crds, Error, Options, TestHub};
+use test_hub::{Crds, Error, Options, TestHub, or_skip};
 use tokio::runtime::Runtime;
 
 /// Names a kubeconfig whose context `hub` is a hub with KubeFleet's own agents and the members
@@ -36,13 +37,6 @@ pub struct Harness {
     fleet: Fleet,
     /// Ours, with the stand-in; else KubeFleet's own agents are at work.
     pub own: Option<(TestHub, StandIn)>,
-}
-
-/// What a command did.
-pub struct Ran {
-    pub code: i32,
-    pub out: String,
-    pub err: String,
 }
 
 impl Harness {
@@ -79,24 +73,16 @@ impl Harness {
             let standin = StandIn::start(client.clone(), timing());
             Ok::<_, Error>((hub, standin, client, fleet))
         });
-        match started {
-            Ok((hub, standin, client, fleet)) => {
-                let this = Self {
-                    runtime,
-                    kubeconfig: hub.kubeconfig(),
-                    client,
-                    fleet,
-                    own: Some((hub, standin)),
-                };
-                this.join_fleet();
-                Some(this)
-            }
-            Err(Error::Missing(why)) => {
-                eprintln!("skipped: {why}");
-                None
-            }
-            Err(error) => panic!("the test hub does not start: {error}"),
-        }
+        let (hub, standin, client, fleet) = or_skip(started)?;
+        let this = Self {
+            runtime,
+            kubeconfig: hub.kubeconfig(),
+            client,
+            fleet,
+            own: Some((hub, standin)),
+        };
+        this.join_fleet();
+        Some(this)
     }
 
     fn join_fleet(&self) {
@@ -196,21 +182,15 @@ impl Harness {
     /// Runs the plugin with another kubeconfig.
     #[allow(clippy::unused_self)] // a plugin without a hub is no end-to-end test
     pub fn plugin_as(&self, kubeconfig: &std::path::Path, arguments: &[&str]) -> Ran {
-        let output = Command::new(env!("CARGO_BIN_EXE_kubectl-fleet-stage"))
-            .args(arguments)
-            .arg("--kubeconfig")
-            .arg(kubeconfig)
-            .args(["--context", "hub"])
-            .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .stdin(Stdio::null())
-            .output()
-            .unwrap();
-        Ran {
-            code: output.status.code().unwrap_or(-1),
-            out: String::from_utf8_lossy(&output.stdout).into_owned(),
-            err: String::from_utf8_lossy(&output.stderr).into_owned(),
-        }
+        Ran::of(
+            Command::new(env!("CARGO_BIN_EXE_kubectl-fleet-stage"))
+                .args(arguments)
+                .arg("--kubeconfig")
+                .arg(kubeconfig)
+                .args(["--context", "hub"])
+                .env_clear()
+                .env("PATH", std::env::var_os("PATH").unwrap_or_default()),
+        )
     }
 }
 
@@ -224,13 +204,5 @@ fn timing() -> Timing {
         // Longer than anything takes on a busy machine that is not stuck.
         stuck_after: Duration::from_secs(8),
         ..Timing::fast()
-    }
-}
-
-impl Ran {
-    /// The answer as JSON.
-    pub fn json(&self) -> Value {
-        serde_json::from_str(&self.out)
-            .unwrap_or_else(|error| panic!("{error} in:\n{}\n{}", self.out, self.err))
     }
 }

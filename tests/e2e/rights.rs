@@ -301,6 +301,83 @@ fn every_command_needs_what_its_table_says() {
     }
 }
 
+/// A Role of one namespace, without the ClusterRole that goes with it: every command does what it is
+/// for, and says what it could not see.
+#[test]
+fn a_role_of_one_namespace_is_enough_for_it() {
+    let Some(scene) = both("rights-role")
+        .into_iter()
+        .find(|scene| scene.namespaced)
+    else {
+        return;
+    };
+    let Some((own, _)) = &scene.hub.own else {
+        eprintln!("skipped: the users of this hub are not ours");
+        return;
+    };
+    let mut stages = crate::scene::three_stages();
+    stages[1]["beforeStageTasks"] = json!([{"type": "Approval"}]);
+    scene.set(&stages, &["member-1", "member-2", "member-3"]);
+    let run = format!("{}-run", scene.name);
+    scene.run(&run, "Run");
+    scene.until_run(&run, "Progressing", "False", "UpdateRunWaiting");
+    let stopped = format!("{run}-stopped");
+    scene.run(&stopped, "Stop");
+    scene.until_run(&stopped, "Progressing", "False", "UpdateRunStopped");
+    let now = jiff::Timestamp::now().to_string();
+    for (role, user) in permissions::Role::ALL
+        .into_iter()
+        .zip(["user-121", "user-122", "user-123"])
+    {
+        let manifest = permissions::manifest::in_namespace(role, Some(&scene.namespace));
+        let manifest: Value = serde_saphyr::from_str(&manifest).unwrap();
+        scene.hub.create(&manifest);
+        scene.hub.create(&json!({
+            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding",
+            "metadata": {"name": user, "namespace": scene.namespace},
+            "roleRef": {
+                "apiGroup": "rbac.authorization.k8s.io", "kind": "Role",
+                "name": manifest["metadata"]["name"],
+            },
+            "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}],
+        }));
+        let kubeconfig = own.kubeconfig_of(user);
+        let lacks = ["doctor", "--rbac", role.as_str(), "-n", &scene.namespace];
+        // The hub learns of roles a moment later.
+        let begun = Instant::now();
+        let said = loop {
+            let ran = scene.hub.plugin_as(&kubeconfig, &lacks);
+            assert_eq!(ran.code, 7, "{}", ran.err);
+            if !ran.err.contains("stagedupdateruns") {
+                break ran.err;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(20), "{}", ran.err);
+        };
+        assert!(said.contains("you lack: list memberclusters"), "{said}");
+        for needs in permissions::ALL.iter().filter(|needs| needs.role == role) {
+            let command = needs.command;
+            let admin = plugin(&scene, &scene.hub.kubeconfig, command, &run, &now);
+            let ran = plugin(&scene, &kubeconfig, command, &run, &now);
+            let said = format!("{}{}", ran.out, ran.err);
+            let told = ["MemberCluster", "Work", "memberclusters"]
+                .iter()
+                .any(|kind| said.contains(kind));
+            assert!(
+                ran.code == admin.code || (ran.code == 7 && told),
+                "{command}: {} instead of {}: {said}",
+                ran.code,
+                admin.code
+            );
+            if command == "diagnose" {
+                let report = ran.json();
+                let gaps = report["notChecked"].as_array().unwrap();
+                let kinds: Vec<_> = gaps.iter().map(|gap| &gap["what"]).collect();
+                assert!(kinds.contains(&&json!("MemberCluster")), "{report:#}");
+            }
+        }
+    }
+}
+
 #[test]
 fn doctor_knows_who_may_what() {
     let Some(hub) = Harness::get() else { return };

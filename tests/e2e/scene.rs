@@ -199,7 +199,7 @@ impl Scene {
         });
         if !self.hub.served().obeys_state {
             // There the first run does not make the first snapshot.
-            self.until_latest(|index| index.is_some());
+            self.until_latest(Option::is_some);
         }
     }
 

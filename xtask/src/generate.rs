@@ -3,9 +3,8 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use clap::{CommandFactory, ValueEnum};
-use kubectl_fleet_stage::cli::Cli;
-use kubectl_fleet_stage::commands::permissions::{ALL, Need, kind};
+use clap::ValueEnum;
+use kubectl_fleet_stage::commands::permissions::{ALL, Need, Role, kind, manifest};
 use kubectl_fleet_stage::commands::schema::{Described, schema};
 use kubectl_fleet_stage::diagnose::{explanations, rules};
 use kubectl_fleet_stage::exit::Exit;
@@ -51,6 +50,25 @@ fn files(root: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, String> {
     text("docs/reference/exit-codes.md", exit_codes());
     text("docs/reference/environment.md", environment());
     text("docs/reference/permissions.md", permissions());
+    let docs = root.join("docs");
+    text("docs/SUMMARY.md", crate::book::summary(&docs)?);
+    text("docs/decisions/README.md", crate::book::decisions(&docs)?);
+    for role in Role::ALL {
+        let name = role.as_str();
+        text(
+            &format!("deploy/rbac/{name}.yaml"),
+            manifest::everywhere(role),
+        );
+        text(
+            &format!("deploy/rbac/namespaced/{name}.yaml"),
+            manifest::in_namespace(role, None),
+        );
+    }
+    text("deploy/rbac/namespaced/members.yaml", manifest::beside());
+    text(
+        "deploy/rbac/namespaced/aggregated.yaml",
+        manifest::aggregated(),
+    );
     text("docs/reference/cli.md", cli());
     text("docs/reference/findings.md", findings(root));
     for of in Described::value_variants() {
@@ -60,6 +78,11 @@ fn files(root: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, String> {
         text(&path, schema + "\n");
     }
     text("src/diagnose/explanations.rs", explanation_list(root)?);
+    text(
+        "krew-manifest.yaml",
+        release::krew::manifest::template(&version()),
+    );
+    text("Cargo.toml", debian(root)?);
     for (shell, name) in [
         ("bash", "kubectl-fleet-stage.bash"),
         ("zsh", "_kubectl-fleet-stage"),
@@ -77,21 +100,40 @@ fn files(root: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, String> {
     Ok(files)
 }
 
+/// The program's version.
+fn version() -> String {
+    let command = kubectl_fleet_stage::cli::command(&Invocation::default());
+    command.get_version().unwrap_or_default().to_owned()
+}
+
+/// Cargo.toml, in which cargo-deb looks.
+fn debian(root: &Path) -> Result<String, String> {
+    let path = root.join("Cargo.toml");
+    let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    release::debian::into_manifest(&text)
+}
+
 /// The command line as it is installed by krew, in the width of a page.
 fn command() -> clap::Command {
-    let mut command = kubectl_fleet_stage::cli::command(&Invocation::default()).term_width(80);
+    let mut command = kubectl_fleet_stage::cli::command(&Invocation::default());
     command.build();
     command
 }
 
+/// What fits beside the margin of a manual's page.
+const MANUAL_WIDTH: usize = 72;
+
+/// A page for each command, and for each below one.
 fn manual() -> Result<Vec<(String, Vec<u8>)>, String> {
-    let mut root = Cli::command().disable_help_subcommand(true);
+    let root = kubectl_fleet_stage::cli::command_within(&Invocation::default(), MANUAL_WIDTH);
+    let version = root.get_version().unwrap_or_default().to_owned();
+    let mut root = root.disable_help_subcommand(true);
     // Before that the commands do not know their full names nor the global flags.
     root.build();
-    let version = root.get_version().unwrap_or_default().to_owned();
-    let subs: Vec<_> = root.get_subcommands().cloned().collect();
     let mut pages = Vec::new();
-    for command in std::iter::once(root).chain(subs) {
+    let mut rest = vec![root];
+    while let Some(command) = rest.pop() {
+        rest.extend(command.get_subcommands().cloned());
         let name = command
             .get_bin_name()
             .unwrap_or(command.get_name())
@@ -101,35 +143,59 @@ fn manual() -> Result<Vec<(String, Vec<u8>)>, String> {
             .map_err(|error| error.to_string())?;
         pages.push((format!("{name}.1"), page));
     }
+    pages.sort();
     Ok(pages)
 }
 
-/// One page. Its synopsis is the usage line: a list of all flags would hide the arguments.
+/// What clap_mangen puts before each section.
+const PREAMBLE: &str = ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n";
+
+/// One page. Its synopsis is the usage line: a list of all flags would hide the arguments. It has no
+/// date, as it changes with the program and not with the day.
 fn page(command: clap::Command, usage: &str) -> std::io::Result<Vec<u8>> {
     let name = command.get_display_name().unwrap_or_default().to_owned();
     let version = command.get_version().unwrap_or_default().to_owned();
     let has_commands = command.has_subcommands();
-    let examples = command.get_after_help().map(ToString::to_string);
-    let page = clap_mangen::Man::new(command)
-        .title(&name)
-        .source(format!("kubectl-fleet-stage {version}"))
-        .manual("kubectl-fleet-stage");
+    let notes = command.get_after_help().map(ToString::to_string);
+    // A page has room for all flags.
+    let command = command.mut_args(|argument| argument.hide_short_help(false));
+    let page = clap_mangen::Man::new(command);
     let mut out = Vec::new();
-    page.render_title(&mut out)?;
     page.render_name_section(&mut out)?;
     let usage = roff(usage.trim_start_matches("Usage: "));
-    out.extend_from_slice(format!(".SH SYNOPSIS\n{usage}\n").as_bytes());
+    out.extend_from_slice(format!(".SH SYNOPSIS\n.nf\n{usage}\n.fi\n").as_bytes());
     page.render_description_section(&mut out)?;
     page.render_options_section(&mut out)?;
     if has_commands {
         page.render_subcommands_section(&mut out)?;
     }
-    if let Some(examples) = examples {
-        // As it is written: examples and tables have their own lines.
-        let text = format!(".SH NOTES\n.nf\n{}\n.fi\n", roff(&examples));
-        out.extend_from_slice(text.as_bytes());
+    let body = String::from_utf8_lossy(&out).replace(PREAMBLE, "");
+    // An empty line is a space already.
+    let body = body.replace("\n.br\n\n.br\n", "\n.sp\n");
+    let title = format!(
+        ".TH {} 1 \"\" \"kubectl-fleet-stage {version}\" \"kubectl-fleet-stage\"\n",
+        roff(&name.to_uppercase())
+    );
+    let notes = notes.map_or_else(String::new, |notes| self::notes(&notes));
+    Ok(format!("{PREAMBLE}{title}{body}{notes}").into_bytes())
+}
+
+/// What stands below the help, as it is written: examples and tables have their own lines.
+fn notes(text: &str) -> String {
+    let mut out = String::new();
+    for part in text.split("\n\n") {
+        let (heading, part) = match part.split_once(":\n") {
+            Some((heading, part)) if !heading.contains('\n') => (heading, part),
+            _ => ("Notes", part),
+        };
+        let _ = write!(
+            out,
+            ".SH \"{}\"\n.nf\n{}\n.fi\n",
+            heading.to_uppercase(),
+            roff(part)
+        );
     }
-    Ok(out)
+    out
 }
 
 /// Text in which roff reads no command.
@@ -231,10 +297,14 @@ fn environment() -> String {
      | `KUBECONFIG` | the kubeconfig files; those that do not exist are passed over |\n\
      | `HTTPS_PROXY`, `NO_PROXY` | the proxy to the hub, and the servers that need none |\n\
      | `NO_COLOR` | set and not empty: no colour, unless `--color=always` |\n\
-     | `CLICOLOR_FORCE` | set, not empty and not `0`: colour also where there is no terminal |\n\
-     | `TERM` | `dumb`: no colour |\n\
+     | `CLICOLOR_FORCE` | set, not empty and not `0`: colour also where there is no terminal, unless `NO_COLOR` is set |\n\
+     | `CLICOLOR` | `0`: no colour, unless `CLICOLOR_FORCE` is set |\n\
+     | `TERM` | `dumb`: no colour, and on a terminal the same as `FLEET_STAGE_PLAIN` |\n\
+     | `FLEET_STAGE_PLAIN` | set, not empty and not `0`: text to be read aloud or on a slow line. Trees are indented and not drawn, there is no colour unless `--color=always`, and nothing is drawn over: `status -w` writes a line per change, and what is waited for is said once |\n\
      | `COLUMNS` | the width of the text instead of the terminal's, from 40 to 160 |\n\
-     | `_` | the command that the shell ran: when it was kubectl, commands are shown as `kubectl fleet stage …` |\n"
+     | `_` | the command that the shell ran: when it was kubectl, commands are shown as `kubectl fleet stage …`. Where it says something else, the path under which the program was called tells |\n\
+     | `FLEET_STAGE_COMPLETE` | set by the completion scripts: the shell that asks |\n\n\
+     `--color` decides before all of them.\n"
         .to_owned()
 }
 

@@ -1,7 +1,8 @@
-//! Developer tasks: generated files, new findings, benchmarks.
+//! Developer tasks: generated files, new findings, benchmarks, releases.
 
 mod bench;
 mod bench_live;
+mod book;
 mod faults;
 mod generate;
 mod new_finding;
@@ -57,6 +58,8 @@ enum Task {
         #[arg(long, default_value_t = 8)]
         members: usize,
     },
+    /// Make what a release has: archives, checksums, lists of components, descriptions for packages
+    Release(release::task::ReleaseArgs),
 }
 
 fn main() -> ExitCode {
@@ -68,6 +71,7 @@ fn main() -> ExitCode {
         Task::Bench { live } => bench::run(&root, live),
         Task::Faults => faults::run(&root),
         Task::Playground { members } => playground::run(&root, members),
+        Task::Release(args) => release::task::run(&root, &args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

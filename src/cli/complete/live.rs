@@ -1,7 +1,7 @@
 //! Candidates that are read: names of what the hub has, contexts of the kubeconfig, codes.
 
 use std::sync::mpsc::channel;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap_complete::CompletionCandidate;
 use jiff::Timestamp;
@@ -57,14 +57,28 @@ pub(super) enum Which {
 }
 
 /// What was typed before the cursor, and after it.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Words {
+    /// When the candidates are to be there at the latest.
+    pub until: Instant,
     /// The flags that lead to a hub.
     pub global: Global,
     /// The run, request or placement that the command is about.
     pub target: Option<String>,
     /// The placement.
     pub placement: Option<String>,
+}
+
+impl Words {
+    /// Nothing is typed yet; the time runs from now on.
+    pub fn begin() -> Self {
+        Self {
+            until: Instant::now() + PATIENCE,
+            global: Global::default(),
+            target: None,
+            placement: None,
+        }
+    }
 }
 
 /// What an argument of a command names; `None` where it names nothing that exists.
@@ -93,20 +107,22 @@ pub(super) fn hint(path: &str, id: &str) -> Option<Hint> {
     })
 }
 
-/// How long someone waits for candidates.
-const PATIENCE: Duration = Duration::from_millis(1300);
+/// How long someone waits for candidates: with all that a shell does around it, a second and a half.
+const PATIENCE: Duration = Duration::from_millis(1200);
 /// How long one request may take.
 const LIMIT: Duration = Duration::from_secs(1);
 
 /// The candidates that begin with what is typed. A hub that is slow or away has none.
 pub(super) fn candidates(hint: Hint, typed: &Words, current: &str) -> Vec<CompletionCandidate> {
     let (tell, told) = channel();
+    let until = typed.until;
     let (typed, word) = (typed.clone(), current.to_owned());
     std::thread::spawn(move || {
         // Nobody may listen any more.
         let _ = tell.send(found(hint, &typed, &word));
     });
-    let found = told.recv_timeout(PATIENCE).unwrap_or_default();
+    let left = until.saturating_duration_since(Instant::now());
+    let found = told.recv_timeout(left).unwrap_or_default();
     found
         .into_iter()
         .filter(|(value, _)| value.starts_with(current))

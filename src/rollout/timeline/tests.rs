@@ -57,7 +57,7 @@ fn progress(stages: Vec<StageProgress>) -> Progress {
     }
 }
 
-#[allow(clippy::unnecessary_wraps)] // what it is compared with may be absent
+#[allow(clippy::unnecessary_wraps)] // as the fields are
 fn span(from: i64, until: i64, open: bool) -> Option<Span> {
     Some(Span {
         from: at(from),

@@ -11,13 +11,12 @@ use super::{ALL, LIMIT, act, index_of, play};
 use crate::scene::{Scene, stage, three_stages};
 
 /// A folder to run the script in, with a kubectl that knows our plugin and leads to the hub.
-struct Job {
+pub(super) struct Job {
     folder: tempfile::TempDir,
 }
 
 impl Job {
     fn new(scene: &Scene) -> Self {
-        let folder = tempfile::tempdir().unwrap();
         let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/ci/shell.md");
         let page = std::fs::read_to_string(page).unwrap();
         let script = page
@@ -31,40 +30,52 @@ impl Job {
         } else {
             script.to_owned()
         };
+        let job = Self::without_script(scene);
+        job.write("release.sh", &script);
+        job
+    }
+
+    /// Nothing but a kubectl, which applies nothing.
+    pub(super) fn without_script(scene: &Scene) -> Self {
         let scope = if scene.namespaced {
             format!("-n {}", scene.namespace)
         } else {
             String::new()
         };
         let kubectl = format!(
-            "#!/bin/sh\n[ \"$1\" = fleet-stage ] || exit 97\nshift\nexec '{}' \"$@\" {scope} \
-             --kubeconfig '{}' --context hub\n",
+            "#!/bin/sh\n[ \"$1\" = apply ] && exit 0\n[ \"$1\" = fleet-stage ] || exit 97\nshift\n\
+             exec '{}' \"$@\" {scope} --kubeconfig '{}' --context hub\n",
             env!("CARGO_BIN_EXE_kubectl-fleet-stage"),
             scene.hub.kubeconfig.display()
         );
-        let job = Self { folder };
-        for (name, text) in [("kubectl", kubectl.as_str()), ("release.sh", &script)] {
-            let path = job.path(name);
-            std::fs::write(&path, text).unwrap();
-            let mode = std::fs::Permissions::from_mode(0o755);
-            std::fs::set_permissions(path, mode).unwrap();
-        }
+        let job = Self {
+            folder: tempfile::tempdir().unwrap(),
+        };
+        job.write("kubectl", &kubectl);
         job
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    /// Writes a program into the folder.
+    pub(super) fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        std::fs::write(&path, text).unwrap();
+        let mode = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(path, mode).unwrap();
+    }
+
+    pub(super) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// Runs the script; its exit code, and all it said.
-    fn release(&self, scene: &Scene, strategy: &str, run: &str) -> (i32, String) {
+    /// Runs a program of the folder; its exit code, and all it said.
+    pub(super) fn run(&self, words: &[&str], variables: &[(&str, &str)]) -> (i32, String) {
         let path = std::env::var("PATH").unwrap_or_default();
         let output = Command::new("sh")
-            .args(["release.sh", &scene.name, strategy, run])
+            .args(words)
             .current_dir(self.folder.path())
             .env_clear()
             .env("PATH", format!("{}:{path}", self.folder.path().display()))
-            .env("LIMIT", "4m")
+            .envs(variables.iter().copied())
             .stdin(Stdio::null())
             .output()
             .unwrap();
@@ -73,6 +84,12 @@ impl Job {
             output.status.code().unwrap_or(-1),
             String::from_utf8_lossy(&said).into_owned(),
         )
+    }
+
+    /// Runs the script; its exit code, and all it said.
+    fn release(&self, scene: &Scene, strategy: &str, run: &str) -> (i32, String) {
+        let words = ["release.sh", &scene.name, strategy, run];
+        self.run(&words, &[("LIMIT", "4m")])
     }
 }
 

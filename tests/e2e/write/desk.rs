@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use http::Method;
+use test_hub::terminal::Terminal;
 use test_hub::{Fault, FaultProxy, Rule, Seen};
 
 use super::Did;
@@ -48,8 +49,13 @@ impl<'s> Desk<'s> {
         command
     }
 
+    /// Starts a command in a terminal of its own.
+    pub fn terminal(&self, words: &[&str]) -> Terminal {
+        Terminal::start(&self.command(words), 80, PATIENCE)
+    }
+
     /// Adds the arguments and the environment.
-    pub fn complete(&self, command: &mut Command, words: &[&str]) {
+    fn complete(&self, command: &mut Command, words: &[&str]) {
         let kubeconfig: PathBuf = self.proxy.kubeconfig();
         command.args(words).arg("--kubeconfig").arg(kubeconfig);
         if self.scene.namespaced {

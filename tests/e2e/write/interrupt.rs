@@ -4,10 +4,10 @@
 use http::Method;
 use rustix::process::Signal;
 use serde_json::{Value, json};
+use test_hub::terminal::{CONTROL_C, END_OF_INPUT, has_terminals};
 use test_hub::{Fault, Rule};
 
 use super::desk::{Desk, Running, signal};
-use super::terminal::{CONTROL_C, END_OF_INPUT, Terminal, has_terminals};
 use super::{ALL, BEFORE, condition, gated, play};
 use crate::scene::Scene;
 
@@ -60,7 +60,7 @@ fn only_yes_is_yes() {
         ];
         let check = |words: &[&str], question: &str, answer: Answer, codes: &[i32], said: &str| {
             desk.proxy.clear().unwrap();
-            let mut terminal = Terminal::start(&desk, words);
+            let mut terminal = desk.terminal(words);
             terminal.until("[y/N] ");
             assert!(desk.writes().is_empty());
             let mut closed = false;
@@ -103,7 +103,7 @@ fn only_yes_is_yes() {
         assert!(!is_approved(scene, &request));
         // And yes is sent.
         desk.proxy.clear().unwrap();
-        let mut terminal = Terminal::start(&desk, words);
+        let mut terminal = desk.terminal(words);
         terminal.until("[y/N] ");
         terminal.types("y\n");
         let (code, shown) = terminal.end();
@@ -123,7 +123,7 @@ fn what_changes_while_someone_thinks_is_not_approved() {
             return;
         };
         let path = scene.request_path(&request);
-        let mut terminal = Terminal::start(&desk, &["approve", &request]);
+        let mut terminal = desk.terminal(&["approve", &request]);
         terminal.until("[y/N] ");
         let uid = scene.asked(&request)["metadata"]["uid"].clone();
         scene.hub.delete(&path);
@@ -262,7 +262,7 @@ fn a_write_is_waited_for_in_spite_of_an_interrupt() {
             desk.proxy.clear().unwrap();
             let rule = Rule::new("", Fault::HoldAnswer).method(Method::PATCH);
             desk.proxy.rules(vec![rule]);
-            let mut terminal = Terminal::start(&desk, &["approve", &request, "--yes"]);
+            let mut terminal = desk.terminal(&["approve", &request, "--yes"]);
             desk.until_held();
             terminal.close();
             std::thread::sleep(std::time::Duration::from_millis(300));

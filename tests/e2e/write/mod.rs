@@ -11,7 +11,6 @@ mod life;
 mod races;
 mod rollback;
 mod steer;
-mod terminal;
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The servers' programs: built from source once, and kept.
+//! The servers' programs and kubectl: built from source once, and kept.
 
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -14,6 +14,20 @@ pub struct Components {
     pub etcd: PathBuf,
     /// kube-apiserver.
     pub apiserver: PathBuf,
+    /// kubectl, of the same version.
+    pub kubectl: PathBuf,
+}
+
+/// What is built: the Go package, and the name that the program gets.
+const PROGRAMS: [(&str, &str); 3] = [
+    ("go.etcd.io/etcd/server/v3", "server"),
+    ("k8s.io/kubernetes/cmd/kube-apiserver", "kube-apiserver"),
+    ("k8s.io/kubernetes/cmd/kubectl", "kubectl"),
+];
+
+/// Where a real kubectl is, or why there is none.
+pub fn kubectl() -> Result<PathBuf, Error> {
+    Components::find().map(|components| components.kubectl)
 }
 
 /// Names another folder for the built programs.
@@ -42,6 +56,7 @@ impl Components {
         let this = Self {
             etcd: folder.join("server"),
             apiserver: folder.join("kube-apiserver"),
+            kubectl: folder.join("kubectl"),
         };
         if this.is_there() {
             return Ok(this);
@@ -59,7 +74,7 @@ impl Components {
     }
 
     fn is_there(&self) -> bool {
-        self.etcd.exists() && self.apiserver.exists()
+        self.etcd.exists() && self.apiserver.exists() && self.kubectl.exists()
     }
 }
 
@@ -73,7 +88,7 @@ fn go_version() -> Result<String, Error> {
             let required = [REQUIRE, "CI"]
                 .iter()
                 .any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
-            let why = "Go is not installed, and etcd and kube-apiserver are built with it";
+            let why = "Go is not installed, and etcd, kube-apiserver and kubectl are built with it";
             Err(if required {
                 Error::Failed(why.to_owned())
             } else {
@@ -87,7 +102,7 @@ fn go_version() -> Result<String, Error> {
 /// one.
 #[allow(clippy::print_stderr)] // whoever waits for minutes wants to know what for
 fn build(module: &Path, folder: &Path) -> Result<(), Error> {
-    eprintln!("building etcd and kube-apiserver for the test hub: some minutes, once");
+    eprintln!("building etcd, kube-apiserver and kubectl for the test hub: some minutes, once");
     let parts = folder.join("parts");
     fs::create_dir_all(&parts).map_err(context(format!("creating {}", parts.display())))?;
     let output = Command::new("go")
@@ -101,10 +116,7 @@ fn build(module: &Path, folder: &Path) -> Result<(), Error> {
             "-o",
         ])
         .arg(&parts)
-        .args([
-            "go.etcd.io/etcd/server/v3",
-            "k8s.io/kubernetes/cmd/kube-apiserver",
-        ])
+        .args(PROGRAMS.map(|(package, _)| package))
         .output()
         .map_err(context("starting go build".to_owned()))?;
     if !output.status.success() {
@@ -114,7 +126,7 @@ fn build(module: &Path, folder: &Path) -> Result<(), Error> {
             String::from_utf8_lossy(&output.stderr)
         )));
     }
-    for name in ["server", "kube-apiserver"] {
+    for (_, name) in PROGRAMS {
         fs::rename(parts.join(name), folder.join(name))
             .map_err(context(format!("moving {name} into {}", folder.display())))?;
     }

@@ -7,13 +7,17 @@ pub mod fleet;
 mod objects;
 pub mod playground;
 pub mod proxy;
+mod ran;
 mod servers;
 pub mod standin;
+#[cfg(unix)]
+pub mod terminal;
 
-pub use components::{CACHE, Components, REQUIRE};
+pub use components::{CACHE, Components, REQUIRE, kubectl};
 pub use crds::{Crds, FOLDER, VERSION, install, published_folder};
 pub use objects::path_of;
 pub use proxy::{Fault, FaultProxy, Rule, Seen};
+pub use ran::{Ran, or_skip};
 pub use servers::{ADMIN, Options, TestHub, USERS, client};
 
 /// Why there is no hub.

@@ -1,4 +1,7 @@
-//! A terminal in which the plugin asks its questions.
+//! A terminal in which a program runs that asks, completes or draws.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)] // a test may fail
+#![allow(clippy::missing_panics_doc)]
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
@@ -10,8 +13,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-
-use super::desk::{Desk, PATIENCE};
+use rustix::termios::{Winsize, tcsetwinsize};
 
 /// What ends a line of input, as a program that reads lines sees it, and what ends the input.
 pub const END_OF_INPUT: &str = "\u{4}";
@@ -29,6 +31,7 @@ pub struct Terminal {
     seen: Arc<Mutex<State>>,
     child: Child,
     begun: Instant,
+    patience: Duration,
 }
 
 #[derive(Default)]
@@ -47,22 +50,39 @@ pub fn has_terminals() -> bool {
 }
 
 impl Terminal {
-    /// Starts a command in a terminal.
-    pub fn start(desk: &Desk<'_>, words: &[&str]) -> Self {
+    /// Starts a command in a terminal of so many columns, with the variables that were set for it
+    /// and no others. Whatever is waited for may take so long.
+    pub fn start(wanted: &Command, columns: u16, patience: Duration) -> Self {
         let end = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&end).unwrap();
         unlockpt(&end).unwrap();
         let name = ptsname(&end, Vec::new()).unwrap();
         let name = std::ffi::OsStr::from_bytes(name.as_bytes());
+        let size = Winsize {
+            ws_row: 40,
+            ws_col: columns,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
+        tcsetwinsize(&end, size).unwrap();
         let flags = fcntl_getfl(&end).unwrap();
         fcntl_setfl(&end, flags | OFlags::NONBLOCK).unwrap();
         let end = File::from(end);
         let mut command = Command::new(SETSID);
         command
             .arg("--ctty")
-            .arg(env!("CARGO_BIN_EXE_kubectl-fleet-stage"));
-        desk.complete(&mut command, words);
-        command.env("TERM", "xterm");
+            .arg(wanted.get_program())
+            .args(wanted.get_args())
+            .env_clear()
+            .env("TERM", "xterm")
+            .envs(
+                wanted
+                    .get_envs()
+                    .filter_map(|(name, value)| Some((name, value?))),
+            );
+        if let Some(folder) = wanted.get_current_dir() {
+            command.current_dir(folder);
+        }
         let open = || {
             let flags = i32::try_from(OFlags::NOCTTY.bits()).unwrap();
             let mut options = OpenOptions::new();
@@ -83,6 +103,7 @@ impl Terminal {
             seen,
             child,
             begun: Instant::now(),
+            patience,
         }
     }
 
@@ -99,7 +120,7 @@ impl Terminal {
     /// Waits until this is shown.
     pub fn until(&self, words: &str) {
         while !self.shown().contains(words) {
-            let late = self.begun.elapsed() > PATIENCE;
+            let late = self.begun.elapsed() > self.patience;
             assert!(!late, "{words:?} is not shown:\n{}", self.shown());
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -122,7 +143,7 @@ impl Terminal {
     pub fn end(mut self) -> (i32, String) {
         let begun = Instant::now();
         while self.child.try_wait().unwrap().is_none() {
-            if begun.elapsed() > PATIENCE {
+            if begun.elapsed() > self.patience {
                 self.child.kill().unwrap();
                 panic!("it hangs:\n{}", self.shown());
             }

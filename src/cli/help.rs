@@ -1,0 +1,271 @@
+//! Help as it is shown: commands by what they are for, and lines that fit.
+
+use std::fmt::Write as _;
+
+use clap::Command;
+use unicode_width::UnicodeWidthStr;
+
+use crate::render::invocation::Invocation;
+use crate::render::wrap::hanging;
+
+/// The columns of a page, and of a terminal that does not say.
+pub const WIDTH: usize = 80;
+
+/// The commands by what they are for.
+const GROUPS: [(&str, &[&str]); 4] = [
+    (
+        "Operate",
+        &[
+            "plan", "init", "run", "approve", "stop", "resume", "rollback", "delete", "wait",
+        ],
+    ),
+    (
+        "Look",
+        &[
+            "list",
+            "status",
+            "approvals",
+            "strategies",
+            "snapshots",
+            "history",
+        ],
+    ),
+    ("Explain", &["diagnose", "explain", "collect"]),
+    (
+        "Tools",
+        &["doctor", "schema", "version", "completion", "help"],
+    ),
+];
+/// clap adds this one when it parses.
+const HELP: (&str, &str) = ("help", "Show the help of a command");
+
+/// Puts the commands of the list into groups.
+pub fn grouped(command: Command, width: usize) -> Command {
+    let style = *command.get_styles().get_header();
+    let literal = *command.get_styles().get_literal();
+    let heading = |text: &str| format!("{style}{text}:{style:#}\n");
+    let names = GROUPS.iter().flat_map(|(_, names)| *names);
+    let column = names.map(|name| name.len()).max().unwrap_or_default() + 4;
+    let mut list = String::new();
+    for (group, names) in GROUPS {
+        list.push_str(&heading(group));
+        for name in names {
+            let about = command
+                .find_subcommand(name)
+                .and_then(Command::get_about)
+                .map_or_else(|| HELP.1.to_owned(), ToString::to_string);
+            let gap = " ".repeat(column - 2 - name.len());
+            let first = format!("  {literal}{name}{literal:#}{gap}");
+            hanging(&mut list, &first, &" ".repeat(column), &about, width);
+        }
+        list.push('\n');
+    }
+    let options = heading("Options");
+    command.help_template(format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}{options}{{options}}{{after-help}}"
+    ))
+}
+
+/// Writes the commands in help texts in the form by which the program was called, and breaks lines
+/// that are too wide: commands so that they can be copied, the rows of a table below themselves.
+pub fn rewrite(mut command: Command, path: &str, invocation: &Invocation, width: usize) -> Command {
+    if let Some(text) = command.get_after_help() {
+        let text = fit(&invocation.prose(&text.to_string()), width);
+        command = command.after_help(text);
+    }
+    if let Some(text) = command.get_long_about() {
+        let text = invocation.prose(&text.to_string());
+        command = command.long_about(text);
+    }
+    command = with_short_usage(command, path, width);
+    let names: Vec<_> = command
+        .get_subcommands()
+        .map(|sub| sub.get_name().to_owned())
+        .collect();
+    names.into_iter().fold(command, |command, name| {
+        let inner = format!("{path} {name}");
+        command.mut_subcommand(name, |sub| rewrite(sub, &inner, invocation, width))
+    })
+}
+
+/// Breaks a usage line that is too wide, which that of a command with several flags that it requires
+/// may be.
+fn with_short_usage(command: Command, path: &str, width: usize) -> Command {
+    let required = command
+        .get_arguments()
+        .filter(|argument| !argument.is_positional() && argument.is_required_set());
+    if required.count() < 2 {
+        return command;
+    }
+    let usage = command.clone().bin_name(path).render_usage().to_string();
+    let usage = usage.trim_start_matches("Usage: ");
+    let arguments = usage.strip_prefix(path).unwrap_or(usage);
+    let mut lines = vec![format!("Usage: {path}")];
+    for part in parts(arguments) {
+        let fits = |line: &&mut String| line.width() + 1 + part.width() <= width;
+        if let Some(line) = lines.last_mut().filter(fits) {
+            line.push(' ');
+            line.push_str(&part);
+        } else {
+            let indent = "Usage: ".len() + path.len() + 1;
+            lines.push(format!("{}{part}", " ".repeat(indent)));
+        }
+    }
+    let text = lines.join("\n");
+    command.override_usage(text.trim_start_matches("Usage: ").to_owned())
+}
+
+/// The words of a usage line, flags with their values.
+fn parts(usage: &str) -> Vec<String> {
+    let mut parts: Vec<String> = Vec::new();
+    for word in usage.split_whitespace() {
+        match parts.last_mut() {
+            Some(flag)
+                if word.starts_with('<') && flag.starts_with("--") && !flag.contains(' ') =>
+            {
+                flag.push(' ');
+                flag.push_str(word);
+            }
+            _ => parts.push(word.to_owned()),
+        }
+    }
+    parts
+}
+
+/// Breaks the lines that are too wide.
+fn fit(text: &str, width: usize) -> String {
+    let mut out = String::new();
+    let mut examples = false;
+    for line in text.lines() {
+        if line.is_empty() || !line.starts_with(' ') {
+            examples = line == "Examples:";
+        }
+        if line.width() <= width {
+            out.push_str(line);
+            out.push('\n');
+        } else if examples {
+            copyable(&mut out, line, width);
+        } else {
+            let start = start_of_text(line);
+            let (first, rest) = line.split_at(start);
+            hanging(&mut out, first, &" ".repeat(start), rest, width);
+        }
+    }
+    out.truncate(out.trim_end().len());
+    out
+}
+
+/// Where the text of a line begins: of a row of two columns the second.
+fn start_of_text(line: &str) -> usize {
+    let indent = line.len() - line.trim_start().len();
+    let row = line[indent..].find("  ").map(|gap| indent + gap);
+    row.map_or(indent, |gap| {
+        let rest = &line[gap..];
+        gap + rest.len() - rest.trim_start().len()
+    })
+}
+
+/// Breaks a command as a shell reads it: with a backslash, before a flag or what comes after a pipe,
+/// and never within quotes.
+fn copyable(out: &mut String, line: &str, width: usize) {
+    let mut rest = line.to_owned();
+    while rest.width() > width {
+        let most = width.saturating_sub(2);
+        let indent = rest.len() - rest.trim_start().len();
+        let may = |at: &usize| {
+            let before = &rest[..*at];
+            let quotes = before.matches(['"', '\'']).count();
+            *at > indent && quotes.is_multiple_of(2) && before.width() <= most
+        };
+        let spaces = || rest.match_indices(' ').map(|(at, _)| at).filter(may);
+        let good = spaces().rfind(|at| rest[at + 1..].starts_with(['-', '|', '>']));
+        let Some(at) = good.or_else(|| spaces().next_back()) else {
+            break;
+        };
+        let _ = writeln!(out, "{} \\", &rest[..at]);
+        rest = format!("    {}", &rest[at + 1..]);
+    }
+    out.push_str(&rest);
+    out.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{GROUPS, fit};
+    use crate::cli::{command, command_within};
+    use crate::render::invocation::Invocation;
+    use unicode_width::UnicodeWidthStr;
+
+    #[test]
+    fn every_command_is_in_one_group() {
+        let command = command(&Invocation::default());
+        let mut known: Vec<_> = command
+            .get_subcommands()
+            .map(clap::Command::get_name)
+            .collect();
+        known.push("help");
+        let mut grouped: Vec<_> = GROUPS
+            .iter()
+            .flat_map(|(_, names)| *names)
+            .copied()
+            .collect();
+        known.sort_unstable();
+        grouped.sort_unstable();
+        assert_eq!(grouped, known);
+    }
+
+    #[test]
+    fn commands_are_broken_so_that_they_can_be_copied() {
+        let text = "Examples:\n  \
+             kubectl x approve y --stage canary --reason \"checked the dashboards\"\n  \
+             kubectl x version\n\nExit codes:\n  0  all is well, which takes quite some words to say";
+        assert_eq!(
+            fit(text, 44),
+            "Examples:\n  \
+             kubectl x approve y --stage canary \\\n    \
+             --reason \"checked the dashboards\"\n  \
+             kubectl x version\n\nExit codes:\n  \
+             0  all is well, which takes quite some\n     words to say"
+        );
+        let unbreakable = "Examples:\n  a-word-that-is-far-too-wide-to-be-broken-anywhere";
+        assert_eq!(fit(unbreakable, 40), unbreakable);
+    }
+
+    #[test]
+    fn usage_is_broken_between_flags() {
+        let mut command = command(&Invocation::default());
+        command.build();
+        let init = command.find_subcommand_mut("init").unwrap();
+        let usage = init.render_usage().to_string();
+        let lines: Vec<_> = usage.lines().map(str::trim).collect();
+        assert_eq!(
+            lines,
+            [
+                "Usage: kubectl fleet-stage init [OPTIONS] --placement <PLACEMENT>",
+                "--strategy <STRATEGY> <RUN>"
+            ]
+        );
+    }
+
+    #[test]
+    fn no_line_of_help_is_too_wide() {
+        fn check(command: &mut clap::Command, width: usize) {
+            for text in [command.render_help(), command.render_long_help()] {
+                for line in text.to_string().lines() {
+                    assert!(line.width() <= width, "{}: {line}", command.get_name());
+                }
+            }
+            for sub in command.get_subcommands_mut() {
+                check(sub, width);
+            }
+        }
+        for called_as in ["kubectl-fleet-stage", "kubectl-fleet_stage"] {
+            for width in [80, 100] {
+                let invocation = Invocation::new(called_as, "", &[]);
+                let mut command = command_within(&invocation, width);
+                command.build();
+                check(&mut command, width);
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! A hub that is away, hangs or refuses has no candidates, soon, and nothing is said.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use test_hub::{Fault, FaultProxy, Ran, Rule};
+
+use crate::setting::{BINARY, Setting};
+
+/// How long a person waits after TAB.
+const LIMIT: Duration = Duration::from_millis(1500);
+/// On a busy machine anything may take long once.
+const TRIES: usize = 4;
+
+const LINES: [&[&str]; 3] = [
+    &["approve", ""],
+    &["rollback", "crp/checkout", "--to", ""],
+    &["status", "-n", ""],
+];
+
+/// Asks as kubectl and as shells do.
+fn ask(setting: &Setting, kubeconfig: &str, shell: Option<&str>, words: &[&str]) -> Ran {
+    let mut command = match shell {
+        None => Command::new(setting.bin.join("kubectl_complete-fleet_stage")),
+        Some(_) => Command::new(BINARY),
+    };
+    setting.equip(&mut command);
+    if let Some(shell) = shell {
+        command
+            .env("FLEET_STAGE_COMPLETE", shell)
+            .args(["--", "kubectl-fleet-stage"]);
+    }
+    Ran::of(command.args(words).env("KUBECONFIG", kubeconfig))
+}
+
+fn assert_silent(setting: &Setting, kubeconfig: &str, what: &str) {
+    for (shell, lines) in [
+        (None, &LINES[..]),
+        (Some("bash"), &LINES[..1]),
+        (Some("zsh"), &LINES[..1]),
+        (Some("fish"), &LINES[..1]),
+    ] {
+        for &words in lines {
+            let mut best = Duration::MAX;
+            for _ in 0..TRIES {
+                let begun = Instant::now();
+                let ran = ask(setting, kubeconfig, shell, words);
+                best = best.min(begun.elapsed());
+                let nothing = if shell.is_none() { ":4\n" } else { "" };
+                assert_eq!(ran.out, nothing, "{what}: {shell:?} {words:?}");
+                assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{what}: {words:?}");
+                if best <= LIMIT {
+                    break;
+                }
+            }
+            assert!(best <= LIMIT, "{what}: {shell:?} {words:?} takes {best:?}");
+        }
+    }
+}
+
+#[test]
+fn nobody_answers() {
+    let Some(setting) = Setting::get() else {
+        return;
+    };
+    let folder = setting.folder("away");
+    let config = folder.join("config");
+    for server in ["https://127.0.0.1:1", "https://hub.invalid"] {
+        let made = setting.run(&format!(
+            "export KUBECONFIG={}; kubectl config set-cluster away --server {server} \
+             && kubectl config set-context away --cluster away && kubectl config use-context away",
+            config.display()
+        ));
+        assert_eq!(made.code, 0, "{made:?}");
+        assert_silent(setting, config.to_str().unwrap(), server);
+    }
+    assert_silent(setting, "/nowhere", "no kubeconfig");
+}
+
+#[test]
+fn the_hub_hangs_or_refuses() {
+    let Some(setting) = Setting::get() else {
+        return;
+    };
+    let faults = [
+        ("hangs", Fault::Hang),
+        ("is slow", Fault::Delay(Duration::from_secs(5))),
+        ("forbids", Fault::Forbidden),
+        ("does not know us", Fault::Unauthorized),
+        ("fails", Fault::Internal),
+        ("is busy", Fault::TooMany(Some(30))),
+        ("talks nonsense", Fault::TlsGarbage),
+        ("resets", Fault::ResetBefore),
+    ];
+    // Mostly waiting: all at once.
+    std::thread::scope(|scope| {
+        for (what, fault) in faults {
+            scope.spawn(move || {
+                let proxy = FaultProxy::start(&setting.hub).unwrap();
+                proxy.rules(vec![Rule::new("", fault)]);
+                let kubeconfig = proxy.kubeconfig();
+                assert_silent(setting, kubeconfig.to_str().unwrap(), what);
+            });
+        }
+    });
+}

@@ -1,0 +1,58 @@
+//! What is in an archive: the program, its licence, its manual, its completions.
+
+use std::path::Path;
+
+use crate::archive::Entry;
+use crate::notices;
+use crate::product::Target;
+
+/// The licence of the program: its place in the repository and in an archive.
+pub const LICENCE: &str = "LICENSE";
+/// Folders of the repository whose files are in an archive as they are.
+pub const FOLDERS: [&str; 2] = ["completions", "man"];
+
+/// The files of an archive: `program` is the program for that platform, `notices` the licences of
+/// what is linked into it.
+pub fn of(
+    root: &Path,
+    target: Target,
+    program: &Path,
+    notices: &str,
+) -> Result<Vec<Entry>, String> {
+    let mut entries = vec![
+        entry(target.binary(), true, crate::read(program)?),
+        entry(LICENCE.to_owned(), false, crate::read(&root.join(LICENCE))?),
+        entry(
+            notices::FILE.to_owned(),
+            false,
+            notices.as_bytes().to_owned(),
+        ),
+    ];
+    for folder in FOLDERS {
+        for name in files(&root.join(folder))? {
+            let data = crate::read(&root.join(folder).join(&name))?;
+            entries.push(entry(format!("{folder}/{name}"), false, data));
+        }
+    }
+    Ok(entries)
+}
+
+fn entry(path: String, executable: bool, data: Vec<u8>) -> Entry {
+    Entry {
+        path,
+        executable,
+        data,
+    }
+}
+
+/// The names of the files in a folder, sorted.
+pub fn files(folder: &Path) -> Result<Vec<String>, String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let name = entry.map_err(failed)?.file_name();
+        names.push(name.to_string_lossy().into_owned());
+    }
+    names.sort();
+    Ok(names)
+}

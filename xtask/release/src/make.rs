@@ -1,0 +1,162 @@
+//! The steps: what is made for a platform, and the descriptions of what was made.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::archive::Compression;
+use crate::checksums::sha256;
+use crate::krew::manifest::{self, Manifest};
+use crate::krew::{install, rules};
+use crate::product::{TARGETS, Target};
+use crate::{archive, components, contents, homebrew, notices, sbom};
+
+/// What a release has for a platform.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Package {
+    /// The archive.
+    pub archive: Vec<u8>,
+    /// The list of components.
+    pub sbom: String,
+    /// The licences of what is linked into the program; also in the archive.
+    pub notices: String,
+}
+
+/// Makes the archive and the list of components of a program. All files get this time, in seconds
+/// since 1970.
+pub fn package(
+    root: &Path,
+    target: Target,
+    program: &Path,
+    time: u64,
+    level: Compression,
+) -> Result<Package, String> {
+    let components = components::of(root, target)?;
+    let notices = notices::of(&components)?;
+    let entries = contents::of(root, target, program, &notices)?;
+    let seconds = i64::try_from(time).unwrap_or(i64::MAX);
+    let date = jiff::Timestamp::from_second(seconds)
+        .map_err(|error| format!("{time} is no time: {error}"))?;
+    let bytes = crate::read(program)?;
+    Ok(Package {
+        archive: archive::write(&entries, time, level)?,
+        sbom: sbom::write(&components, target, &bytes, &date.to_string())?,
+        notices,
+    })
+}
+
+/// What is written from the archives of all platforms.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Descriptions {
+    /// krew's manifest.
+    pub manifest: String,
+    /// Homebrew's formula.
+    pub formula: String,
+}
+
+/// Describes the archives in a folder, after a look whether krew could install each. That some are
+/// missing is an error, unless `incomplete` is fine.
+pub fn describe(folder: &Path, version: &str, incomplete: bool) -> Result<Descriptions, String> {
+    let mut archives = BTreeMap::new();
+    for target in TARGETS {
+        let path = folder.join(target.archive(version));
+        if path.exists() {
+            archives.insert(target.triple, crate::read(&path)?);
+        }
+    }
+    let sum = |target: Target| archives.get(target.triple).map(|archive| sha256(archive));
+    let text = manifest::write(version, sum);
+    let manifest = Manifest::parse(&text)?;
+    let mut wrong = rules::broken(&manifest);
+    if !incomplete {
+        wrong.extend(rules::unready(&manifest));
+    }
+    for platform in &manifest.spec.platforms {
+        let name = platform.uri.rsplit('/').next().unwrap_or_default();
+        let target = TARGETS
+            .iter()
+            .find(|target| target.archive(version) == name);
+        let archive = target.and_then(|target| archives.get(target.triple));
+        if let Some(Err(error)) = archive.map(|archive| install::files(platform, archive)) {
+            wrong.push(format!("{name}: {error}"));
+        }
+    }
+    if !wrong.is_empty() {
+        return Err(format!(
+            "no manifest was written:\n  {}",
+            wrong.join("\n  ")
+        ));
+    }
+    Ok(Descriptions {
+        manifest: text,
+        formula: homebrew::write(version, sum),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::archive::Entry;
+
+    fn archive(target: Target, licence: &str) -> Vec<u8> {
+        let entry = |path: &str, executable| Entry {
+            path: path.to_owned(),
+            executable,
+            data: b"x".to_vec(),
+        };
+        let entries = [
+            entry(&target.binary(), true),
+            entry(licence, false),
+            entry(notices::FILE, false),
+        ];
+        archive::write(&entries, 0, Compression::fast()).unwrap()
+    }
+
+    #[test]
+    fn a_manifest_is_written_for_all_platforms_or_not_at_all() {
+        let folder = tempfile::tempdir().unwrap();
+        for target in &TARGETS[..4] {
+            let path = folder.path().join(target.archive("0.1.0"));
+            std::fs::write(path, archive(*target, "LICENSE")).unwrap();
+        }
+        let error = describe(folder.path(), "0.1.0", false).unwrap_err();
+        assert!(
+            error.contains("windows/amd64: there is no archive"),
+            "{error}"
+        );
+        assert!(!error.contains("linux"), "{error}");
+        let some = describe(folder.path(), "0.1.0", true).unwrap();
+        assert_eq!(some.manifest.matches("uri:").count(), 4);
+
+        let windows = folder.path().join(TARGETS[4].archive("0.1.0"));
+        std::fs::write(&windows, archive(TARGETS[4], "LICENSE")).unwrap();
+        let all = describe(folder.path(), "0.1.0", false).unwrap();
+        assert_eq!(all.manifest.matches("uri:").count(), 5);
+        assert!(
+            all.manifest
+                .contains(&sha256(&std::fs::read(&windows).unwrap()))
+        );
+        // Archives of another version are none of this one.
+        assert!(describe(folder.path(), "0.2.0", false).is_err());
+    }
+
+    #[test]
+    fn an_archive_that_krew_could_not_install_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let name = TARGETS[0].archive("0.1.0");
+        std::fs::write(folder.path().join(&name), archive(TARGETS[0], "README")).unwrap();
+        let error = describe(folder.path(), "0.1.0", true).unwrap_err();
+        assert!(
+            error.contains(&format!("{name}: the archive has no LICENSE")),
+            "{error}"
+        );
+        std::fs::write(folder.path().join(&name), b"no archive").unwrap();
+        assert!(describe(folder.path(), "0.1.0", true).is_err());
+    }
+
+    #[test]
+    fn without_archives_there_is_nothing_to_describe() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = describe(folder.path(), "0.1.0", true).unwrap_err();
+        assert!(error.contains("there is a platform"), "{error}");
+    }
+}

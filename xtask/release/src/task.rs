@@ -1,0 +1,121 @@
+//! The command: makes what was asked for, and says what it wrote.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::archive::Compression;
+use crate::product::Target;
+use crate::{checksums, compile, debian, homebrew, krew, make, notices};
+use clap::Args;
+
+/// What to make.
+#[derive(Debug, Args)]
+pub struct ReleaseArgs {
+    /// A platform, by Rust's name; this machine's without
+    #[arg(long = "target", value_name = "TRIPLE")]
+    targets: Vec<String>,
+    /// A program that is built already
+    #[arg(long = "binary", value_name = "TRIPLE=PATH")]
+    binaries: Vec<String>,
+    /// Where everything is written
+    #[arg(long, value_name = "FOLDER", default_value = "dist")]
+    out: PathBuf,
+    /// Make Debian packages too, with cargo-deb
+    #[arg(long)]
+    deb: bool,
+    /// Build nothing: describe the archives that are there for krew and Homebrew
+    #[arg(long, conflicts_with_all = ["targets", "binaries", "deb"])]
+    manifest: bool,
+    /// Describe also when platforms are missing, to try it out
+    #[arg(long, requires = "manifest")]
+    incomplete: bool,
+}
+
+/// Makes it.
+pub fn run(root: &Path, args: &ReleaseArgs) -> Result<(), String> {
+    let version = &compile::version(root)?;
+    let out = root.join(&args.out);
+    std::fs::create_dir_all(&out).map_err(|error| format!("{}: {error}", out.display()))?;
+    if args.manifest {
+        let made = make::describe(&out, version, args.incomplete)?;
+        write(&out.join(krew::manifest::FILE), made.manifest.as_bytes())?;
+        write(&out.join(homebrew::FILE), made.formula.as_bytes())?;
+    } else {
+        let time = compile::time(root)?;
+        for (target, program) in platforms(root, args)? {
+            let program = match program {
+                Some(program) => program,
+                None => compile::compile(root, target, time)?,
+            };
+            let made = make::package(root, target, &program, time, Compression::best())?;
+            write(&out.join(target.archive(version)), &made.archive)?;
+            write(&out.join(target.sbom(version)), made.sbom.as_bytes())?;
+            if args.deb {
+                package_for_debian(root, &out, target, &made.notices, time)?;
+            }
+        }
+    }
+    write(
+        &out.join(checksums::FILE),
+        checksums::list(&out)?.as_bytes(),
+    )
+}
+
+/// The platforms, and their programs where they are built already.
+fn platforms(root: &Path, args: &ReleaseArgs) -> Result<Vec<(Target, Option<PathBuf>)>, String> {
+    let mut found = Vec::new();
+    for binary in &args.binaries {
+        let (triple, path) = binary
+            .split_once('=')
+            .ok_or_else(|| format!("{binary} is not TRIPLE=PATH"))?;
+        found.push((Target::find(triple)?, Some(PathBuf::from(path))));
+    }
+    for triple in &args.targets {
+        found.push((Target::find(triple)?, None));
+    }
+    if found.is_empty() {
+        found.push((Target::find(&compile::host(root)?)?, None));
+    }
+    if args.deb
+        && found
+            .iter()
+            .any(|(target, path)| target.os != "linux" || path.is_some())
+    {
+        return Err(
+            "a Debian package is made of a program for Linux that is built here".to_owned(),
+        );
+    }
+    Ok(found)
+}
+
+/// The table in Cargo.toml says what is in it.
+fn package_for_debian(
+    root: &Path,
+    out: &Path,
+    target: Target,
+    others: &str,
+    time: u64,
+) -> Result<(), String> {
+    let folder = root.join(debian::NOTICES);
+    std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    write(&folder.join(notices::FILE), others.as_bytes())?;
+    let status = Command::new(compile::cargo())
+        .args(["deb", "--no-build", "--no-strip", "--locked"])
+        .args(["--target", target.triple, "--output"])
+        .arg(out)
+        .current_dir(root)
+        .env("SOURCE_DATE_EPOCH", time.to_string())
+        .status()
+        .map_err(|error| format!("cargo: {error}"))?;
+    if !status.success() {
+        return Err("cargo deb failed; `cargo install cargo-deb` installs it".to_owned());
+    }
+    Ok(())
+}
+
+#[allow(clippy::print_stderr)] // a developer's tool has no other place to say it
+fn write(path: &Path, data: &[u8]) -> Result<(), String> {
+    std::fs::write(path, data).map_err(|error| format!("{}: {error}", path.display()))?;
+    eprintln!("wrote {}", path.display());
+    Ok(())
+}
