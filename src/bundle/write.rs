@@ -67,8 +67,8 @@ struct Document<'h> {
 }
 
 /// The JSON schema of a bundle's header.
-pub fn schema() -> schemars::Schema {
-    schemars::schema_for!(Document<'_>)
+pub fn schema(generator: schemars::SchemaGenerator) -> schemars::Schema {
+    generator.into_root_schema_for::<Document<'_>>()
 }
 
 /// An update run or a placement.

@@ -1,6 +1,8 @@
 //! `schema`: the JSON schemas of what programs parse.
 
 use clap::{Args, ValueEnum};
+use schemars::generate::{SchemaGenerator, SchemaSettings};
+use schemars::{JsonSchema, Schema};
 
 use super::approvals::ApprovalList;
 use super::controller_logs::ControllerLog;
@@ -87,28 +89,39 @@ impl Described {
 }
 
 /// The schema of an output.
-pub fn schema(of: Described) -> schemars::Schema {
-    match of {
-        Described::Diagnosis => schemars::schema_for!(Report),
-        Described::DiagnosisList => schemars::schema_for!(DiagnosisList),
-        Described::Status => schemars::schema_for!(Status),
-        Described::Plan => schemars::schema_for!(PlanView),
-        Described::RunList => schemars::schema_for!(RunList),
-        Described::ApprovalList => schemars::schema_for!(ApprovalList),
-        Described::StrategyList => schemars::schema_for!(StrategyList),
-        Described::Strategy => schemars::schema_for!(StrategyView),
-        Described::History => schemars::schema_for!(HistoryView),
-        Described::SnapshotList => schemars::schema_for!(SnapshotList),
-        Described::Snapshot => schemars::schema_for!(SnapshotView),
-        Described::SnapshotDiff => schemars::schema_for!(SnapshotDiff),
-        Described::Doctor => schemars::schema_for!(Doctor),
-        Described::FindingList => schemars::schema_for!(FindingList),
-        Described::Finding => schemars::schema_for!(Entry),
-        Described::Version => schemars::schema_for!(About),
-        Described::Bundle => bundle::write::schema(),
-        Described::MemberObjects => schemars::schema_for!(bundle::members::Document),
-        Described::ControllerLog => schemars::schema_for!(ControllerLog),
+pub fn schema(described: Described) -> Schema {
+    match described {
+        Described::Diagnosis => of::<Report>(),
+        Described::DiagnosisList => of::<DiagnosisList>(),
+        Described::Status => of::<Status>(),
+        Described::Plan => of::<PlanView>(),
+        Described::RunList => of::<RunList>(),
+        Described::ApprovalList => of::<ApprovalList>(),
+        Described::StrategyList => of::<StrategyList>(),
+        Described::Strategy => of::<StrategyView>(),
+        Described::History => of::<HistoryView>(),
+        Described::SnapshotList => of::<SnapshotList>(),
+        Described::Snapshot => of::<SnapshotView>(),
+        Described::SnapshotDiff => of::<SnapshotDiff>(),
+        Described::Doctor => of::<Doctor>(),
+        Described::FindingList => of::<FindingList>(),
+        Described::Finding => of::<Entry>(),
+        Described::Version => of::<About>(),
+        Described::Bundle => bundle::write::schema(generator()),
+        Described::MemberObjects => of::<bundle::members::Document>(),
+        Described::ControllerLog => of::<ControllerLog>(),
     }
+}
+
+fn of<T: JsonSchema>() -> Schema {
+    generator().into_root_schema_for::<T>()
+}
+
+/// Schemas of what is written: what may be left out is not required.
+fn generator() -> SchemaGenerator {
+    SchemaSettings::draft2020_12()
+        .for_serialize()
+        .into_generator()
 }
 
 /// Prints a schema.

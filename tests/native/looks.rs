@@ -37,7 +37,14 @@ const LINES: [&str; 20] = [
 
 /// Variables and a flag, and whether there is colour where the output goes to a file, and where it
 /// goes to a terminal.
-const WISHES: [(&[(&str, &str)], &str, bool, bool); 14] = [
+type Wish = (
+    &'static [(&'static str, &'static str)],
+    &'static str,
+    bool,
+    bool,
+);
+
+const WISHES: [Wish; 14] = [
     (&[], "", false, true),
     (&[("NO_COLOR", "1")], "", false, false),
     (&[("NO_COLOR", "")], "", false, true),

@@ -52,7 +52,7 @@ fn a_stuck_run_is_an_error_with_its_cause_behind_it() {
         "{title}"
     );
     assert!(
-        message.contains("\n1. ") && message.contains("kubectl fleet-stage"),
+        message.contains("\n1. ") && message.contains("fleet-stage diagnose"),
         "{message}"
     );
 }

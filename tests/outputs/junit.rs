@@ -1,6 +1,7 @@
 //! Test results: what Jenkins, GitLab and GitHub's readers take.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use quick_xml::Reader;
 use quick_xml::events::Event;
@@ -206,7 +207,7 @@ fn a_stuck_run_fails_with_its_cause() {
     for part in [
         "\nevidence: ",
         "\n1. ",
-        "kubectl fleet-stage",
+        "fleet-stage diagnose",
         "\nclusters: ",
     ] {
         assert!(failure.text.contains(part), "{part}: {}", failure.text);
@@ -239,13 +240,13 @@ fn a_warning_passes_unless_it_is_asked_to_fail() {
             .count()
     };
     assert!(notes(&waiting) > 1);
-    let older = "--all -f examples/cluster/rolled-back.yaml";
+    let older = format!("--all -f {HOSTILE}");
     let warnings = say(&format!("diagnose {older} -o json"));
     assert!(
         warnings.out.contains("\"warning\""),
         "the example has no warning"
     );
-    let (plain, _) = diagnose(older);
+    let (plain, _) = diagnose(&older);
     let (strict, _) = diagnose(&format!("{older} --fail-on warning"));
     assert!(strict.number("failures") > plain.number("failures"));
 }
@@ -253,7 +254,8 @@ fn a_warning_passes_unless_it_is_asked_to_fail() {
 #[test]
 fn what_was_not_checked_is_skipped() {
     let mut seen = 0;
-    for path in examples() {
+    let denied = PathBuf::from("tests/findings/FS302/fires-bindings-denied.yaml");
+    for path in examples().into_iter().chain([denied]) {
         let file = about(&path);
         let (document, _) = diagnose(&file);
         let said = say(&format!("diagnose {file} -o json"));

@@ -47,6 +47,10 @@ fn real_outputs_are_what_their_schemas_say() {
             &format!("strategies -A -f {file}"),
         );
         let placement = placement(&about);
+        // It may be what is missing.
+        if say(&format!("status {placement} -f {file}")).code == 6 {
+            continue;
+        }
         check(
             &schemas,
             "diagnosis",
