@@ -14,7 +14,9 @@ pub use objects::{
     Placement, Run, Stage, annotated, config_map, deployment, member, namespace, strategy,
 };
 
-use crate::standin::{Api, Condition, Conditions, Failure, Kind, Object, Scope, Served, conditions};
+use crate::standin::{
+    Api, Condition, Conditions, Failure, Kind, Object, Scope, Served, conditions,
+};
 use crate::{Error, path_of};
 
 /// The result of something done on the hub.
