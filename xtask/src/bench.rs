@@ -80,7 +80,11 @@ fn start_up(binary: &Path, folder: &Path) -> Result<(), String> {
     ] {
         let args: Vec<_> = args.iter().map(AsRef::as_ref).collect();
         if let Some(took) = time(&mut || quiet(program, &args)) {
-            println!("\n{what}`{}`: {:.1} ms", join(&args), took.as_secs_f64() * 1e3);
+            println!(
+                "\n{what}`{}`: {:.1} ms",
+                join(&args),
+                took.as_secs_f64() * 1e3
+            );
         }
     }
     Ok(())
