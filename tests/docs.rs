@@ -32,7 +32,6 @@ fn pages() -> Vec<Page> {
         root.join("CONTRIBUTING.md"),
         root.join("CHANGELOG.md"),
         root.join("examples/README.md"),
-        root.join("deploy/rbac/README.md"),
     ];
     let mut folders = vec![root.join("docs")];
     while let Some(folder) = folders.pop() {

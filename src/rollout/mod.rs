@@ -126,8 +126,14 @@ impl Gate<'_> {
         if !self.task.is_approval() {
             return self.waiting_since;
         }
+        let noted = self.noted(reasons::APPROVAL_REQUEST_CREATED);
+        // A request that was deleted is made again, and asks anew. Of a gate that is open no more
+        // the run says enough.
+        if self.ended().is_some() && noted.is_some() {
+            return noted;
+        }
         let created = self.own_request().and_then(|request| request.meta.created);
-        created.or_else(|| self.noted(reasons::APPROVAL_REQUEST_CREATED))
+        created.or(noted)
     }
 
     /// When the controller took the approval, or saw that the wait was over.

@@ -128,6 +128,8 @@ const CHANGED: &[&str] = &[
     "findings/FS607/fires-foreign-finalizer.yaml example-run",
     "healthy/cluster/head-delete-stage.yaml example-run",
     "healthy/namespaced/head-delete-stage.yaml web-app-rollout",
+    "real/C-cluster-joined.yaml cluster-joined",
+    "real/C-cluster-left.yaml cluster-left",
 ];
 
 /// All recordings, and one bundle of each finding.
