@@ -7,7 +7,7 @@ build:
 
 test: lint generated
 	# The end-to-end tests wait more than they work.
-	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-4} cargo test --workspace
+	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-6} cargo test --workspace
 	$(MAKE) pages
 
 lint:

@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::render::escape;
 use crate::render::invocation::Invocation;
 use crate::render::style::Paint;
+use crate::render::wrap;
 
 /// When output is coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -314,7 +315,8 @@ impl Ui {
     /// Says something that the user should know, beside the answer.
     pub fn warning(&mut self, text: &str) {
         let label = self.paint_err().warning("warning:");
-        self.note(&format!("{label} {}\n", escape::line(text)));
+        let text = self.folded(&format!("{label} "), "  ", text);
+        self.note(&text);
     }
 
     /// Says what could be done next, unless `--quiet`.
@@ -329,8 +331,19 @@ impl Ui {
     /// Says what happens, unless `--quiet`.
     pub fn status(&mut self, text: &str) {
         if !self.quiet {
-            self.note(&format!("{}\n", escape::line(text)));
+            let text = self.folded("", "  ", text);
+            self.note(&text);
         }
+    }
+
+    /// A line as a person reads it: in the width of the terminal. Nothing is folded for programs.
+    fn folded(&self, lead: &str, indent: &str, text: &str) -> String {
+        let Some(width) = self.row_width() else {
+            return format!("{lead}{}\n", escape::line(text));
+        };
+        let mut out = String::new();
+        wrap::hanging(&mut out, lead, indent, text.trim_start(), width);
+        out
     }
 
     /// Shows what a command is about to do, unless `--quiet`.
@@ -338,8 +351,9 @@ impl Ui {
         if !self.quiet {
             for line in lines {
                 let indent = line.len() - line.trim_start().len();
-                let text = escape::line(line);
-                self.note(&format!("{}{text}\n", " ".repeat(indent)));
+                let lead = " ".repeat(indent);
+                let text = self.folded(&lead, &format!("{lead}  "), line);
+                self.note(&text);
             }
         }
     }

@@ -423,7 +423,7 @@ fn hints(found: &[(Scope, Approval)], ui: &mut Ui) {
         (ApprovalState::Pending, "to approve:"),
         (
             ApprovalState::Ignored,
-            "approved for another generation, which KubeFleet ignores without a word; to mend it:",
+            "approved for another generation, which KubeFleet ignores; to mend it:",
         ),
         (
             ApprovalState::Withheld,

@@ -80,7 +80,9 @@ fn assert_page(page: &str, shown: &str) {
     for pair in lines.windows(2) {
         // The text of a short flag stands beside it; what is further to the right is no flag.
         let flag = pair[0].strip_prefix("       ").unwrap_or_default();
-        let is_flag = flag.starts_with('-') && !flag.contains("  ");
+        let (_, beside) = flag.split_once(' ').unwrap_or_default();
+        let has_text = flag.contains("  ") || beside.starts_with(|c: char| c.is_ascii_uppercase());
+        let is_flag = flag.starts_with('-') && !has_text;
         assert!(
             !is_flag || !pair[1].trim().is_empty(),
             "{page}: {}",

@@ -126,7 +126,13 @@ pub const LIVE: [(&str, &[&str], bool); 9] = [
     ("resume ", &["gateway-1"], true),
     ("explain FS40", &["FS401", "FS402", "FS408"], false),
     ("list --context ", &["hub", "away"], true),
-    ("diagnose -o ", &["text", "json", "yaml", "markdown"], true),
+    (
+        "diagnose -o ",
+        &[
+            "text", "json", "yaml", "markdown", "junit", "github", "html",
+        ],
+        true,
+    ),
 ];
 
 /// Whether the candidates are those that are wanted: all of them, in any order, or at least these.
