@@ -1,7 +1,12 @@
 //! The packages: what is in an archive, and that it can be installed the way krew does it, and run by
 //! a real kubectl.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)] // a test may fail
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr
+)] // a test may fail
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
