@@ -20,4 +20,5 @@ mod published;
 mod rights;
 mod scene;
 mod status;
+mod versions;
 mod write;

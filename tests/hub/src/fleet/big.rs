@@ -362,7 +362,7 @@ impl Plan {
             return object;
         }
         snapshot.clone_into(&mut run.status.resource_snapshot_index_used);
-        initialize::conclude(&mut run, Ok(()), now);
+        initialize::conclude(&mut run, Ok(initialize::SUCCESS), now);
         let over = name == BEFORE;
         let mut number = 0;
         for (index, stage) in run.status.stages_status.iter_mut().enumerate() {

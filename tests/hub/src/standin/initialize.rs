@@ -113,14 +113,15 @@ pub(crate) fn named_snapshot(run: &Run, world: &World) -> Result<String, Halt> {
         })
 }
 
-/// Records that the run is initialized, or why it cannot be.
-pub(crate) fn conclude(run: &mut Run, outcome: Result<(), &str>, now: jiff::Timestamp) {
+/// What an initialized run says.
+pub(crate) const SUCCESS: &str = "The UpdateRun initialized successfully";
+/// What it said when the run's state was ignored.
+pub(crate) const OLD_SUCCESS: &str = "ClusterStagedUpdateRun initialized successfully";
+
+/// Records that the run is initialized, with these words, or why it cannot be.
+pub(crate) fn conclude(run: &mut Run, outcome: Result<&str, &str>, now: jiff::Timestamp) {
     let says = match outcome {
-        Ok(()) => (
-            "True",
-            "UpdateRunInitializedSuccessfully",
-            "The UpdateRun initialized successfully",
-        ),
+        Ok(message) => ("True", "UpdateRunInitializedSuccessfully", message),
         Err(message) => ("False", "UpdateRunInitializedFailed", message),
     };
     conditions::set(

@@ -7,7 +7,7 @@
 //!
 //! On a hub whose runs know no `spec.state: Run`, it behaves as KubeFleet 0.1 does: every run is
 //! executed at once, and the controller of placements makes the resource snapshots. The texts stay
-//! those of KubeFleet's main branch.
+//! those of KubeFleet's main branch, but for the one that tells an old controller.
 //!
 //! Each look at a run is a pure function of the objects in memory ([`initialize`], [`validate`],
 //! [`execute`], [`stop`]); what it decides on is sent by [`runs`]. How fast everything goes is

@@ -330,7 +330,12 @@ async fn initialize(
     match prepared {
         Ok((targets, index)) => {
             run.status.resource_snapshot_index_used = index;
-            initialize::conclude(run, Ok(()), now);
+            let success = if writer.api.served.obeys_state {
+                initialize::SUCCESS
+            } else {
+                initialize::OLD_SUCCESS
+            };
+            initialize::conclude(run, Ok(success), now);
             writer.write(run).await?;
             Ok(Some(targets))
         }

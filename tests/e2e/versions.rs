@@ -1,0 +1,134 @@
+//! The life of a release on whatever the hub serves: the same commands on KubeFleet as it is now, as
+//! it was, and before `spec.state` meant anything. The `Makefile` runs this on each.
+
+use serde_json::json;
+
+use crate::harness::{MEMBERS, Ran};
+use crate::scene::{Scene, both, three_stages};
+
+const ALL: [&str; 3] = [MEMBERS[0].0, MEMBERS[1].0, MEMBERS[2].0];
+
+/// Runs the plugin in a scene's scope, and checks how it ends.
+fn does(scene: &Scene, words: &[&str], code: i32) -> Ran {
+    let mut words = words.to_vec();
+    if scene.namespaced {
+        words.extend(["-n", &scene.namespace]);
+    }
+    let ran = scene.hub.plugin(&words);
+    assert_eq!(
+        ran.code,
+        code,
+        "{}: {}{}",
+        words.join(" "),
+        ran.out,
+        ran.err
+    );
+    ran
+}
+
+/// What an old hub cannot do is refused, and said.
+fn refused(scene: &Scene, words: &[&str]) {
+    let ran = does(scene, words, 1);
+    assert!(ran.err.contains("spec.state"), "{}", ran.err);
+}
+
+#[test]
+fn a_release_lives_on_what_the_hub_serves() {
+    let scenes = both("version");
+    std::thread::scope(|scope| {
+        for scene in &scenes {
+            scope.spawn(|| live(scene));
+        }
+    });
+}
+
+fn live(scene: &Scene) {
+    let obeys = scene.hub.served().obeys_state;
+    let mut stages = three_stages();
+    stages[1]["afterStageTasks"] = json!([{"type": "Approval"}]);
+    scene.set(&stages, &ALL);
+    let name = scene.name.as_str();
+    let placement = format!("{}/{name}", if scene.namespaced { "rp" } else { "crp" });
+    let [first, second, back] = ["1", "2", "back"].map(|end| format!("{name}-{end}"));
+    let of = ["--placement", name, "--strategy", name];
+    does(scene, &["doctor"], 0);
+    does(scene, &[&["plan"], &of[..]].concat(), 0);
+    let init = [&["init", first.as_str(), "--yes"], &of[..]].concat();
+    if obeys {
+        does(scene, &init, 0);
+        does(scene, &["run", &first, "--yes"], 0);
+    } else {
+        refused(scene, &init);
+        does(
+            scene,
+            &[&["run", first.as_str(), "--yes"], &of[..]].concat(),
+            0,
+        );
+    }
+    gate(scene, &first);
+    if obeys {
+        does(scene, &["stop", &first], 0);
+        does(scene, &["resume", &first, "--wait=false"], 0);
+    } else {
+        refused(scene, &["stop", &first]);
+        refused(scene, &["resume", &first]);
+    }
+    approve(scene, &first);
+    scene.new_content("2");
+    does(scene, &["run", &second, "--from", &first, "--yes"], 0);
+    gate(scene, &second);
+    approve(scene, &second);
+    let versions = does(scene, &["snapshots", &placement, "-o", "json"], 0).json();
+    assert_eq!(
+        versions["items"].as_array().unwrap().len(),
+        2,
+        "{versions:#}"
+    );
+    does(scene, &["snapshots", "diff", &placement, "0", "1"], 0);
+    does(
+        scene,
+        &["rollback", &placement, "--yes", "--name", &back],
+        0,
+    );
+    gate(scene, &back);
+    approve(scene, &back);
+    let history = does(scene, &["history", &placement, "-o", "json"], 0).json();
+    assert_eq!(history["runs"].as_array().unwrap().len(), 3, "{history:#}");
+    // The same is said from a file.
+    let folder = tempfile::tempdir().unwrap();
+    let bundle = folder.path().join("bundle.yaml");
+    let bundle = bundle.to_str().unwrap();
+    does(scene, &["collect", &back, "-o", bundle, "-q"], 0);
+    let live = does(scene, &["diagnose", &back, "-o", "json"], 0).json();
+    let offline = does(scene, &["diagnose", &back, "-f", bundle, "-o", "json"], 0).json();
+    assert_eq!(live["verdict"], "Succeeded", "{live:#}");
+    assert_eq!(live["findings"], offline["findings"]);
+    for run in [&first, &second, &back] {
+        does(scene, &["delete", run, "--yes"], 0);
+    }
+}
+
+/// Waits for the gate, and finds it in the list of approvals.
+fn gate(scene: &Scene, run: &str) {
+    does(
+        scene,
+        &["wait", run, "--for=approval=canary", "--timeout=2m"],
+        0,
+    );
+    let gates = does(scene, &["approvals", run, "--pending", "-o", "name"], 0);
+    assert!(
+        gates.out.contains(&format!("{run}-after-canary")),
+        "{}",
+        gates.out
+    );
+    does(scene, &["status", run], 4);
+}
+
+fn approve(scene: &Scene, run: &str) {
+    does(
+        scene,
+        &["approve", run, "--yes", "--wait", "--timeout=2m"],
+        0,
+    );
+    does(scene, &["status", run], 0);
+}
