@@ -121,7 +121,7 @@ fn kubectl_is_known_by_the_path_that_it_passes() {
         ("kubectl-fleet-stage", "", ""),
         // kubectl would not find it there.
         (
-            "/root/build/kubectl-fleet-stage",
+            "/srv/build/kubectl-fleet-stage",
             "/usr/bin/make",
             "/usr/bin/make",
         ),

@@ -190,6 +190,21 @@ fn plugin(scene: &Scene, kubeconfig: &std::path::Path, command: &str, run: &str,
     scene.hub.plugin_as(kubeconfig, &arguments)
 }
 
+/// Sets the scene: a run that waits for an approval, and beside it one that is stopped, as
+/// [`plugin`] names it.
+fn a_run_that_waits(scene: &Scene) -> String {
+    let mut stages = crate::scene::three_stages();
+    stages[1]["beforeStageTasks"] = json!([{"type": "Approval"}]);
+    scene.set(&stages, &["member-1", "member-2", "member-3"]);
+    let run = format!("{}-run", scene.name);
+    scene.run(&run, "Run");
+    scene.until_run(&run, "Progressing", "False", "UpdateRunWaiting");
+    let stopped = format!("{run}-stopped");
+    scene.run(&stopped, "Stop");
+    scene.until_run(&stopped, "Progressing", "False", "UpdateRunStopped");
+    run
+}
+
 #[test]
 fn every_command_needs_what_its_table_says() {
     let scenes = both("rights");
@@ -199,15 +214,7 @@ fn every_command_needs_what_its_table_says() {
     }
     let mut first = FIRST;
     for scene in scenes {
-        let mut stages = crate::scene::three_stages();
-        stages[1]["beforeStageTasks"] = json!([{"type": "Approval"}]);
-        scene.set(&stages, &["member-1", "member-2", "member-3"]);
-        let run = format!("{}-run", scene.name);
-        scene.run(&run, "Run");
-        scene.until_run(&run, "Progressing", "False", "UpdateRunWaiting");
-        let stopped = format!("{run}-stopped");
-        scene.run(&stopped, "Stop");
-        scene.until_run(&stopped, "Progressing", "False", "UpdateRunStopped");
+        let run = a_run_that_waits(&scene);
         let scope = scope_of(&scene);
         let mut users = Users {
             hub: scene.hub,
@@ -315,15 +322,7 @@ fn a_role_of_one_namespace_is_enough_for_it() {
         eprintln!("skipped: the users of this hub are not ours");
         return;
     };
-    let mut stages = crate::scene::three_stages();
-    stages[1]["beforeStageTasks"] = json!([{"type": "Approval"}]);
-    scene.set(&stages, &["member-1", "member-2", "member-3"]);
-    let run = format!("{}-run", scene.name);
-    scene.run(&run, "Run");
-    scene.until_run(&run, "Progressing", "False", "UpdateRunWaiting");
-    let stopped = format!("{run}-stopped");
-    scene.run(&stopped, "Stop");
-    scene.until_run(&stopped, "Progressing", "False", "UpdateRunStopped");
+    let run = a_run_that_waits(&scene);
     let now = jiff::Timestamp::now().to_string();
     for (role, user) in permissions::Role::ALL
         .into_iter()
