@@ -1,6 +1,5 @@
 use std::sync::Arc;
 
-use serde::de::DeserializeSeed;
 use serde_json::{Value, json};
 
 use super::states::{Step, Wish, step};
@@ -8,7 +7,7 @@ use super::{Act, Change, Happened, RunWish, approval_message, run_named};
 use crate::inventory::source::{Answer, HubFacts, Outcome, Query};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::approval::ApprovalRequest;
-use crate::kubefleet::object::{Body, DocumentSeed, Object, Parsed};
+use crate::kubefleet::object::{Body, Object};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef, Scope};
 use crate::rollout::{Phase, Rollout};
@@ -19,16 +18,6 @@ const TEAM_RUNS: &str =
 
 fn scopes() -> [Scope; 2] {
     [Scope::Cluster, Scope::Namespace("team-a".to_owned())]
-}
-
-fn parse(object: &Value) -> Object {
-    let mut parsed = Parsed::default();
-    let text = object.to_string();
-    let mut reader = serde_json::Deserializer::from_str(&text);
-    DocumentSeed::new(&mut parsed)
-        .deserialize(&mut reader)
-        .unwrap();
-    parsed.objects.pop().unwrap()
 }
 
 /// An object of the API, with what a test changes in it.
@@ -65,7 +54,7 @@ fn run_object(scope: &Scope, more: &Value) -> Object {
     }});
     let mut run = object(scope, Concept::UpdateRun, "web-42", &usual);
     merge(&mut run, more);
-    parse(&run)
+    Object::of(&run)
 }
 
 fn run(scope: &Scope, more: &Value) -> Arc<UpdateRun> {
@@ -84,7 +73,7 @@ fn request_object(scope: &Scope, more: &Value) -> Object {
         &usual,
     );
     merge(&mut request, more);
-    parse(&request)
+    Object::of(&request)
 }
 
 fn request(scope: &Scope, more: &Value) -> Arc<ApprovalRequest> {

@@ -445,3 +445,17 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Rest<A> {
         }
     }
 }
+
+#[cfg(test)]
+impl Object {
+    /// An object as it is read from its text, for tests.
+    pub(crate) fn of(document: &serde_json::Value) -> Self {
+        let mut parsed = Parsed::default();
+        let text = document.to_string();
+        let mut reader = serde_json::Deserializer::from_str(&text);
+        DocumentSeed::new(&mut parsed)
+            .deserialize(&mut reader)
+            .unwrap();
+        parsed.objects.pop().unwrap()
+    }
+}

@@ -2,7 +2,7 @@
 //! needs the functions of bash-completion.
 
 use crate::setting::{ROOT, Setting, missing};
-use crate::typing::{LIVE, Typist, assert_candidates};
+use crate::typing::Typist;
 use test_hub::terminal::has_terminals;
 
 const SHELL: [&str; 4] = ["bash", "--noprofile", "--norc", "-i"];
@@ -41,11 +41,7 @@ fn its_own_script_completes() {
         let Some(mut typist) = start(&setup) else {
             return;
         };
-        for (line, wanted, complete) in LIVE {
-            let line = format!("kubectl-fleet-stage {line}");
-            let found = typist.candidates(&line);
-            assert_candidates(&format!("{setup}: {line}"), &found, wanted, complete);
-        }
+        typist.completes_live(&setup, "kubectl-fleet-stage");
         for (line, wanted) in [
             ("approve checkout-2-b", "checkout-2-before-canary"),
             ("expl", "explain"),
@@ -125,11 +121,7 @@ fn kubectls_own_completion_completes_both_forms() {
         return;
     };
     for form in ["kubectl fleet-stage", "kubectl fleet stage"] {
-        for (line, wanted, complete) in LIVE {
-            let line = format!("{form} {line}");
-            let found = typist.candidates(&line);
-            assert_candidates(&line, &found, wanted, complete);
-        }
+        typist.completes_live("kubectl's own", form);
         let words = typist.tab(&format!("{form} approve checkout-2-b"));
         assert_eq!(words.last().unwrap(), "checkout-2-before-canary");
         typist.lists(

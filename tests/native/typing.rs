@@ -53,6 +53,16 @@ impl Typist {
         self.all(line).split_off(typed)
     }
 
+    /// Checks what is offered to the hub's user in a form of the command; `setup` is what the shell
+    /// was told before.
+    pub fn completes_live(&mut self, setup: &str, form: &str) {
+        for (line, wanted, complete) in LIVE {
+            let line = format!("{form} {line}");
+            let found = self.candidates(&line);
+            assert_candidates(&format!("{setup}: {line}"), &found, wanted, complete);
+        }
+    }
+
     /// The words of a line after TAB.
     pub fn tab(&mut self, line: &str) -> Vec<String> {
         self.words(&format!("{line}\t"))

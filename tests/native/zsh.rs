@@ -1,7 +1,7 @@
 //! TAB in a real zsh, with its own completion system.
 
 use crate::setting::{ROOT, Setting, has, link};
-use crate::typing::{LIVE, Typist, assert_candidates};
+use crate::typing::Typist;
 use test_hub::terminal::has_terminals;
 
 const SHELL: [&str; 3] = ["zsh", "-f", "-i"];
@@ -44,16 +44,7 @@ fn its_own_script_completes() {
         let Some(mut typist) = start(&before, &after) else {
             return;
         };
-        for (line, wanted, complete) in LIVE {
-            let line = format!("kubectl-fleet-stage {line}");
-            let found = typist.candidates(&line);
-            assert_candidates(
-                &format!("{before}{after}: {line}"),
-                &found,
-                wanted,
-                complete,
-            );
-        }
+        typist.completes_live(&format!("{before}{after}"), "kubectl-fleet-stage");
         for (line, wanted) in [
             ("approve checkout-2-b", "checkout-2-before-canary"),
             ("wait checkout-2 --for=stage=can", "--for=stage=canary"),
@@ -80,11 +71,7 @@ fn kubectls_own_completion_completes_both_forms() {
         return;
     };
     for form in ["kubectl fleet-stage", "kubectl fleet stage"] {
-        for (line, wanted, complete) in LIVE {
-            let line = format!("{form} {line}");
-            let found = typist.candidates(&line);
-            assert_candidates(&line, &found, wanted, complete);
-        }
+        typist.completes_live("kubectl's own", form);
         let words = typist.tab(&format!("{form} approve checkout-2-b"));
         assert_eq!(words.last().unwrap(), "checkout-2-before-canary");
     }

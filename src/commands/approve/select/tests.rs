@@ -1,4 +1,3 @@
-use serde::de::DeserializeSeed;
 use serde_json::{Value, json};
 
 use super::{Choice, select};
@@ -6,20 +5,10 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::source::{Answer, HubFacts, Outcome, Query};
 use crate::inventory::{Inventory, Walk};
-use crate::kubefleet::object::{DocumentSeed, Object, Parsed};
+use crate::kubefleet::object::Object;
 use crate::rollout::{Rollout, TaskTime};
 
 const GROUP: &str = "placement.kubernetes-fleet.io/v1beta1";
-
-fn parse(object: &Value) -> Object {
-    let mut parsed = Parsed::default();
-    let text = object.to_string();
-    let mut reader = serde_json::Deserializer::from_str(&text);
-    DocumentSeed::new(&mut parsed)
-        .deserialize(&mut reader)
-        .unwrap();
-    parsed.objects.pop().unwrap()
-}
 
 fn condition(kind: &str, status: &str, reason: &str) -> Value {
     json!({"type": kind, "status": status, "reason": reason, "observedGeneration": 1,
@@ -65,7 +54,7 @@ fn inventory(states: [Is; 3]) -> Inventory {
         };
         json!({"type": "Approval", "approvalRequestName": names[place], "conditions": conditions})
     };
-    let run = parse(&json!({
+    let run = Object::of(&json!({
         "apiVersion": GROUP, "kind": "ClusterStagedUpdateRun",
         "metadata": {"name": "web", "uid": "u", "generation": 1},
         "spec": {"placementName": "p", "stagedRolloutStrategyName": "s", "state": "Run"},
@@ -119,7 +108,7 @@ fn inventory(states: [Is; 3]) -> Inventory {
         if state == Is::Foreign {
             request["spec"]["parentStageRollout"] = json!("another");
         }
-        let request = parse(&request);
+        let request = Object::of(&request);
         let query = Query::named(request.kind, "", name);
         let (objects, outcome) = match state {
             Is::NotAsked | Is::Deleted => (Vec::new(), Outcome::Listed),
