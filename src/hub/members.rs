@@ -8,7 +8,6 @@ use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kube::Client;
 use kube::config::Kubeconfig;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -242,14 +241,12 @@ impl Asker {
         let config = config::of_context(kubeconfig, &context, &*variable)
             .await
             .map_err(|error| no_way(error.to_string()))?;
-        let url = config.cluster_url.to_string();
-        let url = url.trim_end_matches('/').to_owned();
+        let limit = self.limit;
         // A credential plugin is run here and now: not on a thread that others wait for.
-        let client = tokio::task::spawn_blocking(move || Client::try_from(config))
+        tokio::task::spawn_blocking(move || Connection::prepare(config, limit))
             .await
             .map_err(|error| no_way(error.to_string()))?
-            .map_err(|error| no_way(config::chain(&error)))?;
-        Ok(Connection::new(client, url, self.limit))
+            .map_err(|error| no_way(config::chain(&error)))
     }
 }
 

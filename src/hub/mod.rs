@@ -4,6 +4,7 @@
 //! asks for all of it at once, on a bounded number of connections.
 
 mod access;
+mod client;
 mod config;
 mod error;
 mod members;
@@ -19,7 +20,6 @@ use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kube::Client;
 use serde_json::value::RawValue;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Semaphore;
@@ -85,13 +85,10 @@ impl Hub {
             .map_err(|error| HubError::Config(format!("no thread can be started: {error}")))?;
         let resolved = runtime.block_on(config::resolve(flags, variable))?;
         let default_namespace = resolved.config.default_namespace.clone();
-        let url = resolved.config.cluster_url.to_string();
-        let url = url.trim_end_matches('/').to_owned();
         let inside = runtime.enter();
-        let client = Client::try_from(resolved.config)
+        let connection = Connection::prepare(resolved.config, limit)
             .map_err(|error| HubError::Config(config::chain(&error)))?;
         drop(inside);
-        let connection = Connection::new(client, url, limit);
         let served = wait(
             &runtime,
             &mut on_wait,

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use http::{Method, Request, StatusCode, header};
 use http_body_util::BodyExt;
-use kube::Client;
 use kube::client::Body;
+use kube::{Client, Config};
 use serde::Deserialize;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
+use super::client::client;
 use super::config::chain;
 use super::error::HubError;
 
@@ -40,8 +41,13 @@ pub(super) struct Answer {
 const NEVER: Duration = Duration::from_hours(100 * 365 * 24);
 
 impl Connection {
-    pub(super) fn new(client: Client, url: String, limit: Option<Duration>) -> Self {
-        Self { client, url, limit }
+    /// Prepares a connection, which may run a credential plugin; nothing is sent yet. `limit` is
+    /// the time for one request. Must be called within a Tokio runtime.
+    pub(super) fn prepare(config: Config, limit: Option<Duration>) -> Result<Self, kube::Error> {
+        let url = config.cluster_url.to_string();
+        let url = url.trim_end_matches('/').to_owned();
+        let client = client(config)?;
+        Ok(Self { client, url, limit })
     }
 
     /// Reads a path.
@@ -61,6 +67,8 @@ impl Connection {
     ) -> Result<Answer, HubError> {
         let deadline = Instant::now() + self.limit.unwrap_or(NEVER);
         let mut pause = FIRST_PAUSE;
+        // What the tries before said: it tells more than that the time is up.
+        let mut last = None;
         for attempt in 1.. {
             let once = self.once(method.clone(), path, accept, body);
             let Ok(tried) = timeout_at(deadline, once).await else {
@@ -75,10 +83,11 @@ impl Connection {
             if !error.may_pass() || attempt >= ATTEMPTS || again >= deadline {
                 return Err(error);
             }
+            last = Some(error);
             sleep_until(again).await;
             pause *= 2;
         }
-        Err(self.timed_out())
+        Err(last.unwrap_or_else(|| self.timed_out()))
     }
 
     pub(super) fn timed_out(&self) -> HubError {

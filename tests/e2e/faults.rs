@@ -307,6 +307,20 @@ fn the_bindings_cannot_be_read() {
     }
 }
 
+/// The hub was busy, and then it was silent until the time was up: that it was busy tells more.
+#[test]
+fn what_the_hub_said_last_is_told() {
+    let Some(bad) = Bad::hub() else { return };
+    let rules = vec![
+        Rule::new(RUNS, Fault::Internal).times(1),
+        Rule::new(RUNS, Fault::Hang),
+    ];
+    let tried = bad.run("status", rules);
+    let words = "the hub answered 500: Internal error";
+    check("status", &tried, 1, words);
+    assert!(tried.took >= LIMIT, "{:?}", tried.took);
+}
+
 #[test]
 fn what_passes_is_waited_for() {
     beside_each_other(|bad, command| {

@@ -205,6 +205,67 @@ fn a_run_that_waits(scene: &Scene) -> String {
     run
 }
 
+/// A command, and who runs it.
+struct Asked {
+    command: &'static str,
+    /// Who has every permission of its table.
+    whole: String,
+    /// Who lacks one of them.
+    without: Vec<(&'static Permission, String)>,
+}
+
+/// What all commands are called with.
+struct Calls<'c> {
+    scene: &'c Scene,
+    users: &'c Users,
+    run: &'c str,
+    now: &'c str,
+}
+
+impl Calls<'_> {
+    fn ran(&self, kubeconfig: &std::path::Path, command: &str) -> Ran {
+        plugin(self.scene, kubeconfig, command, self.run, self.now)
+    }
+
+    /// Runs a command as each of its users. Says what was not as it should be.
+    fn check(&self, asked: &Asked) -> Vec<String> {
+        let Asked { command, whole, .. } = asked;
+        let admin = self.ran(&self.scene.hub.kubeconfig, command);
+        let green = self.ran(&self.users.kubeconfig(whole), command);
+        assert_eq!(green.code, admin.code, "{command}: {}", green.err);
+        if permissions::ALL
+            .iter()
+            .any(|needs| needs.command == *command && needs.role != permissions::Role::Viewer)
+        {
+            assert_eq!(admin.code, 0, "{command}: {}{}", admin.out, admin.err);
+        }
+        if *command == "diagnose" {
+            let report = green.json();
+            assert_eq!(report["notChecked"], json!([]), "{command}");
+            assert_eq!(report, admin.json());
+        }
+        let wrong = |(missing, user): &(&Permission, String)| {
+            let kind = permissions::kind(missing.concept, &scope_of(self.scene));
+            let ran = self.ran(&self.users.kubeconfig(user), command);
+            let said = format!("{}{}", ran.out, ran.err);
+            let fine = match missing.need {
+                Need::Required => {
+                    ran.code == 7
+                        && said.contains("forbidden")
+                        && (said.contains(kind.plural()) || said.contains(kind.name()))
+                }
+                Need::Useful => {
+                    let told = said.contains("forbidden") && said.contains(kind.name());
+                    ran.code == admin.code || (ran.code == 7 && told)
+                }
+            };
+            let what = format!("{command} without {} {kind}", missing.verb.as_str());
+            (!fine).then(|| format!("{what}: {} {said}", ran.code))
+        };
+        asked.without.iter().filter_map(wrong).collect()
+    }
+}
+
 #[test]
 fn every_command_needs_what_its_table_says() {
     let scenes = both("rights");
@@ -226,7 +287,7 @@ fn every_command_needs_what_its_table_says() {
             .map(|needs| {
                 let whole = users.with(&scope, needs.permissions);
                 // One scope is enough to see each permission missed.
-                let without: Vec<_> = needs
+                let without = needs
                     .permissions
                     .iter()
                     .filter(|_| !scene.namespaced)
@@ -240,53 +301,34 @@ fn every_command_needs_what_its_table_says() {
                         (missing, users.with(&scope, &rest))
                     })
                     .collect();
-                (needs.command, whole, without)
+                Asked {
+                    command: needs.command,
+                    whole,
+                    without,
+                }
             })
             .collect();
         users.settle(&scope);
         let able: BTreeMap<_, _> = plan
             .iter()
-            .map(|(command, whole, _)| (*command, whole.clone()))
+            .map(|asked| (asked.command, asked.whole.clone()))
             .collect();
-        let mut wrong = Vec::new();
-        // One moment for all reports.
+        // One moment for all reports. Nothing is done, so that all can be asked at once.
         let now = jiff::Timestamp::now().to_string();
-        for (command, whole, without) in plan {
-            let admin = plugin(&scene, &scene.hub.kubeconfig, command, &run, &now);
-            let green = plugin(&scene, &users.kubeconfig(&whole), command, &run, &now);
-            assert_eq!(green.code, admin.code, "{command}: {}", green.err);
-            if permissions::ALL
+        let calls = Calls {
+            scene: &scene,
+            users: &users,
+            run: &run,
+            now: &now,
+        };
+        let wrong: Vec<_> = std::thread::scope(|scope| {
+            let asked: Vec<_> = plan
                 .iter()
-                .any(|needs| needs.command == command && needs.role != permissions::Role::Viewer)
-            {
-                assert_eq!(admin.code, 0, "{command}: {}{}", admin.out, admin.err);
-            }
-            if command == "diagnose" {
-                let report = green.json();
-                assert_eq!(report["notChecked"], json!([]), "{command}");
-                assert_eq!(report, admin.json());
-            }
-            for (missing, user) in without {
-                let kind = permissions::kind(missing.concept, &scope);
-                let what = format!("{command} without {} {kind}", missing.verb.as_str());
-                let ran = plugin(&scene, &users.kubeconfig(&user), command, &run, &now);
-                let said = format!("{}{}", ran.out, ran.err);
-                let fine = match missing.need {
-                    Need::Required => {
-                        ran.code == 7
-                            && said.contains("forbidden")
-                            && (said.contains(kind.plural()) || said.contains(kind.name()))
-                    }
-                    Need::Useful => {
-                        let told = said.contains("forbidden") && said.contains(kind.name());
-                        ran.code == admin.code || (ran.code == 7 && told)
-                    }
-                };
-                if !fine {
-                    wrong.push(format!("{what}: {} {said}", ran.code));
-                }
-            }
-        }
+                .map(|asked| scope.spawn(|| calls.check(asked)))
+                .collect();
+            let wrong = asked.into_iter().map(|asked| asked.join().unwrap());
+            wrong.flatten().collect()
+        });
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
         // What is done is allowed as what is only checked.
         for (command, more) in [

@@ -253,7 +253,7 @@ impl Scene {
                 return;
             }
             assert!(begun.elapsed() < self.hub.patience(), "{path} is not gone");
-            std::thread::sleep(std::time::Duration::from_millis(50));
+            std::thread::sleep(std::time::Duration::from_millis(200));
         }
     }
 
@@ -280,7 +280,7 @@ impl Scene {
                 "{path} is not {what} within {patience:?}: {:#}",
                 object.map_or(Value::Null, |mut object| object["status"].take())
             );
-            std::thread::sleep(std::time::Duration::from_millis(100));
+            std::thread::sleep(std::time::Duration::from_millis(200));
         }
     }
 
@@ -333,7 +333,7 @@ impl Scene {
         while !is(&self.latest()) {
             let waited = begun.elapsed();
             assert!(waited < self.hub.patience(), "no snapshot of {}", self.name);
-            std::thread::sleep(std::time::Duration::from_millis(100));
+            std::thread::sleep(std::time::Duration::from_millis(200));
         }
     }
 

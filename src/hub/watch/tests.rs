@@ -4,7 +4,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use kube::{Client, Config};
+use kube::Config;
 use tokio::runtime::{Builder, Runtime};
 
 use super::{Event, Mirror, News, Next, Pace, Watch, What};
@@ -175,9 +175,8 @@ impl Hub {
     fn watch(&self, queries: &[Query]) -> Watch {
         let _inside = self.runtime.enter();
         let config = Config::new(self.server.url.parse().unwrap());
-        let client = Client::try_from(config).unwrap();
         let limit = Some(Duration::from_secs(5));
-        let connection = Connection::new(client, self.server.url.clone(), limit);
+        let connection = Connection::prepare(config, limit).unwrap();
         let mut served = Served::default();
         served.unknown = true;
         let handle = self.runtime.handle().clone();

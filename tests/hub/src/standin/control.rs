@@ -1,16 +1,19 @@
 //! What the controllers have in common: they look at everything, rest until something changes or
 //! is due, and look again.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::{StreamExt, stream};
+use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::api::{Answer, Api, Failure};
 use super::members::Troubles;
+use super::object::Object;
 use super::timing::Timing;
 
 /// Changes come in bursts; they are looked at together.
@@ -38,6 +41,22 @@ impl Shared {
 
     pub(crate) fn errors(&self) -> MutexGuard<'_, Vec<String>> {
         self.errors.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What was looked at and needs nothing until something changes, by its UID.
+#[derive(Default)]
+pub(crate) struct Rested(BTreeMap<String, u64>);
+
+impl Rested {
+    /// Whether this was looked at, without an error, at this revision of the world.
+    pub(crate) fn is(&self, object: &Value, revision: u64) -> bool {
+        self.0.get(object.uid()) == Some(&revision)
+    }
+
+    /// Notes the looks that came to their end. What they wrote is a later revision.
+    pub(crate) fn note(&mut self, done: Vec<(String, u64)>) {
+        self.0.extend(done);
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::api::{Answer, Api, Failure};
 use super::bindings;
 use super::conditions::{self, Conditions};
-use super::control::{Context, each};
+use super::control::{Context, Rested, each};
 use super::kinds::{Kind, Scope};
 use super::names;
 use super::object::Object;
@@ -14,23 +14,30 @@ use super::world::World;
 
 /// Keeps every binding's Works and status as they should be.
 pub(crate) async fn control(mut context: Context) {
+    let mut rested = Rested::default();
     loop {
         let (api, world) = (&context.api, context.api.world());
-        let bindings = [Kind::ClusterResourceBinding, Kind::ResourceBinding]
+        let steps = [Kind::ClusterResourceBinding, Kind::ResourceBinding]
             .into_iter()
-            .flat_map(|kind| world.all(kind));
-        let steps = bindings.map(|binding| {
-            let world = &world;
-            async move {
+            .flat_map(|kind| world.all(kind))
+            .filter_map(|binding| {
                 let scope = Scope::of(binding.namespace());
-                if binding.deleting() {
-                    delete(api, world, &scope, binding.clone()).await
-                } else {
-                    deliver(api, world, &scope, binding.clone()).await
+                let seen = world.revision(&scope, binding.label(names::PLACEMENT));
+                (!rested.is(binding, seen)).then_some((binding, scope, seen))
+            })
+            .map(|(binding, scope, seen)| {
+                let world = &world;
+                async move {
+                    if binding.deleting() {
+                        delete(api, world, &scope, binding.clone()).await?;
+                    } else {
+                        deliver(api, world, &scope, binding.clone()).await?;
+                    }
+                    Ok((binding.uid().to_owned(), seen))
                 }
-            }
-        });
-        let (_, errors) = each(steps).await;
+            });
+        let (done, errors) = each(steps).await;
+        rested.note(done);
         context.rest(None, errors).await;
     }
 }
@@ -111,11 +118,9 @@ fn own_works<'w>(world: &'w World, scope: &Scope, binding: &Value) -> Vec<&'w Va
 fn all_works<'w>(world: &'w World, scope: &Scope, binding: &Value) -> Vec<&'w Value> {
     let namespace = names::member_namespace(binding.text("/spec/targetCluster"));
     world
-        .all(Kind::Work)
+        .of_placement(Kind::Work, scope, binding.label(names::PLACEMENT))
         .filter(|work| {
-            work.namespace() == namespace
-                && work.label(names::WORK_BINDING) == binding.name()
-                && work.label(names::WORK_NAMESPACE) == scope.namespace()
+            work.namespace() == namespace && work.label(names::WORK_BINDING) == binding.name()
         })
         .collect()
 }

@@ -24,11 +24,35 @@ pub(crate) type Troubles = BTreeMap<String, Trouble>;
 /// When each member cluster has sent its last heartbeat.
 type Beats = BTreeMap<String, Instant>;
 
+/// What is known of one generation of a Work.
+struct Seen {
+    /// When it was first seen.
+    at: Instant,
+    /// In which state nothing was left to report.
+    rested: Option<State>,
+}
+
+impl Seen {
+    fn now() -> Self {
+        Self {
+            at: Instant::now(),
+            rested: None,
+        }
+    }
+}
+
+/// What a report on a Work depends on, but for the time.
+#[derive(PartialEq, Eq)]
+struct State {
+    version: String,
+    trouble: Option<Trouble>,
+}
+
 /// Keeps every member cluster and the status of its Works as they should be.
 pub(crate) async fn control(mut context: Context) {
     let mut beats = Beats::new();
-    // When a version of a Work was first seen.
-    let mut works: BTreeMap<(String, i64), Instant> = BTreeMap::new();
+    // By UID and generation.
+    let mut works: BTreeMap<(String, i64), Seen> = BTreeMap::new();
     loop {
         let (api, timing, world) = (&context.api, &context.timing, context.api.world());
         let troubles = troubles(&world, &context.shared.troubles());
@@ -51,24 +75,45 @@ pub(crate) async fn control(mut context: Context) {
                 due.push(next);
             }
         }
-        let seen = |work: &Value| {
+        let now_seen: BTreeMap<_, _> = world
+            .all(Kind::Work)
+            .map(|work| {
+                let key = (work.uid().to_owned(), work.generation());
+                let seen = works.remove(&key).unwrap_or_else(Seen::now);
+                (key, seen)
+            })
+            .collect();
+        works = now_seen;
+        let steps = world.all(Kind::Work).filter_map(|work| {
             let key = (work.uid().to_owned(), work.generation());
-            let at = works.get(&key).copied().unwrap_or_else(Instant::now);
-            (key, at)
-        };
-        let now_seen: BTreeMap<_, _> = world.all(Kind::Work).map(seen).collect();
-        let steps = world.all(Kind::Work).map(|work| {
+            let seen = works.get(&key)?;
             let cluster = work
                 .namespace()
                 .strip_prefix("fleet-member-")
                 .unwrap_or_default();
-            let trouble = troubles.get(cluster);
-            report(api, timing, work.clone(), trouble, seen(work).1)
+            let state = State {
+                version: work.text("/metadata/resourceVersion").to_owned(),
+                trouble: troubles.get(cluster).cloned(),
+            };
+            if seen.rested.as_ref() == Some(&state) {
+                return None;
+            }
+            let at = seen.at;
+            Some(async move {
+                let due = report(api, timing, work.clone(), state.trouble.as_ref(), at).await?;
+                Ok((key, state, due))
+            })
         });
         let (reports, more) = each(steps).await;
         errors.extend(more);
-        due.extend(reports.into_iter().flatten());
-        works = now_seen;
+        for (key, state, next) in reports {
+            due.extend(next);
+            if next.is_none()
+                && let Some(seen) = works.get_mut(&key)
+            {
+                seen.rested = Some(state);
+            }
+        }
         context.rest(due.into_iter().min(), errors).await;
     }
 }

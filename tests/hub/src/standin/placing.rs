@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::api::{Answer, Api, Failure};
-use super::control::{Context, each};
+use super::control::{Context, Rested, each};
 use super::halt::Halt;
 use super::kinds::{Kind, Scope};
 use super::names;
@@ -18,26 +18,35 @@ use super::world::World;
 
 /// Keeps every placement's policy snapshots, bindings and status as they should be.
 pub(crate) async fn control(mut context: Context) {
+    let mut rested = Rested::default();
     loop {
         let (api, timing, world) = (&context.api, &context.timing, context.api.world());
-        let placements = [Kind::ClusterResourcePlacement, Kind::ResourcePlacement]
-            .into_iter()
-            .flat_map(|kind| world.all(kind));
-        let steps = placements.map(|placement| {
-            let world = &world;
-            async move {
-                let scope = Scope::of(placement.namespace());
-                if placement.deleting() {
-                    delete(api, world, &scope, placement.clone()).await
-                } else {
-                    place(api, world, &scope, placement.clone()).await?;
-                    snapshot(api, timing, world, &scope, placement).await
-                }
-            }
-        });
-        let (_, errors) = each(steps).await;
         // Nobody tells when the content changes.
-        let again = (!api.served.obeys_state).then(|| Instant::now() + timing.look);
+        let always = !api.served.obeys_state;
+        let steps = [Kind::ClusterResourcePlacement, Kind::ResourcePlacement]
+            .into_iter()
+            .flat_map(|kind| world.all(kind))
+            .filter_map(|placement| {
+                let scope = Scope::of(placement.namespace());
+                let seen = world.revision(&scope, placement.name());
+                let at_rest = rested.is(placement, seen) && !always;
+                (!at_rest).then_some((placement, scope, seen))
+            })
+            .map(|(placement, scope, seen)| {
+                let world = &world;
+                async move {
+                    if placement.deleting() {
+                        delete(api, world, &scope, placement.clone()).await?;
+                    } else {
+                        place(api, world, &scope, placement.clone()).await?;
+                        snapshot(api, timing, world, &scope, placement).await?;
+                    }
+                    Ok((placement.uid().to_owned(), seen))
+                }
+            });
+        let (done, errors) = each(steps).await;
+        rested.note(done);
+        let again = always.then(|| Instant::now() + timing.look);
         context.rest(again, errors).await;
     }
 }
