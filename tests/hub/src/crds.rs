@@ -5,6 +5,7 @@ mod own;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use futures::future;
 use kube::Client;
 use serde_json::Value;
 
@@ -80,29 +81,33 @@ pub async fn install(client: &Client, manifests: &[Value]) -> Result<(), Error> 
             .await
             .map_err(context(doing()))?;
     }
+    // The first request for a kind takes a second, in which the server sets up its storage.
+    future::try_join_all(manifests.iter().map(|manifest| served(client, manifest))).await?;
+    Ok(())
+}
+
+/// Waits until the kind of a CRD is served.
+async fn served(client: &Client, manifest: &Value) -> Result<(), Error> {
+    let spec = &manifest["spec"];
+    let version = items(&spec["versions"]).find(|version| version["storage"] == true);
+    let path = format!(
+        "/apis/{}/{}/{}",
+        text(&spec["group"]),
+        text(&version.unwrap_or(&Value::Null)["name"]),
+        text(&spec["names"]["plural"])
+    );
     let begun = Instant::now();
-    for manifest in manifests {
-        let spec = &manifest["spec"];
-        let version = items(&spec["versions"]).find(|version| version["storage"] == true);
-        let path = format!(
-            "/apis/{}/{}/{}",
-            text(&spec["group"]),
-            text(&version.unwrap_or(&Value::Null)["name"]),
-            text(&spec["names"]["plural"])
-        );
-        loop {
-            let request = http::Request::get(&path).body(Vec::new());
-            let request = request.map_err(context(format!("asking for {path}")))?;
-            match client.request::<Value>(request).await {
-                Ok(_) => break,
-                Err(error) if begun.elapsed() > PATIENCE => {
-                    return Err(Error::Failed(format!("{path} is not served: {error}")));
-                }
-                Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
+    loop {
+        let request = http::Request::get(&path).body(Vec::new());
+        let request = request.map_err(context(format!("asking for {path}")))?;
+        match client.request::<Value>(request).await {
+            Ok(_) => return Ok(()),
+            Err(error) if begun.elapsed() > PATIENCE => {
+                return Err(Error::Failed(format!("{path} is not served: {error}")));
             }
+            Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     }
-    Ok(())
 }
 
 /// The folder of a version's published CRDs, when it is there.

@@ -350,20 +350,18 @@ async fn a_hub_enforces_ours() {
 
 #[tokio::test]
 async fn a_hub_takes_the_published_and_the_oldest() {
-    let Some(hub) = hub().await else { return };
-    hub.install(&Crds::OwnAlphaOnly).await.unwrap();
-    drop(hub);
-    let hub = self::hub().await.unwrap();
-    hub.install(&Crds::OwnOld).await.unwrap();
-    drop(hub);
-    for version in ["head", "v0.3.1", "v0.1.2"] {
-        if published_folder(version).is_none() {
+    let all = [Crds::OwnAlphaOnly, Crds::OwnOld]
+        .into_iter()
+        .chain(["head", "v0.3.1", "v0.1.2"].map(|version| Crds::Published(version.to_owned())));
+    let installed = all.map(|crds| async move {
+        if let Crds::Published(version) = &crds
+            && published_folder(version).is_none()
+        {
             eprintln!("skipped: KubeFleet's published CRDs of {version} are not there");
-            continue;
+            return;
         }
-        let hub = self::hub().await.unwrap();
-        hub.install(&Crds::Published(version.to_owned()))
-            .await
-            .unwrap();
-    }
+        let Some(hub) = hub().await else { return };
+        hub.install(&crds).await.unwrap();
+    });
+    futures::future::join_all(installed).await;
 }
