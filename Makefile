@@ -7,8 +7,8 @@ build:
 
 test: lint generated
 	# The end-to-end tests wait more than they work.
-	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-6} cargo test --workspace
-	$(MAKE) versions
+	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-8} cargo test --workspace
+	$(MAKE) -j3 versions
 	$(MAKE) pages
 
 lint:
@@ -21,14 +21,16 @@ generated:
 	cargo xtask schemas
 
 # A release on other hubs: what KubeFleet served before, and what it published where that is at hand.
-versions:
-	set -e; for crds in old alpha $$(ls ../shared/crds 2>/dev/null | grep -v README); do \
-	  FLEET_STAGE_CRDS=$$crds cargo test --test e2e versions::; \
-	done
+# They wait more than they work, too: `make -j3 versions`.
+VERSIONS := old alpha $(filter-out README%,$(notdir $(wildcard ../shared/crds/*)))
+versions: $(VERSIONS:%=version-%)
+
+version-%:
+	FLEET_STAGE_CRDS=$* cargo test --workspace --test e2e versions::
 
 # What `-o html` writes, in a real browser. Says so where there is none.
 pages:
-	cargo build
+	cargo build --workspace
 	tests/browser/run
 
 deny:
