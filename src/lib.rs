@@ -23,7 +23,7 @@ pub mod ui;
 use std::ffi::OsString;
 
 use clap::FromArgMatches;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ErrorKind};
 use jiff::Timestamp;
 
 use cli::{Cli, Command};
@@ -52,7 +52,11 @@ pub fn run(
         .and_then(|matches| Cli::from_arg_matches(&matches));
     let exit = match parsed {
         Ok(cli) => command(&cli, ui, clock),
-        Err(error) => refuse(&error, ui),
+        Err(mut error) => {
+            // One line with all of them, which `--help` has in a readable form.
+            error.remove(ContextKind::ValidSubcommand);
+            refuse(&error, ui)
+        }
     };
     if ui.has_failed() { Exit::Error } else { exit }
 }

@@ -25,7 +25,8 @@ use crate::ui::Ui;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage delete example-run\n  \
-    kubectl fleet-stage delete example-run -n my-app-namespace --yes\n\n\
+    kubectl fleet-stage delete example-run -n my-app-namespace --yes\n  \
+    kubectl fleet-stage delete example-run --ignore-not-found --yes\n\n\
     Exit codes:\n  \
     0  deleted\n  \
     1  not confirmed, refused, or changed since it was shown\n  \
@@ -36,6 +37,9 @@ pub struct DeleteArgs {
     /// The update runs: names, or TYPE/NAME such as csur/x, with -n sur/x
     #[arg(value_name = "RUN", required = true)]
     runs: Vec<String>,
+    /// Succeed where a run does not exist
+    #[arg(long)]
+    ignore_not_found: bool,
     #[command(flatten)]
     writing: Writing,
 }
@@ -49,13 +53,21 @@ pub fn run(
 ) -> Result<Exit, Error> {
     let mut reading = writing::open("delete", global, ui, clock)?;
     let namespace = global.namespace.as_deref();
-    let found: Result<Vec<_>, _> = args
-        .runs
-        .iter()
-        .map(|word| reading.target_of(Some(word), namespace, &[Concept::UpdateRun], ui))
-        .collect();
+    let mut runs = Vec::new();
+    for word in &args.runs {
+        let found = reading.target_of(Some(word), namespace, &[Concept::UpdateRun], ui);
+        match found {
+            Err(error) if args.ignore_not_found && error.exit == Exit::NotFound => {
+                ui.status(&error.message);
+            }
+            found => runs.push(found?),
+        }
+    }
+    if runs.is_empty() {
+        return Ok(Exit::Done);
+    }
     let mut shown = Vec::new();
-    for run in found? {
+    for run in runs {
         let inventory = reading.overview(&run)?;
         let rollout = rollout_of(&inventory, &run)?;
         ui.preview(&leaves(&rollout));

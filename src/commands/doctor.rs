@@ -4,12 +4,13 @@ mod checks;
 
 use std::collections::BTreeSet;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::global::Global;
+use super::output::Form;
 use super::permissions::{self, Need, Role};
 use super::reading::{self, Input, Reading};
 use crate::error::Error;
@@ -17,7 +18,6 @@ use crate::exit::Exit;
 use crate::hub::Access;
 use crate::kubefleet::object::OWN_API_VERSION;
 use crate::kubefleet::{Concept, Kind, Scope};
-use crate::render;
 use crate::render::style::Paint;
 use crate::render::wrap;
 use crate::ui::Ui;
@@ -41,15 +41,7 @@ pub struct DoctorArgs {
     rbac: Option<Role>,
     /// The format
     #[arg(short, long, value_enum, default_value_t, value_name = "FORMAT")]
-    output: Format,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum Format {
-    #[default]
-    Text,
-    Json,
-    Yaml,
+    output: Form,
 }
 
 /// How a check went.
@@ -171,11 +163,9 @@ pub fn run(
         checks: checks::all(&mut reading, &scope, clock),
         permissions,
     };
-    let text = match args.output {
-        Format::Text => text(&doctor, ui.paint(), ui.width()),
-        Format::Json => render::json(&doctor).map_err(|error| Error::failed(error.to_string()))?,
-        Format::Yaml => render::yaml(&doctor).map_err(Error::failed)?,
-    };
+    let text = args
+        .output
+        .print(&doctor, || text(&doctor, ui.paint(), ui.width()))?;
     ui.answer(&text);
     Ok(doctor.exit())
 }

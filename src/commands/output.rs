@@ -79,6 +79,33 @@ impl Output {
     }
 }
 
+/// How one thing is printed, of which there is no table.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Form {
+    #[default]
+    /// For people
+    Text,
+    /// A JSON document
+    Json,
+    /// A YAML document
+    Yaml,
+}
+
+impl Form {
+    /// The text, or the document of the same.
+    pub fn print<T: Serialize>(
+        self,
+        data: &T,
+        text: impl FnOnce() -> String,
+    ) -> Result<String, Error> {
+        match self {
+            Self::Text => Ok(text()),
+            Self::Json => document(data, Format::Json),
+            Self::Yaml => document(data, Format::Yaml),
+        }
+    }
+}
+
 /// How long ago something was.
 pub fn age(then: Option<Timestamp>, now: Timestamp) -> Option<String> {
     then.map(|then| duration::describe(now.duration_since(then)))

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::global::Global;
-use super::output;
+use super::output::Form;
 use super::planning::{self, StrategyChoice, Wish};
 use super::reading::{self, Input};
 use super::snapshots::KEEP;
@@ -78,16 +78,7 @@ pub struct PlanArgs {
         value_name = "FORMAT",
         help_heading = "Output"
     )]
-    output: Format,
-}
-
-/// How a plan is printed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    #[default]
-    Text,
-    Json,
-    Yaml,
+    output: Form,
 }
 
 /// A plan, and what of the content changes.
@@ -136,28 +127,19 @@ pub fn run(
         .diff
         .then(|| diff::changes(&plan, &planned.around, args.show_secrets));
     let exit = Exit::from(plan.outcome);
-    let text = match args.output {
-        Format::Text => {
-            let mut text = planning::show(&plan, &look(ui, global));
-            for change in changes.iter().flatten() {
-                text.push('\n');
-                text.push_str(&change.text(ui.paint()));
-            }
-            text
-        }
-        format => {
-            let diffs = changes.as_ref();
-            let view = PlanView {
-                plan,
-                diffs: diffs.map(|all| all.iter().map(VersionDiff::new).collect()),
-            };
-            let format = match format {
-                Format::Yaml => output::Format::Yaml,
-                _ => output::Format::Json,
-            };
-            output::document(&view, format)?
-        }
+    let diffs = changes.as_ref();
+    let view = PlanView {
+        diffs: diffs.map(|all| all.iter().map(VersionDiff::new).collect()),
+        plan,
     };
+    let text = args.output.print(&view, || {
+        let mut text = planning::show(&view.plan, &look(ui, global));
+        for change in changes.iter().flatten() {
+            text.push('\n');
+            text.push_str(&change.text(ui.paint()));
+        }
+        text
+    })?;
     ui.answer(&text);
     diff::note(changes.as_deref(), &wish, ui);
     Ok(exit)

@@ -4,10 +4,10 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::output::Form;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::object::OWN_API_VERSION;
-use crate::render;
 use crate::ui::Ui;
 
 /// Print the version
@@ -18,15 +18,7 @@ use crate::ui::Ui;
 pub struct VersionArgs {
     /// The format
     #[arg(short, long, value_enum, default_value_t, value_name = "FORMAT")]
-    output: Format,
-}
-
-#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
-enum Format {
-    #[default]
-    Text,
-    Json,
-    Yaml,
+    output: Form,
 }
 
 /// Which version of the plugin it is.
@@ -49,11 +41,9 @@ pub fn run(args: &VersionArgs, ui: &mut Ui) -> Result<Exit, Error> {
         kind: "Version",
         version: env!("CARGO_PKG_VERSION"),
     };
-    let text = match args.output {
-        Format::Text => format!("kubectl-fleet-stage {}\n", version.version),
-        Format::Json => render::json(&version).map_err(|error| Error::failed(error.to_string()))?,
-        Format::Yaml => render::yaml(&version).map_err(Error::failed)?,
-    };
+    let text = args.output.print(&version, || {
+        format!("kubectl-fleet-stage {}\n", version.version)
+    })?;
     ui.answer(&text);
     Ok(Exit::Done)
 }

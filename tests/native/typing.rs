@@ -110,7 +110,7 @@ impl Typist {
 }
 
 /// What is typed after the program's name, and what the hub's candidates are; of some, not all.
-pub const LIVE: [(&str, &[&str], bool); 9] = [
+pub const LIVE: [(&str, &[&str], bool); 10] = [
     (
         "approve ",
         &[
@@ -129,9 +129,20 @@ pub const LIVE: [(&str, &[&str], bool); 9] = [
     ("rollback crp/checkout --to ", &["1", "0"], true),
     (
         "wait checkout-2 --for ",
-        &["succeeded", "stage=canary", "approval=canary"],
-        false,
+        &[
+            "succeeded",
+            "initialized",
+            "started",
+            "stopped",
+            "approval",
+            "stage=staging",
+            "stage=canary",
+            "stage=prod",
+            "approval=canary",
+        ],
+        true,
     ),
+    ("approve checkout-2 --stage ", &["canary"], true),
     ("stop -n team-a ", &["web-1"], true),
     ("resume ", &["gateway-1"], true),
     ("explain FS40", &["FS401", "FS402", "FS408"], false),

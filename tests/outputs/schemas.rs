@@ -26,48 +26,52 @@ fn check(schemas: &Schemas, name: &str, arguments: &str) {
 #[test]
 fn real_outputs_are_what_their_schemas_say() {
     let schemas = Schemas::published();
-    for path in examples() {
-        let (about, file) = (about(&path), path.display());
-        check(&schemas, "diagnosis", &format!("diagnose {about}"));
-        check(&schemas, "status", &format!("status {about}"));
-        check(
-            &schemas,
-            "diagnosis-list",
-            &format!("diagnose --all -A -f {file}"),
-        );
-        check(&schemas, "run-list", &format!("list -A -f {file}"));
-        check(
-            &schemas,
-            "approval-list",
-            &format!("approvals -A -f {file}"),
-        );
-        check(
-            &schemas,
-            "strategy-list",
-            &format!("strategies -A -f {file}"),
-        );
-        let placement = placement(&about);
-        // It may be what is missing.
-        if say(&format!("status {placement} -f {file}")).code == 6 {
-            continue;
+    let examples: Vec<_> = examples().into_iter().collect();
+    std::thread::scope(|scope| {
+        for some in examples.chunks(examples.len().div_ceil(4)) {
+            scope.spawn(|| some.iter().for_each(|path| check_example(&schemas, path)));
         }
-        check(
-            &schemas,
-            "diagnosis",
-            &format!("diagnose {placement} -f {file}"),
-        );
-        check(&schemas, "status", &format!("status {placement} -f {file}"));
-        check(
-            &schemas,
-            "history",
-            &format!("history {placement} -f {file}"),
-        );
-        check(
-            &schemas,
-            "snapshot-list",
-            &format!("snapshots {placement} -f {file}"),
-        );
+    });
+}
+
+/// Checks what each command says of an example.
+fn check_example(schemas: &Schemas, path: &Path) {
+    let (about, file) = (about(path), path.display());
+    check(schemas, "diagnosis", &format!("diagnose {about}"));
+    check(schemas, "status", &format!("status {about}"));
+    check(
+        schemas,
+        "diagnosis-list",
+        &format!("diagnose --all -A -f {file}"),
+    );
+    check(schemas, "run-list", &format!("list -A -f {file}"));
+    check(schemas, "approval-list", &format!("approvals -A -f {file}"));
+    check(
+        schemas,
+        "strategy-list",
+        &format!("strategies -A -f {file}"),
+    );
+    let placement = placement(&about);
+    // It may be what is missing.
+    if say(&format!("status {placement} -f {file}")).code == 6 {
+        return;
     }
+    check(
+        schemas,
+        "diagnosis",
+        &format!("diagnose {placement} -f {file}"),
+    );
+    check(schemas, "status", &format!("status {placement} -f {file}"));
+    check(
+        schemas,
+        "history",
+        &format!("history {placement} -f {file}"),
+    );
+    check(
+        schemas,
+        "snapshot-list",
+        &format!("snapshots {placement} -f {file}"),
+    );
 }
 
 /// The placement that a bundle is about, as it is named on the command line.

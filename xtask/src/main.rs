@@ -1,7 +1,6 @@
 //! Developer tasks: generated files, new findings, benchmarks, releases.
 
 mod bench;
-mod bench_live;
 mod book;
 mod faults;
 mod generate;
@@ -44,12 +43,8 @@ enum Task {
         /// The folder under src/diagnose/rules
         area: String,
     },
-    /// Measure `diagnose` on large bundles, and on a live hub with a thousand clusters
-    Bench {
-        /// The live hub alone
-        #[arg(long)]
-        live: bool,
-    },
+    /// Measure the start-up, and `diagnose` on large bundles and on a hub with a thousand clusters
+    Bench(bench::BenchArgs),
     /// Measure what becomes of each write when it goes wrong, and write the reference page
     Faults,
     /// Start a hub with a small fleet to try the plugin on, until Ctrl-C
@@ -68,7 +63,7 @@ fn main() -> ExitCode {
         Task::Gen { check } => generate::run(&root, check),
         Task::Schemas { release } => schemas::run(&root, release),
         Task::NewFinding { code, name, area } => new_finding::run(&root, &code, &name, &area),
-        Task::Bench { live } => bench::run(&root, live),
+        Task::Bench(args) => bench::run(&root, &args),
         Task::Faults => faults::run(&root),
         Task::Playground { members } => playground::run(&root, members),
         Task::Release(args) => release::task::run(&root, &args),

@@ -12,7 +12,7 @@ use crate::hub::{Hub, contexts};
 use crate::inventory::choose::is_finished;
 use crate::inventory::source::{Query, Source};
 use crate::kubefleet::object::Body;
-use crate::kubefleet::run::{RunState, UpdateRun};
+use crate::kubefleet::run::{RunState, StageStatus, TaskStatus, UpdateRun};
 use crate::kubefleet::{Concept, Conditions, Kind, Scope, duration, names, reasons};
 use crate::rollout::approvals::answered;
 
@@ -31,7 +31,7 @@ pub(super) enum Hint {
     Strategies,
     /// The snapshots of the placement that was named, or of the run's.
     Snapshots,
-    /// The stages of the run that was named.
+    /// The stages of the run that was named that are still to be approved.
     Stages,
     /// What can be waited for.
     Conditions,
@@ -185,16 +185,14 @@ fn conditions(typed: &Words, current: &str) -> Found {
     ]
     .map(|(word, help)| (word.to_owned(), help.to_owned()))
     .into();
-    let stages = Asked::connect(typed).and_then(|mut asked| asked.stages());
-    for (stage, _) in stages.unwrap_or_default() {
-        words.push((
-            format!("stage={stage}"),
-            "the stage is completed".to_owned(),
-        ));
-        words.push((
-            format!("approval={stage}"),
-            "its approval is asked for".to_owned(),
-        ));
+    let run = Asked::connect(typed).and_then(|mut asked| asked.run());
+    for stage in run.iter().flat_map(|run| &run.status.stages) {
+        let name = &stage.name;
+        words.push((format!("stage={name}"), "the stage is completed".to_owned()));
+        if approvals(stage).next().is_some() {
+            let help = "its approval is asked for".to_owned();
+            words.push((format!("approval={name}"), help));
+        }
     }
     named(words, before)
 }
@@ -375,17 +373,17 @@ impl<'t> Asked<'t> {
         })
     }
 
+    /// The stages with an approval that is not given yet.
     fn stages(&mut self) -> Option<Found> {
         let run = self.run()?;
+        let given = |task: &TaskStatus| task.conditions.is_true(reasons::APPROVAL_REQUEST_APPROVED);
         let stages = run.status.stages.iter();
-        Some(
-            stages
-                .map(|stage| {
-                    let clusters = crate::diagnose::finding::count(stage.clusters.len(), "cluster");
-                    (stage.name.clone(), clusters)
-                })
-                .collect(),
-        )
+        let open = stages.filter(|stage| approvals(stage).any(|task| !given(task)));
+        let described = open.map(|stage| {
+            let clusters = crate::diagnose::finding::count(stage.clusters.len(), "cluster");
+            (stage.name.clone(), clusters)
+        });
+        Some(described.collect())
     }
 
     /// The placement that was named, or that of the run that was.
@@ -443,6 +441,12 @@ impl<'t> Asked<'t> {
         let names = items.filter_map(|item| item["metadata"]["name"].as_str());
         Some(names.map(|name| (name.to_owned(), String::new())).collect())
     }
+}
+
+/// The approvals before and after a stage.
+fn approvals(stage: &StageStatus) -> impl Iterator<Item = &TaskStatus> {
+    let tasks = stage.before.iter().chain(&stage.after);
+    tasks.filter(|task| task.is_approval())
 }
 
 /// What a run is, in a few words.

@@ -120,5 +120,9 @@ fn a_rollout_by_commands_alone() {
         scene.does(&["delete", &second, &third, "--yes"]).ends(0);
         assert!(scene.seen_run(&second).is_none() && scene.seen_run(&third).is_none());
         scene.does(&["delete", &first, "--yes"]).ends(6);
+        scene
+            .does(&["delete", &first, &second, "--yes", "--ignore-not-found"])
+            .ends(0)
+            .says(&first);
     });
 }

@@ -75,7 +75,8 @@ impl Timing {
         Self {
             look: Duration::from_secs(2),
             gate_look: Duration::from_secs(5),
-            stuck_after: Duration::from_secs(20),
+            // The cluster that is stuck from the start is so before anybody has looked.
+            stuck_after: Duration::from_secs(8),
             timed_wait_divisor: 1,
             snapshots: Some(SnapshotDelay {
                 collect: Duration::from_secs(15),

@@ -1,121 +1,62 @@
 //! `diagnose` on large bundles, against `jq .` on the same objects.
 
-use std::ffi::OsStr;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::bench_live;
+use super::{Program, Table};
 
-const RUNS: usize = 5;
 const MOMENT: &str = "2026-03-02T09:05:00Z";
+/// How often each runs, in turns.
+const ROUNDS: usize = 5;
 
-/// Builds the release binary, writes bundles, fills a hub, measures, prints the tables.
-#[allow(clippy::print_stdout)] // the tables are the answer
-pub fn run(root: &Path, live_alone: bool) -> Result<(), String> {
-    let built = Command::new("cargo")
-        .args(["build", "--release", "--quiet"])
-        .current_dir(root)
-        .status()
-        .map_err(|error| error.to_string())?;
-    if !built.success() {
-        return Err("the release build failed".to_owned());
-    }
-    let binary = root.join("target/release/kubectl-fleet-stage");
-    let folder = root.join("target/bench");
-    std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-    if !live_alone {
-        bundles(&binary, &folder)?;
-    }
-    println!("{}", bench_live::run(&binary, &folder)?);
-    Ok(())
-}
-
-#[allow(clippy::print_stdout)] // the table is the answer
-fn bundles(binary: &Path, folder: &Path) -> Result<(), String> {
-    println!("| clusters | file | MB | diagnose | jq . | ratio | peak memory | memory / file |");
-    println!("|---|---|---|---|---|---|---|---|");
+/// Writes bundles, measures, and gives back the table.
+pub fn run(binary: &Path, folder: &Path) -> Result<String, String> {
+    let mut table = Table::new(&[
+        "clusters",
+        "file",
+        "MB",
+        "diagnose",
+        "jq .",
+        "ratio",
+        "peak memory",
+        "memory / file",
+    ]);
     for clusters in [100, 1000, 5000] {
         let document = bundle(clusters);
         let json = folder.join(format!("{clusters}.json"));
-        write(
-            &json,
-            serde_json::to_string_pretty(&document)
-                .map_err(|e| e.to_string())?
-                .as_bytes(),
-        )?;
+        let text = serde_json::to_string_pretty(&document).map_err(|error| error.to_string())?;
+        write(&json, text.as_bytes())?;
         let yaml = folder.join(format!("{clusters}.yaml"));
         let text = kubectl_fleet_stage::render::yaml(&document)?;
         write(&yaml, text.as_bytes())?;
-        let jq = time(&mut || quiet("jq", &[".".as_ref(), json.as_os_str()]));
-        for file in [&json, &yaml] {
-            let args = diagnose(file);
-            let ours = time(&mut || quiet(binary, &args));
-            let memory = peak_memory(binary, &args);
-            row(clusters, file, ours, jq, memory);
+        let jq = Program::new("jq", [".".as_ref(), json.as_os_str()]);
+        let [on_json, on_yaml] = [&json, &yaml].map(|file| diagnose(binary, file));
+        let times = super::in_turns(
+            &[jq, on_json.clone(), on_yaml.clone()],
+            ROUNDS,
+            Duration::ZERO,
+        )?;
+        for (kind, program, time) in [("json", on_json, times[1]), ("yaml", on_yaml, times[2])] {
+            let file = folder.join(format!("{clusters}.{kind}"));
+            let memory = program.peak_memory();
+            table.row(&row(clusters, kind, &file, [time, times[0]], memory));
         }
     }
-    start_up(binary, folder)?;
-    println!();
-    Ok(())
+    Ok(table.text)
 }
 
-/// What needs neither a hub nor objects: how long it takes to be there.
-#[allow(clippy::print_stdout)] // the rows are the answer
-fn start_up(binary: &Path, folder: &Path) -> Result<(), String> {
-    // The name under which kubectl asks for candidates.
-    let completing = folder.join("kubectl_complete-fleet_stage");
-    std::fs::copy(binary, &completing)
-        .map_err(|error| format!("{}: {error}", completing.display()))?;
-    let nowhere = ["approve", "--kubeconfig", "/nowhere", ""];
-    for (what, program, args) in [
-        ("", binary, &["--help"][..]),
-        ("", binary, &["explain", "FS401"]),
-        ("", binary, &["version"]),
-        ("completion of ", &completing, &["expl"]),
-        ("completion without a hub of ", &completing, &nowhere),
-    ] {
-        let args: Vec<_> = args.iter().map(AsRef::as_ref).collect();
-        if let Some(took) = time(&mut || quiet(program, &args)) {
-            println!(
-                "\n{what}`{}`: {:.1} ms",
-                join(&args),
-                took.as_secs_f64() * 1e3
-            );
-        }
-    }
-    Ok(())
-}
-
-fn join(args: &[&OsStr]) -> String {
-    args.iter()
-        .map(|arg| arg.to_string_lossy())
-        .collect::<Vec<_>>()
-        .join(" ")
-}
-
-#[allow(clippy::print_stdout, clippy::cast_precision_loss)] // sizes far below 2^52
+#[allow(clippy::cast_precision_loss)] // sizes far below 2^52
 fn row(
     clusters: usize,
-    file: &PathBuf,
-    ours: Option<Duration>,
-    jq: Option<Duration>,
+    kind: &str,
+    file: &Path,
+    [ours, jq]: [Duration; 2],
     memory: Option<u64>,
-) {
+) -> [String; 8] {
     let size = std::fs::metadata(file).map_or(0, |data| data.len()) as f64;
-    let seconds = |time: Option<Duration>| {
-        time.map_or_else(
-            || "-".to_owned(),
-            |time| format!("{:.3} s", time.as_secs_f64()),
-        )
-    };
-    let ratio = match (ours, jq) {
-        (Some(ours), Some(jq)) => format!("{:.2}", ours.as_secs_f64() / jq.as_secs_f64()),
-        _ => "-".to_owned(),
-    };
     let (peak, factor) = memory.map_or_else(
         || ("-".to_owned(), "-".to_owned()),
         |kilobytes| {
@@ -126,15 +67,16 @@ fn row(
             )
         },
     );
-    let kind = file
-        .extension()
-        .map_or_else(String::new, |kind| kind.to_string_lossy().into_owned());
-    println!(
-        "| {clusters} | {kind} | {:.1} | {} | {} | {ratio} | {peak} | {factor} |",
-        size / 1e6,
-        seconds(ours),
-        seconds(jq)
-    );
+    [
+        clusters.to_string(),
+        kind.to_owned(),
+        format!("{:.1}", size / 1e6),
+        format!("{:.3} s", ours.as_secs_f64()),
+        format!("{:.3} s", jq.as_secs_f64()),
+        format!("{:.2}", ours.as_secs_f64() / jq.as_secs_f64()),
+        peak,
+        factor,
+    ]
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
@@ -143,56 +85,11 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
         .map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Runs a program without a word; whether it succeeds.
-pub fn quiet(program: impl AsRef<OsStr>, args: &[&OsStr]) -> bool {
-    Command::new(program)
-        .args(args)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success())
-}
-
-/// The arguments that diagnose the run of a bundle.
-fn diagnose(file: &Path) -> Vec<&OsStr> {
+/// The program that diagnoses the run of a bundle.
+fn diagnose(binary: &Path, file: &Path) -> Program {
     const WORDS: [&str; 6] = ["diagnose", "example-run", "--exit-zero", "-o", "json", "-f"];
-    let mut args: Vec<&OsStr> = WORDS.iter().map(AsRef::as_ref).collect();
-    args.push(file.as_os_str());
-    args
-}
-
-/// The median of several runs after a first one; `None` when the program is not there or fails.
-pub fn time(run: &mut dyn FnMut() -> bool) -> Option<Duration> {
-    if !run() {
-        return None;
-    }
-    let mut times: Vec<_> = (0..RUNS)
-        .map(|_| {
-            let start = Instant::now();
-            run();
-            start.elapsed()
-        })
-        .collect();
-    times.sort();
-    times.get(RUNS / 2).copied()
-}
-
-/// The peak of a run's memory in kB, as GNU time reports it; `None` without GNU time.
-pub fn peak_memory(binary: &Path, args: &[&OsStr]) -> Option<u64> {
-    let output = Command::new("/usr/bin/time")
-        .arg("-f")
-        .arg("%M")
-        .arg(binary)
-        .args(args)
-        .stdout(Stdio::null())
-        .output()
-        .ok()?;
-    String::from_utf8_lossy(&output.stderr)
-        .lines()
-        .last()?
-        .trim()
-        .parse()
-        .ok()
+    let words = WORDS.iter().map(AsRef::as_ref);
+    Program::new(binary, words.chain([file.as_os_str()]))
 }
 
 /// A run over a fleet: a tenth of the clusters done, forty stuck, the rest to come.

@@ -1,0 +1,139 @@
+//! How long the release binary takes, and how much memory, beside programs that everybody has.
+
+mod bundles;
+mod live;
+mod start;
+
+use std::ffi::{OsStr, OsString};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// What is measured.
+#[derive(clap::Args)]
+pub struct BenchArgs {
+    /// The live hub alone
+    #[arg(long, conflicts_with = "start")]
+    live: bool,
+    /// The size and the start-up alone
+    #[arg(long)]
+    start: bool,
+    /// Another program whose `--help` the start-up is held against, such as KubeFleet's own plugin
+    #[arg(long, value_name = "PROGRAM")]
+    beside: Option<PathBuf>,
+}
+
+/// Builds the release binary, writes bundles, fills a hub, measures, prints the tables.
+#[allow(clippy::print_stdout)] // the tables are the answer
+pub fn run(root: &Path, args: &BenchArgs) -> Result<(), String> {
+    let built = Command::new("cargo")
+        .args(["build", "--release", "--quiet"])
+        .current_dir(root)
+        .status()
+        .map_err(|error| error.to_string())?;
+    if !built.success() {
+        return Err("the release build failed".to_owned());
+    }
+    let binary = root.join("target/release/kubectl-fleet-stage");
+    let folder = root.join("target/bench");
+    std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    if !args.live {
+        println!("{}", start::run(&binary, &folder, args.beside.as_deref())?);
+    }
+    if !args.live && !args.start {
+        println!("{}", bundles::run(&binary, &folder)?);
+    }
+    if !args.start {
+        println!("{}", live::run(&binary, &folder)?);
+    }
+    Ok(())
+}
+
+/// A program that is measured.
+#[derive(Clone)]
+struct Program {
+    program: OsString,
+    arguments: Vec<OsString>,
+}
+
+impl Program {
+    fn new<'a>(program: impl AsRef<OsStr>, arguments: impl IntoIterator<Item = &'a OsStr>) -> Self {
+        Self {
+            program: program.as_ref().to_owned(),
+            arguments: arguments.into_iter().map(OsStr::to_owned).collect(),
+        }
+    }
+
+    fn run(&self) -> Result<(), String> {
+        let name = self.program.to_string_lossy();
+        let output = Command::new(&self.program)
+            .args(&self.arguments)
+            .stdout(Stdio::null())
+            .output()
+            .map_err(|error| format!("starting {name}: {error}"))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        Err(format!("{name} fails with {}: {said}", output.status))
+    }
+
+    /// The peak of a run's memory in kB, as GNU time reports it; `None` without GNU time.
+    fn peak_memory(&self) -> Option<u64> {
+        let output = Command::new("/usr/bin/time")
+            .arg("-f")
+            .arg("%M")
+            .arg(&self.program)
+            .args(&self.arguments)
+            .stdout(Stdio::null())
+            .output()
+            .ok()?;
+        String::from_utf8_lossy(&output.stderr)
+            .lines()
+            .last()?
+            .trim()
+            .parse()
+            .ok()
+    }
+}
+
+/// The median time of each, after a first run that does not count. They take turns, so that a busy
+/// moment hits them all, with a pause before each run.
+fn in_turns(programs: &[Program], rounds: usize, pause: Duration) -> Result<Vec<Duration>, String> {
+    let mut times = vec![Vec::new(); programs.len()];
+    for round in 0..=rounds {
+        for (program, times) in programs.iter().zip(&mut times) {
+            std::thread::sleep(pause);
+            let begun = Instant::now();
+            program.run()?;
+            if round > 0 {
+                times.push(begun.elapsed());
+            }
+        }
+    }
+    Ok(times
+        .into_iter()
+        .map(|mut times| {
+            times.sort();
+            times[rounds / 2]
+        })
+        .collect())
+}
+
+/// A table in markdown.
+struct Table {
+    text: String,
+}
+
+impl Table {
+    fn new(columns: &[&str]) -> Self {
+        let mut text = format!("| {} |\n", columns.join(" | "));
+        let _ = writeln!(text, "|{}", "---|".repeat(columns.len()));
+        Self { text }
+    }
+
+    fn row(&mut self, cells: &[String]) {
+        let _ = writeln!(self.text, "| {} |", cells.join(" | "));
+    }
+}
