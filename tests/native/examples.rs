@@ -121,6 +121,10 @@ fn try_example(
         "delete" => "orders-1",
         _ => "checkout-2",
     };
+    if name == "collect" {
+        // Others read that one.
+        line = line.replace("bundle.yaml", "collected.yaml");
+    }
     let new = matches!(name, "init" | "run") && line.contains("--placement");
     line = line.replace("example-run", if new { "checkout-9" } else { run });
     if WRITES.contains(&name) && !line.contains("--dry-run") {
