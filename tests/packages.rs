@@ -45,6 +45,14 @@ fn small(folder: &Path, target: Target) -> Package {
     make::package(root(), target, &program, TIME, Compression::best()).unwrap()
 }
 
+/// Whoever builds from source is promised that this Rust is enough: it is the one that CI builds with.
+#[test]
+fn the_oldest_rust_is_the_one_that_is_built_with() {
+    let toolchain = std::fs::read_to_string(root().join("rust-toolchain.toml")).unwrap();
+    let channel = format!("channel = \"{}.0\"", env!("CARGO_PKG_RUST_VERSION"));
+    assert!(toolchain.contains(&channel), "{channel}: {toolchain}");
+}
+
 #[test]
 fn an_archive_is_made_of_the_repository_and_the_program_alone() {
     let Some(target) = host() else { return };

@@ -8,9 +8,9 @@ mod reports;
 mod status;
 
 use kubectl_fleet_stage::diagnose::report::{Cause, Report, Severity};
+use kubectl_fleet_stage::render::Look;
 use kubectl_fleet_stage::render::invocation::Invocation;
 use kubectl_fleet_stage::render::style::Paint;
-use kubectl_fleet_stage::render::text::Look;
 use kubectl_fleet_stage::render::{self, markdown, text};
 use reports::{finding, hostile, names, run, stuck, waiting};
 use unicode_width::UnicodeWidthStr;

@@ -17,7 +17,7 @@ use crate::diagnose::report::{NotChecked, Report, Severity, Subject};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
-use crate::render::{self, text::Look};
+use crate::render::{self, Look};
 use crate::ui::Ui;
 use filter::Suppression;
 pub use list::DiagnosisList;

@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::ObjectRef;
 use crate::plan::{Outcome, Plan, WarningKind};
-use crate::render::text::Look;
+use crate::render::Look;
 use crate::ui::Ui;
 use existing::Existing;
 

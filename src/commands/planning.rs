@@ -13,7 +13,7 @@ use crate::kubefleet::object::Body;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
 use crate::plan::{self, Carriers, Plan};
 use crate::render;
-use crate::render::text::Look;
+use crate::render::Look;
 use crate::ui::Ui;
 
 pub(super) use crate::plan::{StrategyChoice, Wish};

@@ -10,7 +10,7 @@ use super::reading::{self, Input};
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::render::{self, text::Look};
+use crate::render::{self, Look};
 use crate::ui::Ui;
 
 /// Show how far a rollout has come: stages, clusters, gates and timers

@@ -21,6 +21,7 @@ pub(super) fn client(config: Config) -> Result<Client, Error> {
     let mut connector = HttpConnector::new();
     connector.enforce_http(false);
     connector.set_nodelay(true);
+    connector.set_connect_timeout(config.connect_timeout);
     let connector = config.rustls_https_connector_with_connector(connector)?;
     let service = ServiceBuilder::new()
         .layer(config.base_uri_layer())

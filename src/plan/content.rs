@@ -2,7 +2,7 @@
 
 use jiff::SignedDuration;
 
-use super::compute::Draft;
+use super::draft::Draft;
 use super::{PlannedSnapshot, Refusal, RefusalKind, Warning, WarningKind};
 use crate::diagnose::finding::{count, enumerate};
 use crate::diagnose::for_kubectl;

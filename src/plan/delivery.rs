@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::compute::Draft;
+use super::draft::Draft;
 use super::stages::Computed;
 use super::{Warning, WarningKind};
 use crate::diagnose::finding::{count, enumerate};

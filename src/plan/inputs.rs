@@ -1,6 +1,6 @@
 //! What the controller looks at first: the placement, its policy and its bindings.
 
-use super::compute::Draft;
+use super::draft::Draft;
 use super::{Refusal, RefusalKind};
 use crate::diagnose::finding::{count, enumerate};
 use crate::diagnose::{for_kubectl, scheduling, similar};

@@ -1,6 +1,6 @@
 //! Member clusters on which a run would not get far.
 
-use super::compute::Draft;
+use super::draft::Draft;
 use super::stages::Computed;
 use super::{Warning, WarningKind};
 use crate::diagnose::finding::{count, enumerate};

@@ -4,6 +4,7 @@
 mod compute;
 mod content;
 mod delivery;
+mod draft;
 mod inputs;
 mod members;
 mod neighbours;

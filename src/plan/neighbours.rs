@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::compute::Draft;
+use super::draft::Draft;
 use super::stages::Computed;
 use super::{ClusterChange, PlannedCluster, Warning, WarningKind};
 use crate::diagnose::finding::{count, enumerate};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::compute::Draft;
+use super::draft::Draft;
 use super::stages::Computed;
 use super::{Refusal, RefusalKind};
 use crate::diagnose::finding::enumerate;

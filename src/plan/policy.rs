@@ -1,6 +1,6 @@
 //! The policy snapshot that decides which clusters a run has.
 
-use super::compute::Draft;
+use super::draft::Draft;
 use super::{Refusal, RefusalKind};
 use crate::diagnose::finding::enumerate;
 use crate::diagnose::{for_kubectl, scheduling};

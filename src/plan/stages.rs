@@ -1,6 +1,6 @@
 //! The stages of the strategy, and the clusters in them.
 
-use super::compute::Draft;
+use super::draft::Draft;
 use super::{
     ClusterChange, PlannedCluster, PlannedStage, PlannedTask, Refusal, RefusalKind, Warning,
     WarningKind, strategy,

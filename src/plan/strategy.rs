@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::compute::Draft;
+use super::draft::Draft;
 use super::{Refusal, RefusalKind, StrategyChoice, Warning, WarningKind, tasks};
 use crate::diagnose::{selector_of, similar};
 use crate::inventory::source::NOT_COLLECTED;

@@ -1,6 +1,6 @@
 //! The tasks of a stage, as the controller takes them.
 
-use super::compute::Draft;
+use super::draft::Draft;
 use super::{Refusal, RefusalKind};
 use crate::kubefleet::messages::TaskProblem;
 use crate::kubefleet::strategy::{Stage, Task};

@@ -5,6 +5,7 @@ pub mod github;
 pub mod html;
 pub mod invocation;
 pub mod junit;
+mod look;
 pub mod markdown;
 pub mod plain;
 pub mod plan;
@@ -14,6 +15,8 @@ pub mod table;
 pub mod text;
 mod tree;
 pub mod wrap;
+
+pub use look::Look;
 
 use serde::Serialize;
 

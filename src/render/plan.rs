@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::escape;
+use super::look::Look;
 use super::style::Paint;
-use super::text::{Look, Page, not_checked};
+use super::text::{Page, not_checked};
 use super::wrap::{hanging, list};
 use crate::diagnose::finding::count;
 use crate::diagnose::report::Subject;

@@ -6,7 +6,8 @@ pub mod screen;
 use std::fmt::Write as _;
 
 use super::escape;
-use super::text::{Look, not_checked};
+use super::look::Look;
+use super::text::not_checked;
 use super::tree::{self, Live};
 use super::wrap::{hanging, list};
 use crate::diagnose::finding::count;

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::escape;
-use super::invocation::{CANONICAL, Invocation};
-use super::style::Paint;
+use super::invocation::CANONICAL;
+use super::look::Look;
 use super::tree;
 use super::wrap::{hanging, list, shorten};
 use crate::diagnose::finding::count;
@@ -16,19 +16,6 @@ const CLUSTERS: usize = 12;
 const EVIDENCE: usize = 6;
 /// Characters of a value.
 const VALUE: usize = 160;
-
-/// How to draw.
-#[derive(Debug, Clone)]
-pub struct Look {
-    /// Columns to fill.
-    pub width: usize,
-    /// Colour or not.
-    pub paint: Paint,
-    /// How commands are written.
-    pub invocation: Invocation,
-    /// Whether everything is shown, however long.
-    pub verbose: bool,
-}
 
 /// Writes a report.
 pub fn report(report: &Report, look: &Look) -> String {

@@ -3,8 +3,8 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::escape;
+use super::look::Look;
 use super::style::Paint;
-use super::text::Look;
 use super::wrap::{hanging, list};
 use crate::diagnose::finding::count;
 use crate::diagnose::status::{Approval, OpenGate};

@@ -1,0 +1,162 @@
+//! A plan being made: what the checks read, and what they add to.
+
+use super::{Refusal, StrategyChoice, Warning, Wish};
+use crate::diagnose::report::NotChecked;
+use crate::inventory::source::{NOT_COLLECTED, NOT_SERVED};
+use crate::inventory::{Inventory, Listing};
+use crate::kubefleet::strategy::Strategy;
+use crate::kubefleet::{Concept, Kind, ObjectRef};
+
+/// A plan being made.
+pub(super) struct Draft<'i> {
+    pub inventory: &'i Inventory,
+    pub wish: &'i Wish,
+    /// The strategy, when it was seen.
+    pub strategy: Option<&'i Strategy>,
+    pub refusals: Vec<Refusal>,
+    pub warnings: Vec<Warning>,
+    pub not_checked: Vec<NotChecked>,
+    /// Whether something is not known without which nobody can say what the controller would do.
+    pub undecided: bool,
+}
+
+impl<'i> Draft<'i> {
+    /// Nothing is decided yet, but for what could not be read.
+    pub fn new(inventory: &'i Inventory, wish: &'i Wish) -> Self {
+        let mut draft = Self {
+            inventory,
+            wish,
+            strategy: strategy(inventory, wish),
+            refusals: Vec::new(),
+            warnings: Vec::new(),
+            not_checked: Vec::new(),
+            undecided: false,
+        };
+        draft.gaps();
+        draft
+    }
+
+    /// The placement as an object, whether it exists or not.
+    pub fn placement(&self) -> &ObjectRef {
+        &self.wish.placement
+    }
+
+    /// The strategy as an object, whether it exists or not.
+    pub fn strategy_object(&self) -> ObjectRef {
+        let name = match &self.wish.strategy {
+            StrategyChoice::Named(name) => name,
+            StrategyChoice::Given(given) => match given.strategy.meta.name.as_str() {
+                "" => &given.source,
+                _ => &given.strategy.meta.name,
+            },
+        };
+        self.inventory.scope.object(Concept::Strategy, name)
+    }
+
+    /// Whether the schema refuses a field of a stage already.
+    pub fn is_rejected(&self, stage: usize, field: &str) -> bool {
+        let StrategyChoice::Given(given) = &self.wish.strategy else {
+            return false;
+        };
+        let path = format!("spec.stages[{stage}].{field}");
+        given.violations.iter().any(|violation| {
+            let rest = violation.path.strip_prefix(&path);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+        })
+    }
+
+    /// ` -n NAMESPACE` with its leading space, or nothing.
+    pub fn flag(&self) -> String {
+        self.inventory.scope.flag()
+    }
+
+    /// `kubectl fleet-stage ARGUMENTS [-n NAMESPACE]`.
+    pub fn command(&self, arguments: &str) -> String {
+        format!("kubectl fleet-stage {arguments}{}", self.flag())
+    }
+
+    /// Whether a list may be spoken of. Objects that a person put into a file are taken as the
+    /// ones that matter.
+    pub fn knows<T>(listing: &Listing<T>) -> bool {
+        match listing.gap.as_deref() {
+            None => true,
+            Some(why) => why == NOT_COLLECTED && !listing.items.is_empty(),
+        }
+    }
+
+    /// Says what nobody can say, without which the plan is not decided.
+    pub fn undecided(&mut self, what: &str, why: impl Into<String>, clusters: Vec<String>) {
+        self.undecided = true;
+        self.not_checked.push(NotChecked {
+            what: what.to_owned(),
+            why: why.into(),
+            subject: None,
+            clusters,
+        });
+    }
+
+    /// The kinds that could not be read. What a person left out of a file leaves those plans
+    /// undecided that hang on it; what was denied or failed, every plan.
+    fn gaps(&mut self) {
+        let inventory = self.inventory;
+        for (kind, why) in &inventory.gaps {
+            let left_out = why == NOT_COLLECTED;
+            if (left_out && self.sees(*kind)) || (why == NOT_SERVED && only_adds(*kind)) {
+                continue;
+            }
+            self.undecided |= decides(*kind, self.inventory.scope.kind(Concept::Placement))
+                && !(left_out && only_adds(*kind));
+            self.not_checked.push(NotChecked {
+                what: kind.name().to_owned(),
+                why: why.clone(),
+                subject: None,
+                clusters: Vec::new(),
+            });
+        }
+    }
+
+    /// Whether an object of the kind was seen that belongs to the plan.
+    fn sees(&self, kind: Kind) -> bool {
+        let inventory = self.inventory;
+        match kind.concept() {
+            Concept::UpdateRun => !inventory.runs.items.is_empty(),
+            Concept::Strategy => self.strategy.is_some(),
+            Concept::Placement => {
+                kind == inventory.scope.kind(Concept::Placement)
+                    && inventory.placement.present().is_some()
+            }
+            Concept::Binding => !inventory.bindings.items.is_empty(),
+            Concept::ResourceSnapshot => !inventory.snapshots.items.is_empty(),
+            Concept::PolicySnapshot => !inventory.policies.items.is_empty(),
+            Concept::MemberCluster => !inventory.members.items.is_empty(),
+            _ => false,
+        }
+    }
+}
+
+/// The strategy that is meant, when it was seen.
+fn strategy<'i>(inventory: &'i Inventory, wish: &'i Wish) -> Option<&'i Strategy> {
+    match &wish.strategy {
+        StrategyChoice::Given(given) => Some(&given.strategy),
+        StrategyChoice::Named(name) => inventory.strategies.iter().find(|strategy| {
+            strategy.meta.name == *name && strategy.meta.namespace == inventory.scope.namespace()
+        }),
+    }
+}
+
+/// Whether the plan hangs on a kind. Placements of the other scope only bring a namespace.
+fn decides(kind: Kind, placement: Kind) -> bool {
+    match kind.concept() {
+        Concept::Placement => kind == placement,
+        Concept::Binding => kind.is_namespaced() == placement.is_namespaced(),
+        _ => true,
+    }
+}
+
+/// Whether objects of a kind only add to a plan that stands without them.
+const fn only_adds(kind: Kind) -> bool {
+    matches!(
+        kind.concept(),
+        Concept::UpdateRun | Concept::ClusterOverrideSnapshot | Concept::OverrideSnapshot
+    )
+}
