@@ -37,41 +37,29 @@ fn real_outputs_are_what_their_schemas_say() {
 /// Checks what each command says of an example.
 fn check_example(schemas: &Schemas, path: &Path) {
     let (about, file) = (about(path), path.display());
-    check(schemas, "diagnosis", &format!("diagnose {about}"));
-    check(schemas, "status", &format!("status {about}"));
-    check(
-        schemas,
-        "diagnosis-list",
-        &format!("diagnose --all -A -f {file}"),
-    );
-    check(schemas, "run-list", &format!("list -A -f {file}"));
-    check(schemas, "approval-list", &format!("approvals -A -f {file}"));
-    check(
-        schemas,
-        "strategy-list",
-        &format!("strategies -A -f {file}"),
-    );
+    for (schema, line) in [
+        ("diagnosis", format!("diagnose {about}")),
+        ("status", format!("status {about}")),
+        ("diagnosis-list", format!("diagnose --all -A -f {file}")),
+        ("run-list", format!("list -A -f {file}")),
+        ("approval-list", format!("approvals -A -f {file}")),
+        ("strategy-list", format!("strategies -A -f {file}")),
+    ] {
+        check(schemas, schema, &line);
+    }
     let placement = placement(&about);
     // It may be what is missing.
     if say(&format!("status {placement} -f {file}")).code == 6 {
         return;
     }
-    check(
-        schemas,
-        "diagnosis",
-        &format!("diagnose {placement} -f {file}"),
-    );
-    check(schemas, "status", &format!("status {placement} -f {file}"));
-    check(
-        schemas,
-        "history",
-        &format!("history {placement} -f {file}"),
-    );
-    check(
-        schemas,
-        "snapshot-list",
-        &format!("snapshots {placement} -f {file}"),
-    );
+    for (schema, command) in [
+        ("diagnosis", "diagnose"),
+        ("status", "status"),
+        ("history", "history"),
+        ("snapshot-list", "snapshots"),
+    ] {
+        check(schemas, schema, &format!("{command} {placement} -f {file}"));
+    }
 }
 
 /// The placement that a bundle is about, as it is named on the command line.

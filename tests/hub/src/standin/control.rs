@@ -12,9 +12,11 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::api::{Answer, Api, Failure};
+use super::kinds::{Kind, Scope};
 use super::members::Troubles;
 use super::object::Object;
 use super::timing::Timing;
+use super::world::World;
 
 /// Changes come in bursts; they are looked at together.
 const BURST: Duration = Duration::from_millis(20);
@@ -49,14 +51,35 @@ impl Shared {
 pub(crate) struct Rested(BTreeMap<String, u64>);
 
 impl Rested {
-    /// Whether this was looked at, without an error, at this revision of the world.
-    pub(crate) fn is(&self, object: &Value, revision: u64) -> bool {
-        self.0.get(object.uid()) == Some(&revision)
-    }
-
-    /// Notes the looks that came to their end. What they wrote is a later revision.
-    pub(crate) fn note(&mut self, done: Vec<(String, u64)>) {
+    /// Looks at all objects of these kinds but those that are at rest. Gives back the errors.
+    pub(crate) async fn stir<'w, W>(
+        &mut self,
+        world: &'w World,
+        kinds: [Kind; 2],
+        look: impl Fn(&'w Value, Scope) -> W,
+    ) -> Vec<String>
+    where
+        W: Future<Output = Answer<()>>,
+    {
+        let mut looks = Vec::new();
+        let all = kinds
+            .into_iter()
+            .flat_map(|kind| world.all(kind).map(move |object| (kind, object)));
+        for (kind, object) in all {
+            let seen = world.revision(kind, object);
+            if self.0.get(object.uid()) == Some(&seen) {
+                continue;
+            }
+            let look = look(object, Scope::of(object.namespace()));
+            looks.push(async move {
+                look.await?;
+                Ok((object.uid().to_owned(), seen))
+            });
+        }
+        let (done, errors) = each(looks).await;
+        // What they wrote is a later revision.
         self.0.extend(done);
+        errors
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::api::{Answer, Api, Failure};
 use super::bindings;
 use super::conditions::{self, Conditions};
-use super::control::{Context, Rested, each};
+use super::control::{Context, Rested};
 use super::kinds::{Kind, Scope};
 use super::names;
 use super::object::Object;
@@ -17,27 +17,19 @@ pub(crate) async fn control(mut context: Context) {
     let mut rested = Rested::default();
     loop {
         let (api, world) = (&context.api, context.api.world());
-        let steps = [Kind::ClusterResourceBinding, Kind::ResourceBinding]
-            .into_iter()
-            .flat_map(|kind| world.all(kind))
-            .filter_map(|binding| {
-                let scope = Scope::of(binding.namespace());
-                let seen = world.revision(&scope, binding.label(names::PLACEMENT));
-                (!rested.is(binding, seen)).then_some((binding, scope, seen))
-            })
-            .map(|(binding, scope, seen)| {
-                let world = &world;
-                async move {
-                    if binding.deleting() {
-                        delete(api, world, &scope, binding.clone()).await?;
-                    } else {
-                        deliver(api, world, &scope, binding.clone()).await?;
-                    }
-                    Ok((binding.uid().to_owned(), seen))
+        let kinds = [Kind::ClusterResourceBinding, Kind::ResourceBinding];
+        let look = |binding: &'_ Value, scope: Scope| {
+            let world = &world;
+            let binding = binding.clone();
+            async move {
+                if binding.deleting() {
+                    delete(api, world, &scope, binding).await
+                } else {
+                    deliver(api, world, &scope, binding).await
                 }
-            });
-        let (done, errors) = each(steps).await;
-        rested.note(done);
+            }
+        };
+        let errors = rested.stir(&world, kinds, look).await;
         context.rest(None, errors).await;
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::api::{Answer, Api, Failure};
-use super::control::{Context, Rested, each};
+use super::control::{Context, Rested};
 use super::halt::Halt;
 use super::kinds::{Kind, Scope};
 use super::names;
@@ -23,29 +23,23 @@ pub(crate) async fn control(mut context: Context) {
         let (api, timing, world) = (&context.api, &context.timing, context.api.world());
         // Nobody tells when the content changes.
         let always = !api.served.obeys_state;
-        let steps = [Kind::ClusterResourcePlacement, Kind::ResourcePlacement]
-            .into_iter()
-            .flat_map(|kind| world.all(kind))
-            .filter_map(|placement| {
-                let scope = Scope::of(placement.namespace());
-                let seen = world.revision(&scope, placement.name());
-                let at_rest = rested.is(placement, seen) && !always;
-                (!at_rest).then_some((placement, scope, seen))
-            })
-            .map(|(placement, scope, seen)| {
-                let world = &world;
-                async move {
-                    if placement.deleting() {
-                        delete(api, world, &scope, placement.clone()).await?;
-                    } else {
-                        place(api, world, &scope, placement.clone()).await?;
-                        snapshot(api, timing, world, &scope, placement).await?;
-                    }
-                    Ok((placement.uid().to_owned(), seen))
+        if always {
+            rested = Rested::default();
+        }
+        let kinds = [Kind::ClusterResourcePlacement, Kind::ResourcePlacement];
+        let look = |placement: &'_ Value, scope: Scope| {
+            let world = &world;
+            let placement = placement.clone();
+            async move {
+                if placement.deleting() {
+                    delete(api, world, &scope, placement).await
+                } else {
+                    place(api, world, &scope, placement.clone()).await?;
+                    snapshot(api, timing, world, &scope, &placement).await
                 }
-            });
-        let (done, errors) = each(steps).await;
-        rested.note(done);
+            }
+        };
+        let errors = rested.stir(&world, kinds, look).await;
         let again = always.then(|| Instant::now() + timing.look);
         context.rest(again, errors).await;
     }

@@ -65,12 +65,11 @@ impl World {
         })
     }
 
-    /// When something last changed that a placement's controllers look at. Who has seen this and
-    /// had nothing to do has nothing to do while it stays the same.
-    pub(crate) fn revision(&self, scope: &Scope, placement: &str) -> u64 {
-        let owner = (scope.namespace().to_owned(), placement.to_owned());
-        let own = self.placements.get(&owner).copied().unwrap_or_default();
-        own.max(self.members)
+    /// When something last changed that the controllers of an object's placement look at. Who has
+    /// seen this and had nothing to do has nothing to do while it stays the same.
+    pub(crate) fn revision(&self, kind: Kind, object: &Value) -> u64 {
+        let own = owner(kind, object).and_then(|owner| self.placements.get(&owner).copied());
+        own.unwrap_or_default().max(self.members)
     }
 
     /// Replaces all that is known of a kind.
@@ -237,19 +236,23 @@ mod tests {
                 "labels": {names::PLACEMENT: placement},
             }})
         };
+        let revision = |world: &World, name: &str| {
+            let placement = json!({"metadata": {"name": name}});
+            world.revision(Kind::ClusterResourcePlacement, &placement)
+        };
         let mut world = World::default();
         let kind = Kind::ClusterResourceBinding;
         world.upsert(kind, of("x", "a", "1"));
-        let seen = ["a", "b"].map(|name| world.revision(&Scope::Cluster, name));
+        let seen = ["a", "b"].map(|name| revision(&world, name));
         world.upsert(kind, of("y", "b", "2"));
-        let now = ["a", "b"].map(|name| world.revision(&Scope::Cluster, name));
+        let now = ["a", "b"].map(|name| revision(&world, name));
         assert_eq!(seen[0], now[0]);
         assert!(seen[1] < now[1]);
         // It moves from one to the other.
         world.upsert(kind, of("y", "a", "3"));
         assert_eq!(world.of_placement(kind, &Scope::Cluster, "a").count(), 2);
         assert_eq!(world.of_placement(kind, &Scope::Cluster, "b").count(), 0);
-        assert!(now[1] < world.revision(&Scope::Cluster, "b"));
+        assert!(now[1] < revision(&world, "b"));
         world.replace(kind, Vec::new());
         assert_eq!(world.of_placement(kind, &Scope::Cluster, "a").count(), 0);
     }
@@ -266,7 +269,8 @@ mod tests {
             })
         };
         let mut world = World::default();
-        let revision = |world: &World| world.revision(&Scope::Cluster, "a");
+        let placement = json!({"metadata": {"name": "a"}});
+        let revision = |world: &World| world.revision(Kind::ClusterResourcePlacement, &placement);
         world.upsert(Kind::MemberCluster, member("1", "1", "True"));
         let joined = revision(&world);
         assert!(world.upsert(Kind::MemberCluster, member("2", "2", "True")));
