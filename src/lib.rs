@@ -22,7 +22,6 @@ pub mod ui;
 
 use std::ffi::OsString;
 
-use clap::FromArgMatches;
 use clap::error::{ContextKind, ErrorKind};
 use jiff::Timestamp;
 
@@ -47,10 +46,7 @@ pub fn run(
 ) -> Exit {
     let args: Vec<OsString> = args.into_iter().collect();
     ui.configure(cli::color_of(&args), false, &[]);
-    let parsed = cli::command_within(ui.invocation(), ui.width().min(100))
-        .try_get_matches_from(args)
-        .and_then(|matches| Cli::from_arg_matches(&matches));
-    let exit = match parsed {
+    let exit = match Cli::parse(&args, ui.invocation(), ui.width().min(100)) {
         Ok(cli) => command(&cli, ui, clock),
         Err(mut error) => {
             // One line with all of them, which `--help` has in a readable form.

@@ -5,38 +5,14 @@ use std::fmt::Write as _;
 use clap::Command;
 use unicode_width::UnicodeWidthStr;
 
+use super::listed::GROUPS;
 use crate::render::invocation::Invocation;
 use crate::render::wrap::hanging;
 
 /// The columns of a page, and of a terminal that does not say.
 pub const WIDTH: usize = 80;
 
-/// The commands by what they are for.
-const GROUPS: [(&str, &[&str]); 4] = [
-    (
-        "Operate",
-        &[
-            "plan", "init", "run", "approve", "stop", "resume", "rollback", "delete", "wait",
-        ],
-    ),
-    (
-        "Look",
-        &[
-            "list",
-            "status",
-            "approvals",
-            "strategies",
-            "snapshots",
-            "history",
-        ],
-    ),
-    ("Explain", &["diagnose", "explain", "collect"]),
-    (
-        "Tools",
-        &["doctor", "schema", "version", "completion", "help"],
-    ),
-];
-/// clap adds this one when it parses.
+/// clap adds this one to the last group when it parses.
 const HELP: (&str, &str) = ("help", "Show the help of a command");
 
 /// Puts the commands of the list into groups.
@@ -44,19 +20,20 @@ pub fn grouped(command: Command, width: usize) -> Command {
     let style = *command.get_styles().get_header();
     let literal = *command.get_styles().get_literal();
     let heading = |text: &str| format!("{style}{text}:{style:#}\n");
-    let names = GROUPS.iter().flat_map(|(_, names)| *names);
-    let column = names.map(|name| name.len()).max().unwrap_or_default() + 4;
+    let names = GROUPS.iter().flat_map(|(_, commands)| *commands);
+    let column = names
+        .map(|listed| listed.name.len())
+        .max()
+        .unwrap_or_default()
+        + 4;
     let mut list = String::new();
-    for (group, names) in GROUPS {
+    for (at, (group, commands)) in GROUPS.iter().enumerate() {
         list.push_str(&heading(group));
-        for name in names {
-            let about = command
-                .find_subcommand(name)
-                .and_then(Command::get_about)
-                .map_or_else(|| HELP.1.to_owned(), ToString::to_string);
+        let commands = commands.iter().map(|listed| (listed.name, listed.about));
+        for (name, about) in commands.chain((at + 1 == GROUPS.len()).then_some(HELP)) {
             let gap = " ".repeat(column - 2 - name.len());
             let first = format!("  {literal}{name}{literal:#}{gap}");
-            hanging(&mut list, &first, &" ".repeat(column), &about, width);
+            hanging(&mut list, &first, &" ".repeat(column), about, width);
         }
         list.push('\n');
     }
@@ -191,28 +168,10 @@ fn copyable(out: &mut String, line: &str, width: usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::{GROUPS, fit};
+    use super::fit;
     use crate::cli::{command, command_within};
     use crate::render::invocation::Invocation;
     use unicode_width::UnicodeWidthStr;
-
-    #[test]
-    fn every_command_is_in_one_group() {
-        let command = command(&Invocation::default());
-        let mut known: Vec<_> = command
-            .get_subcommands()
-            .map(clap::Command::get_name)
-            .collect();
-        known.push("help");
-        let mut grouped: Vec<_> = GROUPS
-            .iter()
-            .flat_map(|(_, names)| *names)
-            .copied()
-            .collect();
-        known.sort_unstable();
-        grouped.sort_unstable();
-        assert_eq!(grouped, known);
-    }
 
     #[test]
     fn commands_are_broken_so_that_they_can_be_copied() {

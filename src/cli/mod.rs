@@ -2,8 +2,11 @@
 
 pub mod complete;
 mod help;
+mod listed;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use std::ffi::OsString;
+
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::global::Global;
 use crate::commands::{
@@ -31,13 +34,37 @@ use crate::ui::Color;
         kubectl fleet-stage explain FS401\n\n\
         Names may be given as TYPE/NAME: csur/x, crp/x, and with -n sur/x, rp/x."
 )]
+struct Root {
+    #[command(flatten)]
+    _global: Global,
+}
+
+/// A command line that was understood.
+#[derive(Debug)]
 pub struct Cli {
     /// The global flags.
-    #[command(flatten)]
     pub global: Global,
     /// The command.
-    #[command(subcommand)]
     pub command: Command,
+}
+
+impl Cli {
+    /// What the words say, of which the first is the program's name.
+    pub fn parse(
+        words: &[OsString],
+        invocation: &Invocation,
+        width: usize,
+    ) -> Result<Self, clap::Error> {
+        let matches = command_of(words, invocation, width).try_get_matches_from(words)?;
+        Self::of(&matches)
+    }
+
+    fn of(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self {
+            global: Global::from_arg_matches(matches)?,
+            command: Command::from_arg_matches(matches)?,
+        })
+    }
 }
 
 /// The commands.
@@ -75,8 +102,22 @@ pub fn command(invocation: &Invocation) -> clap::Command {
 
 /// The same, with texts of so many columns.
 pub fn command_within(invocation: &Invocation, width: usize) -> clap::Command {
+    with(listed::described, invocation, width)
+}
+
+/// As much of it as these words can lead to, of which the first is the program's name: every program
+/// start pays for what is described.
+fn command_of(words: &[OsString], invocation: &Invocation, width: usize) -> clap::Command {
+    with(|root| listed::called(root, words), invocation, width)
+}
+
+fn with(
+    commands: impl FnOnce(clap::Command) -> clap::Command,
+    invocation: &Invocation,
+    width: usize,
+) -> clap::Command {
     let program = invocation.program();
-    let command = help::rewrite(Cli::command(), program, invocation, width);
+    let command = help::rewrite(commands(Root::command()), program, invocation, width);
     help::grouped(command, width)
         .bin_name(program)
         .term_width(width)
