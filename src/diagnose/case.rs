@@ -1,18 +1,15 @@
 //! Everything that a rule may look at, understood once.
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
-use super::report::{Severity, Verdict};
+use super::report::Verdict;
+use super::troubled::{self, Troubled};
 use super::verdict;
 use crate::inventory::Inventory;
-use crate::kubefleet::binding::Binding;
-use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::messages::{Cause, Failure, parse_failure};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Condition, Conditions, ObjectRef, reasons};
-use crate::rollout::{
-    ClusterState, ClusterView, Health, Rollout, STUCK_AFTER, Trouble, binding_trouble,
-};
+use crate::rollout::Rollout;
 
 /// One diagnosis at work.
 #[derive(Debug)]
@@ -42,57 +39,12 @@ pub struct FailureView<'i> {
     pub causes: Vec<Cause>,
 }
 
-/// A cluster whose binding has a failing condition.
-#[derive(Debug)]
-pub struct Troubled<'i> {
-    /// The member cluster.
-    pub cluster: &'i str,
-    /// The stage in which the run updates it; `None` without a run.
-    pub stage: Option<&'i str>,
-    /// Its binding.
-    pub binding: &'i Binding,
-    /// Its MemberCluster, when it was seen.
-    pub member: Option<&'i MemberCluster>,
-    /// What is wrong.
-    pub trouble: Trouble<'i>,
-    /// Whether the rollout waits for it.
-    pub blocking: bool,
-    /// Whether the run is stuck on it: for too long, or the controller says so.
-    pub stuck: bool,
-    /// Since when: when the run started it, or when the condition became false.
-    pub since: Option<Timestamp>,
-    /// How long that is.
-    pub lasting: Option<SignedDuration>,
-}
-
-impl Troubled<'_> {
-    /// Whether it explains the verdict: the rollout waits for the cluster, and has waited for
-    /// longer than the controller allows.
-    pub fn explains(&self, verdict: Verdict) -> bool {
-        verdict == Verdict::Stuck && self.blocking && self.is_overdue()
-    }
-
-    /// Whether it has lasted longer than the controller allows. Without a time, it has.
-    pub fn is_overdue(&self) -> bool {
-        self.stuck || self.lasting.is_none_or(|lasting| lasting > STUCK_AFTER)
-    }
-
-    /// `error` when it explains the verdict, else `warning`.
-    pub fn severity(&self, verdict: Verdict) -> Severity {
-        if self.explains(verdict) {
-            Severity::Error
-        } else {
-            Severity::Warning
-        }
-    }
-}
-
 impl<'i> Case<'i> {
     /// Understands an inventory.
     pub fn new(inventory: &'i Inventory) -> Self {
         let rollout = Rollout::new(inventory);
         let failure = rollout.as_ref().and_then(|rollout| failure(rollout.run));
-        let troubles = troubles(inventory, rollout.as_ref());
+        let troubles = troubled::all(inventory, rollout.as_ref());
         let verdict = match &rollout {
             Some(rollout) => verdict::of_run(rollout),
             None => verdict::of_placement(inventory, &troubles),
@@ -224,71 +176,5 @@ fn collect(run: &UpdateRun, failure: &Failure, depth: usize, causes: &mut Vec<Ca
     if causes.len() > 1 {
         // Beside an abort, `the cluster updating encountered an error` is only company.
         causes.retain(|cause| !matches!(cause, Cause::ClusterUpdateError { .. }));
-    }
-}
-
-/// The clusters whose binding has a failing condition.
-fn troubles<'i>(inventory: &'i Inventory, rollout: Option<&Rollout<'i>>) -> Vec<Troubled<'i>> {
-    let Some(rollout) = rollout else {
-        return inventory
-            .bindings
-            .iter()
-            .filter(|binding| !binding.meta.is_deleting() && !binding.is_unscheduled())
-            .filter_map(|binding| {
-                let trouble = binding_trouble(inventory, binding)?;
-                Some(Troubled::new(inventory, binding, None, trouble, true))
-            })
-            .collect();
-    };
-    let finished = rollout.is_finished();
-    rollout
-        .updated_clusters()
-        .filter_map(|cluster| {
-            let binding = cluster.binding?;
-            if !matches!(cluster.health, Health::Failing(_)) || binding.meta.is_deleting() {
-                return None;
-            }
-            let wrote = cluster.written_by().and_then(|written| written.run);
-            let ours = wrote.as_deref() == Some(rollout.run.meta.name.as_str());
-            let in_flight = cluster.state.is_in_flight();
-            // What another run wrote since is that run's trouble.
-            if !in_flight && wrote.is_some() && !ours {
-                return None;
-            }
-            if (cluster.state == ClusterState::Pending || finished) && !ours {
-                return None;
-            }
-            let trouble = binding_trouble(inventory, binding)?;
-            let blocking = !finished && in_flight;
-            let on = Some(cluster);
-            Some(Troubled::new(inventory, binding, on, trouble, blocking))
-        })
-        .collect()
-}
-
-impl<'i> Troubled<'i> {
-    fn new(
-        inventory: &'i Inventory,
-        binding: &'i Binding,
-        on: Option<&ClusterView<'i>>,
-        trouble: Trouble<'i>,
-        blocking: bool,
-    ) -> Self {
-        let is_stuck = |cluster: &ClusterView<'_>| cluster.state == ClusterState::Stuck;
-        let in_flight = on.filter(|cluster| cluster.state.is_in_flight());
-        let since = in_flight
-            .and_then(|cluster| cluster.since)
-            .or(trouble.condition.since);
-        Self {
-            cluster: &binding.spec.cluster,
-            stage: on.map(|cluster| cluster.stage),
-            stuck: on.is_some_and(is_stuck),
-            binding,
-            member: inventory.member(&binding.spec.cluster),
-            trouble,
-            blocking,
-            since,
-            lasting: since.map(|since| inventory.now.duration_since(since)),
-        }
     }
 }

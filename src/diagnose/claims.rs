@@ -1,7 +1,8 @@
 //! Which rule speaks of a trouble. Every problem belongs to one rule, so that no cluster that does
 //! not finish is left without a word, and none is spoken of twice.
 
-use super::case::{Case, Troubled};
+use super::case::Case;
+use super::troubled::Troubled;
 use crate::kubefleet::messages::{BindingProblem, ManifestProblem, WorkState};
 use crate::kubefleet::reasons;
 use crate::rollout::ManifestTrouble;

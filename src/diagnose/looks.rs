@@ -5,13 +5,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::case::{Case, Troubled};
+use super::case::Case;
 use super::claims;
 use super::finding::{count, enumerate};
 use super::members::needed;
 use super::objects::goes_on;
 use super::report::{Finding, NotChecked, Subject};
 use super::rules::Rule;
+use super::troubled::Troubled;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::{Concept, duration, names};
 use crate::member::model::{Event, Meta};

@@ -1,9 +1,10 @@
 //! The member clusters that a rollout still needs.
 
-use super::case::{Case, Troubled};
+use super::case::Case;
 use super::claims;
 use super::report::{Finding, Severity, Verdict};
 use super::rules::Rule;
+use super::troubled::Troubled;
 use crate::kubefleet::member::MemberCluster;
 use crate::rollout::{ClusterState, Health, Phase};
 

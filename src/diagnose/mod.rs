@@ -19,6 +19,7 @@ pub mod scheduling;
 pub mod status;
 mod summary;
 mod taken;
+pub mod troubled;
 mod verdict;
 
 use jiff::Timestamp;

@@ -1,9 +1,10 @@
 //! Findings about single objects on member clusters: one way to write them for all rules.
 
-use super::case::{Case, Troubled};
+use super::case::Case;
 use super::finding::enumerate;
 use super::report::{Finding, Subject, Verdict};
 use super::rules::Rule;
+use super::troubled::Troubled;
 use crate::kubefleet::binding::FieldDifference;
 use crate::kubefleet::{ObjectRef, duration};
 use crate::rollout::ManifestTrouble;

@@ -1,7 +1,7 @@
 //! The state of a rollout: what the run's own conditions say, corrected by newer evidence.
 
-use super::case::Troubled;
 use super::report::Verdict;
+use super::troubled::Troubled;
 use crate::inventory::source::NOT_COLLECTED;
 use crate::inventory::{Inventory, Sight};
 use crate::kubefleet::messages::parse_waiting;

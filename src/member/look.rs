@@ -1,7 +1,7 @@
-//! What was seen in one member cluster, and what to ask it next.
+//! What was seen in one member cluster.
 //!
-//! As on the hub, the questions follow from what is known and nobody's answer is taken for granted:
-//! an object that was not found is missing only where somebody asked for it and was answered.
+//! As on the hub, nobody's answer is taken for granted: an object that was not found is missing only
+//! where somebody asked for it and was answered.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,6 @@ use super::kind::Kind;
 use super::model::{Applied, Budget, Claim, Definition, Event, Quota, Service, Workload};
 use super::object::{Body, Object};
 use super::pods::Pod;
-use super::{availability, troubles};
-use crate::kubefleet::names;
-
-/// How many workloads of one cluster are looked at: the same cause holds up most of them.
-pub const WORKLOADS_EACH: usize = 5;
 
 /// One object that a rollout waits for.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,29 +19,6 @@ pub struct Wanted {
     pub namespace: String,
     /// Its name.
     pub name: String,
-}
-
-/// What is worth a look in one cluster.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Errand {
-    /// The member cluster, as the hub names it.
-    pub cluster: String,
-    /// One of the Works for it: the member agent keeps a record under the same name, by which the
-    /// cluster is told from every other.
-    pub work: String,
-    /// The objects that a rollout waits for there.
-    pub wanted: Vec<Wanted>,
-}
-
-/// Whether a cluster is the one that it is taken for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Identity {
-    /// Its agent's record says so.
-    Sure,
-    /// Nobody can say.
-    Unknown,
-    /// It is another one, and how that shows.
-    Other(String),
 }
 
 /// One question to a member cluster.
@@ -219,90 +191,6 @@ impl Look {
         self.object(wanted).is_none() && self.reads.get(&wanted.query()) == Some(&Outcome::Listed)
     }
 
-    /// Whether the cluster is the one that it is taken for: a context may lead anywhere, and the
-    /// objects of another cluster are no evidence.
-    pub fn identity(&self, errand: &Errand) -> Identity {
-        let record = errand.record();
-        let found = self
-            .applied_works(Kind::AppliedWork)
-            .find(|applied| applied.meta.name == record.name);
-        let own = names::member_namespace(&errand.cluster);
-        match (found, self.reads.get(&record.query())) {
-            (Some(applied), _) if applied.spec.namespace == own => Identity::Sure,
-            (Some(applied), _) => Identity::Other(format!(
-                "its AppliedWork {} belongs to {}",
-                record.name, applied.spec.namespace
-            )),
-            (None, Some(Outcome::Listed)) => Identity::Other(format!(
-                "it has no AppliedWork {}, which the member agent keeps for each Work",
-                record.name
-            )),
-            (None, Some(Outcome::NotServed)) => Identity::Other(
-                "it does not serve AppliedWork, as every member of a fleet does".to_owned(),
-            ),
-            (None, _) => Identity::Unknown,
-        }
-    }
-
-    /// The next questions; empty when everything that matters was asked.
-    pub fn next_round(&self, errand: &Errand) -> Vec<Query> {
-        if self.closed.is_some() || matches!(self.identity(errand), Identity::Other(_)) {
-            return Vec::new();
-        }
-        let mut round: Vec<_> = errand
-            .looked_at()
-            .iter()
-            .flat_map(|wanted| self.needs(wanted))
-            .chain([errand.record().query()])
-            .filter(|query| !self.reads.contains_key(query))
-            .collect();
-        round.sort();
-        round.dedup();
-        round
-    }
-
-    /// Everything worth asking about one object, given what is known.
-    fn needs(&self, wanted: &Wanted) -> Vec<Query> {
-        let mut needs = vec![wanted.query()];
-        let Some(object) = self.object(wanted) else {
-            return needs;
-        };
-        if availability::is_available(object) != Some(false) {
-            return needs;
-        }
-        let all = |kind| Query {
-            kind,
-            namespace: wanted.namespace.clone(),
-            which: Which::All,
-        };
-        match &object.body {
-            Body::Workload(workload) => {
-                let labels = workload.spec.selector.describe();
-                let labelled = |kind| Query {
-                    kind,
-                    namespace: wanted.namespace.clone(),
-                    which: Which::Labelled(labels.clone()),
-                };
-                if !workload.spec.selector.is_empty() {
-                    needs.push(labelled(Kind::Pod));
-                    if wanted.kind == Kind::Deployment {
-                        needs.push(labelled(Kind::ReplicaSet));
-                    }
-                }
-                needs.push(all(Kind::Event));
-                if troubles::waits_for_claims(self, wanted.kind, workload) {
-                    needs.push(all(Kind::PersistentVolumeClaim));
-                }
-                if troubles::meets_quota(self, wanted.kind, workload) {
-                    needs.push(all(Kind::ResourceQuota));
-                }
-            }
-            Body::Service(service) if service.is_balanced() => needs.push(all(Kind::Event)),
-            _ => {}
-        }
-        needs
-    }
-
     /// The kinds of which objects may be missing, and why.
     pub fn gaps(&self) -> impl Iterator<Item = (Kind, String)> {
         self.reads
@@ -315,28 +203,6 @@ impl Look {
 fn key(object: &Object) -> (Kind, &str, &str) {
     let meta = object.meta();
     (object.kind, &meta.namespace, &meta.name)
-}
-
-impl Errand {
-    /// The objects that are looked at: not more than a few.
-    pub fn looked_at(&self) -> &[Wanted] {
-        let most = self.wanted.len().min(WORKLOADS_EACH);
-        &self.wanted[..most]
-    }
-
-    /// The objects that are not looked at any more.
-    pub fn left_out(&self) -> &[Wanted] {
-        &self.wanted[self.looked_at().len()..]
-    }
-
-    /// The member agent's record of the Work.
-    fn record(&self) -> Wanted {
-        Wanted {
-            kind: Kind::AppliedWork,
-            namespace: String::new(),
-            name: self.work.clone(),
-        }
-    }
 }
 
 impl Wanted {

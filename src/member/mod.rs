@@ -5,6 +5,7 @@
 //! cluster next, and what the answers mean. Pure, and the same for a live cluster and a bundle.
 
 pub mod availability;
+mod errand;
 pub mod kind;
 mod look;
 pub mod model;
@@ -13,9 +14,12 @@ pub mod pods;
 mod states;
 pub mod texts;
 mod troubles;
+mod view;
 
+pub use errand::{Errand, Identity, WORKLOADS_EACH};
 pub use kind::Kind;
-pub use look::{Closed, Errand, Identity, Look, Outcome, Query, WORKLOADS_EACH, Wanted, Which};
+pub use look::{Closed, Look, Outcome, Query, Wanted, Which};
 pub use object::{Body, Object};
 pub use states::{Place, PodTrouble, Probe, State};
-pub use troubles::{Held, Refusal, View, events_since};
+pub use troubles::{Held, Refusal};
+pub use view::{View, events_since};

@@ -8,7 +8,7 @@ use jiff::SignedDuration;
 
 use super::model::Event;
 use super::pods::{Container, ContainerState, ContainerStatus, Pod, Terminated};
-use super::troubles::View;
+use super::view::View;
 use crate::kubefleet::{Condition, Conditions};
 
 /// What is wrong with a pod, or with one of its containers.

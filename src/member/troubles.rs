@@ -1,41 +1,11 @@
 //! Why a workload does not become available in its cluster.
-//!
-//! Only what holds now counts: pods of the newest template that are neither finished nor on their
-//! way out, and events that were seen since the rollout has waited for the cluster.
-
-use jiff::{SignedDuration, Timestamp};
 
 use super::kind::Kind;
-use super::look::Look;
-use super::model::{Event, Meta, Quota, Workload};
+use super::model::{Meta, Quota};
 use super::pods::Pod;
-use super::states::{self, PodTrouble, State};
+use super::states::{self, PodTrouble};
+use super::view::View;
 use crate::kubefleet::{Condition, Conditions};
-
-/// The annotation by which a Deployment and its newest ReplicaSet know each other.
-const REVISION: &str = "deployment.kubernetes.io/revision";
-/// The annotation of a DaemonSet, and the label of its pods, that count its templates.
-const TEMPLATE: (&str, &str) = (
-    "deprecated.daemonset.template.generation",
-    "pod-template-generation",
-);
-/// The label of a StatefulSet's and a DaemonSet's pods: the revision they were made from.
-const POD_REVISION: &str = "controller-revision-hash";
-
-/// One workload in one member cluster.
-#[derive(Debug, Clone, Copy)]
-pub struct View<'l> {
-    /// What was seen in the cluster.
-    pub look: &'l Look,
-    /// Its kind.
-    pub kind: Kind,
-    /// The workload.
-    pub workload: &'l Workload,
-    /// Since when the rollout has waited for the cluster: older events are no evidence.
-    pub since: Option<Timestamp>,
-    /// The moment for which everything is judged.
-    pub now: Timestamp,
-}
 
 /// Pods that the API server did not let a controller create.
 #[derive(Debug, Clone, Copy)]
@@ -69,63 +39,6 @@ pub enum Held {
 }
 
 impl<'l> View<'l> {
-    /// The events about an object that count, the newest first.
-    pub fn events(&self, kind: &'static str, meta: &'l Meta) -> Vec<&'l Event> {
-        events_since(self.look, kind, meta, self.since)
-    }
-
-    /// The ReplicaSet with a Deployment's newest template.
-    pub fn newest_set(&self) -> Option<&'l Workload> {
-        let revision = self.workload.meta.annotations.get(REVISION);
-        self.sets()
-            .find(|set| revision.is_some() && set.meta.annotations.get(REVISION) == revision)
-    }
-
-    fn sets(&self) -> impl Iterator<Item = &'l Workload> {
-        let own = &self.workload.meta;
-        self.look
-            .workloads(Kind::ReplicaSet)
-            .filter(|set| set.meta.namespace == own.namespace && set.meta.belongs_to(&own.uid))
-    }
-
-    /// The pods with the newest template that are there to stay.
-    pub fn pods(&self) -> Vec<&'l Pod> {
-        self.live()
-            .filter(|pod| self.has_newest_template(pod))
-            .collect()
-    }
-
-    /// The pods that are neither finished nor on their way out.
-    fn live(&self) -> impl Iterator<Item = &'l Pod> {
-        let namespace = &self.workload.meta.namespace;
-        self.look
-            .pods(Kind::Pod)
-            .filter(move |pod| pod.meta.namespace == *namespace && pod.meta.deleted.is_none())
-            .filter(|pod| !matches!(pod.status.phase.as_str(), "Succeeded" | "Failed"))
-    }
-
-    fn has_newest_template(&self, pod: &Pod) -> bool {
-        let own = &self.workload.meta;
-        match self.kind {
-            Kind::Deployment => self
-                .newest_set()
-                .is_some_and(|set| pod.meta.belongs_to(&set.meta.uid)),
-            Kind::StatefulSet => {
-                let revision = &self.workload.status.update_revision;
-                pod.meta.belongs_to(&own.uid)
-                    && !revision.is_empty()
-                    && pod.meta.labels.get(POD_REVISION) == Some(revision)
-            }
-            Kind::DaemonSet => {
-                let template = own.annotations.get(TEMPLATE.0);
-                pod.meta.belongs_to(&own.uid)
-                    && template.is_some()
-                    && pod.meta.labels.get(TEMPLATE.1) == template
-            }
-            _ => false,
-        }
-    }
-
     /// What is wrong with the pods that have the newest template.
     pub fn troubles(&self) -> Vec<PodTrouble<'l>> {
         if !self.workload.is_observed() {
@@ -222,59 +135,4 @@ impl<'l> View<'l> {
                 ready.is_false().then_some((pod, ready))
             })
     }
-
-    /// How long ago something was, when it is known.
-    pub fn ago(&self, time: Option<Timestamp>) -> Option<SignedDuration> {
-        time.map(|time| self.now.duration_since(time))
-    }
-}
-
-/// The warnings about an object that were seen since a moment, the newest first.
-pub fn events_since<'l>(
-    look: &'l Look,
-    kind: &'static str,
-    meta: &'l Meta,
-    since: Option<Timestamp>,
-) -> Vec<&'l Event> {
-    let mut events: Vec<_> = look
-        .events(Kind::Event)
-        .filter(|event| event.kind == "Warning" && event.is_about(kind, meta))
-        .filter(|event| event.meta.namespace == meta.namespace)
-        .filter(|event| since.is_none_or(|since| event.seen() >= Some(since)))
-        .collect();
-    events.sort_by(|a, b| {
-        (b.seen(), &a.reason, &a.message, &a.meta.name).cmp(&(
-            a.seen(),
-            &b.reason,
-            &b.message,
-            &b.meta.name,
-        ))
-    });
-    events
-}
-
-/// A view that looks back without a limit: for what to ask next.
-fn whole<'l>(look: &'l Look, kind: Kind, workload: &'l Workload) -> View<'l> {
-    View {
-        look,
-        kind,
-        workload,
-        since: None,
-        now: Timestamp::MAX,
-    }
-}
-
-/// Whether pods wait for volumes, so that the claims are worth a look.
-pub(super) fn waits_for_claims(look: &Look, kind: Kind, workload: &Workload) -> bool {
-    whole(look, kind, workload)
-        .troubles()
-        .iter()
-        .any(|trouble| matches!(trouble.state, State::UnboundClaims { .. }))
-}
-
-/// Whether a quota keeps pods from being created, so that the quotas are worth a look.
-pub(super) fn meets_quota(look: &Look, kind: Kind, workload: &Workload) -> bool {
-    whole(look, kind, workload)
-        .refusal()
-        .is_some_and(|refusal| refusal.quota().is_some())
 }

@@ -1,10 +1,11 @@
 //! A placement only reports differences, and the report of a cluster does not complete.
 
-use crate::diagnose::case::{Case, Troubled};
+use crate::diagnose::case::Case;
 use crate::diagnose::claims;
 use crate::diagnose::objects::{clusters, goes_on, per_object, per_trouble};
 use crate::diagnose::report::{Finding, Severity, Subject};
 use crate::diagnose::rules::Rule;
+use crate::diagnose::troubled::Troubled;
 use crate::kubefleet::messages::{ManifestProblem, parse_manifest_problem};
 use crate::kubefleet::work::Work;
 use crate::kubefleet::{Concept, Condition, Conditions, reasons};

@@ -1,9 +1,10 @@
 //! An envelope wraps what it may not wrap, or what cannot be read.
 
-use crate::diagnose::case::{Case, Troubled};
+use crate::diagnose::case::Case;
 use crate::diagnose::objects::{clusters, per_trouble};
 use crate::diagnose::report::{Finding, Severity, Subject};
 use crate::diagnose::rules::Rule;
+use crate::diagnose::troubled::Troubled;
 use crate::kubefleet::Concept;
 use crate::kubefleet::messages::{BindingProblem, EnvelopeProblem};
 

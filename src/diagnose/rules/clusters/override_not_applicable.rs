@@ -1,10 +1,11 @@
 //! An override does not fit the content, or the snapshot of it is gone.
 
-use crate::diagnose::case::{Case, Troubled};
+use crate::diagnose::case::Case;
 use crate::diagnose::claims;
 use crate::diagnose::objects::{clusters, per_trouble};
 use crate::diagnose::report::{Finding, Severity, Subject};
 use crate::diagnose::rules::Rule;
+use crate::diagnose::troubled::Troubled;
 use crate::kubefleet::Concept;
 use crate::kubefleet::binding::describe_object;
 use crate::kubefleet::messages::{BindingProblem, OverrideKind};

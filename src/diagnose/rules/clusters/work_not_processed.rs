@@ -1,10 +1,11 @@
 //! A member agent has not processed what the hub wants it to apply.
 
-use crate::diagnose::case::{Case, Troubled};
+use crate::diagnose::case::Case;
 use crate::diagnose::claims;
 use crate::diagnose::objects::goes_on;
 use crate::diagnose::report::{Finding, Severity, Subject, Verdict};
 use crate::diagnose::rules::Rule;
+use crate::diagnose::troubled::Troubled;
 use crate::kubefleet::work::Work;
 use crate::kubefleet::{Concept, Conditions, names, reasons};
 

@@ -1,10 +1,11 @@
 //! The hub could not write what a member cluster should apply.
 
-use crate::diagnose::case::{Case, Troubled};
+use crate::diagnose::case::Case;
 use crate::diagnose::claims;
 use crate::diagnose::objects::{clusters, goes_on, per_trouble};
 use crate::diagnose::report::{Finding, Severity, Subject};
 use crate::diagnose::rules::Rule;
+use crate::diagnose::troubled::Troubled;
 use crate::kubefleet::messages::BindingProblem;
 use crate::kubefleet::{Concept, names};
 
