@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 use clap::Args;
 use jiff::Timestamp;
-use serde::Serialize;
 
 use super::global::Global;
 use super::members::{self, MemberArgs};
+use super::output;
 use super::reading::{self, Input, Reading};
 use crate::diagnose::explain;
 use crate::diagnose::report::{NotChecked, Report, Severity, Subject};
@@ -244,14 +244,16 @@ impl Style {
             }
             Format::Github => render::github::report(report, invocation),
             Format::Html => render::html::report(report, invocation),
-            Format::Json | Format::Yaml => machine(report, self.format)?,
+            Format::Json => output::json(report)?,
+            Format::Yaml => output::yaml(report)?,
         })
     }
 
     fn list(&self, list: &DiagnosisList) -> Result<String, Error> {
         let (items, invocation) = (list.items(), &self.look.invocation);
         match self.format {
-            Format::Json | Format::Yaml => machine(list, self.format),
+            Format::Json => output::json(list),
+            Format::Yaml => output::yaml(list),
             Format::Junit => Ok(render::junit::reports(items, self.failing, invocation)),
             Format::Html => Ok(render::html::reports(&list.headline(), items, invocation)),
             Format::Github => items.iter().map(|report| self.one(report)).collect(),
@@ -266,13 +268,6 @@ impl Style {
                 Ok(text)
             }
         }
-    }
-}
-
-fn machine<T: Serialize>(data: &T, format: Format) -> Result<String, Error> {
-    match format {
-        Format::Yaml => render::yaml(data).map_err(Error::failed),
-        _ => render::json(data).map_err(|error| Error::failed(error.to_string())),
     }
 }
 

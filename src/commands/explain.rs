@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::findings::near;
+use super::output;
 use crate::diagnose::{explanations, rules};
 use crate::error::Error;
 use crate::exit::Exit;
@@ -84,7 +85,8 @@ pub fn run(args: &ExplainArgs, ui: &mut Ui) -> Result<Exit, Error> {
     let text = match args.output {
         Format::Text => render::plain::markdown(&source, ui.width(), ui.paint(), ui.invocation()),
         Format::Markdown => source,
-        Format::Json | Format::Yaml => machine(&entry(rule, true), args.output)?,
+        Format::Json => output::json(&entry(rule, true))?,
+        Format::Yaml => output::yaml(&entry(rule, true))?,
     };
     ui.answer(&text);
     Ok(Exit::Done)
@@ -101,20 +103,19 @@ fn unknown(word: &str) -> Error {
 }
 
 fn list(format: Format, ui: &mut Ui) -> Result<Exit, Error> {
-    let items: Vec<_> = rules::ALL.iter().map(|rule| entry(rule, false)).collect();
+    let list = FindingList {
+        api_version: OWN_API_VERSION,
+        kind: "FindingList",
+        items: rules::ALL.iter().map(|rule| entry(rule, false)).collect(),
+    };
     let text = match format {
-        Format::Json | Format::Yaml => machine(
-            &FindingList {
-                api_version: OWN_API_VERSION,
-                kind: "FindingList",
-                items,
-            },
-            format,
-        )?,
+        Format::Json => output::json(&list)?,
+        Format::Yaml => output::yaml(&list)?,
         Format::Text | Format::Markdown => {
-            let widest = items.iter().map(|item| item.name.len()).max().unwrap_or(0);
+            let names = list.items.iter().map(|item| item.name.len());
+            let widest = names.max().unwrap_or(0);
             let mut text = String::new();
-            for item in items {
+            for item in list.items {
                 let _ = match format {
                     Format::Markdown => {
                         writeln!(text, "- {} {}: {}", item.code, item.name, item.summary)
@@ -141,12 +142,5 @@ fn entry(rule: &rules::Rule, whole: bool) -> Entry {
         severity: rule.severity.as_str(),
         summary: source.and_then(explanations::summary).unwrap_or_default(),
         explanation: source.filter(|_| whole),
-    }
-}
-
-fn machine<T: Serialize>(data: &T, format: Format) -> Result<String, Error> {
-    match format {
-        Format::Yaml => render::yaml(data).map_err(Error::failed),
-        _ => render::json(data).map_err(|error| Error::failed(error.to_string())),
     }
 }

@@ -100,8 +100,8 @@ impl Form {
     ) -> Result<String, Error> {
         match self {
             Self::Text => Ok(text()),
-            Self::Json => document(data, Format::Json),
-            Self::Yaml => document(data, Format::Yaml),
+            Self::Json => json(data),
+            Self::Yaml => yaml(data),
         }
     }
 }
@@ -114,9 +114,19 @@ pub fn age(then: Option<Timestamp>, now: Timestamp) -> Option<String> {
 /// A document for programs.
 pub fn document<T: Serialize>(data: &T, format: Format) -> Result<String, Error> {
     match format {
-        Format::Yaml => render::yaml(data).map_err(Error::failed),
-        _ => render::json(data).map_err(|error| Error::failed(error.to_string())),
+        Format::Yaml => yaml(data),
+        _ => json(data),
     }
+}
+
+/// A JSON document.
+pub fn json<T: Serialize>(data: &T) -> Result<String, Error> {
+    render::json(data).map_err(|error| Error::failed(error.to_string()))
+}
+
+/// A YAML document.
+pub fn yaml<T: Serialize>(data: &T) -> Result<String, Error> {
+    render::yaml(data).map_err(Error::failed)
 }
 
 /// Objects as kubectl names them, one a line.

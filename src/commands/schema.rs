@@ -11,6 +11,7 @@ use super::doctor::Doctor;
 use super::explain::{Entry, FindingList};
 use super::history::HistoryView;
 use super::list::RunList;
+use super::output;
 use super::plan::PlanView;
 use super::snapshots::{SnapshotDiff, SnapshotList, SnapshotView};
 use super::strategies::{StrategyList, StrategyView};
@@ -20,7 +21,6 @@ use crate::diagnose::report::Report;
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::render;
 use crate::ui::Ui;
 
 /// Print the JSON schema of a machine-readable output
@@ -126,7 +126,7 @@ fn generator() -> SchemaGenerator {
 
 /// Prints a schema.
 pub fn run(args: &SchemaArgs, ui: &mut Ui) -> Result<Exit, Error> {
-    let text = render::json(&schema(args.of)).map_err(|error| Error::failed(error.to_string()))?;
+    let text = output::json(&schema(args.of))?;
     ui.answer(&text);
     Ok(Exit::Done)
 }

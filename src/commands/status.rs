@@ -6,6 +6,7 @@ use clap::Args;
 use jiff::Timestamp;
 
 use super::global::Global;
+use super::output;
 use super::reading::{self, Input};
 use crate::diagnose::status::Status;
 use crate::error::Error;
@@ -106,8 +107,8 @@ pub(super) fn look(ui: &Ui, global: &Global) -> Look {
 pub(super) fn write(status: &Status, format: Format, look: &Look) -> Result<String, Error> {
     Ok(match format {
         Format::Text => render::status::status(status, look),
-        Format::Json => render::json(status).map_err(|error| Error::failed(error.to_string()))?,
-        Format::Yaml => render::yaml(status).map_err(Error::failed)?,
+        Format::Json => output::json(status)?,
+        Format::Yaml => output::yaml(status)?,
         Format::Html => render::html::status(status, &look.invocation),
     })
 }

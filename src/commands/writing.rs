@@ -331,7 +331,7 @@ fn show(change: &Change, version: &str, args: &Writing, ui: &mut Ui) -> Result<(
         return print(&change.object, &change.document(version), format, ui);
     }
     let request = change.request(version);
-    let body = render::json(&request.body).map_err(|error| Error::failed(error.to_string()))?;
+    let body = output::json(&request.body)?;
     let force = if request.force { "?force=true" } else { "" };
     ui.answer(&format!(
         "{} {}{force}\nContent-Type: {}\n\n{body}",
@@ -343,11 +343,11 @@ fn show(change: &Change, version: &str, args: &Writing, ui: &mut Ui) -> Result<(
 fn print(object: &ObjectRef, document: &Value, format: Format, ui: &mut Ui) -> Result<(), Error> {
     let text = match format {
         Format::Name => output::names([object]),
-        Format::Json => render::json(document).map_err(|error| Error::failed(error.to_string()))?,
+        Format::Json => output::json(document)?,
         Format::Yaml => {
             // One document after another, as kubectl has it.
             let mark = if ui.has_answered() { "---\n" } else { "" };
-            format!("{mark}{}", render::yaml(document).map_err(Error::failed)?)
+            format!("{mark}{}", output::yaml(document)?)
         }
     };
     ui.answer(&text);

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::{Format, StatusArgs, exit, look};
 use crate::commands::following::{Following, Look};
 use crate::commands::global::Global;
+use crate::commands::output;
 use crate::commands::reading::Reading;
 use crate::diagnose::status::Status;
 use crate::error::Error;
@@ -160,7 +161,7 @@ fn frame(status: &Status, away: Option<&str>, columns: usize, global: &Global, u
 /// A document of a stream.
 fn document(status: &Status, format: Format) -> Result<String, Error> {
     if format == Format::Yaml {
-        let text = render::yaml(status).map_err(Error::failed)?;
+        let text = output::yaml(status)?;
         return Ok(format!("---\n{text}"));
     }
     let text = serde_json::to_string(status);

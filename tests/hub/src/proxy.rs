@@ -25,7 +25,7 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore, ServerConfig};
 
 use crate::{ADMIN, Error, TestHub, context};
-use exchange::{Front, Upstream};
+use exchange::{Door, Front, Upstream};
 pub use record::Seen;
 pub use rules::{Fault, Rule};
 
@@ -59,7 +59,7 @@ impl FaultProxy {
             acceptor: acceptor(hub)?,
             upstream: Upstream::new(hub.url(), client_config(&hub.authority())?),
             record: record::Record::default(),
-            open: Arc::new(watch::Sender::new(true)),
+            door: Arc::new(watch::Sender::new(Door::Open)),
             holds: Arc::new(watch::Sender::new(true)),
         };
         let this = Self {
@@ -110,20 +110,25 @@ impl FaultProxy {
     /// Forgets the rules and what came by, and listens again.
     pub fn clear(&self) -> Result<(), Error> {
         self.front.record.clear();
-        if *self.front.open.borrow() {
+        if *self.front.door.borrow() == Door::Open {
             return Ok(());
         }
-        self.front.open.send_replace(true);
+        self.wait_until_closed();
+        self.front.door.send_replace(Door::Open);
         let doing = || format!("listening again at {}", self.address);
         self.listen(TcpListener::bind(self.address).map_err(context(doing()))?)
     }
 
     /// Goes away: every connection is reset, and none is accepted until `clear`.
     pub fn leave(&self) {
-        self.front.open.send_replace(false);
+        self.front.close();
+        self.wait_until_closed();
+    }
+
+    /// The listener is closed on another thread.
+    fn wait_until_closed(&self) {
         let begun = std::time::Instant::now();
-        // The listener is closed on another thread.
-        while std::net::TcpStream::connect(self.address).is_ok() && begun.elapsed() < PATIENCE {
+        while *self.front.door.borrow() != Door::Closed && begun.elapsed() < PATIENCE {
             std::thread::sleep(Duration::from_millis(5));
         }
     }

@@ -73,6 +73,17 @@ fn drop_hop_headers(headers: &mut HeaderMap) {
     }
 }
 
+/// Whether there is a server at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Door {
+    /// Connections are accepted.
+    Open,
+    /// Nothing is to be accepted any more.
+    Closing,
+    /// Nobody listens: connections are refused, and those that were open are reset.
+    Closed,
+}
+
 /// The side that the clients see.
 #[derive(Clone)]
 pub(super) struct Front {
@@ -80,7 +91,7 @@ pub(super) struct Front {
     pub(super) upstream: Upstream,
     pub(super) record: Record,
     /// Whether there is a server at all.
-    pub(super) open: Arc<watch::Sender<bool>>,
+    pub(super) door: Arc<watch::Sender<Door>>,
     /// Whether what is held waits.
     pub(super) holds: Arc<watch::Sender<bool>>,
 }
@@ -89,7 +100,7 @@ impl Front {
     pub(super) async fn accept(self, listener: TcpListener) {
         loop {
             tokio::select! {
-                () = self.left() => return,
+                () = self.until(|door| door != Door::Open) => break,
                 accepted = listener.accept() => match accepted {
                     Ok((stream, _)) => {
                         tokio::spawn(self.clone().serve(stream));
@@ -99,12 +110,25 @@ impl Front {
                 },
             }
         }
+        drop(listener);
+        self.door.send_replace(Door::Closed);
     }
 
-    /// Ends when the server goes away.
-    async fn left(&self) {
+    /// Goes away.
+    pub(super) fn close(&self) {
+        self.door.send_if_modified(|door| {
+            let open = *door == Door::Open;
+            if open {
+                *door = Door::Closing;
+            }
+            open
+        });
+    }
+
+    /// Ends when the server has got there.
+    async fn until(&self, is: impl Fn(Door) -> bool) {
         // Without a sender there is no proxy any more.
-        let _ = self.open.subscribe().wait_for(|open| !open).await;
+        let _ = self.door.subscribe().wait_for(|door| is(*door)).await;
     }
 
     /// Ends when what is held may go on.
@@ -121,7 +145,8 @@ impl Front {
         let reset = Notify::new();
         tokio::select! {
             () = self.talk(stream, &reset) => return,
-            () = self.left() => {}
+            // Not before nobody listens: who comes back at once is to be refused.
+            () = self.until(|door| door == Door::Closed) => {}
             () = reset.notified() => {}
         }
         // Closed with this set, a connection ends with RST. It only makes a test weaker where it
@@ -180,7 +205,7 @@ impl Front {
         }
         match &fault {
             Some(Fault::Leave) => {
-                self.open.send_replace(false);
+                self.close();
                 return pending().await;
             }
             Some(Fault::ResetBefore) => {
