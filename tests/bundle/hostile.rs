@@ -5,8 +5,7 @@ use proptest::prelude::*;
 use super::formats::{gzip, json, tar};
 use super::{MEMBER, RUN, read};
 
-/// Reads a text that must end with this error. One that is taken apart to its end instead would keep
-/// the test busy for hours.
+/// Reads a text that must end with this error. A bomb that goes off keeps the test busy.
 fn refused(text: &str, why: &str) {
     let error = read(text).unwrap_err().to_string();
     let head: String = text.chars().take(60).collect();

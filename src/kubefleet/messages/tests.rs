@@ -1034,8 +1034,8 @@ fn deep_nesting_ends() {
 
 #[test]
 fn the_longest_message_is_read() {
-    // A condition message holds at most 32768 characters. Tried at every place for every other, these
-    // would keep the test busy for hours.
+    // A condition message holds at most 32768 characters. Patterns that are tried over and over at
+    // each of these pieces would keep the test busy.
     for piece in [
         ", policy snapshot `",
         ": the stage `",
