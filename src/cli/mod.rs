@@ -124,7 +124,7 @@ fn with(
 }
 
 /// The colour that the arguments ask for, before they are parsed: usage errors want it too.
-pub fn color_of(args: &[std::ffi::OsString]) -> Color {
+pub fn color_of(args: &[OsString]) -> Color {
     let mut words = args.iter().filter_map(|arg| arg.to_str());
     let mut color = Color::Auto;
     while let Some(word) = words.next() {

@@ -1,15 +1,18 @@
 use std::fmt::Write;
+use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 
 use super::formats::{gzip, json, tar};
 use super::{MEMBER, RUN, read};
 
-/// Reads a text that must end with this error. A bomb that goes off keeps the test busy.
+/// Reads a text that must end with this error, and soon.
 fn refused(text: &str, why: &str) {
+    let start = Instant::now();
     let error = read(text).unwrap_err().to_string();
     let head: String = text.chars().take(60).collect();
     assert!(error.contains(why), "{error}\nof {head}");
+    assert!(start.elapsed() < Duration::from_secs(10), "{head}");
 }
 
 #[test]

@@ -52,11 +52,11 @@ pub(crate) struct Rested(BTreeMap<String, u64>);
 
 impl Rested {
     /// Looks at all objects of these kinds but those that are at rest. Gives back the errors.
-    pub(crate) async fn stir<'w, W>(
+    pub(crate) async fn stir<W>(
         &mut self,
-        world: &'w World,
+        world: &World,
         kinds: [Kind; 2],
-        look: impl Fn(&'w Value, Scope) -> W,
+        look: impl Fn(Value, Scope) -> W,
     ) -> Vec<String>
     where
         W: Future<Output = Answer<()>>,
@@ -70,7 +70,7 @@ impl Rested {
             if self.0.get(object.uid()) == Some(&seen) {
                 continue;
             }
-            let look = look(object, Scope::of(object.namespace()));
+            let look = look(object.clone(), Scope::of(object.namespace()));
             looks.push(async move {
                 look.await?;
                 Ok((object.uid().to_owned(), seen))

@@ -18,9 +18,8 @@ pub(crate) async fn control(mut context: Context) {
     loop {
         let (api, world) = (&context.api, context.api.world());
         let kinds = [Kind::ClusterResourceBinding, Kind::ResourceBinding];
-        let look = |binding: &'_ Value, scope: Scope| {
+        let look = |binding: Value, scope: Scope| {
             let world = &world;
-            let binding = binding.clone();
             async move {
                 if binding.deleting() {
                     delete(api, world, &scope, binding).await

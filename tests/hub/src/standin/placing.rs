@@ -27,9 +27,8 @@ pub(crate) async fn control(mut context: Context) {
             rested = Rested::default();
         }
         let kinds = [Kind::ClusterResourcePlacement, Kind::ResourcePlacement];
-        let look = |placement: &'_ Value, scope: Scope| {
+        let look = |placement: Value, scope: Scope| {
             let world = &world;
-            let placement = placement.clone();
             async move {
                 if placement.deleting() {
                     delete(api, world, &scope, placement).await
