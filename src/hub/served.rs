@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::error::HubError;
@@ -74,19 +75,95 @@ impl Served {
     }
 }
 
+/// The answer of `/apis`: all groups with their resources, or the plain list of groups. What is not
+/// read here is not kept: on a hub with many other APIs it is most of the answer.
 #[derive(Deserialize)]
 struct Apis {
     kind: String,
-    #[serde(default)]
-    items: Vec<Value>,
-    #[serde(default)]
-    groups: Vec<Value>,
+    items: Option<Vec<Group>>,
+    groups: Option<Vec<Group>>,
 }
 
 #[derive(Deserialize)]
-struct Resources {
+struct Group {
+    /// In the plain list.
     #[serde(default)]
-    resources: Vec<Value>,
+    name: String,
+    /// Where all resources are listed.
+    #[serde(default)]
+    metadata: Named,
+    versions: Option<Vec<Version>>,
+}
+
+#[derive(Deserialize, Default)]
+struct Named {
+    #[serde(default)]
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct Version {
+    #[serde(default)]
+    version: String,
+    resources: Option<Vec<Resource>>,
+}
+
+#[derive(Deserialize)]
+struct Resource {
+    #[serde(default)]
+    resource: String,
+}
+
+/// The resources of one version, on a server that does not list all at once.
+#[derive(Deserialize)]
+struct Resources {
+    resources: Option<Vec<Named>>,
+}
+
+/// A version's schemas, as far as the words for `spec.state` are in them.
+#[derive(Deserialize)]
+struct OpenApi {
+    components: Option<Components>,
+}
+
+#[derive(Deserialize)]
+struct Components {
+    schemas: Option<BTreeMap<String, Schema>>,
+}
+
+#[derive(Deserialize)]
+struct Schema {
+    #[serde(rename = "x-kubernetes-group-version-kind", default)]
+    kinds: Vec<KindAndVersion>,
+    properties: Option<RunProperties>,
+}
+
+#[derive(Deserialize)]
+struct KindAndVersion {
+    kind: String,
+    version: String,
+}
+
+#[derive(Deserialize)]
+struct RunProperties {
+    spec: Option<RunSpec>,
+}
+
+#[derive(Deserialize)]
+struct RunSpec {
+    properties: Option<RunSpecProperties>,
+}
+
+#[derive(Deserialize)]
+struct RunSpecProperties {
+    state: Option<RunState>,
+}
+
+#[derive(Deserialize)]
+struct RunState {
+    /// Of any type: other kinds have a state, too.
+    #[serde(rename = "enum", default)]
+    words: Vec<Value>,
 }
 
 /// Asks what is served: one request, or one more for each version of our groups on a server
@@ -107,45 +184,37 @@ pub(super) async fn discover(connection: &Connection) -> Result<Served, HubError
         .map_err(|error| HubError::Broken(format!("/apis is no list of API groups: {error}")))?;
     let mut served = Served::default();
     if groups.kind == "APIGroupDiscoveryList" {
-        for group in &groups.items {
-            let name = group["metadata"]["name"].as_str().unwrap_or_default();
-            for version in items(&group["versions"]) {
-                let number = version["version"].as_str().unwrap_or_default();
-                for resource in items(&version["resources"]) {
-                    served.add(
-                        name,
-                        number,
-                        resource["resource"].as_str().unwrap_or_default(),
-                    );
+        for group in groups.items.iter().flatten() {
+            for version in group.versions.iter().flatten() {
+                for resource in version.resources.iter().flatten() {
+                    served.add(&group.metadata.name, &version.version, &resource.resource);
                 }
             }
         }
         return Ok(served);
     }
-    for group in &groups.groups {
-        let name = group["name"].as_str().unwrap_or_default();
+    for group in groups.groups.iter().flatten() {
+        let name = group.name.as_str();
         if name != PLACEMENT_GROUP && name != CLUSTER_GROUP {
             continue;
         }
-        for version in items(&group["versions"]) {
-            let number = version["version"].as_str().unwrap_or_default();
-            let path = format!("/apis/{name}/{number}");
+        for Version { version, .. } in group.versions.iter().flatten() {
+            let path = format!("/apis/{name}/{version}");
             let resources: Resources = match connection.get(&path, JSON).await {
-                Ok(body) => serde_json::from_slice(&body)
-                    .map_err(|error| HubError::Broken(format!("{path}: {error}")))?,
+                Ok(body) => read(&path, &body)?,
                 Err(HubError::NotFound(_) | HubError::NotRouted(_)) => continue,
                 Err(error) => return Err(error),
             };
-            for resource in &resources.resources {
-                served.add(name, number, resource["name"].as_str().unwrap_or_default());
+            for resource in resources.resources.iter().flatten() {
+                served.add(name, version, &resource.name);
             }
         }
     }
     Ok(served)
 }
 
-fn items(value: &Value) -> impl Iterator<Item = &Value> {
-    value.as_array().into_iter().flatten()
+fn read<T: DeserializeOwned>(path: &str, body: &[u8]) -> Result<T, HubError> {
+    serde_json::from_slice(body).map_err(|error| HubError::Broken(format!("{path}: {error}")))
 }
 
 /// The values that the schema allows for `spec.state` of a run, as every user may read it; empty
@@ -157,17 +226,21 @@ pub(super) async fn run_states(
 ) -> Result<Vec<String>, HubError> {
     let path = format!("/openapi/v3/apis/{}/{version}", kind.group());
     let body = connection.get(&path, JSON).await?;
-    let document: Value = serde_json::from_slice(&body)
-        .map_err(|error| HubError::Broken(format!("{path}: {error}")))?;
-    let schemas = document["components"]["schemas"].as_object();
+    let document: OpenApi = read(&path, &body)?;
+    let schemas = document.components.and_then(|parts| parts.schemas);
     let own = schemas.into_iter().flatten().find(|(_, schema)| {
-        items(&schema["x-kubernetes-group-version-kind"])
-            .any(|entry| entry["kind"] == kind.name() && entry["version"] == version)
+        let mut kinds = schema.kinds.iter();
+        kinds.any(|own| own.kind == kind.name() && own.version == version)
     });
     let Some((_, schema)) = own else {
         return Err(HubError::NotServed(kind));
     };
-    let state = &schema["properties"]["spec"]["properties"]["state"];
-    let words = items(&state["enum"]).filter_map(Value::as_str);
+    let state = schema
+        .properties
+        .and_then(|run| run.spec)
+        .and_then(|spec| spec.properties)
+        .and_then(|spec| spec.state);
+    let words = state.map_or_else(Vec::new, |state| state.words);
+    let words = words.iter().filter_map(Value::as_str);
     Ok(words.map(str::to_owned).collect())
 }
