@@ -30,7 +30,7 @@ version-%:
 
 # What `-o html` writes, in a real browser. Says so where there is none.
 pages:
-	cargo build --workspace
+	cargo test --workspace --no-run
 	tests/browser/run
 
 deny:
