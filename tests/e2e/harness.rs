@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 pub use test_hub::Ran;
 use test_hub::fleet::{Fleet, annotated, member};
 use test_hub::standin::{Served, SnapshotDelay, StandIn, TROUBLE, Timing, Trouble};
-use test_hub::{Crds, Error, Options, TestHub, or_skip};
+use test_hub::{Crds, Error, FaultProxy, Options, TestHub, or_skip};
 use tokio::runtime::Runtime;
 
 /// Names a kubeconfig whose context `hub` is a hub with KubeFleet's own agents and the members
@@ -172,6 +172,11 @@ impl Harness {
             .body(bytes)
             .unwrap();
         self.runtime.block_on(self.client.request(request))
+    }
+
+    /// A proxy in front of the hub, at which things can go wrong.
+    pub fn proxy(&self) -> FaultProxy {
+        FaultProxy::start(&self.kubeconfig).unwrap()
     }
 
     /// Runs the plugin as the admin.

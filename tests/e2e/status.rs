@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use test_hub::{Fault, FaultProxy, Rule};
+use test_hub::{Fault, Rule};
 
 use crate::harness::MEMBERS;
 use crate::scene::{Scene, both, three_stages};
@@ -164,11 +164,7 @@ fn a_rollout_is_followed_through_faults() {
         let Some(scene) = both(&format!("faults-{name}")).into_iter().next() else {
             return;
         };
-        let Some((hub, _)) = &scene.hub.own else {
-            eprintln!("skipped: nothing goes wrong on this hub");
-            return;
-        };
-        let proxy = FaultProxy::start(hub).unwrap();
+        let proxy = scene.hub.proxy();
         proxy.rules(rules);
         follow(&scene, &proxy.kubeconfig());
         let faults = proxy
@@ -242,13 +238,9 @@ fn a_hub_that_goes_away_is_waited_for() {
     let Some(scene) = both("away").into_iter().next() else {
         return;
     };
-    let Some((hub, _)) = &scene.hub.own else {
-        eprintln!("skipped: this hub does not go away");
-        return;
-    };
     scene.set(&gated(), &ALL).run(&scene.name, "Run");
     scene.until_run(&scene.name, "Progressing", "False", "UpdateRunWaiting");
-    let proxy = FaultProxy::start(hub).unwrap();
+    let proxy = scene.hub.proxy();
     let command = ["wait", "--for=succeeded", "--keep-waiting"];
     let mut child = start_at(&scene, &proxy.kubeconfig(), &command, &scene.name);
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
@@ -273,15 +265,11 @@ fn a_look_takes_few_requests() {
     let Some(scene) = both("requests").into_iter().next() else {
         return;
     };
-    let Some((hub, _)) = &scene.hub.own else {
-        eprintln!("skipped: requests to this hub are not counted");
-        return;
-    };
     scene.set(&gated(), &ALL);
     let run = format!("{}-run", scene.name);
     scene.run(&run, "Run");
     scene.until_run(&run, "Progressing", "False", "UpdateRunWaiting");
-    let proxy = FaultProxy::start(hub).unwrap();
+    let proxy = scene.hub.proxy();
     for (word, most) in [
         (run.clone(), 5),
         (format!("csur/{run}"), 4),

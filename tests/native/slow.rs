@@ -96,7 +96,7 @@ fn the_hub_hangs_or_refuses() {
     std::thread::scope(|scope| {
         for (what, fault) in faults {
             scope.spawn(move || {
-                let proxy = FaultProxy::start(&setting.hub).unwrap();
+                let proxy = FaultProxy::start(&setting.hub.kubeconfig()).unwrap();
                 proxy.rules(vec![Rule::new("", fault)]);
                 let kubeconfig = proxy.kubeconfig();
                 assert_silent(setting, kubeconfig.to_str().unwrap(), what);

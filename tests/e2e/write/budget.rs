@@ -16,7 +16,7 @@ fn is_discovery(seen: &Seen) -> bool {
 #[test]
 fn an_approval_is_one_read_and_one_write() {
     play("budget", |scene| {
-        let Some(desk) = Desk::at(scene) else { return };
+        let desk = Desk::at(scene);
         scene.set(&gated(&[(1, BEFORE)]), &ALL);
         let name = &scene.name;
         scene.run(name, "Run");

@@ -14,14 +14,14 @@ use crate::scene::Scene;
 const SIGNALS: [Signal; 3] = [Signal::INT, Signal::TERM, Signal::HUP];
 
 /// A desk with a run that waits before its second stage; its request.
-fn waiting(scene: &Scene) -> Option<(Desk<'_>, String)> {
-    let desk = Desk::at(scene)?;
+fn waiting(scene: &Scene) -> (Desk<'_>, String) {
+    let desk = Desk::at(scene);
     scene.set(&gated(&[(1, BEFORE)]), &ALL);
     scene.run(&scene.name, "Run");
     scene.until_waiting(&scene.name);
     let request = format!("{}-before-canary", scene.name);
     scene.asked(&request);
-    Some((desk, request))
+    (desk, request)
 }
 
 fn is_approved(scene: &Scene, request: &str) -> bool {
@@ -41,9 +41,7 @@ fn only_yes_is_yes() {
         return;
     }
     play("prompt", |scene| {
-        let Some((desk, request)) = waiting(scene) else {
-            return;
-        };
+        let (desk, request) = waiting(scene);
         let name = &scene.name;
         let placement = format!("{}/{name}", if scene.namespaced { "rp" } else { "crp" });
         let [new, back] = ["new", "back"].map(|word| format!("{name}-{word}"));
@@ -119,9 +117,7 @@ fn what_changes_while_someone_thinks_is_not_approved() {
         return;
     }
     play("prompt-race", |scene| {
-        let Some((desk, request)) = waiting(scene) else {
-            return;
-        };
+        let (desk, request) = waiting(scene);
         let path = scene.request_path(&request);
         let mut terminal = desk.terminal(&["approve", &request]);
         terminal.until("[y/N] ");
@@ -150,9 +146,7 @@ fn held(desk: &Desk<'_>, words: &[&str], method: Method) -> Running {
 #[test]
 fn before_the_write_nothing_is_sent() {
     play("interrupt-before", |scene| {
-        let Some((desk, request)) = waiting(scene) else {
-            return;
-        };
+        let (desk, request) = waiting(scene);
         for which in SIGNALS {
             for words in [
                 ["approve", &request, "--yes"],
@@ -181,9 +175,7 @@ fn before_the_write_nothing_is_sent() {
 #[test]
 fn a_write_is_waited_for_in_spite_of_an_interrupt() {
     play("interrupt-during", |scene| {
-        let Some((desk, request)) = waiting(scene) else {
-            return;
-        };
+        let (desk, request) = waiting(scene);
         let name = &scene.name;
         let again = |name: &str| {
             let path = scene.run_path(name);
@@ -278,9 +270,7 @@ fn a_write_is_waited_for_in_spite_of_an_interrupt() {
 #[test]
 fn who_does_not_wait_any_longer_learns_what_was_done() {
     play("interrupt-after", |scene| {
-        let Some((desk, _)) = waiting(scene) else {
-            return;
-        };
+        let (desk, _) = waiting(scene);
         let name = &scene.name;
         let path = scene.run_path(name);
         // It goes on to wait for a person: that takes as long as that takes.

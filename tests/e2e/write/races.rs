@@ -59,7 +59,7 @@ fn touch(scene: &Scene, path: &str) {
 #[test]
 fn a_request_that_is_another_is_not_approved() {
     play("race-approve", |scene| {
-        let Some(desk) = Desk::at(scene) else { return };
+        let desk = Desk::at(scene);
         scene.set(&gated(&[(1, BEFORE)]), &ALL);
         let run = &scene.name;
         let request = waiting(scene, run);
@@ -122,7 +122,7 @@ fn a_request_that_is_another_is_not_approved() {
 #[test]
 fn an_ignored_approval_is_not_taken_over_when_it_changed() {
     play("race-mend", |scene| {
-        let Some(desk) = Desk::at(scene) else { return };
+        let desk = Desk::at(scene);
         scene.set(&gated(&[(1, BEFORE)]), &ALL);
         let request = waiting(scene, &scene.name);
         let path = scene.request_path(&request);
@@ -160,7 +160,7 @@ fn an_ignored_approval_is_not_taken_over_when_it_changed() {
 #[test]
 fn a_run_that_is_another_is_not_steered() {
     play("race-steer", |scene| {
-        let Some(desk) = Desk::at(scene) else { return };
+        let desk = Desk::at(scene);
         scene.set(&gated(&[(1, BEFORE)]), &ALL);
         let run = &scene.name;
         let path = scene.run_path(run);
@@ -220,7 +220,7 @@ fn a_run_that_is_another_is_not_steered() {
 #[test]
 fn a_run_that_is_another_is_not_deleted() {
     play("race-delete", |scene| {
-        let Some(desk) = Desk::at(scene) else { return };
+        let desk = Desk::at(scene);
         scene.set(&gated(&[(1, BEFORE)]), &ALL);
         let run = &scene.name;
         let path = scene.run_path(run);
@@ -257,7 +257,7 @@ fn a_run_that_is_another_is_not_deleted() {
 #[test]
 fn a_name_that_is_taken_meanwhile_is_left_to_who_took_it() {
     play("race-create", |scene| {
-        let Some(desk) = Desk::at(scene) else { return };
+        let desk = Desk::at(scene);
         scene.set(&gated(&[(1, BEFORE)]), &ALL);
         let run = &scene.name;
         let runs = scene.run_path("");
@@ -298,7 +298,7 @@ fn a_name_that_is_taken_meanwhile_is_left_to_who_took_it() {
 #[test]
 fn a_rollback_stops_and_deletes_what_was_shown() {
     play("race-rollback", |scene| {
-        let Some(desk) = Desk::at(scene) else { return };
+        let desk = Desk::at(scene);
         scene.set(&gated(&[(1, BEFORE)]), &ALL);
         let run = &scene.name;
         let path = scene.run_path(run);
@@ -327,7 +327,7 @@ fn a_rollback_stops_and_deletes_what_was_shown() {
 #[test]
 fn a_run_that_someone_starts_is_not_made_again() {
     play("race-content", |scene| {
-        let Some(desk) = Desk::at(scene) else { return };
+        let desk = Desk::at(scene);
         scene.set(&gated(&[(1, BEFORE)]), &ALL);
         let [first, second] = ["1", "2"].map(|number| format!("{}-{number}", scene.name));
         let request = waiting(scene, &first);
@@ -352,7 +352,7 @@ fn a_run_that_someone_starts_is_not_made_again() {
 #[test]
 fn a_write_that_arrives_late_is_not_denied() {
     play("race-late", |scene| {
-        let Some(desk) = Desk::at(scene) else { return };
+        let desk = Desk::at(scene);
         scene.set(&gated(&[(1, BEFORE)]), &ALL);
         let request = waiting(scene, &scene.name);
         let path = scene.request_path(&request);

@@ -1,6 +1,7 @@
 //! A hub for tests: a real etcd and kube-apiserver on loopback, the CRDs, a fault proxy, and a
 //! stand-in for KubeFleet's controllers. See `README.md`.
 
+mod certificates;
 mod components;
 mod crds;
 pub mod fleet;

@@ -1,7 +1,7 @@
 //! A proxy in front of an API server that makes things go wrong, and writes down what came by.
 //!
-//! It shows the server's own certificate, so that a client cannot tell it from the server, and runs
-//! on threads of its own: a test may block while a program talks to it.
+//! It shows a certificate of its own, which its kubeconfig trusts, so that it can stand in front of
+//! any server, and runs on threads of its own: a test may block while a program talks to it.
 
 mod answers;
 mod body;
@@ -12,10 +12,13 @@ mod rules;
 use std::fs;
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use serde_json::json;
+use kube::Config;
+use kube::config::Kubeconfig;
+use serde_json::{Value, json};
+use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
@@ -24,27 +27,34 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore, ServerConfig};
 
+use crate::certificates::Certificates;
+use crate::servers::config;
 use crate::{ADMIN, Error, TestHub, context};
 use exchange::{Door, Front, Upstream};
 pub use record::Seen;
 pub use rules::{Fault, Rule};
 
+/// The context that the proxy stands in for.
+const HUB: &str = "hub";
+/// The file of the authority in the proxy's folder.
+const AUTHORITY: &str = "ca.crt";
 /// How long it may take to stop listening.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A running proxy; it ends when it is dropped.
 pub struct FaultProxy {
     address: SocketAddr,
-    folder: PathBuf,
-    authority: PathBuf,
+    folder: TempDir,
     front: Front,
     // Ended in the background: it may be dropped on a thread of another runtime.
     runtime: Option<Runtime>,
 }
 
 impl FaultProxy {
-    /// Starts a proxy in front of a hub's API server. Without rules it changes nothing.
-    pub fn start(hub: &TestHub) -> Result<Self, Error> {
+    /// Starts a proxy in front of the server of the context `hub`, for the user of that context, who
+    /// needs a token: what else a client shows a server cannot be passed on. Without rules it
+    /// changes nothing.
+    pub fn start(kubeconfig: &Path) -> Result<Self, Error> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
@@ -55,21 +65,27 @@ impl FaultProxy {
         let address = listener
             .local_addr()
             .map_err(context("asking for the proxy's port".to_owned()))?;
+        let behind = behind(&runtime, kubeconfig.to_owned())?;
+        let certificates = Certificates::issue()?;
+        let folder = TempDir::new().map_err(context("creating a folder".to_owned()))?;
+        fs::write(folder.path().join(AUTHORITY), &certificates.authority)
+            .map_err(context(format!("writing {AUTHORITY}")))?;
+        let url = behind.cluster_url.to_string();
+        let url = url.trim_end_matches('/').to_owned();
         let front = Front {
-            acceptor: acceptor(hub)?,
-            upstream: Upstream::new(hub.url(), client_config(&hub.authority())?),
+            acceptor: acceptor(&certificates)?,
+            upstream: Upstream::new(url, client_config(&behind)?),
             record: record::Record::default(),
             door: Arc::new(watch::Sender::new(Door::Open)),
             holds: Arc::new(watch::Sender::new(true)),
         };
         let this = Self {
             address,
-            folder: hub.folder().to_owned(),
-            authority: hub.authority(),
+            folder,
             front,
             runtime: Some(runtime),
         };
-        this.write_kubeconfig(ADMIN)?;
+        this.write_kubeconfig(ADMIN, &user_of_hub(kubeconfig)?)?;
         this.listen(listener)?;
         Ok(this)
     }
@@ -85,9 +101,9 @@ impl FaultProxy {
         self.path_of(ADMIN)
     }
 
-    /// The same for another user of the hub.
+    /// The same for another user of a [`TestHub`].
     pub fn kubeconfig_of(&self, user: &str) -> Result<PathBuf, Error> {
-        self.write_kubeconfig(user)?;
+        self.write_kubeconfig(user, &json!({"token": TestHub::token_of(user)}))?;
         Ok(self.path_of(user))
     }
 
@@ -146,24 +162,23 @@ impl FaultProxy {
     }
 
     fn path_of(&self, user: &str) -> PathBuf {
-        let port = self.address.port();
-        self.folder.join(format!("kubeconfig-proxy-{port}-{user}"))
+        self.folder.path().join(format!("kubeconfig-{user}"))
     }
 
-    fn write_kubeconfig(&self, user: &str) -> Result<(), Error> {
+    fn write_kubeconfig(&self, user: &str, shows: &Value) -> Result<(), Error> {
         let config = json!({
             "apiVersion": "v1",
             "kind": "Config",
             "current-context": "proxy",
             "clusters": [{"name": "proxy", "cluster": {
                 "server": self.url(),
-                "certificate-authority": self.authority,
+                "certificate-authority": self.folder.path().join(AUTHORITY),
             }}],
             "contexts": [
                 {"name": "proxy", "context": {"cluster": "proxy", "user": user}},
-                {"name": "hub", "context": {"cluster": "proxy", "user": user}},
+                {"name": HUB, "context": {"cluster": "proxy", "user": user}},
             ],
-            "users": [{"name": user, "user": {"token": TestHub::token_of(user)}}],
+            "users": [{"name": user, "user": shows}],
         });
         let path = self.path_of(user);
         fs::write(&path, config.to_string()).map_err(context(format!("writing {}", path.display())))
@@ -178,26 +193,54 @@ impl Drop for FaultProxy {
     }
 }
 
-fn acceptor(hub: &TestHub) -> Result<TlsAcceptor, Error> {
-    let (certificate, key) = hub.server_identity();
-    let doing = || format!("reading {}", certificate.display());
-    let chain = CertificateDer::pem_file_iter(&certificate)
-        .and_then(Iterator::collect)
+/// The server that a kubeconfig leads to, found on the proxy's own threads: the caller's may be
+/// those of a runtime, which must not wait for another.
+fn behind(runtime: &Runtime, kubeconfig: PathBuf) -> Result<Config, Error> {
+    let (sender, receiver) = mpsc::channel();
+    runtime.spawn(async move { sender.send(config(&kubeconfig, HUB).await) });
+    receiver.recv().map_err(context(
+        "looking for the server behind the proxy".to_owned(),
+    ))?
+}
+
+/// What the user of the context shows the server.
+fn user_of_hub(kubeconfig: &Path) -> Result<Value, Error> {
+    let doing = || format!("reading {}", kubeconfig.display());
+    let read = Kubeconfig::read_from(kubeconfig).map_err(context(doing()))?;
+    let user = read
+        .contexts
+        .iter()
+        .find(|found| found.name == HUB)
+        .and_then(|found| found.context.as_ref()?.user.as_deref());
+    let shows = read
+        .auth_infos
+        .iter()
+        .find(|found| Some(found.name.as_str()) == user)
+        .and_then(|found| found.auth_info.as_ref())
+        .filter(|shows| shows.token.is_some() || shows.token_file.is_some())
+        .ok_or_else(|| Error::Failed(format!("{}: no user with a token", doing())))?;
+    serde_json::to_value(shows).map_err(context(doing()))
+}
+
+fn acceptor(certificates: &Certificates) -> Result<TlsAcceptor, Error> {
+    let doing = || "taking the proxy's certificate".to_owned();
+    let chain = CertificateDer::pem_slice_iter(certificates.server.as_bytes())
+        .collect::<Result<_, _>>()
         .map_err(context(doing()))?;
-    let key = PrivateKeyDer::from_pem_file(&key)
-        .map_err(context(format!("reading {}", key.display())))?;
+    let key =
+        PrivateKeyDer::from_pem_slice(certificates.key.as_bytes()).map_err(context(doing()))?;
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, key))
-        .map_err(context("taking the server's certificate".to_owned()))?;
+        .map_err(context(doing()))?;
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
-fn client_config(authority: &Path) -> Result<ClientConfig, Error> {
-    let doing = || format!("trusting {}", authority.display());
+fn client_config(behind: &Config) -> Result<ClientConfig, Error> {
+    let doing = || format!("trusting {}", behind.cluster_url);
     let mut roots = RootCertStore::empty();
-    for certificate in CertificateDer::pem_file_iter(authority).map_err(context(doing()))? {
-        let certificate = certificate.map_err(context(doing()))?;
+    for certificate in behind.root_cert.iter().flatten() {
+        let certificate = CertificateDer::from(certificate.clone());
         roots.add(certificate).map_err(context(doing()))?;
     }
     let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))

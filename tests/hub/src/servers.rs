@@ -8,12 +8,11 @@ use std::time::{Duration, Instant};
 
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
-use rcgen::{
-    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, KeyUsagePurpose,
-};
+use rcgen::KeyPair;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::certificates::Certificates;
 use crate::{Components, Error, context};
 
 /// The user who may do everything.
@@ -117,12 +116,6 @@ impl TestHub {
         self.folder.path().join("ca.crt")
     }
 
-    /// The servers' certificate and its key, as PEM: for what stands in front of a server.
-    pub fn server_identity(&self) -> (PathBuf, PathBuf) {
-        let folder = self.folder.path();
-        (folder.join("server.crt"), folder.join("server.key"))
-    }
-
     /// A client of the hub for the admin.
     pub async fn client(&self) -> Result<Client, Error> {
         self.client_of("hub", ADMIN).await
@@ -190,15 +183,21 @@ impl TestHub {
 /// A client for a context of a kubeconfig.
 pub async fn client(kubeconfig: &Path, context_name: &str) -> Result<Client, Error> {
     let doing = || format!("connecting to {context_name} of {}", kubeconfig.display());
+    let config = config(kubeconfig, context_name).await?;
+    Client::try_from(config).map_err(context(doing()))
+}
+
+/// What a kubeconfig says for a context.
+pub async fn config(kubeconfig: &Path, context_name: &str) -> Result<Config, Error> {
+    let doing = || format!("reading {context_name} of {}", kubeconfig.display());
     let options = KubeConfigOptions {
         context: Some(context_name.to_owned()),
         ..KubeConfigOptions::default()
     };
     let read = Kubeconfig::read_from(kubeconfig).map_err(context(doing()))?;
-    let config = Config::from_custom_kubeconfig(read, &options)
+    Config::from_custom_kubeconfig(read, &options)
         .await
-        .map_err(context(doing()))?;
-    Client::try_from(config).map_err(context(doing()))
+        .map_err(context(doing()))
 }
 
 fn kubeconfig(servers: &[&Server], user: &str, authority: &Path) -> Value {
@@ -223,25 +222,9 @@ fn kubeconfig(servers: &[&Server], user: &str, authority: &Path) -> Value {
 
 /// Writes the servers' certificates, the key of their service accounts, and the users' tokens.
 fn write_keys(folder: &Path) -> Result<(), Error> {
-    let failed = |error: rcgen::Error| Error::Failed(format!("making certificates: {error}"));
-    let mut params = CertificateParams::new(Vec::<String>::new()).map_err(failed)?;
-    // With the name of its own certificates, OpenSSL takes them for self-signed.
-    params
-        .distinguished_name
-        .push(DnType::CommonName, "the test hub's authority");
-    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    params.key_usages = vec![
-        KeyUsagePurpose::KeyCertSign,
-        KeyUsagePurpose::DigitalSignature,
-    ];
-    let key = KeyPair::generate().map_err(failed)?;
-    let issuer = CertifiedIssuer::self_signed(params, key).map_err(failed)?;
-    let own = KeyPair::generate().map_err(failed)?;
-    let names = ["127.0.0.1".to_owned(), "localhost".to_owned()];
-    let server = CertificateParams::new(names)
-        .and_then(|params| params.signed_by(&own, &issuer))
-        .map_err(failed)?;
-    let accounts = KeyPair::generate().map_err(failed)?;
+    let certificates = Certificates::issue()?;
+    let accounts = KeyPair::generate()
+        .map_err(context("making the key of the service accounts".to_owned()))?;
     let users = (0..USERS)
         .map(|number| format!("user-{number:03}"))
         .map(|user| format!("{},{user},{user},\n", TestHub::token_of(&user)));
@@ -251,9 +234,9 @@ fn write_keys(folder: &Path) -> Result<(), Error> {
         TestHub::token_of(ADMIN)
     );
     for (name, text) in [
-        ("ca.crt", issuer.pem()),
-        ("server.crt", server.pem()),
-        ("server.key", own.serialize_pem()),
+        ("ca.crt", certificates.authority),
+        ("server.crt", certificates.server),
+        ("server.key", certificates.key),
         ("accounts.key", accounts.serialize_pem()),
         ("accounts.pub", accounts.public_key_pem()),
         ("tokens.csv", tokens),

@@ -48,7 +48,7 @@ fn hub() -> Option<&'static TestHub> {
 
 /// A proxy with its client; nothing when there is no hub.
 async fn proxy() -> Option<(FaultProxy, Client)> {
-    let proxy = FaultProxy::start(hub()?).unwrap();
+    let proxy = FaultProxy::start(&hub()?.kubeconfig()).unwrap();
     let client = client(&proxy).await;
     Some((proxy, client))
 }
@@ -339,6 +339,23 @@ async fn a_list_comes_in_small_pages() {
     let list: Value = serde_json::from_slice(&body.to_bytes()).unwrap();
     assert_eq!(list["items"].as_array().unwrap().len(), 1);
     assert!(!list["metadata"]["continue"].as_str().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn groups_are_listed_by_name() {
+    let Some((proxy, client)) = proxy().await else {
+        return;
+    };
+    let kind = async || {
+        let wanted = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+        let request = http::Request::get("/apis").header("accept", wanted);
+        let request = request.body(Vec::new()).unwrap();
+        let list: Value = client.request(request).await.unwrap();
+        list["kind"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(kind().await, "APIGroupDiscoveryList");
+    proxy.rules(vec![Rule::new("/apis", Fault::PlainDiscovery)]);
+    assert_eq!(kind().await, "APIGroupList");
 }
 
 #[tokio::test]

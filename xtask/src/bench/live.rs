@@ -32,7 +32,7 @@ pub fn run(binary: &Path, folder: &Path) -> Result<String, String> {
     let (hub, big) = runtime
         .block_on(fill())
         .map_err(|error| error.to_string())?;
-    let proxy = FaultProxy::start(&hub).map_err(|error| error.to_string())?;
+    let proxy = FaultProxy::start(&hub.kubeconfig()).map_err(|error| error.to_string())?;
     let run = format!("csur/{}", big.run);
     let diagnose = |kubeconfig: &Path| plugin(binary, &["diagnose", &run], kubeconfig);
     let status = |kubeconfig: &Path| plugin(binary, &["status", &run], kubeconfig);

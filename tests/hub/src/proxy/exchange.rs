@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use http::{HeaderMap, Request, Response, StatusCode, Uri, header};
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri, header};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Collected, Full};
 use hyper::body::Incoming;
@@ -174,7 +174,7 @@ impl Front {
     }
 
     async fn answer(&self, request: Request<Incoming>, reset: &Notify) -> Response<Passing> {
-        let (head, body) = request.into_parts();
+        let (mut head, body) = request.into_parts();
         let target = head.uri.path_and_query().map_or("/", |path| path.as_str());
         let target = target.to_owned();
         let body = body.collect().await;
@@ -220,6 +220,10 @@ impl Front {
             Some(Fault::SmallPages(size)) => with_limit(&target, *size),
             _ => target,
         };
+        if fault == Some(Fault::PlainDiscovery) {
+            let plain = HeaderValue::from_static("application/json");
+            head.headers.insert(header::ACCEPT, plain);
+        }
         let sent = Request::from_parts(head, Full::new(body));
         let answered = if fault == Some(Fault::Hold) {
             let front = self.clone();

@@ -58,6 +58,9 @@ pub enum Fault {
     /// A list is read in pages of this size, whatever the client asks for: the server's own pages,
     /// with its own tokens, from a handful of objects.
     SmallPages(usize),
+    /// The groups of APIs are listed by name and the resources of each one by one, whatever the
+    /// client would rather have: the server's own lists, as all had them before Kubernetes 1.27.
+    PlainDiscovery,
     /// A watch is ended by the server after so many events, as its time limit does.
     WatchEnds {
         /// How many events arrive.
