@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::error::HubError;
 use super::request::{Connection, JSON};
@@ -120,50 +120,18 @@ struct Resources {
     resources: Option<Vec<Named>>,
 }
 
-/// A version's schemas, as far as the words for `spec.state` are in them.
+/// All schemas of a version.
 #[derive(Deserialize)]
-struct OpenApi {
-    components: Option<Components>,
+struct OpenApi<'b> {
+    #[serde(borrow)]
+    components: Components<'b>,
 }
 
 #[derive(Deserialize)]
-struct Components {
-    schemas: Option<BTreeMap<String, Schema>>,
-}
-
-#[derive(Deserialize)]
-struct Schema {
-    #[serde(rename = "x-kubernetes-group-version-kind", default)]
-    kinds: Vec<KindAndVersion>,
-    properties: Option<RunProperties>,
-}
-
-#[derive(Deserialize)]
-struct KindAndVersion {
-    kind: String,
-    version: String,
-}
-
-#[derive(Deserialize)]
-struct RunProperties {
-    spec: Option<RunSpec>,
-}
-
-#[derive(Deserialize)]
-struct RunSpec {
-    properties: Option<RunSpecProperties>,
-}
-
-#[derive(Deserialize)]
-struct RunSpecProperties {
-    state: Option<RunState>,
-}
-
-#[derive(Deserialize)]
-struct RunState {
-    /// Of any type: other kinds have a state, too.
-    #[serde(rename = "enum", default)]
-    words: Vec<Value>,
+struct Components<'b> {
+    /// Read one by one: one of a hundred is wanted.
+    #[serde(borrow)]
+    schemas: BTreeMap<String, &'b RawValue>,
 }
 
 /// Asks what is served: one request, or one more for each version of our groups on a server
@@ -213,7 +181,7 @@ pub(super) async fn discover(connection: &Connection) -> Result<Served, HubError
     Ok(served)
 }
 
-fn read<T: DeserializeOwned>(path: &str, body: &[u8]) -> Result<T, HubError> {
+fn read<'b, T: Deserialize<'b>>(path: &str, body: &'b [u8]) -> Result<T, HubError> {
     serde_json::from_slice(body).map_err(|error| HubError::Broken(format!("{path}: {error}")))
 }
 
@@ -227,20 +195,25 @@ pub(super) async fn run_states(
     let path = format!("/openapi/v3/apis/{}/{version}", kind.group());
     let body = connection.get(&path, JSON).await?;
     let document: OpenApi = read(&path, &body)?;
-    let schemas = document.components.and_then(|parts| parts.schemas);
-    let own = schemas.into_iter().flatten().find(|(_, schema)| {
-        let mut kinds = schema.kinds.iter();
-        kinds.any(|own| own.kind == kind.name() && own.version == version)
-    });
-    let Some((_, schema)) = own else {
+    let named = format!("{:?}", kind.name());
+    let own = document
+        .components
+        .schemas
+        .values()
+        .filter(|schema| schema.get().contains(&named))
+        .filter_map(|schema| serde_json::from_str::<Value>(schema.get()).ok())
+        .find(|schema| {
+            items(&schema["x-kubernetes-group-version-kind"])
+                .any(|entry| entry["kind"] == kind.name() && entry["version"] == version)
+        });
+    let Some(schema) = own else {
         return Err(HubError::NotServed(kind));
     };
-    let state = schema
-        .properties
-        .and_then(|run| run.spec)
-        .and_then(|spec| spec.properties)
-        .and_then(|spec| spec.state);
-    let words = state.map_or_else(Vec::new, |state| state.words);
-    let words = words.iter().filter_map(Value::as_str);
+    let state = &schema["properties"]["spec"]["properties"]["state"];
+    let words = items(&state["enum"]).filter_map(Value::as_str);
     Ok(words.map(str::to_owned).collect())
+}
+
+fn items(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
 }

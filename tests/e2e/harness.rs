@@ -15,7 +15,9 @@ use tokio::runtime::Runtime;
 
 /// Names a kubeconfig whose context `hub` is a hub with KubeFleet's own agents and the members
 /// `member-1` to `member-3`, labelled `environment: staging`, `canary` and `prod` and `order: 1` to
-/// `3`; their contexts have their names.
+/// `3`; their contexts have their names. The user of `hub` is an admin with a token, which a proxy
+/// can pass on. Skipped there is what needs users of ours (`rights`) or a cluster that gets stuck on
+/// demand.
 const EXTERNAL: &str = "FLEET_STAGE_E2E_KUBECONFIG";
 
 /// The clusters of the fleet and their environments.
@@ -172,6 +174,21 @@ impl Harness {
             .body(bytes)
             .unwrap();
         self.runtime.block_on(self.client.request(request))
+    }
+
+    /// Whether there are users of ours, who may do nothing until a test lets them. Where not, the
+    /// test is skipped, which this says.
+    pub fn has_our_users(&self) -> bool {
+        if self.is_real() {
+            eprintln!("skipped: the users of this hub are not ours");
+        }
+        !self.is_real()
+    }
+
+    /// The kubeconfig of one of them: `user-000` to `user-511`.
+    pub fn kubeconfig_of(&self, user: &str) -> PathBuf {
+        let (hub, _) = self.own.as_ref().unwrap();
+        hub.kubeconfig_of(user)
     }
 
     /// A proxy in front of the hub, at which things can go wrong.

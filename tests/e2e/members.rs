@@ -298,10 +298,10 @@ fn a_look_into_the_cluster_finds_the_cause() {
 #[test]
 fn a_look_needs_no_more_than_is_written() {
     let user = "user-124";
+    if Harness::get().is_some_and(|hub| !hub.has_our_users()) {
+        return;
+    }
     for scene in stuck("reader") {
-        if scene.hub.is_real() {
-            return;
-        }
         let member = Member::of(&scene);
         member.put_workload(&scene);
         let rules: Vec<_> = Kind::ALL
@@ -394,10 +394,10 @@ fn kubeconfig(scene: &Scene, folder: &std::path::Path, user: &str) -> PathBuf {
 
 #[test]
 fn a_look_that_fails_claims_nothing() {
+    if Harness::get().is_some_and(|hub| !hub.has_our_users()) {
+        return;
+    }
     for scene in stuck("blind") {
-        if scene.hub.is_real() {
-            return;
-        }
         let folder = tempfile::tempdir().unwrap();
         let kubeconfig = kubeconfig(&scene, folder.path(), "user-125");
         let (cluster, _) = scene.hub.broken();

@@ -2,7 +2,6 @@
 //! one that is taken away.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use kubectl_fleet_stage::commands::permissions::{self, Need, Permission};
@@ -133,11 +132,6 @@ impl Users {
         user
     }
 
-    fn kubeconfig(&self, user: &str) -> PathBuf {
-        let (hub, _) = self.hub.own.as_ref().unwrap();
-        hub.kubeconfig_of(user)
-    }
-
     /// Waits until the hub knows what it was told: it learns of roles a moment later.
     fn settle(&self, scope: &Scope) {
         for (user, permission) in &self.given {
@@ -217,7 +211,6 @@ struct Asked {
 /// What all commands are called with.
 struct Calls<'c> {
     scene: &'c Scene,
-    users: &'c Users,
     run: &'c str,
     now: &'c str,
 }
@@ -231,7 +224,7 @@ impl Calls<'_> {
     fn check(&self, asked: &Asked) -> Vec<String> {
         let Asked { command, whole, .. } = asked;
         let admin = self.ran(&self.scene.hub.kubeconfig, command);
-        let green = self.ran(&self.users.kubeconfig(whole), command);
+        let green = self.ran(&self.scene.hub.kubeconfig_of(whole), command);
         assert_eq!(green.code, admin.code, "{command}: {}", green.err);
         if permissions::ALL
             .iter()
@@ -246,7 +239,7 @@ impl Calls<'_> {
         }
         let wrong = |(missing, user): &(&Permission, String)| {
             let kind = permissions::kind(missing.concept, &scope_of(self.scene));
-            let ran = self.ran(&self.users.kubeconfig(user), command);
+            let ran = self.ran(&self.scene.hub.kubeconfig_of(user), command);
             let said = format!("{}{}", ran.out, ran.err);
             let fine = match missing.need {
                 Need::Required => {
@@ -269,8 +262,7 @@ impl Calls<'_> {
 #[test]
 fn every_command_needs_what_its_table_says() {
     let scenes = both("rights");
-    if scenes.iter().any(|scene| scene.hub.is_real()) {
-        eprintln!("skipped: the users of this hub are not ours");
+    if scenes.iter().any(|scene| !scene.hub.has_our_users()) {
         return;
     }
     let mut first = FIRST;
@@ -317,7 +309,6 @@ fn every_command_needs_what_its_table_says() {
         let now = jiff::Timestamp::now().to_string();
         let calls = Calls {
             scene: &scene,
-            users: &users,
             run: &run,
             now: &now,
         };
@@ -343,7 +334,7 @@ fn every_command_needs_what_its_table_says() {
                 words.extend(["-n", &scene.namespace]);
             }
             let user = &able[command];
-            let ran = scene.hub.plugin_as(&users.kubeconfig(user), &words);
+            let ran = scene.hub.plugin_as(&scene.hub.kubeconfig_of(user), &words);
             assert_eq!(ran.code, 0, "{command} as {user}: {}{}", ran.out, ran.err);
         }
         first = users.next;
@@ -360,10 +351,9 @@ fn a_role_of_one_namespace_is_enough_for_it() {
     else {
         return;
     };
-    let Some((own, _)) = &scene.hub.own else {
-        eprintln!("skipped: the users of this hub are not ours");
+    if !scene.hub.has_our_users() {
         return;
-    };
+    }
     let run = a_run_that_waits(&scene);
     let now = jiff::Timestamp::now().to_string();
     for (role, user) in permissions::Role::ALL
@@ -382,7 +372,7 @@ fn a_role_of_one_namespace_is_enough_for_it() {
             },
             "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}],
         }));
-        let kubeconfig = own.kubeconfig_of(user);
+        let kubeconfig = scene.hub.kubeconfig_of(user);
         let lacks = ["doctor", "--rbac", role.as_str(), "-n", &scene.namespace];
         // The hub learns of roles a moment later.
         let begun = Instant::now();
@@ -422,8 +412,7 @@ fn a_role_of_one_namespace_is_enough_for_it() {
 #[test]
 fn doctor_knows_who_may_what() {
     let Some(hub) = Harness::get() else { return };
-    if hub.is_real() {
-        eprintln!("skipped: the users of this hub are not ours");
+    if !hub.has_our_users() {
         return;
     }
     let admin = hub.plugin(&["doctor", "-o", "json"]);
@@ -435,8 +424,7 @@ fn doctor_knows_who_may_what() {
         assert_eq!(command["works"], true, "{command}");
         assert_eq!(command["missing"], json!([]), "{command}");
     }
-    let (own, _) = hub.own.as_ref().unwrap();
-    let nobody = hub.plugin_as(&own.kubeconfig_of("user-127"), &["doctor", "-o", "json"]);
+    let nobody = hub.plugin_as(&hub.kubeconfig_of("user-127"), &["doctor", "-o", "json"]);
     assert_eq!(nobody.code, 7, "{}", nobody.out);
     for command in nobody.json()["permissions"].as_array().unwrap() {
         assert_eq!(command["works"], false, "{command}");
@@ -447,8 +435,7 @@ fn doctor_knows_who_may_what() {
 #[test]
 fn the_printed_role_is_enough() {
     let Some(hub) = Harness::get() else { return };
-    if hub.is_real() {
-        eprintln!("skipped: the users of this hub are not ours");
+    if !hub.has_our_users() {
         return;
     }
     let role = hub.plugin(&["doctor", "--rbac", "viewer"]).out;
@@ -464,7 +451,6 @@ fn the_printed_role_is_enough() {
         "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "user-126"}],
     }));
     std::thread::sleep(Duration::from_secs(1));
-    let (own, _) = hub.own.as_ref().unwrap();
-    let doctor = hub.plugin_as(&own.kubeconfig_of("user-126"), &["doctor", "-o", "json"]);
+    let doctor = hub.plugin_as(&hub.kubeconfig_of("user-126"), &["doctor", "-o", "json"]);
     assert_eq!(doctor.code, 0, "{}", doctor.out);
 }
