@@ -123,14 +123,14 @@ struct Resources {
 /// All schemas of a version.
 #[derive(Deserialize)]
 struct OpenApi<'b> {
-    #[serde(borrow)]
+    #[serde(borrow, default)]
     components: Components<'b>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
 struct Components<'b> {
     /// Read one by one: one of a hundred is wanted.
-    #[serde(borrow)]
+    #[serde(borrow, default)]
     schemas: BTreeMap<String, &'b RawValue>,
 }
 

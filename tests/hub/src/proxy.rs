@@ -16,7 +16,6 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use kube::Config;
-use kube::config::Kubeconfig;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
@@ -66,6 +65,7 @@ impl FaultProxy {
             .local_addr()
             .map_err(context("asking for the proxy's port".to_owned()))?;
         let behind = behind(&runtime, kubeconfig.to_owned())?;
+        let shown = shown(&behind)?;
         let certificates = Certificates::issue()?;
         let folder = TempDir::new().map_err(context("creating a folder".to_owned()))?;
         fs::write(folder.path().join(AUTHORITY), &certificates.authority)
@@ -85,7 +85,7 @@ impl FaultProxy {
             front,
             runtime: Some(runtime),
         };
-        this.write_kubeconfig(ADMIN, &user_of_hub(kubeconfig)?)?;
+        this.write_kubeconfig(ADMIN, &shown)?;
         this.listen(listener)?;
         Ok(this)
     }
@@ -203,23 +203,14 @@ fn behind(runtime: &Runtime, kubeconfig: PathBuf) -> Result<Config, Error> {
     ))?
 }
 
-/// What the user of the context shows the server.
-fn user_of_hub(kubeconfig: &Path) -> Result<Value, Error> {
-    let doing = || format!("reading {}", kubeconfig.display());
-    let read = Kubeconfig::read_from(kubeconfig).map_err(context(doing()))?;
-    let user = read
-        .contexts
-        .iter()
-        .find(|found| found.name == HUB)
-        .and_then(|found| found.context.as_ref()?.user.as_deref());
-    let shows = read
-        .auth_infos
-        .iter()
-        .find(|found| Some(found.name.as_str()) == user)
-        .and_then(|found| found.auth_info.as_ref())
-        .filter(|shows| shows.token.is_some() || shows.token_file.is_some())
-        .ok_or_else(|| Error::Failed(format!("{}: no user with a token", doing())))?;
-    serde_json::to_value(shows).map_err(context(doing()))
+/// What the user shows the server.
+fn shown(behind: &Config) -> Result<Value, Error> {
+    let user = &behind.auth_info;
+    if user.token.is_none() && user.token_file.is_none() {
+        let why = format!("the user of {} has no token to pass on", behind.cluster_url);
+        return Err(Error::Failed(why));
+    }
+    serde_json::to_value(user).map_err(context("writing what the user shows".to_owned()))
 }
 
 fn acceptor(certificates: &Certificates) -> Result<TlsAcceptor, Error> {
