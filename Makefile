@@ -1,6 +1,6 @@
 # What a contributor and CI run. `make test` is the whole suite.
 
-.PHONY: build test lint generated versions pages deny bench
+.PHONY: build test lint generated versions pages deny bench attack
 
 build:
 	cargo build --release
@@ -32,6 +32,10 @@ version-%:
 pages:
 	cargo test --workspace --no-run
 	tests/browser/run
+
+# What tests/attack tries in seconds as a part of `make test`, tried for minutes.
+attack:
+	FLEET_STAGE_ATTACK=long cargo test --test attack
 
 deny:
 	cargo deny check

@@ -1,8 +1,7 @@
 //! `collect`: everything that a diagnosis reads, in one file.
 
 use std::collections::BTreeMap;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use jiff::Timestamp;
@@ -12,6 +11,7 @@ use super::controller_logs;
 use super::global::Global;
 use super::members::MemberArgs;
 use super::reading::{self, Input, Reading};
+use super::saving;
 use crate::bundle::members::document;
 use crate::bundle::write::{Contents, Header};
 use crate::diagnose;
@@ -44,7 +44,8 @@ pub struct CollectArgs {
     /// rp/x
     #[arg(value_name = "RUN|PLACEMENT")]
     target: String,
-    /// The file to write, compressed when its name ends in .gz [default: standard output]
+    /// The file to write, compressed when its name ends in .gz; a FIFO or device is written to
+    /// [default: standard output]
     #[arg(short, long = "output-file", value_name = "FILE")]
     output: Option<PathBuf>,
     /// Leave Secrets and credentials as they are
@@ -67,6 +68,9 @@ pub fn run(
     if args.output.is_none() && ui.answers_a_terminal() {
         return Err(Error::usage("a bundle is too long for a terminal")
             .hint("name a file with -o, or redirect the output"));
+    }
+    if let Some(path) = &args.output {
+        saving::check(path)?;
     }
     let mut entrance = args.members.open(global)?;
     let mut reading = reading::open(&Input::default(), "collect", global, ui, clock)?;
@@ -116,7 +120,7 @@ pub fn run(
     let text = contents.text();
     match &args.output {
         Some(path) => {
-            save(path, text.as_bytes())?;
+            saving::save(path, text, ui)?;
             ui.status(&format!(
                 "wrote {}: {} of {target}",
                 path.display(),
@@ -186,25 +190,4 @@ fn report_gaps(outcomes: &BTreeMap<Kind, Outcome>, ui: &mut Ui) -> Exit {
         }
     }
     exit
-}
-
-/// Writes a file that only its owner may read, whole or not at all.
-fn save(path: &Path, text: &[u8]) -> Result<(), Error> {
-    let failed = |error: std::io::Error| {
-        Error::failed(format!("{} cannot be written: {error}", path.display()))
-    };
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    if path.extension().is_some_and(|ending| ending == "gz") {
-        let mut gzip = flate2::write::GzEncoder::new(&mut file, flate2::Compression::default());
-        gzip.write_all(text).map_err(failed)?;
-        gzip.finish().map_err(failed)?;
-    } else {
-        file.write_all(text).map_err(failed)?;
-    }
-    file.persist(path).map_err(|error| failed(error.error))?;
-    Ok(())
 }

@@ -30,6 +30,7 @@ pub mod resume;
 pub mod rollback;
 pub mod run;
 mod runs;
+pub mod saving;
 pub mod schema;
 pub mod snapshots;
 pub mod status;
