@@ -3,6 +3,7 @@
 use crate::bundle::ReadError;
 use crate::exit::Exit;
 use crate::hub::HubError;
+use crate::words::Hint;
 
 /// What failed, what to do about it, and the exit code.
 #[derive(Debug, thiserror::Error)]
@@ -11,7 +12,7 @@ pub struct Error {
     /// What failed, on which object.
     pub message: String,
     /// What to do.
-    pub hint: Option<String>,
+    pub hint: Option<Hint>,
     /// The exit code.
     pub exit: Exit,
 }
@@ -46,7 +47,7 @@ impl Error {
 
     /// Adds what to do.
     #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub fn hint(mut self, hint: impl Into<Hint>) -> Self {
         self.hint = Some(hint.into());
         self
     }
@@ -55,7 +56,7 @@ impl Error {
 impl From<ReadError> for Error {
     fn from(error: ReadError) -> Self {
         Self {
-            hint: error.hint.clone(),
+            hint: error.hint.clone().map(Hint::from),
             message: error.to_string(),
             exit: Exit::Error,
         }
@@ -65,7 +66,7 @@ impl From<ReadError> for Error {
 impl From<HubError> for Error {
     fn from(error: HubError) -> Self {
         Self {
-            hint: error.hint(),
+            hint: error.hint().map(Hint::from),
             message: error.to_string(),
             exit: match error {
                 HubError::Forbidden(_) => Exit::Incomplete,

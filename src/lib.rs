@@ -19,6 +19,7 @@ pub mod plan;
 pub mod render;
 pub mod rollout;
 pub mod ui;
+pub mod words;
 
 use std::ffi::OsString;
 

@@ -11,6 +11,7 @@ use crate::render::escape;
 use crate::render::invocation::Invocation;
 use crate::render::style::Paint;
 use crate::render::wrap;
+use crate::words::Hint;
 
 /// When output is coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -320,10 +321,10 @@ impl Ui {
     }
 
     /// Says what could be done next, unless `--quiet`.
-    pub fn hint(&mut self, text: &str) {
+    pub fn hint(&mut self, hint: impl Into<Hint>) {
         if !self.quiet {
             let label = self.paint_err().hint("hint:");
-            let text = escape::lines(&self.invocation.hint(text));
+            let text = self.invocation.hint(&hint.into());
             self.note(&format!("{label} {text}\n"));
         }
     }
@@ -369,9 +370,9 @@ impl Ui {
     pub fn error(&mut self, error: &Error) {
         let paint = self.paint_err();
         let label = paint.error("error:");
-        let mut text = format!("{label} {}\n", escape::lines(&error.message));
+        let mut text = format!("{label} {}\n", escape::line(&error.message));
         if let Some(hint) = &error.hint {
-            let hint = escape::lines(&self.invocation.hint(hint));
+            let hint = self.invocation.hint(hint);
             text = format!("{text}{} {hint}\n", paint.hint("hint:"));
         }
         self.note(&text);

@@ -243,13 +243,19 @@ fn laws(report: &Report) -> Vec<String> {
         if finding.severity as u8 > 0 && finding.remedies.is_empty() {
             broken.push(format!("{code} has no remedy"));
         }
-        for command in finding
-            .remedies
-            .iter()
-            .filter_map(|remedy| remedy.command.as_ref())
-        {
-            if !command.starts_with("kubectl fleet-stage ") {
-                broken.push(format!("{code}: not a command of ours: {command}"));
+        for remedy in &finding.remedies {
+            if remedy.action.contains("kubectl ") {
+                broken.push(format!(
+                    "{code}: a command in a sentence: {}",
+                    remedy.action
+                ));
+            }
+            let Some(command) = &remedy.command else {
+                continue;
+            };
+            let words = command.argv();
+            if words.first().is_none_or(|word| word != "kubectl") || words.len() < 3 {
+                broken.push(format!("{code}: not a command: {command}"));
             }
         }
         for cause in &finding.caused_by {

@@ -18,6 +18,7 @@ const FLOORS: &[&[&str]] = &[
     &["inventory"],
     &["member"],
     &["kubefleet"],
+    &["words"],
 ];
 
 fn floor(module: &str) -> Option<usize> {

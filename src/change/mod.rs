@@ -14,6 +14,7 @@ use crate::kubefleet::object::{Body, Object};
 use crate::kubefleet::path::path;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef, Scope, reasons};
+use crate::words::Command;
 
 /// One write.
 #[derive(Debug, Clone, PartialEq)]
@@ -383,12 +384,10 @@ impl Change {
     }
 
     /// The command that looks at the object of this change.
-    pub fn look(&self) -> String {
-        let ObjectRef { name, .. } = &self.object;
-        let flag = self.object.flag();
+    pub fn look(&self) -> Command {
         match self.object.kind.concept() {
-            Concept::ApprovalRequest => format!("kubectl fleet-stage approvals{flag}"),
-            _ => format!("kubectl fleet-stage status {name}{flag}"),
+            Concept::ApprovalRequest => self.object.scope().fleet("approvals"),
+            _ => self.object.fleet("status"),
         }
     }
 }

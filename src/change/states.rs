@@ -5,6 +5,7 @@
 
 use super::Change;
 use crate::rollout::{Phase, Rollout};
+use crate::words::Hint;
 
 /// What becomes of a wish.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,7 +19,7 @@ pub enum Step {
         /// Why, as a sentence without its full stop.
         why: String,
         /// What to do.
-        hint: String,
+        hint: Hint,
     },
 }
 
@@ -37,9 +38,8 @@ pub enum Wish {
 pub fn step(rollout: &Rollout<'_>, wish: Wish) -> Step {
     let run = rollout.run;
     let object = run.object();
-    let (name, flag) = (&object.name, object.flag());
-    let refused = |why: String, hint: String| Step::Refused { why, hint };
-    let command = |words: &str| format!("kubectl fleet-stage {words}{flag}");
+    let refused = |why: String, hint: Hint| Step::Refused { why, hint };
+    let instead = |lead: &str, verb| Hint::new(lead).command(object.fleet(verb));
     let write = |to, would: &str, did: &str| {
         let would = format!("{would} {object}");
         let did = format!("{did} {object}");
@@ -49,7 +49,7 @@ pub fn step(rollout: &Rollout<'_>, wish: Wish) -> Step {
         Phase::Deleting => {
             return refused(
                 format!("{object} is being deleted"),
-                "make another run, under another name".to_owned(),
+                "make another run, under another name".into(),
             );
         }
         Phase::Succeeded | Phase::Failed | Phase::InitializationFailed => {
@@ -63,16 +63,16 @@ pub fn step(rollout: &Rollout<'_>, wish: Wish) -> Step {
                 Wish::Stop => "stopped",
                 Wish::Resume => "resumed",
             };
-            let again = command(&format!("run NEW --from {name}"));
+            let again = object.scope().fleet("run").arg("NEW");
             return refused(
                 format!("{object} {how}: a run that is over cannot be {verb}"),
-                format!("roll out again with a new run:\n  {again}"),
+                Hint::new("roll out again with a new run:")
+                    .command(again.flag("--from", &object.name)),
             );
         }
         _ => {}
     }
     if rollout.state_ignored {
-        let instead = command(&format!("delete {name}"));
         return match wish {
             Wish::Start => Step::Already(format!(
                 "{object} runs: this hub's KubeFleet starts every run at once"
@@ -82,17 +82,14 @@ pub fn step(rollout: &Rollout<'_>, wish: Wish) -> Step {
                     "{object} cannot be resumed: this hub's KubeFleet ignores spec.state, so that \
                      no run is ever stopped"
                 ),
-                format!(
-                    "see where it stands:\n  {}",
-                    command(&format!("status {name}"))
-                ),
+                instead("see where it stands:", "status"),
             ),
             Wish::Stop => refused(
                 format!(
                     "{object} cannot be stopped: this hub's KubeFleet ignores spec.state, and a \
                      run goes on until it is over"
                 ),
-                format!("give it up, which rolls nothing back:\n  {instead}"),
+                instead("give it up, which rolls nothing back:", "delete"),
             ),
         };
     }
@@ -108,7 +105,7 @@ pub fn step(rollout: &Rollout<'_>, wish: Wish) -> Step {
         }
         (Wish::Start, _) => refused(
             format!("{object} is stopped, not new"),
-            format!("go on with it:\n  {}", command(&format!("resume {name}"))),
+            instead("go on with it:", "resume"),
         ),
         (Wish::Stop, Phase::Executing) => write("Stop", "stop", "asked to stop"),
         (Wish::Stop, Phase::Stopped) => Step::Already(format!("{object} is stopped")),
@@ -119,9 +116,9 @@ pub fn step(rollout: &Rollout<'_>, wish: Wish) -> Step {
         }
         (Wish::Stop, _) => refused(
             format!("{object} was not started: there is nothing to stop"),
-            format!(
-                "it does nothing until it is run; to be rid of it:\n  {}",
-                command(&format!("delete {name}"))
+            instead(
+                "it does nothing until it is run; to be rid of it:",
+                "delete",
             ),
         ),
         (Wish::Resume, Phase::Stopped | Phase::Stopping) => write("Run", "resume", "resumed"),
@@ -131,7 +128,7 @@ pub fn step(rollout: &Rollout<'_>, wish: Wish) -> Step {
         }
         (Wish::Resume, _) => refused(
             format!("{object} was not started: there is nothing to resume"),
-            format!("start it:\n  {}", command(&format!("run {name}"))),
+            instead("start it:", "run"),
         ),
     }
 }

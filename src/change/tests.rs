@@ -458,11 +458,11 @@ fn a_run_that_is_another_says_in_what() {
 fn looking_afterwards_names_the_object() {
     let [cluster, team] = scopes();
     assert_eq!(
-        approve(&team, &json!({})).look(),
+        approve(&team, &json!({})).look().to_string(),
         "kubectl fleet-stage approvals -n team-a"
     );
     assert_eq!(
-        create(&cluster, wish()).look(),
+        create(&cluster, wish()).look().to_string(),
         "kubectl fleet-stage status web-42"
     );
 }
@@ -531,7 +531,7 @@ fn short(step: Step) -> String {
         },
         Step::Already(what) => format!("= {what}"),
         Step::Refused { why, hint } => {
-            assert!(!hint.is_empty());
+            assert!(!hint.lines().is_empty());
             format!("! {why}")
         }
     }

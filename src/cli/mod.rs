@@ -117,7 +117,7 @@ fn with(
     width: usize,
 ) -> clap::Command {
     let program = invocation.program();
-    let command = help::rewrite(commands(Root::command()), program, invocation, width);
+    let command = help::rewrite(commands(Root::command()), &program, invocation, width);
     help::grouped(command, width)
         .bin_name(program)
         .term_width(width)

@@ -22,6 +22,7 @@ use crate::render::table::{Cell, Column, Table};
 use crate::rollout::approvals::{Approval, ApprovalState, answered, of_request, of_run};
 use crate::rollout::{Phase, Rollout, TaskTime};
 use crate::ui::Ui;
+use crate::words::{Command, Hint};
 
 /// List the approvals that runs wait for, and those that were given
 ///
@@ -118,8 +119,8 @@ struct ApprovalItem {
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
     /// What to run, where there is something to do.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    command: Option<String>,
+    #[serde(flatten)]
+    command: Option<Command>,
 }
 
 /// Lists approvals.
@@ -243,26 +244,18 @@ fn object(scope: &Scope, approval: &Approval) -> ObjectRef {
     scope.object(Concept::ApprovalRequest, &approval.request)
 }
 
-/// What to run, where there is something to do: without the program's name.
-fn commands(scope: &Scope, approval: &Approval) -> Vec<String> {
-    let flag = scope.flag();
-    let approve = format!("kubectl fleet-stage approve {}{flag}", approval.request);
+/// What to run, where there is something to do.
+fn commands(scope: &Scope, approval: &Approval) -> Vec<Command> {
+    let approve = scope.fleet("approve").arg(&approval.request);
+    let of_run = |verb| scope.fleet(verb).arg(&approval.run);
     let stopped = matches!(approval.phase, Some(Phase::Stopped | Phase::Stopping));
     match approval.state {
         ApprovalState::Pending | ApprovalState::Ignored => vec![approve],
         ApprovalState::Withheld if stopped => vec![approve],
-        ApprovalState::Withheld => vec![
-            approve,
-            format!("kubectl fleet-stage stop {}{flag}", approval.run),
-        ],
-        ApprovalState::Approved if stopped => {
-            vec![format!("kubectl fleet-stage resume {}{flag}", approval.run)]
-        }
+        ApprovalState::Withheld => vec![approve, of_run("stop")],
+        ApprovalState::Approved if stopped => vec![of_run("resume")],
         ApprovalState::Missing | ApprovalState::Foreign | ApprovalState::Unknown => {
-            vec![format!(
-                "kubectl fleet-stage diagnose {}{flag}",
-                approval.run
-            )]
+            vec![of_run("diagnose")]
         }
         _ => Vec::new(),
     }
@@ -438,18 +431,17 @@ fn hints(found: &[(Scope, Approval)], ui: &mut Ui) {
             .iter()
             .filter(|(_, approval)| approval.state == state)
             .flat_map(|(scope, approval)| commands(scope, approval))
-            .map(|command| format!("\n  {}", ui.invocation().command(&command)))
             .collect();
         if lines.is_empty() {
             continue;
         }
         let more = lines.len().saturating_sub(SHOWN);
         lines.truncate(SHOWN);
-        let rest = if more > 0 {
-            format!("\n  and {more} more: -o wide shows all")
+        let hint = Hint::new(lead).commands(lines);
+        ui.hint(if more > 0 {
+            hint.text(format!("and {more} more: -o wide shows all"))
         } else {
-            String::new()
-        };
-        ui.hint(&format!("{lead}{}{rest}", lines.concat()));
+            hint
+        });
     }
 }

@@ -21,6 +21,7 @@ use crate::kubefleet::{Concept, ObjectRef};
 use crate::rollout::approvals::{Approval, ApprovalState};
 use crate::rollout::{Phase, Rollout, TaskState, TaskTime};
 use crate::ui::Ui;
+use crate::words::Hint;
 pub(super) use preview::moves;
 use select::{Choice, Selection};
 
@@ -162,12 +163,10 @@ fn run_of(request: &ObjectRef, reading: &mut Reading) -> Result<ObjectRef, Error
             exit: Exit::Incomplete,
             ..Error::failed(format!("{request} cannot be read{why}"))
         }
-        .hint(format!(
-            "what cannot be seen is not approved; ask with: kubectl auth can-i get {}.{}{}",
-            request.kind.plural(),
-            request.kind.group(),
-            request.flag()
-        )));
+        .hint(
+            Hint::new("what cannot be seen is not approved; ask with:")
+                .command(request.can_i("get")),
+        ));
     };
     Ok(request.scope().object(Concept::UpdateRun, &found.spec.run))
 }
@@ -313,11 +312,7 @@ fn accepted(
     if matches!(rollout.phase, Phase::Stopped | Phase::Stopping) {
         let line = format!("{first} {verb} approved; {run} takes that when it is resumed");
         writing::result(&object, &line, reading, &args.writing, ui)?;
-        ui.hint(&format!(
-            "next:\n  kubectl fleet-stage resume {}{}",
-            run.name,
-            run.flag()
-        ));
+        ui.hint(Hint::new("next:").command(run.fleet("resume")));
         return Ok(Exit::Done);
     }
     if args.writing.returns_at_once() {
@@ -344,7 +339,7 @@ fn accepted(
             if !args.writing.follows() {
                 ui.status(&status.summary);
                 if let Some(next) = &status.next {
-                    ui.hint(&format!("next:\n  {}", ui.invocation().command(next)));
+                    ui.hint(Hint::new("next:").command(next.clone()));
                 }
             }
             Ok(Exit::Done)
@@ -360,11 +355,7 @@ fn accepted(
             &format!("{first} {verb} approved, and KubeFleet has not accepted it"),
             &args.writing,
         )
-        .hint(format!(
-            "see why:\n  kubectl fleet-stage diagnose {}{}",
-            run.name,
-            run.flag()
-        ))),
+        .hint(Hint::new("see why:").command(run.fleet("diagnose")))),
         Effect::Gone => Err(Error::not_found(format!(
             "{first} {verb} approved, and {run} was deleted meanwhile"
         ))),

@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::ui::Ui;
+use crate::words::{Command, Hint};
 
 /// Print a shell's completion script
 ///
@@ -70,7 +71,10 @@ pub fn run(
         (Shell::Kubectl, None) => Err(Error::usage(
             "kubectl looks for files: say in which folder of the PATH to make them",
         )
-        .hint("for example:\n  kubectl fleet-stage completion kubectl --install ~/.local/bin")),
+        .hint(
+            Hint::new("for example:")
+                .command(Command::fleet("completion kubectl").flag("--install", "/usr/local/bin")),
+        )),
         (_, Some(_)) => Err(Error::usage(
             "--install is for kubectl; a shell's script is printed",
         )),

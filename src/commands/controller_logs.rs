@@ -8,11 +8,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::hub::{Hub, HubError};
+use crate::kubefleet::names::AGENT_NAMESPACE;
 use crate::kubefleet::object::OWN_API_VERSION;
 use crate::kubefleet::path::encode;
 
-/// Where the hub agent runs.
-pub(super) const AGENT_NAMESPACE: &str = "fleet-system";
 /// The beginning of the names of its pods and of its image.
 const AGENT: &str = "hub-agent";
 /// How many lines of a pod are read: the newest.

@@ -16,6 +16,7 @@ use crate::exit::Exit;
 use crate::kubefleet::Concept;
 use crate::rollout::{ClusterState, Phase, Rollout};
 use crate::ui::Ui;
+use crate::words::Hint;
 
 /// Delete update runs: give them up, with their approval requests
 ///
@@ -170,11 +171,10 @@ pub(super) fn delete_for_good(
     match writing::effect(this, wanted, reading, args, ui, &mut seen)? {
         Effect::Gone | Effect::Seen(_) | Effect::Never(_) => Ok(true),
         Effect::Late => Err(
-            writing::late(&format!("{run} is still being deleted"), args).hint(format!(
-                "KubeFleet's hub agent has to let go of it; see whether it runs:\n  \
-                 kubectl fleet-stage doctor{}",
-                run.flag()
-            )),
+            writing::late(&format!("{run} is still being deleted"), args).hint(
+                Hint::new("KubeFleet's hub agent has to let go of it; see whether it runs:")
+                    .command(run.scope().fleet("doctor")),
+            ),
         ),
         Effect::Interrupted => Err(writing::interrupted(&format!(
             "{run} was deleted; whether it is gone was not waited for"

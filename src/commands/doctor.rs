@@ -3,6 +3,7 @@
 mod checks;
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 use clap::Args;
 use jiff::Timestamp;
@@ -18,9 +19,11 @@ use crate::exit::Exit;
 use crate::hub::Access;
 use crate::kubefleet::object::OWN_API_VERSION;
 use crate::kubefleet::{Concept, Kind, Scope};
+use crate::render::invocation::Invocation;
 use crate::render::style::Paint;
 use crate::render::wrap;
 use crate::ui::Ui;
+use crate::words::Command;
 
 /// Check the hub, your permissions, the controller and the member agents
 ///
@@ -91,6 +94,9 @@ pub struct Check {
     /// What to do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// The command that does it, when there is one.
+    #[serde(flatten)]
+    pub command: Option<Command>,
 }
 
 impl Check {
@@ -100,7 +106,13 @@ impl Check {
             result,
             message: message.into(),
             hint: None,
+            command: None,
         }
+    }
+
+    fn command(mut self, command: Command) -> Self {
+        self.command = Some(command);
+        self
     }
 
     fn hint(mut self, hint: impl Into<String>) -> Self {
@@ -163,9 +175,9 @@ pub fn run(
         checks: checks::all(&mut reading, &scope, clock),
         permissions,
     };
-    let text = args
-        .output
-        .print(&doctor, || text(&doctor, ui.paint(), ui.width()))?;
+    let text = args.output.print(&doctor, || {
+        text(&doctor, ui.invocation(), ui.paint(), ui.width())
+    })?;
     ui.answer(&text);
     Ok(doctor.exit())
 }
@@ -294,7 +306,7 @@ fn namespace_of(kind: Kind, scope: &Scope) -> String {
     }
 }
 
-fn text(doctor: &Doctor, paint: Paint, width: usize) -> String {
+fn text(doctor: &Doctor, invocation: &Invocation, paint: Paint, width: usize) -> String {
     let mut text = String::new();
     for check in &doctor.checks {
         let lead = format!("{:<12}{}  ", check.name, check.result.paint(paint));
@@ -303,6 +315,10 @@ fn text(doctor: &Doctor, paint: Paint, width: usize) -> String {
             None => check.message.clone(),
         };
         wrap::hanging(&mut text, &lead, &" ".repeat(22), &body, width);
+        if let Some(command) = &check.command {
+            let command = paint.command(&invocation.command(command));
+            let _ = writeln!(text, "{}{command}", " ".repeat(22));
+        }
     }
     text.push_str("\nPermissions\n");
     for command in &doctor.permissions {

@@ -14,6 +14,7 @@ use crate::exit::Exit;
 use crate::kubefleet::object::OWN_API_VERSION;
 use crate::render;
 use crate::ui::Ui;
+use crate::words::{Command, Hint};
 
 /// Explain a finding at length, offline
 ///
@@ -94,11 +95,10 @@ pub fn run(args: &ExplainArgs, ui: &mut Ui) -> Result<Exit, Error> {
 
 fn unknown(word: &str) -> Error {
     let error = Error::not_found(format!("there is no finding {word:?}"));
+    let explain = || Command::fleet("explain");
     match near(word) {
-        Some(near) => error.hint(format!(
-            "did you mean:\n  kubectl fleet-stage explain {near}"
-        )),
-        None => error.hint("all findings:\n  kubectl fleet-stage explain --list"),
+        Some(near) => error.hint(Hint::new("did you mean:").command(explain().arg(near))),
+        None => error.hint(Hint::new("all findings:").command(explain().switch("--list"))),
     }
 }
 

@@ -13,6 +13,7 @@ use crate::inventory::source::{HubFacts, Outcome};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::{Kind, ObjectRef};
 use crate::rollout;
+use crate::words::Hint;
 
 /// A rollout that is followed on a live hub.
 pub(super) struct Following<'r> {
@@ -128,16 +129,13 @@ impl<'r> Following<'r> {
     }
 
     fn denied(&self, words: &str) -> Error {
-        let ObjectRef { kind, .. } = &self.target;
         Error {
             exit: Exit::Incomplete,
             ..Error::failed(format!("{} cannot be followed: {words}", self.target))
         }
-        .hint(format!(
-            "following takes list and watch; ask with: kubectl auth can-i watch {}.{}{}",
-            kind.plural(),
-            kind.group(),
-            self.target.flag()
-        ))
+        .hint(
+            Hint::new("following takes list and watch; ask with:")
+                .command(self.target.can_i("watch")),
+        )
     }
 }

@@ -19,6 +19,7 @@ use crate::kubefleet::ObjectRef;
 use crate::plan::{Outcome, Plan, WarningKind};
 use crate::render::Look;
 use crate::ui::Ui;
+use crate::words::Hint;
 use existing::Existing;
 
 /// A run that is to be made.
@@ -128,11 +129,9 @@ fn guard(launch: &Launch, plan: &Plan) -> Result<(), Error> {
             .iter()
             .map(|one| one.message.as_str())
             .collect();
-        let flag = launch.run.flag();
-        let snapshot = launch
-            .snapshot
-            .as_ref()
-            .map_or_else(String::new, |index| format!(" --snapshot {index}"));
+        let plan = launch.run.scope().fleet("plan");
+        let plan = plan.flag("--placement", &launch.placement.name);
+        let plan = plan.flag("--strategy", &launch.strategy);
         return Err(Error {
             exit: Exit::Failed,
             ..Error::failed(format!(
@@ -141,11 +140,12 @@ fn guard(launch: &Launch, plan: &Plan) -> Result<(), Error> {
                 reasons.join(" ")
             ))
         }
-        .hint(format!(
-            "see what to do about it:\n  kubectl fleet-stage plan --placement {} --strategy \
-             {}{snapshot}{flag}",
-            launch.placement.name, launch.strategy
-        )));
+        .hint(
+            Hint::new("see what to do about it:").command(match &launch.snapshot {
+                Some(index) => plan.flag("--snapshot", index),
+                None => plan,
+            }),
+        ));
     }
     let back: Vec<_> = plan
         .going_back()
@@ -157,18 +157,15 @@ fn guard(launch: &Launch, plan: &Plan) -> Result<(), Error> {
             enumerate(back),
             plan.snapshot.index.as_deref().unwrap_or("unknown")
         ))
-        .hint(format!(
-            "say --allow-older if that is what you want, or see rollback:\n  \
-             kubectl fleet-stage rollback {}/{}{}",
-            launch
-                .placement
-                .kind
-                .short_names()
-                .first()
-                .unwrap_or(&"crp"),
-            launch.placement.name,
-            launch.run.flag()
-        )));
+        .hint(
+            Hint::new("say --allow-older if that is what you want, or see rollback:").command(
+                launch
+                    .run
+                    .scope()
+                    .fleet("rollback")
+                    .arg(launch.placement.word()),
+            ),
+        ));
     }
     Ok(())
 }
@@ -182,14 +179,15 @@ fn run_wish(launch: &Launch, plan: &Plan) -> Result<RunWish, Error> {
              every run at once; nothing was sent",
             launch.run
         ))
-        .hint(format!(
-            "look first with plan, then start it:\n  kubectl fleet-stage run {} --placement {} \
-             --strategy {}{}",
-            launch.run.name,
-            launch.placement.name,
-            launch.strategy,
-            launch.run.flag()
-        )));
+        .hint(
+            Hint::new("look first with plan, then start it:").command(
+                launch
+                    .run
+                    .fleet("run")
+                    .flag("--placement", &launch.placement.name)
+                    .flag("--strategy", &launch.strategy),
+            ),
+        ));
     }
     let latest = launch.snapshot.as_deref() == Some("latest");
     let mut snapshot = match &launch.snapshot {
@@ -356,11 +354,7 @@ fn initialized(
             &format!("{run} was created, and is not initialized"),
             args,
         )
-        .hint(format!(
-            "see why:\n  kubectl fleet-stage diagnose {}{}",
-            run.name,
-            run.flag()
-        ))),
+        .hint(Hint::new("see why:").command(run.fleet("diagnose")))),
         Effect::Gone => Err(Error::not_found(format!("{run} was deleted meanwhile"))),
         Effect::Interrupted => Err(writing::interrupted(&format!(
             "{run} was created; that it is initialized was not waited for"

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, did_you_mean};
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
+use crate::words::{Command, Hint};
 
 /// The runs and placements among which a name is looked for.
 pub(super) struct Known<'k> {
@@ -10,11 +11,11 @@ pub(super) struct Known<'k> {
     /// What errors call the place where they were looked for: `the input`.
     pub place: &'k str,
     /// The command that hints name.
-    pub command: &'k str,
+    pub command: &'static str,
     /// What a bare name may mean.
     pub concepts: &'k [Concept],
     /// The flags by which a command looks in the same place, with their leading space.
-    pub again: &'k str,
+    pub again: &'k [String],
 }
 
 impl Known<'_> {
@@ -233,14 +234,19 @@ fn missing(name: &str, scope: &Scope, known: &Known<'_>, concepts: &[Concept]) -
 }
 
 /// Commands that name the objects, one a line.
-fn commands(lead: &str, objects: &[&ObjectRef], known: &Known<'_>) -> String {
-    objects.iter().fold(lead.to_owned(), |text, object| {
-        let (form, again) = (form(object), known.again);
-        format!(
-            "{text}\n  kubectl fleet-stage {} {form}{again}",
-            known.command
-        )
-    })
+fn commands(lead: &str, objects: &[&ObjectRef], known: &Known<'_>) -> Hint {
+    let command = |object: &&ObjectRef| {
+        let command = Command::fleet(known.command).arg(object.word());
+        again(command.namespace(&object.namespace), known.again)
+    };
+    Hint::new(lead).commands(objects.iter().map(command))
+}
+
+/// A command that reads the same files.
+pub(super) fn again(command: Command, files: &[String]) -> Command {
+    files
+        .iter()
+        .fold(command, |command, file| command.flag("-f", file))
 }
 
 /// How a user names an object so that nothing else is meant.

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde_json::value::RawValue;
 
 use super::global::Global;
-use super::names::{Known, form, resolve};
+use super::names::{self, Known, resolve};
 use crate::bundle::{self, Bundle};
 use crate::diagnose;
 use crate::error::Error;
@@ -20,9 +20,9 @@ use crate::kubefleet::object::{Body, Object};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
 use crate::member::{Errand, Look};
-use crate::render::invocation::quote;
 use crate::rollout;
 use crate::ui::Ui;
+use crate::words::{Command, Hint};
 
 /// What a command reads instead of the hub.
 #[derive(Debug, Clone, Default, Args)]
@@ -57,8 +57,8 @@ pub struct Reading {
     pub now: Timestamp,
     /// The clock, for what goes on.
     pub clock: fn() -> Timestamp,
-    /// The flags by which the same objects are read again, with their leading space.
-    again: String,
+    /// The files from which the same objects are read again.
+    again: Vec<String>,
     /// The command that hints name.
     command: &'static str,
     /// The objects that were asked for and stood in the files more than once, and how often.
@@ -101,7 +101,7 @@ pub fn open_keeping(
             place: Place::Hub(Box::new(hub)),
             now: input.now.unwrap_or_else(clock),
             clock,
-            again: String::new(),
+            again: Vec::new(),
             command,
             doubtful: Vec::new(),
             done: Vec::new(),
@@ -116,9 +116,9 @@ pub fn open_keeping(
         .or(bundle.collected_at)
         .or_else(|| bundle.newest_timestamp())
         .unwrap_or_else(clock);
-    let again = input.files.iter().fold(String::new(), |flags, path| {
-        flags + " -f " + &quote(&path.to_string_lossy())
-    });
+    let files = input.files.iter();
+    let again = files.map(|path| path.to_string_lossy().into_owned());
+    let again = again.collect();
     Ok(Reading {
         place: Place::Files(Box::new(bundle)),
         now,
@@ -543,29 +543,27 @@ impl Reading {
             .unwrap_or_default();
         match runs.as_slice() {
             [] => error.hint(format!("{place} holds no update run; name a placement")),
-            [one] => error.hint(format!(
-                "{place} holds one update run:\n  kubectl fleet-stage {command} {}{}",
-                form(one),
-                self.again
-            )),
+            [one] => error.hint(
+                Hint::new(format!("{place} holds one update run:")).command(
+                    names::again(Command::fleet(command).arg(one.word()), &self.again)
+                        .namespace(&one.namespace),
+                ),
+            ),
             several if command == "diagnose" => {
-                let flag = match namespace {
-                    Some(namespace) => format!(" -n {namespace}"),
-                    None if several.iter().all(|run| run.namespace.is_empty()) => String::new(),
-                    None => " -A".to_owned(),
+                let all = Command::fleet("diagnose").switch("--all");
+                let all = match namespace {
+                    Some(namespace) => all.namespace(namespace),
+                    None if several.iter().all(|run| run.namespace.is_empty()) => all,
+                    None => all.switch("-A"),
                 };
-                error.hint(format!(
-                    "{place} holds {} update runs; all of them:\n  \
-                     kubectl fleet-stage diagnose --all{flag}{}",
-                    several.len(),
-                    self.again
-                ))
+                let lead = format!("{place} holds {} update runs; all of them:", several.len());
+                error.hint(Hint::new(lead).command(names::again(all, &self.again)))
             }
-            several => error.hint(format!(
-                "{place} holds {} update runs; see them:\n  kubectl fleet-stage list -A{}",
-                several.len(),
-                self.again
-            )),
+            several => {
+                let list = Command::fleet("list").switch("-A");
+                let lead = format!("{place} holds {} update runs; see them:", several.len());
+                error.hint(Hint::new(lead).command(names::again(list, &self.again)))
+            }
         }
     }
 }
@@ -629,11 +627,7 @@ fn well_formed(word: &str, namespace: Option<&str>) -> bool {
     }
 }
 
-/// The line that asks the hub for a permission.
-fn may_i(verb: &str, query: &Query) -> String {
-    format!(
-        "ask with: kubectl auth can-i {verb} {}.{}",
-        query.kind.plural(),
-        query.kind.group()
-    )
+/// How to ask the hub for a permission.
+fn may_i(verb: &str, query: &Query) -> Hint {
+    Hint::new("ask with:").command(query.kind.can_i(verb))
 }

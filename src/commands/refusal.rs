@@ -7,6 +7,7 @@ use crate::exit::Exit;
 use crate::hub::HubError;
 use crate::inventory::source::{Outcome, Query};
 use crate::kubefleet::object::Body;
+use crate::words::Hint;
 
 /// Explains why the server refused a change: nothing was changed by it.
 pub(super) fn explain(change: &Change, error: &HubError, reading: &mut Reading) -> Error {
@@ -53,10 +54,9 @@ fn in_its_words(change: &Change, error: &HubError) -> Error {
     ));
     match code {
         429 => refused.hint("the hub is busy; try again in a while"),
-        409 => refused.hint(format!(
-            "it was changed in between; look, then try again:\n  {}",
-            change.look()
-        )),
+        409 => refused.hint(
+            Hint::new("it was changed in between; look, then try again:").command(change.look()),
+        ),
         _ => refused,
     }
 }
@@ -64,16 +64,16 @@ fn in_its_words(change: &Change, error: &HubError) -> Error {
 fn forbidden(change: &Change, words: &str) -> Error {
     let object = &change.object;
     let (verb, subresource) = match change.act {
-        Act::Create { .. } => ("create", ""),
-        Act::SetState { .. } => ("patch", ""),
-        Act::Approve { .. } => ("patch", " --subresource=status"),
-        Act::Delete { .. } => ("delete", ""),
+        Act::Create { .. } => ("create", None),
+        Act::SetState { .. } => ("patch", None),
+        Act::Approve { .. } => ("patch", Some("status")),
+        Act::Delete { .. } => ("delete", None),
     };
     let role = match change.act {
         Act::Approve { .. } => "approver",
         _ => "operator",
     };
-    let scope = object.flag();
+    let ask = object.can_i(verb);
     Error {
         exit: Exit::Incomplete,
         ..Error::failed(format!(
@@ -81,12 +81,15 @@ fn forbidden(change: &Change, words: &str) -> Error {
             change.would
         ))
     }
-    .hint(format!(
-        "ask with: kubectl auth can-i {verb} {}.{}{subresource}{scope}\n\
-         a role that grants it: kubectl fleet-stage doctor --rbac {role}{scope}",
-        object.kind.plural(),
-        object.kind.group(),
-    ))
+    .hint(
+        Hint::new("ask with:")
+            .command(match subresource {
+                Some(subresource) => ask.joined("--subresource", subresource),
+                None => ask,
+            })
+            .text("a role that grants it:")
+            .command(object.scope().fleet("doctor").flag("--rbac", role)),
+    )
 }
 
 /// That the object is not what was shown any more, when that is so.
@@ -144,7 +147,7 @@ fn changed(change: &Change, reading: &mut Reading) -> Option<Error> {
             exit,
             ..Error::failed(format!("did not {would}: {what}; nothing was sent again"))
         }
-        .hint(format!("look, then decide anew:\n  {}", change.look())),
+        .hint(Hint::new("look, then decide anew:").command(change.look())),
     )
 }
 

@@ -21,6 +21,7 @@ use crate::kubefleet::{Concept, ObjectRef};
 use crate::rollout::versions::versions;
 use crate::rollout::{ClusterState, Phase, Rollout};
 use crate::ui::Ui;
+use crate::words::Hint;
 
 /// Roll a placement back to an older snapshot, with a new update run
 ///
@@ -200,23 +201,22 @@ fn destination(
         .filter(|version| version.exists())
         .map(|version| version.index.as_str())
         .collect();
-    let has = if there.is_empty() {
-        "it has no snapshot".to_owned()
-    } else {
-        format!(
-            "it has {}; see what each holds:\n  kubectl fleet-stage snapshots {}{}",
-            there.join(", "),
-            placement.name,
-            placement.flag()
-        )
+    let has = |lead: &str| {
+        if there.is_empty() {
+            return Hint::new(format!("{lead}it has no snapshot"));
+        }
+        let text = format!("{lead}it has {}; see what each holds:", there.join(", "));
+        Hint::new(text).command(placement.fleet("snapshots"))
     };
     if let Some(to) = &args.to {
         if !there.contains(&to.as_str()) {
-            return Err(Error::not_found(format!("{placement} has no snapshot {to:?}")).hint(has));
+            return Err(
+                Error::not_found(format!("{placement} has no snapshot {to:?}")).hint(has("")),
+            );
         }
         return Ok(to.clone());
     }
-    let required = |why: String| Error::failed(why).hint(format!("name one with --to: {has}"));
+    let required = |why: String| Error::failed(why).hint(has("name one with --to: "));
     let Some(now) = now else {
         return Err(required(format!("no run has rolled {placement} out")));
     };

@@ -23,6 +23,7 @@ use crate::kubefleet::{Concept, ObjectRef};
 use crate::render::table::{Cell, Column, Table};
 use crate::rollout::versions::{Version, versions};
 use crate::ui::Ui;
+use crate::words::{Command, Hint};
 pub use diff::{ChangeItem, SnapshotDiff};
 pub use show::SnapshotView;
 
@@ -127,7 +128,10 @@ pub fn run(
         (Some(_), Some(word)) => Err(Error::usage(format!(
             "{word:?} stands before the word that says what to do"
         ))
-        .hint("for example:\n  kubectl fleet-stage snapshots show PLACEMENT 3")),
+        .hint(
+            Hint::new("for example:")
+                .command(Command::fleet("snapshots show").arg("PLACEMENT").arg("3")),
+        )),
         (Some(Action::Show(show)), None) => show::run(args, show, global, ui, clock),
         (Some(Action::Diff(diff)), None) => diff::run(args, diff, global, ui, clock),
     }

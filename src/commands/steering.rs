@@ -14,6 +14,7 @@ use crate::render::status::verdict;
 use crate::rollout::Rollout;
 use crate::rollout::content::GoesBack;
 use crate::ui::Ui;
+use crate::words::Hint;
 
 /// A run that is steered.
 pub(super) struct Steered {
@@ -41,12 +42,7 @@ pub(super) fn rollout_of<'i>(
             },
             ..Error::failed(format!("{run} cannot be read: {why}"))
         }
-        .hint(format!(
-            "what cannot be seen is not changed; ask with: kubectl auth can-i get {}.{}{}",
-            run.kind.plural(),
-            run.kind.group(),
-            run.flag()
-        ))
+        .hint(Hint::new("what cannot be seen is not changed; ask with:").command(run.can_i("get")))
     })
 }
 
@@ -59,11 +55,7 @@ pub(super) fn is_this(rollout: &Rollout<'_>, this: &ThisRun) -> Result<(), Error
     Err(Error::failed(format!(
         "{run} was replaced by another of its name meanwhile; nothing was sent to that one"
     ))
-    .hint(format!(
-        "look, then decide anew:\n  kubectl fleet-stage status {}{}",
-        run.name,
-        run.flag()
-    )))
+    .hint(Hint::new("look, then decide anew:").command(run.fleet("status"))))
 }
 
 /// Asks a run for another state, where that is to be written.
@@ -100,7 +92,7 @@ pub(super) fn guard(
     back: &[GoesBack<'_>],
     rollout: &Rollout<'_>,
     doing: &str,
-    instead: &str,
+    instead: &'static str,
     allow_older: bool,
 ) -> Result<(), Error> {
     let Some(first) = back.first().filter(|_| !allow_older) else {
@@ -114,12 +106,12 @@ pub(super) fn guard(
         first.holds,
         rollout.run.status.snapshot_index
     ))
-    .hint(format!(
-        "{instead} the run, or say --allow-older if that is what you want:\n  \
-         kubectl fleet-stage {instead} {}{}",
-        run.name,
-        run.flag()
-    )))
+    .hint(
+        Hint::new(format!(
+            "{instead} the run, or say --allow-older if that is what you want:"
+        ))
+        .command(run.fleet(instead)),
+    ))
 }
 
 /// What a wish looks like once it is fulfilled: `false` when it will not be any more.
@@ -192,12 +184,12 @@ pub(super) fn finish(
         Effect::Never(status) => {
             writing::conclude(run, &status, reading, args, ui)?;
             if wish == Wish::Stop && status.verdict == Verdict::Stuck {
-                ui.hint(&format!(
-                    "a stuck cluster keeps the run from stopping: mend it, or give the run up:\n  \
-                     kubectl fleet-stage delete {}{}",
-                    run.name,
-                    run.flag()
-                ));
+                ui.hint(
+                    Hint::new(
+                        "a stuck cluster keeps the run from stopping: mend it, or give the run up:",
+                    )
+                    .command(run.fleet("delete")),
+                );
                 return Ok(Exit::Stuck);
             }
             if wish == Wish::Stop && status.verdict == Verdict::Succeeded {
@@ -210,11 +202,7 @@ pub(super) fn finish(
             &format!("{run} was {asked}, and nothing shows it"),
             args,
         )
-        .hint(format!(
-            "see why:\n  kubectl fleet-stage diagnose {}{}",
-            run.name,
-            run.flag()
-        ))),
+        .hint(Hint::new("see why:").command(run.fleet("diagnose")))),
         Effect::Gone => Err(Error::not_found(format!("{run} was deleted meanwhile"))),
         Effect::Interrupted => Err(writing::interrupted(&format!(
             "{run} was {asked}; what it does then was not waited for"

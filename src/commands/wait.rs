@@ -20,6 +20,7 @@ use crate::kubefleet::{Concept, Kind, Scope, duration};
 use crate::render::escape;
 use crate::render::status::verdict;
 use crate::ui::Ui;
+use crate::words::{Command, Hint};
 use decide::{Condition, Decision, decide};
 
 /// Wait until an update run has got somewhere, or cannot get there
@@ -125,7 +126,7 @@ fn end(
     ui: &mut Ui,
 ) -> Result<Exit, Error> {
     if let Decision::Unknown(problem, hint) = decision {
-        return Err(Error::not_found(problem).hint(hint));
+        return Err(Error::not_found(problem).hint(hint.as_str()));
     }
     answer(status, args.output, global, ui)?;
     match decision {
@@ -140,25 +141,20 @@ fn end(
     }
     let stopping = status.run.as_ref().and_then(|run| run.state.as_deref()) == Some("Stop");
     if status.verdict == Verdict::Stuck && stopping {
-        let command = format!(
-            "kubectl fleet-stage delete {}{}",
-            status.target.name,
-            flag(status)
-        );
-        let command = ui.invocation().command(&command);
-        ui.hint(&format!(
-            "a stuck cluster keeps the run from stopping: mend it, or give the run up:\n  {command}"
-        ));
+        let lead = "a stuck cluster keeps the run from stopping: mend it, or give the run up:";
+        ui.hint(Hint::new(lead).command(about(status, "delete")));
     }
     if let Some(next) = &status.next {
-        let command = ui.invocation().command(next);
-        ui.hint(&format!("next:\n  {command}"));
+        ui.hint(Hint::new("next:").command(next.clone()));
     }
     Ok(Exit::from(status.verdict))
 }
 
-fn flag(status: &Status) -> String {
-    Scope::of_namespace(&status.target.namespace).flag()
+fn about(status: &Status, verb: &'static str) -> Command {
+    let target = &status.target;
+    Scope::of_namespace(&target.namespace)
+        .fleet(verb)
+        .arg(&target.name)
 }
 
 fn wanted(args: &WaitArgs) -> String {
@@ -178,11 +174,7 @@ fn timed_out(args: &WaitArgs, status: &Status) -> Error {
             duration::describe(limit)
         ))
     };
-    error.hint(format!(
-        "see where it stands:\n  kubectl fleet-stage status {}{}",
-        status.target.name,
-        flag(status)
-    ))
+    error.hint(Hint::new("see where it stands:").command(about(status, "status")))
 }
 
 /// Prints the last state.

@@ -27,6 +27,7 @@ use crate::kubefleet::{ObjectRef, duration};
 use crate::render;
 use crate::render::status::verdict;
 use crate::ui::Ui;
+use crate::words::Hint;
 
 /// Flags of every command that writes.
 #[derive(Debug, Clone, Args)]
@@ -288,7 +289,7 @@ fn doubtful(
                 change.would
             ))
         }
-        .hint(format!("look before you try again:\n  {}", change.look()))
+        .hint(Hint::new("look before you try again:").command(change.look()))
     };
     let answer = match reading.hub() {
         Some(hub) if *error != HubError::Interrupted => hub.read_back(&query),
@@ -319,7 +320,7 @@ fn doubtful(
             "could not {}: {error}; {object} shows that nothing was changed so far",
             change.would
         ))
-        .hint(format!("look before you try again:\n  {}", change.look()))),
+        .hint(Hint::new("look before you try again:").command(change.look()))),
         Happened::Unclear => Err(unknown(&format!("{object} was changed in another way"))),
     }
 }
@@ -491,8 +492,7 @@ pub(super) fn conclude(
 ) -> Result<(), Error> {
     result(run, &verdict(status), reading, args, ui)?;
     if let Some(next) = &status.next {
-        let command = ui.invocation().command(next);
-        ui.hint(&format!("next:\n  {command}"));
+        ui.hint(Hint::new("next:").command(next.clone()));
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 
 use super::report::Verdict;
+use super::steps;
 use super::troubled::{self, Troubled};
 use super::verdict;
 use crate::inventory::Inventory;
@@ -10,6 +11,7 @@ use crate::kubefleet::messages::{Cause, Failure, parse_failure};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Condition, Conditions, ObjectRef, reasons};
 use crate::rollout::Rollout;
+use crate::words::Command;
 
 /// One diagnosis at work.
 #[derive(Debug)]
@@ -96,20 +98,24 @@ impl<'i> Case<'i> {
         self.failure.iter().flat_map(|failure| &failure.causes)
     }
 
-    /// ` -n NAMESPACE` with its leading space, or nothing.
-    pub fn flag(&self) -> String {
-        self.inventory.scope.flag()
+    /// `kubectl fleet-stage VERB [-n NAMESPACE]`.
+    pub fn command(&self, verb: &'static str) -> Command {
+        self.inventory.scope.fleet(verb)
     }
 
-    /// `kubectl fleet-stage ARGUMENTS [-n NAMESPACE]`.
-    pub fn command(&self, arguments: &str) -> String {
-        format!("kubectl fleet-stage {arguments}{}", self.flag())
+    /// `kubectl get KIND -l LABEL=PLACEMENT [-n NAMESPACE]`: what belongs to the placement.
+    pub fn of_placement(&self, concept: Concept) -> Command {
+        steps::of_placement(&self.placement_object(), concept)
     }
 
     /// The command that makes a new run of this one: same placement and strategy, current content.
-    pub fn new_run_command(&self) -> Option<String> {
+    pub fn new_run_command(&self) -> Option<Command> {
         let run = self.run()?;
-        Some(self.command(&format!("run NEW --from {}", run.meta.name)))
+        Some(
+            self.command("run")
+                .arg("NEW")
+                .flag("--from", &run.meta.name),
+        )
     }
 
     /// Where the failure stands: `status.conditions[type=…].message`.

@@ -4,7 +4,6 @@
 use super::case::Case;
 use super::report::{Finding, Severity, Subject, Verdict};
 use super::rules::Rule;
-use crate::kubefleet::ObjectRef;
 use crate::kubefleet::run::UpdateRun;
 use crate::rollout::Phase;
 
@@ -94,16 +93,6 @@ pub(super) fn just_new_run(case: &Case<'_>, finding: Finding) -> Finding {
             case.run_object().name
         ),
         case.new_run_command(),
-    )
-}
-
-/// `KINDS NAME [-n NAMESPACE]`, as kubectl takes it after its verb.
-pub fn for_kubectl(object: &ObjectRef) -> String {
-    format!(
-        "{} {}{}",
-        object.kind.for_kubectl(),
-        object.name,
-        object.flag()
     )
 }
 

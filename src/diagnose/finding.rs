@@ -3,6 +3,7 @@
 use super::report::{Cause, Effect, Evidence, Finding, Remedy, Severity, Subject};
 use super::rules::Rule;
 use crate::kubefleet::{Condition, ObjectRef};
+use crate::words::Command;
 
 /// Longer values are cut, with an ellipsis.
 const EVIDENCE_LIMIT: usize = 600;
@@ -116,19 +117,19 @@ impl Finding {
 
     /// Adds a step that only looks.
     #[must_use]
-    pub fn look(self, action: impl Into<String>, command: Option<String>) -> Self {
+    pub fn look(self, action: impl Into<String>, command: Option<Command>) -> Self {
         self.remedy(action, command, Effect::ReadOnly)
     }
 
     /// Adds a step that changes something.
     #[must_use]
-    pub fn fix(self, action: impl Into<String>, command: Option<String>) -> Self {
+    pub fn fix(self, action: impl Into<String>, command: Option<Command>) -> Self {
         self.remedy(action, command, Effect::Changes)
     }
 
     /// Adds a step that deletes, restarts or takes back something.
     #[must_use]
-    pub fn disrupt(self, action: impl Into<String>, command: Option<String>) -> Self {
+    pub fn disrupt(self, action: impl Into<String>, command: Option<Command>) -> Self {
         self.remedy(action, command, Effect::Disruptive)
     }
 
@@ -137,7 +138,7 @@ impl Finding {
     pub fn remedy(
         mut self,
         action: impl Into<String>,
-        command: Option<String>,
+        command: Option<Command>,
         effect: Effect,
     ) -> Self {
         let remedy = Remedy {

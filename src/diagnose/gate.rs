@@ -93,6 +93,6 @@ pub(super) fn unlisted(
     Some(finding.look(
         "Look at the approval requests of the run: its name stands in their label \
          `kubernetes-fleet.io/targetUpdateRun`.",
-        Some(case.command(&format!("approvals {name}"))),
+        Some(case.command("approvals").arg(name)),
     ))
 }

@@ -20,6 +20,7 @@ use crate::member::{
     Errand, Identity, Kind, Look, Object, PodTrouble, View, WORKLOADS_EACH, Wanted, events_since,
 };
 use crate::rollout::ManifestTrouble;
+use crate::words::Command;
 
 /// The codes of findings that explain why one object does not become available.
 pub(super) const OF_OBJECTS: [&str; 21] = [
@@ -339,24 +340,15 @@ impl<'a, 'i, T> Group<'a, 'i, T> {
         finding
     }
 
-    /// A command that looks at the first cluster: `kubectl --context CLUSTER -n NAMESPACE …`. The
-    /// context is written as the cluster's name, which is what a report can know of it.
-    pub fn kubectl(&self, arguments: &str) -> String {
+    /// A command that looks at the first cluster: `kubectl --context CONTEXT -n NAMESPACE VERB`.
+    pub fn kubectl(&self, verb: &'static str) -> Command {
         let first = self.all.first();
-        self.kubectl_in(
-            first.map_or("", |(seen, _)| seen.manifest.namespace),
-            arguments,
-        )
+        self.kubectl_in(first.map_or("", |(seen, _)| seen.manifest.namespace), verb)
     }
 
     /// The same in another namespace.
-    pub fn kubectl_in(&self, namespace: &str, arguments: &str) -> String {
-        let flag = if namespace.is_empty() {
-            String::new()
-        } else {
-            format!(" -n {namespace}")
-        };
-        format!("`kubectl --context {}{flag} {arguments}`", self.cluster())
+    pub fn kubectl_in(&self, namespace: &str, verb: &'static str) -> Command {
+        Command::member(self.cluster(), verb).namespace(namespace)
     }
 
     /// Adds what follows a repair in the clusters: the same run goes on by itself.
@@ -474,18 +466,17 @@ pub(super) fn invite(case: &Case<'_>, clusters: &[&str], finding: Finding) -> Fi
     }
     let target = case.target();
     let name = match target.kind.concept() {
-        Concept::Placement => {
-            let word = target.kind.short_names().first().unwrap_or(&"placement");
-            format!("{word}/{}", target.name)
-        }
+        Concept::Placement => target.word(),
         _ => target.name.clone(),
     };
     finding.look(
         "Or let diagnose look there: it then says what holds the pods back. --member-context \
          CLUSTER=CONTEXT names the way into a cluster whose context has another name.",
-        Some(case.command(&format!(
-            "diagnose {name} --member-contexts-from-kubeconfig"
-        ))),
+        Some(
+            case.command("diagnose")
+                .arg(name)
+                .switch("--member-contexts-from-kubeconfig"),
+        ),
     )
 }
 

@@ -17,6 +17,7 @@ pub mod report;
 pub mod rules;
 pub mod scheduling;
 pub mod status;
+pub mod steps;
 mod summary;
 mod taken;
 pub mod troubled;
@@ -30,7 +31,7 @@ use crate::kubefleet::{ObjectRef, duration};
 use crate::member::Errand;
 use crate::rollout::Rollout;
 use case::Case;
-pub use failing::{for_kubectl, similar};
+pub use failing::similar;
 pub use placing::{labels_of, selector_of};
 use report::{Report, Subject, Verdict};
 

@@ -8,6 +8,7 @@ use super::troubled::Troubled;
 use crate::kubefleet::binding::FieldDifference;
 use crate::kubefleet::{ObjectRef, duration};
 use crate::rollout::ManifestTrouble;
+use crate::words::Command;
 
 /// How many of the readings of one finding are shown as evidence.
 const SHOWN: usize = 3;
@@ -247,6 +248,19 @@ impl Affected<'_, '_> {
         finding
     }
 
+    /// `kubectl --context CONTEXT VERB` in the first of the clusters.
+    pub fn on_member(&self, verb: &'static str) -> Command {
+        let first = self.on.first().map_or("", |troubled| troubled.cluster);
+        Command::member(first, verb)
+    }
+
+    /// The same about the object, in its namespace: `… -n NAMESPACE VERB KIND NAME`.
+    pub fn kubectl(&self, verb: &'static str) -> Command {
+        let command = self.on_member(verb).namespace(self.manifest.namespace);
+        let kind = self.manifest.kind.to_lowercase();
+        command.arg(kind).arg(self.manifest.name)
+    }
+
     /// Adds what follows a repair on the member clusters: the same run goes on by itself.
     pub fn goes_on(&self, finding: Finding) -> Finding {
         goes_on(self.case, finding)
@@ -265,7 +279,7 @@ pub(super) fn goes_on(case: &Case<'_>, finding: Finding) -> Finding {
         finding.look(
             "Then wait: the same run goes on by itself at the controller's next look, which may \
              take some minutes.",
-            Some(case.command(&format!("diagnose {}", case.run_object().name))),
+            Some(case.command("diagnose").arg(case.run_object().name)),
         )
     } else {
         finding

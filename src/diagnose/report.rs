@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::kubefleet::{ObjectRef, object::OWN_API_VERSION};
 use crate::rollout::Progress;
+use crate::words::Command;
 
 /// What state a rollout is in, why, and what to do next.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -258,8 +259,8 @@ pub struct Remedy {
     /// What to do, in words.
     pub action: String,
     /// The command that does it, when there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub command: Option<String>,
+    #[serde(flatten)]
+    pub command: Option<Command>,
     /// What the step does to the fleet.
     pub effect: Effect,
 }

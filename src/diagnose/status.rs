@@ -15,6 +15,7 @@ use crate::kubefleet::binding::Binding;
 use crate::kubefleet::object::OWN_API_VERSION;
 use crate::kubefleet::{Concept, ConditionStatus, Conditions, duration, reasons};
 use crate::rollout::{Gate, Phase, Progress, Rollout, TaskTime, rollout_started};
+use crate::words::{self, Command};
 
 /// What state a rollout is in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -31,8 +32,9 @@ pub struct Status {
     /// One sentence, true on its own.
     pub summary: String,
     /// The command that comes next, when there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next: Option<String>,
+    #[serde(flatten, with = "words::as_next")]
+    #[schemars(with = "words::as_next::Fields")]
+    pub next: Option<Command>,
     /// The update run that the verdict is about; absent for a placement without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<RunStatus>,
@@ -102,8 +104,8 @@ pub struct OpenGate {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approval: Option<Approval>,
     /// The command that approves.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub command: Option<String>,
+    #[serde(flatten)]
+    pub command: Option<Command>,
 }
 
 /// What was answered to an approval request.
@@ -248,8 +250,7 @@ fn open_gate(case: &Case<'_>, rollout: &Rollout<'_>, gate: &Gate<'_>) -> OpenGat
         until: gate.until(),
         approval_request: gate.task.is_approval().then(|| request.to_owned()),
         approval,
-        command: (gate.task.is_approval() && counts)
-            .then(|| case.command(&format!("approve {request}"))),
+        command: (gate.task.is_approval() && counts).then(|| case.command("approve").arg(request)),
     }
 }
 

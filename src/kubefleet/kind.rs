@@ -4,6 +4,8 @@ use std::fmt;
 
 use super::scope::Scope;
 
+use crate::words::Command;
+
 /// The group of placements, update runs and everything that belongs to them.
 pub const PLACEMENT_GROUP: &str = "placement.kubernetes-fleet.io";
 /// The group of member clusters.
@@ -145,6 +147,12 @@ impl Kind {
                 && (kind.is_namespaced() != scope.is_cluster()
                     || matches!(concept, Concept::Work | Concept::MemberCluster))
         })
+    }
+
+    /// Whether the hub allows something to be done to objects of the kind.
+    pub fn can_i(self, verb: &str) -> Command {
+        let kind = format!("{}.{}", self.plural(), self.group());
+        Command::kubectl("auth can-i").arg(verb).arg(kind)
     }
 
     /// The name for a remedy's command: a plural with its group where another group serves the

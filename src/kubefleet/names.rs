@@ -4,6 +4,8 @@
 
 /// Label of snapshots, bindings and Works: the placement, in both scopes.
 pub const PARENT_PLACEMENT: &str = "kubernetes-fleet.io/parent-CRP";
+/// Where KubeFleet's agents run, on the hub and in member clusters.
+pub const AGENT_NAMESPACE: &str = "fleet-system";
 /// Label of snapshots: `"true"` on the newest.
 pub const IS_LATEST: &str = "kubernetes-fleet.io/is-latest-snapshot";
 /// Label of resource snapshots: the version's index.

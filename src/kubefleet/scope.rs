@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::kind::{Concept, Kind};
+use crate::words::Command;
 
 /// Where a run and everything that belongs to it lives.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -62,6 +63,11 @@ impl Scope {
         }
     }
 
+    /// One of our commands about this scope: `kubectl fleet-stage VERB [-n NAMESPACE]`.
+    pub fn fleet(&self, verb: &'static str) -> Command {
+        Command::fleet(verb).namespace(self.namespace())
+    }
+
     /// The flag that selects this scope: empty, or ` -n NAMESPACE` with its leading space.
     pub fn flag(&self) -> String {
         match self {
@@ -86,6 +92,28 @@ impl ObjectRef {
     /// The scope that the object belongs to.
     pub fn scope(&self) -> Scope {
         Scope::of_namespace(&self.namespace)
+    }
+
+    /// One of our commands about it: `kubectl fleet-stage VERB NAME [-n NAMESPACE]`.
+    pub fn fleet(&self, verb: &'static str) -> Command {
+        self.scope().fleet(verb).arg(&self.name)
+    }
+
+    /// One of kubectl's commands about it: `kubectl VERB KIND NAME [-n NAMESPACE]`.
+    pub fn kubectl(&self, verb: &'static str) -> Command {
+        let command = Command::kubectl(verb).arg(self.kind.for_kubectl());
+        command.arg(&self.name).namespace(&self.namespace)
+    }
+
+    /// Whether the hub allows something to be done to it: `kubectl auth can-i VERB KIND`.
+    pub fn can_i(&self, verb: &str) -> Command {
+        self.kind.can_i(verb).namespace(&self.namespace)
+    }
+
+    /// With its kind, so that nothing else of that name is meant: `crp/NAME`.
+    pub fn word(&self) -> String {
+        let short = self.kind.short_names().first().copied();
+        format!("{}/{}", short.unwrap_or(self.kind.plural()), self.name)
     }
 
     /// The flag that selects its namespace: empty, or ` -n NAMESPACE` with its leading space.

@@ -5,7 +5,6 @@ use jiff::SignedDuration;
 use super::draft::Draft;
 use super::{PlannedSnapshot, Refusal, RefusalKind, Warning, WarningKind};
 use crate::diagnose::finding::{count, enumerate};
-use crate::diagnose::for_kubectl;
 use crate::kubefleet::{Concept, ObjectRef, duration, names, reasons};
 use crate::rollout::content::DELAY;
 use crate::rollout::versions::{Version, versions};
@@ -93,7 +92,7 @@ fn selectors(draft: &mut Draft<'_>) {
     .condition(&object, condition)
     .fix(
         "Mend `spec.resourceSelectors`, or roll out a snapshot that exists by its index.",
-        Some(format!("kubectl edit {}", for_kubectl(&object))),
+        Some(object.kubectl("edit")),
     );
     draft.refusals.push(refusal);
 }
@@ -114,7 +113,7 @@ fn asked_for<'v, 'i>(
         )
         .look(
             "See which snapshots there are.",
-            Some(draft.command(&format!("snapshots {}", draft.placement().name))),
+            Some(draft.command("snapshots").arg(&draft.placement().name)),
         );
         draft.refusals.push(refusal);
         return None;
@@ -177,7 +176,7 @@ fn missing(draft: &Draft<'_>, asked: &str, existing: &[&Version<'_>]) -> Refusal
     }
     refusal.look(
         "See which snapshots there are.",
-        Some(draft.command(&format!("snapshots {}", object.name))),
+        Some(draft.command("snapshots").arg(&object.name)),
     )
 }
 
@@ -234,7 +233,7 @@ fn incomplete(draft: &mut Draft<'_>, version: &Version<'_>, asked: bool) {
     }
     draft.refusals.push(refusal.look(
         "Take a snapshot that is whole.",
-        Some(draft.command(&format!("snapshots {}", object.name))),
+        Some(draft.command("snapshots").arg(&object.name)),
     ));
 }
 

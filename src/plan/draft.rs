@@ -6,6 +6,7 @@ use crate::inventory::source::{NOT_COLLECTED, NOT_SERVED};
 use crate::inventory::{Inventory, Listing};
 use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::{Concept, Kind, ObjectRef};
+use crate::words::Command;
 
 /// A plan being made.
 pub(super) struct Draft<'i> {
@@ -65,14 +66,9 @@ impl<'i> Draft<'i> {
         })
     }
 
-    /// ` -n NAMESPACE` with its leading space, or nothing.
-    pub fn flag(&self) -> String {
-        self.inventory.scope.flag()
-    }
-
-    /// `kubectl fleet-stage ARGUMENTS [-n NAMESPACE]`.
-    pub fn command(&self, arguments: &str) -> String {
-        format!("kubectl fleet-stage {arguments}{}", self.flag())
+    /// `kubectl fleet-stage VERB [-n NAMESPACE]`.
+    pub fn command(&self, verb: &'static str) -> Command {
+        self.inventory.scope.fleet(verb)
     }
 
     /// Whether a list may be spoken of. Objects that a person put into a file are taken as the

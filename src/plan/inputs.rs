@@ -3,11 +3,12 @@
 use super::draft::Draft;
 use super::{Refusal, RefusalKind};
 use crate::diagnose::finding::{count, enumerate};
-use crate::diagnose::{for_kubectl, scheduling, similar};
+use crate::diagnose::steps::{make_external, of_placement, show_labels};
+use crate::diagnose::{scheduling, similar};
 use crate::inventory::Sight;
 use crate::kubefleet::placement::Placement;
 use crate::kubefleet::snapshot::PolicySnapshot;
-use crate::kubefleet::{Concept, Conditions, names, reasons};
+use crate::kubefleet::{Concept, Conditions, ObjectRef, names, reasons};
 use crate::rollout::placing::selected_bindings;
 
 /// The placement itself. Returns whether it makes sense to look at what belongs to it.
@@ -47,10 +48,7 @@ pub(super) fn placement(draft: &mut Draft<'_>) -> bool {
         .evidence(&object, "spec.strategy.type", now)
         .fix(
             "Let update runs roll it out, which cannot be taken back.",
-            Some(format!(
-                "kubectl patch {} --type merge -p '{{\"spec\":{{\"strategy\":{{\"type\":\"External\"}}}}}}'",
-                for_kubectl(&object)
-            )),
+            Some(make_external(&object)),
         );
         draft.refusals.push(refusal);
     }
@@ -85,20 +83,21 @@ fn absent(draft: &Draft<'_>) -> Refusal {
     )
     .evidence(object, "metadata.name", "absent");
     let strategy = draft.strategy_object().name;
-    let mut meant = |name: &str, flag: &str| {
-        let command =
-            format!("kubectl fleet-stage plan --placement {name} --strategy {strategy}{flag}");
+    let mut meant = |there: &ObjectRef| {
+        let plan = there.scope().fleet("plan");
         refusal = refusal.clone().look(
-            format!("Plan for {name}{flag}, if that is meant."),
-            Some(command),
+            format!("Plan for {there}, if that is meant."),
+            Some(
+                plan.flag("--placement", &there.name)
+                    .flag("--strategy", &strategy),
+            ),
         );
     };
     for found in elsewhere.iter().take(3) {
-        let there = found.object();
-        meant(&there.name, &there.flag());
+        meant(&found.object());
     }
     if let (true, Some(similar)) = (elsewhere.is_empty(), similar) {
-        meant(similar, &draft.flag());
+        meant(&draft.inventory.scope.object(Concept::Placement, similar));
     }
     refusal.fix(
         "Create the placement with `spec.strategy.type: External` and wait until it is scheduled.",
@@ -193,9 +192,8 @@ fn nothing(draft: &Draft<'_>, policy: &PolicySnapshot) -> Refusal {
     }
     refusal.fix(
         "Let the placement's policy select clusters: mend its affinity or tolerations, or the \
-         labels, taints and agents of the member clusters (`kubectl get memberclusters \
-         --show-labels`).",
-        None,
+         labels, taints and agents of the member clusters.",
+        Some(show_labels()),
     )
 }
 
@@ -225,12 +223,6 @@ fn mismatch(draft: &Draft<'_>, policy: &PolicySnapshot, selected: usize) -> Refu
     .evidence(object, bindings.plural(), selected.to_string())
     .look(
         "See which bindings there are, and wait until the scheduler has made up for the difference.",
-        Some(format!(
-            "kubectl get {}{} -l {}={}",
-            bindings.plural(),
-            draft.flag(),
-            names::PARENT_PLACEMENT,
-            object.name
-        )),
+        Some(of_placement(object, Concept::Binding)),
     )
 }

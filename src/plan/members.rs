@@ -5,7 +5,7 @@ use super::stages::Computed;
 use super::{Warning, WarningKind};
 use crate::diagnose::finding::{count, enumerate};
 use crate::kubefleet::member::MemberCluster;
-use crate::kubefleet::{Conditions, Kind, duration, names};
+use crate::kubefleet::{Conditions, duration, names};
 
 /// Warns of clusters whose agent is silent, and of those that are leaving.
 pub(super) fn check(draft: &mut Draft<'_>, computed: &Computed) {
@@ -99,9 +99,6 @@ fn silent(draft: &mut Draft<'_>, members: &[&MemberCluster]) {
             "Look at its agent in the cluster itself; on the hub its Works wait in namespace {}.",
             names::member_namespace(name)
         ),
-        Some(format!(
-            "kubectl get {} {name} -o yaml",
-            Kind::MemberCluster.plural()
-        )),
+        Some(first.object().kubectl("get").flag("-o", "yaml")),
     ));
 }

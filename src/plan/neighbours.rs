@@ -63,7 +63,13 @@ pub(super) fn going_back(draft: &mut Draft<'_>, computed: &Computed, then: Optio
             .binding(back.first().map_or("", |it| &it.name))
             .and_then(|binding| {
                 let now = binding.snapshot_index()?;
-                Some(draft.command(&format!("snapshots diff {placement} {now} {then}")))
+                Some(
+                    draft
+                        .command("snapshots diff")
+                        .arg(placement)
+                        .arg(now)
+                        .arg(then),
+                )
             }),
     );
     draft.warnings.push(warning);
@@ -161,12 +167,12 @@ fn active(
     {
         return warning.fix(
             "Stop it first, or let it end.",
-            Some(draft.command(&format!("stop {name}"))),
+            Some(draft.command("stop").arg(name)),
         );
     }
     warning.disrupt(
         "Delete it if it is not wanted any more: clusters keep what they have.",
-        Some(draft.command(&format!("delete {name}"))),
+        Some(draft.command("delete").arg(name)),
     )
 }
 

@@ -6,7 +6,6 @@ use super::draft::Draft;
 use super::stages::Computed;
 use super::{Refusal, RefusalKind};
 use crate::diagnose::finding::enumerate;
-use crate::diagnose::for_kubectl;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::names;
 use crate::kubefleet::overrides::OverrideSnapshot;
@@ -64,7 +63,7 @@ pub(super) fn check(draft: &mut Draft<'_>, computed: &Computed, index: Option<&s
             .evidence(&object, "spec.overrideSpec.policy", problem.clone())
             .look(
                 "See the override; mend the object from which the snapshot was made.",
-                Some(format!("kubectl get {} -o yaml", for_kubectl(&object))),
+                Some(object.kubectl("get").flag("-o", "yaml")),
             );
             draft.refusals.push(refusal);
         }

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::diagnose::report::{Effect, Evidence, Remedy, Subject};
 use crate::kubefleet::{Condition, ObjectRef};
+use crate::words::Command;
 
 /// A reason for which the controller would refuse the run.
 pub type Refusal = Point<RefusalKind>;
@@ -223,26 +224,26 @@ impl<K: Kinded> Point<K> {
 
     /// Adds a step that only looks.
     #[must_use]
-    pub fn look(self, action: impl Into<String>, command: Option<String>) -> Self {
+    pub fn look(self, action: impl Into<String>, command: Option<Command>) -> Self {
         self.remedy(action, command, Effect::ReadOnly)
     }
 
     /// Adds a step that changes something.
     #[must_use]
-    pub fn fix(self, action: impl Into<String>, command: Option<String>) -> Self {
+    pub fn fix(self, action: impl Into<String>, command: Option<Command>) -> Self {
         self.remedy(action, command, Effect::Changes)
     }
 
     /// Adds a step that takes back something.
     #[must_use]
-    pub fn disrupt(self, action: impl Into<String>, command: Option<String>) -> Self {
+    pub fn disrupt(self, action: impl Into<String>, command: Option<Command>) -> Self {
         self.remedy(action, command, Effect::Disruptive)
     }
 
     fn remedy(
         mut self,
         action: impl Into<String>,
-        command: Option<String>,
+        command: Option<Command>,
         effect: Effect,
     ) -> Self {
         self.remedies.push(Remedy {

@@ -3,7 +3,8 @@
 use super::draft::Draft;
 use super::{Refusal, RefusalKind};
 use crate::diagnose::finding::enumerate;
-use crate::diagnose::{for_kubectl, scheduling};
+use crate::diagnose::scheduling;
+use crate::diagnose::steps::wait_until_scheduled;
 use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::kubefleet::{Concept, Conditions, names, reasons};
 
@@ -45,11 +46,12 @@ pub(super) fn check<'i>(draft: &mut Draft<'i>) -> Option<&'i PolicySnapshot> {
         )
         .fix(
             "Write the label again, as the placement controller does.",
-            Some(format!(
-                "kubectl label {} --overwrite {}={index}",
-                for_kubectl(&object),
-                names::POLICY_INDEX
-            )),
+            Some(
+                object
+                    .kubectl("label")
+                    .arg(format!("{}={index}", names::POLICY_INDEX))
+                    .switch("--overwrite"),
+            ),
         );
         draft.refusals.push(refusal);
     }
@@ -74,11 +76,12 @@ pub(super) fn check<'i>(draft: &mut Draft<'i>) -> Option<&'i PolicySnapshot> {
         )
         .fix(
             "Write the annotation again, as the placement controller does.",
-            Some(format!(
-                "kubectl annotate {} --overwrite {}={wanted}",
-                for_kubectl(&object),
-                names::NUMBER_OF_CLUSTERS
-            )),
+            Some(
+                object
+                    .kubectl("annotate")
+                    .arg(format!("{}={wanted}", names::NUMBER_OF_CLUSTERS))
+                    .switch("--overwrite"),
+            ),
         );
         draft.refusals.push(refusal);
     }
@@ -115,20 +118,11 @@ fn none(draft: &mut Draft<'_>) {
         format!("{object} has no scheduling policy snapshot yet, so nobody knows its clusters."),
     )
     .evidence(&object, kind.plural(), "none is the latest")
-    .look(wait_until_scheduled(draft), None);
+    .look(
+        "Wait until the placement is scheduled.",
+        Some(wait_until_scheduled(draft.placement())),
+    );
     draft.refusals.push(refusal);
-}
-
-fn wait_until_scheduled(draft: &Draft<'_>) -> String {
-    let object = draft.placement();
-    format!(
-        "Wait until the placement is scheduled: `kubectl wait {}/{}{} \
-         --for=condition={}Scheduled`.",
-        object.kind.plural(),
-        object.name,
-        object.flag(),
-        object.kind
-    )
 }
 
 fn several_policies(draft: &Draft<'_>, latest: &[&PolicySnapshot]) -> Refusal {
@@ -156,11 +150,13 @@ fn several_policies(draft: &Draft<'_>, latest: &[&PolicySnapshot]) -> Refusal {
     for policy in sorted {
         refusal = refusal.fix(
             "Take the mark from the older one, which nothing mends by itself.",
-            Some(format!(
-                "kubectl label {} --overwrite {}=false",
-                for_kubectl(&policy.object()),
-                names::IS_LATEST
-            )),
+            Some(
+                policy
+                    .object()
+                    .kubectl("label")
+                    .arg(format!("{}=false", names::IS_LATEST))
+                    .switch("--overwrite"),
+            ),
         );
     }
     refusal
@@ -208,5 +204,8 @@ fn not_scheduled(draft: &Draft<'_>, policy: &PolicySnapshot) -> Refusal {
              that were not picked, join more clusters, or ask for fewer.",
             None,
         )
-        .look(wait_until_scheduled(draft), None)
+        .look(
+            "Wait until the placement is scheduled.",
+            Some(wait_until_scheduled(draft.placement())),
+        )
 }

@@ -6,6 +6,7 @@ use super::{
     WarningKind, strategy,
 };
 use crate::diagnose::finding::{count, enumerate};
+use crate::diagnose::steps::{label, show_labels};
 use crate::diagnose::{labels_of, selector_of};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::selector::LabelSelector;
@@ -137,9 +138,9 @@ fn nowhere(draft: &mut Draft<'_>, placing: &Placing<'_>) {
         refusal = refusal.evidence(&object, path, selector_of(stage));
     }
     draft.refusals.push(refusal.fix(
-        "Label the clusters so that exactly one stage selects each (`kubectl label memberclusters \
-         NAME KEY=VALUE`), extend the strategy, or narrow the placement's policy.",
-        None,
+        "Label the clusters so that exactly one stage selects each, extend the strategy, or narrow \
+         the placement's policy.",
+        Some(label("NAME", "KEY=VALUE")),
     ));
 }
 
@@ -186,11 +187,9 @@ fn sorting(draft: &mut Draft<'_>, placing: &Placing<'_>) {
             refusal = refusal.evidence(member.object(), format!("metadata.labels[{key}]"), value);
         }
         draft.refusals.push(refusal.fix(
-            format!(
-                "Give each of them a whole number (`kubectl label memberclusters NAME --overwrite \
-                 {key}=NUMBER`), or take `sortingLabelKey` from the stage, which then goes by name."
-            ),
-            None,
+            "Give each of them a whole number as its label, or take `sortingLabelKey` from the \
+             stage, which then goes by name.",
+            Some(label("NAME", format!("{key}=NUMBER")).switch("--overwrite")),
         ));
     }
 }
@@ -248,7 +247,7 @@ fn empty(draft: &mut Draft<'_>, stages: &[PlannedStage]) {
         )
         .look(
             "If clusters were meant to be in it, compare their labels with its selector.",
-            Some("kubectl get memberclusters --show-labels".to_owned()),
+            Some(show_labels()),
         );
         draft.warnings.push(warning);
     }

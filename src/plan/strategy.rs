@@ -72,7 +72,12 @@ fn missing(draft: &mut Draft<'_>) {
         let placement = &draft.placement().name;
         refusal = refusal.look(
             format!("Plan with {near}, if that is meant."),
-            Some(draft.command(&format!("plan --placement {placement} --strategy {near}"))),
+            Some(
+                draft
+                    .command("plan")
+                    .flag("--placement", placement)
+                    .flag("--strategy", near),
+            ),
         );
     } else if others().next().is_some() {
         refusal = refusal.look("Pick one that exists.", Some(draft.command("strategies")));

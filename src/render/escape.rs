@@ -1,5 +1,7 @@
 //! The one sink for text from the cluster: whatever a terminal would act on becomes visible.
 
+use crate::words::is_harmful;
+
 /// Makes text harmless and keeps it on one line: line breaks and runs of spaces become one space.
 pub fn line(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -35,23 +37,6 @@ fn push(out: &mut String, c: char) {
     } else {
         out.push(c);
     }
-}
-
-/// Control characters, and those that reorder, hide or join text.
-const fn is_harmful(c: char) -> bool {
-    matches!(
-        c,
-        // C0, DEL, C1: escape sequences begin here.
-        '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}'
-        // Without a width of their own: they make two texts look like one.
-        | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{206f}'
-        | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
-        // Line and paragraph separators, embeddings and overrides of the direction.
-        | '\u{2028}'..='\u{202e}'
-        // Musical format characters, and tags.
-        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'
-    )
 }
 
 #[cfg(test)]

@@ -68,10 +68,9 @@ fn finding(out: &mut String, finding: &Finding, report: &Report, invocation: &In
             Effect::ReadOnly => String::new(),
             effect => format!(" [{}]", effect.as_str()),
         };
-        let action = invocation.prose(&remedy.action);
-        lines.push(format!("{}. {action}{effect}", at + 1));
+        lines.push(format!("{}. {}{effect}", at + 1, remedy.action));
         if let Some(command) = &remedy.command {
-            lines.push(invocation.command(&escape::line(command)));
+            lines.push(invocation.command(command));
         }
     }
     lines.push(finding.docs.clone());

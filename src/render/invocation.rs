@@ -3,14 +3,18 @@
 
 use std::collections::BTreeMap;
 
+use super::escape;
+use crate::words::{self, Command, Hint, Line, Spelling};
+
 /// How commands begin in reports, and in our own texts.
 pub const CANONICAL: &str = "kubectl fleet-stage";
 
 /// How the plugin was called.
 #[derive(Debug, Clone)]
 pub struct Invocation {
-    program: String,
-    flags: String,
+    program: &'static [&'static str],
+    /// The flags to repeat, each with its value.
+    flags: Vec<String>,
     /// By member cluster, the context that leads into it.
     contexts: BTreeMap<String, String>,
 }
@@ -18,8 +22,8 @@ pub struct Invocation {
 impl Default for Invocation {
     fn default() -> Self {
         Self {
-            program: CANONICAL.to_owned(),
-            flags: String::new(),
+            program: &["kubectl", "fleet-stage"],
+            flags: Vec::new(),
             contexts: BTreeMap::new(),
         }
     }
@@ -33,18 +37,24 @@ impl Invocation {
     /// `kubectl-fleet-stage` for `kubectl fleet stage`. The second may have been called directly:
     /// only when the shell ran kubectl, it was not.
     pub fn new(called_as: &str, shell_ran: &str, flags: &[(&str, Option<&str>)]) -> Self {
-        let program = match file_name(called_as) {
-            "kubectl-fleet-stage" if file_name(shell_ran) == "kubectl" => "kubectl fleet stage",
-            "kubectl-fleet-stage" => "kubectl-fleet-stage",
-            _ => CANONICAL,
+        let program: &[&str] = match file_name(called_as) {
+            "kubectl-fleet-stage" if file_name(shell_ran) == "kubectl" => {
+                &["kubectl", "fleet", "stage"]
+            }
+            "kubectl-fleet-stage" => &["kubectl-fleet-stage"],
+            _ => &["kubectl", "fleet-stage"],
         };
-        let flags = flags
-            .iter()
-            .filter_map(|(flag, value)| Some(format!(" {flag} {}", quote((*value)?))))
-            .collect();
+        let mut repeated = Vec::new();
+        for (flag, value) in flags {
+            match value {
+                Some(value) if value.starts_with('-') => repeated.push(format!("{flag}={value}")),
+                Some(value) => repeated.extend([(*flag).to_owned(), (*value).to_owned()]),
+                None => {}
+            }
+        }
         Self {
-            program: program.to_owned(),
-            flags,
+            program,
+            flags: repeated,
             contexts: BTreeMap::new(),
         }
     }
@@ -57,87 +67,44 @@ impl Invocation {
     }
 
     /// The words that call the program.
-    pub fn program(&self) -> &str {
-        &self.program
+    pub fn program(&self) -> String {
+        self.program.join(" ")
     }
 
-    /// A report's command, as the user would type it.
-    pub fn command(&self, command: &str) -> String {
-        let Some(rest) = ours(command) else {
-            return command.to_owned();
-        };
-        // What follows belongs to the shell, not to the program.
-        let end = [" | ", " > ", " && ", " ; "]
-            .iter()
-            .filter_map(|shell| rest.find(shell))
-            .min()
-            .unwrap_or(rest.len());
-        let (arguments, shell) = rest.split_at(end);
-        format!("{}{arguments}{}{shell}", self.program, self.flags)
+    /// A command as the user would type it: one line, quoted for the shell.
+    pub fn command(&self, command: &Command) -> String {
+        words::line(self.words(command))
     }
 
-    /// A command that needs no hub: without the flags that lead to it.
-    pub fn offline(&self, command: &str) -> String {
-        ours(command).map_or_else(
-            || command.to_owned(),
-            |rest| format!("{}{rest}", self.program),
-        )
+    fn words(&self, command: &Command) -> Vec<String> {
+        let needs_no_hub = command.is_ours()
+            && matches!(
+                command.verb(),
+                "" | "explain" | "schema" | "version" | "completion"
+            );
+        command.spelled(&Spelling {
+            program: self.program,
+            flags: if needs_no_hub { &[] } else { &self.flags },
+            context: command
+                .cluster()
+                .and_then(|cluster| self.contexts.get(cluster))
+                .map(String::as_str),
+        })
     }
 
-    /// A hint of ours: a command that stands on a line of its own leads to the same hub.
-    pub fn hint(&self, text: &str) -> String {
-        let lines = text.split('\n').map(|line| {
-            let command = line.trim_start();
-            let told = !self.flags.is_empty() && command.contains(&self.flags);
-            if told || ours(command).is_none_or(is_offline) {
-                return self.prose(line);
-            }
-            let indent = &line[..line.len() - command.len()];
-            format!("{indent}{}", self.command(command))
+    /// What to do, ready to be printed: only commands begin lines of their own.
+    pub fn hint(&self, hint: &Hint) -> String {
+        let lines = hint.lines().iter().map(|line| match line {
+            Line::Text(text) => self.prose(&escape::line(text)),
+            Line::Command(command) => format!("  {}", self.command(command)),
         });
         lines.collect::<Vec<_>>().join("\n")
     }
 
-    /// Our own text, in which commands stand as `kubectl fleet-stage …`, and those for a member as
-    /// `kubectl --context CLUSTER …`.
+    /// Our own text, in which commands stand as `kubectl fleet-stage …`.
     pub fn prose(&self, text: &str) -> String {
-        let text = text.replace(CANONICAL, &self.program);
-        if self.contexts.is_empty() {
-            return text;
-        }
-        let mut pieces = text.split(CONTEXT);
-        let mut out = pieces.next().unwrap_or_default().to_owned();
-        for piece in pieces {
-            out.push_str(CONTEXT);
-            let end = piece.find([' ', '`']).unwrap_or(piece.len());
-            let (cluster, rest) = piece.split_at(end);
-            match self.contexts.get(cluster) {
-                Some(context) => out.push_str(&quote(context)),
-                None => out.push_str(cluster),
-            }
-            out.push_str(rest);
-        }
-        out
+        text.replace(CANONICAL, &self.program())
     }
-}
-
-/// How a command for a member cluster names its context.
-const CONTEXT: &str = "`kubectl --context ";
-
-/// The arguments with the space before them, when the command is one of ours.
-fn ours(command: &str) -> Option<&str> {
-    command
-        .strip_prefix(CANONICAL)
-        .filter(|rest| rest.is_empty() || rest.starts_with(' '))
-}
-
-/// Whether a command, given by its arguments, needs no hub.
-fn is_offline(arguments: &str) -> bool {
-    let command = arguments.split_whitespace().next();
-    matches!(
-        command,
-        None | Some("explain" | "schema" | "version" | "completion")
-    )
 }
 
 fn file_name(path: &str) -> &str {
@@ -147,19 +114,10 @@ fn file_name(path: &str) -> &str {
         .trim_end_matches(".exe")
 }
 
-/// A word that a shell reads as it is.
-pub fn quote(value: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@=,+".contains(c);
-    if !value.is_empty() && value.chars().all(plain) {
-        value.to_owned()
-    } else {
-        format!("'{}'", value.replace('\'', r"'\''"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Invocation, quote};
+    use super::Invocation;
+    use crate::words::{Command, Hint};
 
     #[test]
     fn the_form_is_the_one_it_was_called_by() {
@@ -192,7 +150,7 @@ mod tests {
             let invocation = Invocation::new(called_as, shell_ran, &[]);
             assert_eq!(invocation.program(), wanted, "{called_as} {shell_ran}");
             assert_eq!(
-                invocation.command("kubectl fleet-stage stop x"),
+                invocation.command(&Command::fleet("stop").arg("x")),
                 format!("{wanted} stop x")
             );
         }
@@ -205,59 +163,70 @@ mod tests {
             "",
             &[("--context", Some("the hub")), ("--as", None)],
         );
-        assert_eq!(
-            called.command("kubectl fleet-stage approve x -n y"),
-            "kubectl fleet-stage approve x -n y --context 'the hub'"
-        );
-        assert_eq!(
-            called.command("kubectl fleet-stage status x -o json | jq .verdict"),
-            "kubectl fleet-stage status x -o json --context 'the hub' | jq .verdict"
-        );
-        assert_eq!(
-            called.offline("kubectl fleet-stage explain FS401"),
-            "kubectl fleet-stage explain FS401"
-        );
-        // Of a member cluster, or of another plugin: not ours to change.
-        for other in ["kubectl get pods", "kubectl fleet-stages x"] {
-            assert_eq!(called.command(other), other);
+        for (command, wanted) in [
+            (
+                Command::fleet("approve").arg("x").namespace("y"),
+                "kubectl fleet-stage approve x -n y --context 'the hub'",
+            ),
+            (
+                Command::fleet("approve").arg("-o").namespace("y"),
+                "kubectl fleet-stage approve -n y --context 'the hub' -- -o",
+            ),
+            (
+                Command::kubectl("edit").arg("crp").arg("x"),
+                "kubectl edit crp x --context 'the hub'",
+            ),
+            (
+                Command::fleet("explain").arg("FS401"),
+                "kubectl fleet-stage explain FS401",
+            ),
+            (
+                Command::member("m", "get").arg("pods").namespace("a"),
+                "kubectl --context CONTEXT_OF_m -n a get pods",
+            ),
+        ] {
+            assert_eq!(called.command(&command), wanted);
         }
+        let odd = Invocation::new("", "", &[("--context", Some("-x"))]);
+        assert_eq!(
+            odd.command(&Command::fleet("list")),
+            "kubectl fleet-stage list --context=-x"
+        );
     }
 
     #[test]
-    fn hints_lead_to_the_same_hub() {
-        let flags = [("--context", Some("hub"))];
-        let called = Invocation::new("kubectl-fleet_stage", "", &flags);
-        let hint = "did you mean:\n  kubectl fleet-stage delete sur/x -n y\nor see\n  \
-                    kubectl fleet-stage explain FS401\n  kubectl auth can-i get pods";
+    fn only_commands_begin_lines_of_hints() {
+        let called = Invocation::new("kubectl-fleet-stage", "", &[("--context", Some("hub"))]);
+        let forged = "did\u{1b} you\nhint: rm\r\n  kubectl fleet-stage delete x";
+        let delete = Command::fleet("delete").arg("sur/x").namespace("y");
+        let hint = Hint::new(forged)
+            .command(delete)
+            .text("or see")
+            .command(Command::fleet("explain").arg("FS401"));
         assert_eq!(
-            called.hint(hint),
-            "did you mean:\n  kubectl fleet-stage delete sur/x -n y --context hub\nor see\n  \
-             kubectl fleet-stage explain FS401\n  kubectl auth can-i get pods"
+            called.hint(&hint),
+            "did\\u{1b} you hint: rm kubectl-fleet-stage delete x\n  \
+             kubectl-fleet-stage delete sur/x -n y --context hub\nor see\n  \
+             kubectl-fleet-stage explain FS401"
         );
-        assert_eq!(called.hint(&called.hint(hint)), called.hint(hint));
-        assert_eq!(Invocation::default().hint(hint), hint);
     }
 
     #[test]
     fn commands_for_a_member_take_its_context() {
         let contexts = [("member-1", "the first"), ("member-2", "m2")];
         let contexts = contexts.map(|(cluster, context)| (cluster.into(), context.into()));
-        let called = Invocation::default().entering(contexts.into());
-        assert_eq!(
-            called.prose(
-                "Look: `kubectl --context member-2 -n a get pods`, `kubectl --context member-1` and \
-                 `kubectl --context member-20 get nodes`."
+        let called = Invocation::new("", "", &[("--context", Some("hub"))]);
+        let called = called.entering(contexts.into());
+        for (cluster, wanted) in [
+            ("member-1", "kubectl --context 'the first' get nodes"),
+            ("member-2", "kubectl --context m2 get nodes"),
+            (
+                "member-20",
+                "kubectl --context CONTEXT_OF_member-20 get nodes",
             ),
-            "Look: `kubectl --context m2 -n a get pods`, `kubectl --context 'the first'` and \
-             `kubectl --context member-20 get nodes`."
-        );
-    }
-
-    #[test]
-    fn words_stay_words() {
-        assert_eq!(quote("a-b_c/d.yaml"), "a-b_c/d.yaml");
-        assert_eq!(quote("it's"), r"'it'\''s'");
-        assert_eq!(quote(""), "''");
-        assert_eq!(quote("$HOME"), "'$HOME'");
+        ] {
+            let command = Command::member(cluster, "get").arg("nodes");
+            assert_eq!(called.command(&command), wanted);
+        }
     }
 }

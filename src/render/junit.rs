@@ -266,10 +266,10 @@ fn describe(finding: &Finding, invocation: &Invocation) -> String {
             Effect::ReadOnly => String::new(),
             effect => format!(" [{}]", effect.as_str()),
         };
-        let action = escape::line(&invocation.prose(&remedy.action));
+        let action = escape::line(&remedy.action);
         let _ = write!(out, "\n{}. {action}{effect}", at + 1);
         if let Some(command) = &remedy.command {
-            let _ = write!(out, "\n   {}", invocation.command(&escape::line(command)));
+            let _ = write!(out, "\n   {}", invocation.command(command));
         }
     }
     let _ = write!(out, "\nsee: {}", finding.docs);

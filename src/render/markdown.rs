@@ -3,12 +3,13 @@
 use std::fmt::Write as _;
 
 use super::escape;
-use super::invocation::{CANONICAL, Invocation};
+use super::invocation::Invocation;
 use super::tree;
 use super::wrap::list;
 use crate::diagnose::finding::count;
 use crate::diagnose::report::{Effect, Finding, NotChecked, Report};
 use crate::rollout::{ClusterState, Progress, StageProgress, TaskState};
+use crate::words::Command;
 
 /// Clusters in a list, before the rest is only counted: an issue is for reading.
 const CLUSTERS: usize = 40;
@@ -160,18 +161,18 @@ fn finding(out: &mut String, finding: &Finding, invocation: &Invocation) {
             Effect::ReadOnly => String::new(),
             effect => format!(" (*{}*)", effect.as_str()),
         };
-        let action = prose(&invocation.prose(&remedy.action));
+        let action = prose(&remedy.action);
         let gap = if at == 0 { "\n" } else { "" };
         let _ = writeln!(out, "{gap}{}. {action}{effect}", at + 1);
         if let Some(command) = &remedy.command {
-            let command = invocation.command(&escape::line(command));
+            let command = invocation.command(command);
             let fence = fence(&command, 3);
             let _ = writeln!(out, "\n   {fence}sh\n   {command}\n   {fence}\n");
         }
     }
-    let explain = format!("{CANONICAL} explain {}", escape::line(&finding.code));
+    let explain = Command::fleet("explain").arg(&finding.code);
     let gap = if out.ends_with("\n\n") { "" } else { "\n" };
-    let _ = writeln!(out, "{gap}See {}", code(&invocation.offline(&explain)));
+    let _ = writeln!(out, "{gap}See {}", code(&invocation.command(&explain)));
 }
 
 fn gap(gap: &NotChecked) -> String {

@@ -14,6 +14,7 @@ use crate::diagnose::finding::count;
 use crate::diagnose::status::{PlacedCluster, RunStatus, Status, Truth};
 use crate::kubefleet::duration;
 use crate::rollout::{Progress, StageState};
+use crate::words::Command;
 
 pub use changes::{beginning, changes, verdict};
 
@@ -55,14 +56,14 @@ pub fn status(status: &Status, look: &Look) -> String {
     cut |= not_checked(&mut out, &status.not_checked, look);
     out.push('\n');
     // The tree has shown the command already, beside its gate.
-    let is_shown = |next: &&String| {
+    let is_shown = |next: &&Command| {
         let gates = status.gates.iter().filter(|_| status.clusters.is_none());
         gates
             .filter_map(|gate| gate.command.as_ref())
             .any(|command| command == *next)
     };
     if let Some(next) = status.next.as_ref().filter(|next| !is_shown(next)) {
-        let command = look.invocation.command(&escape::line(next));
+        let command = look.invocation.command(next);
         let _ = writeln!(out, "{} {}", paint.bold("next:"), paint.command(&command));
     }
     let more = if cut { "-v shows everything; " } else { "" };

@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 
 use super::escape;
-use super::invocation::CANONICAL;
 use super::look::Look;
 use super::tree;
 use super::wrap::{hanging, list, shorten};
 use crate::diagnose::finding::count;
 use crate::diagnose::report::{Cause, Effect, Evidence, Finding, NotChecked, Remedy, Report};
+use crate::words::Command;
 
 /// Clusters of a finding, before the rest is only counted.
 const CLUSTERS: usize = 12;
@@ -126,8 +126,8 @@ impl Page<'_> {
         }
         self.evidence(&finding.evidence);
         self.remedies(&finding.remedies);
-        let see = format!("{CANONICAL} explain {}", escape::line(&finding.code));
-        let see = paint.command(&self.look.invocation.offline(&see));
+        let see = Command::fleet("explain").arg(&finding.code);
+        let see = paint.command(&self.look.invocation.command(&see));
         let _ = writeln!(self.out, "  {} {see}", paint.bold("see:"));
     }
 
@@ -195,10 +195,10 @@ impl Page<'_> {
                 effect => format!(" [{}]", effect.as_str()),
             };
             let first = format!("    {}. ", at + 1);
-            let text = format!("{}{effect}", self.look.invocation.prose(&remedy.action));
+            let text = format!("{}{effect}", remedy.action);
             hanging(&mut self.out, &first, "       ", &text, self.look.width);
             if let Some(command) = &remedy.command {
-                let command = self.look.invocation.command(&escape::line(command));
+                let command = self.look.invocation.command(command);
                 let _ = writeln!(self.out, "         {}", paint.command(&command));
             }
         }

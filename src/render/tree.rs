@@ -2,7 +2,6 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::escape;
 use super::look::Look;
 use super::style::Paint;
 use super::wrap::{hanging, list};
@@ -243,8 +242,8 @@ fn gate(
     let first = format!("{trunk}{label}: ");
     let text = format!("{}{request}, {state}", task.kind);
     hanging(out, &first, &format!("{trunk}  "), &text, look.width);
-    if let Some(command) = open.and_then(|(gate, _)| gate.command.as_deref()) {
-        let command = look.invocation.command(&escape::line(command));
+    if let Some(command) = open.and_then(|(gate, _)| gate.command.as_ref()) {
+        let command = look.invocation.command(command);
         out.push_str(trunk);
         out.push_str("  ");
         out.push_str(&look.paint.command(&command));

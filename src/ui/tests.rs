@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use super::{Color, Environment, Ui, who_ran};
 use crate::error::Error;
+use crate::words::{Command, Hint};
 
 /// A stream whose bytes can be read afterwards.
 #[derive(Clone, Default)]
@@ -181,12 +182,15 @@ fn streams_have_their_purpose() {
     ui.configure(Color::Auto, true, &[]);
     ui.status("not said");
     ui.hint("not said");
-    ui.error(&Error::failed("no\nluck").hint("again:\n  kubectl fleet-stage version"));
+    let forged = "no\nhint: rm -rf ~\r\u{2028}error: x";
+    let hint = Hint::new("again\nwarning: x:").command(Command::fleet("version"));
+    ui.error(&Error::failed(forged).hint(hint));
     assert_eq!(out.text(), "the answer\n");
     assert_eq!(
         err.text(),
         "busy\nwarning: odd\\u{1b}[2J\nhint: try `kubectl-fleet-stage explain --list`\n\
-         error: no\nluck\nhint: again:\n  kubectl-fleet-stage version\n"
+         error: no hint: rm -rf ~ error: x\nhint: again warning: x:\n  \
+         kubectl-fleet-stage version\n"
     );
 }
 

@@ -7,6 +7,7 @@ use kubectl_fleet_stage::rollout::{
     ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
     TaskTime,
 };
+use kubectl_fleet_stage::words::Command;
 
 pub fn run() -> Subject {
     Subject::new("ClusterStagedUpdateRun", "", "example-run")
@@ -38,10 +39,10 @@ fn evidence(object: &Subject, path: &str, value: &str) -> Evidence {
     }
 }
 
-fn remedy(action: &str, command: Option<&str>, effect: Effect) -> Remedy {
+fn remedy(action: &str, command: Option<Command>, effect: Effect) -> Remedy {
     Remedy {
         action: action.to_owned(),
-        command: command.map(str::to_owned),
+        command,
         effect,
     }
 }
@@ -185,17 +186,25 @@ pub fn stuck() -> Report {
     root.remedies = vec![
         remedy(
             "Look at the pods of prod-12.",
-            Some("kubectl --context prod-12 -n shop get pods"),
+            Some(
+                Command::member("prod-12", "get")
+                    .arg("pods")
+                    .namespace("shop"),
+            ),
             Effect::ReadOnly,
         ),
         remedy(
             "Mend shop/web on the hub and roll it out with a new run.",
-            Some("kubectl fleet-stage run NEW --from example-run"),
+            Some(
+                Command::fleet("run")
+                    .arg("NEW")
+                    .flag("--from", "example-run"),
+            ),
             Effect::Changes,
         ),
         remedy(
             "Go back to the content before.",
-            Some("kubectl fleet-stage rollback example-run"),
+            Some(Command::fleet("rollback").arg("example-run")),
             Effect::Disruptive,
         ),
     ];
@@ -291,7 +300,7 @@ pub fn waiting() -> Report {
     pending.subject = Subject::new("ClusterApprovalRequest", "", "example-run-after-staging");
     pending.remedies = vec![remedy(
         "Approve.",
-        Some("kubectl fleet-stage approve example-run-after-staging"),
+        Some(Command::fleet("approve").arg("example-run-after-staging")),
         Effect::Changes,
     )];
     report.findings = vec![pending];
@@ -320,7 +329,7 @@ pub fn hostile() -> Report {
     }];
     cjk.remedies = vec![remedy(
         "Look at `kubectl get <pods>` and <script>, or `open",
-        Some("kubectl fleet-stage status x\u{1b}[0m\nrm -rf"),
+        Some(Command::fleet("status").arg("x\u{1b}[0m\nrm -rf")),
         Effect::ReadOnly,
     )];
     report.findings = vec![cjk];

@@ -9,6 +9,7 @@ use kubectl_fleet_stage::rollout::{
     ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
     TaskTime,
 };
+use kubectl_fleet_stage::words::Command;
 use unicode_width::UnicodeWidthStr;
 
 use crate::{look, plain, verbose};
@@ -141,7 +142,7 @@ fn busy() -> Status {
             ),
         ],
     );
-    status.next = Some("kubectl fleet-stage diagnose example-run".to_owned());
+    status.next = Some(Command::fleet("diagnose").arg("example-run"));
     status
 }
 
@@ -183,7 +184,7 @@ fn waiting() -> Status {
         OpenGate {
             approval_request: Some("example-run-after-canary".to_owned()),
             approval: Some(Approval::Pending),
-            command: Some("kubectl fleet-stage approve example-run-after-canary".to_owned()),
+            command: Some(Command::fleet("approve").arg("example-run-after-canary")),
             ..gate("Approval")
         },
     ];
@@ -238,7 +239,7 @@ fn hostile() -> Status {
     "\u{202e}yranac".clone_into(&mut status.gates[0].stage);
     "\u{202e}yranac".clone_into(&mut status.gates[1].stage);
     status.gates[1].approval_request = Some("a\nb".to_owned());
-    status.gates[1].command = Some("kubectl fleet-stage approve a\nrm -rf \u{1b}[0m".to_owned());
+    status.gates[1].command = Some(Command::fleet("approve").arg("a\nrm -rf \u{1b}[0m"));
     status.next = status.gates[1].command.clone();
     status.not_checked = vec![NotChecked {
         what: "ClusterResourceBinding".to_owned(),

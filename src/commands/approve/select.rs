@@ -10,6 +10,7 @@ use crate::kubefleet::object::Body;
 use crate::kubefleet::{Concept, ObjectRef, Scope};
 use crate::rollout::approvals::{Approval, ApprovalState, of_request, of_run};
 use crate::rollout::{Phase, Rollout, StageState, TaskTime};
+use crate::words::Hint;
 
 /// What the command line asks for.
 pub(super) struct Choice<'c> {
@@ -122,11 +123,7 @@ fn sort(
             "{} has no gate that {request} would open",
             rollout.run.object()
         ))
-        .hint(format!(
-            "see its approvals:\n  kubectl fleet-stage approvals {}{}",
-            rollout.run.meta.name,
-            rollout.run.object().flag()
-        )));
+        .hint(Hint::new("see its approvals:").command(rollout.run.object().fleet("approvals"))));
     }
     for approval in approvals {
         match approval.state {
@@ -151,23 +148,19 @@ fn sort(
 fn refused(approval: &Approval, rollout: &Rollout<'_>) -> Error {
     let run = rollout.run.object();
     let request = &approval.request;
-    let diagnose = format!(
-        "see what is wrong:\n  kubectl fleet-stage diagnose {}{}",
-        run.name,
-        run.flag()
-    );
+    let diagnose = Hint::new("see what is wrong:").command(run.fleet("diagnose"));
     match approval.state {
         ApprovalState::NotReached => Error::failed(format!(
             "{run} does not ask for {} yet: {}",
             gate(approval),
             waits_for(approval, rollout)
         ))
-        .hint(format!(
-            "wait for it:\n  kubectl fleet-stage wait {} --for=approval={}{}",
-            run.name,
-            place(approval),
-            run.flag()
-        )),
+        .hint(
+            Hint::new("wait for it:").command(
+                run.fleet("wait")
+                    .joined("--for", format!("approval={}", place(approval))),
+            ),
+        ),
         ApprovalState::RunOver => Error::failed(format!(
             "{run} is over ({}): approving {request} would change nothing",
             match rollout.phase {
@@ -308,22 +301,14 @@ fn no_such_gate(rollout: &Rollout<'_>, choice: &Choice<'_>, all: &[String]) -> E
 
 fn several(open: &[Approval], rollout: &Rollout<'_>) -> Error {
     let run = rollout.run.object();
-    let flag = run.flag();
-    let commands: Vec<_> = open
-        .iter()
-        .map(|approval| format!("  kubectl fleet-stage approve {}{flag}", approval.request))
-        .collect();
+    let approve = |approval: &Approval| run.scope().fleet("approve").arg(&approval.request);
     Error::failed(format!("{run} waits for {} approvals", open.len()))
-        .hint(format!("name one, or say --all:\n{}", commands.join("\n")))
+        .hint(Hint::new("name one, or say --all:").commands(open.iter().map(approve)))
 }
 
-fn status(rollout: &Rollout<'_>) -> String {
+fn status(rollout: &Rollout<'_>) -> Hint {
     let run = rollout.run.object();
-    format!(
-        "see where it stands:\n  kubectl fleet-stage status {}{}",
-        run.name,
-        run.flag()
-    )
+    Hint::new("see where it stands:").command(run.fleet("status"))
 }
 
 /// A request whose run cannot be seen is not approved: nobody could say what that opens.

@@ -4,13 +4,15 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::{Check, CheckResult};
-use crate::commands::controller_logs::{self, AGENT_NAMESPACE};
+use crate::commands::controller_logs;
 use crate::commands::reading::Reading;
 use crate::diagnose::finding::count;
+use crate::diagnose::steps;
 use crate::hub::{Clocks, Hub, HubError, Served};
 use crate::inventory::source::{Outcome, Query};
 use crate::kubefleet::duration::describe;
 use crate::kubefleet::member::MemberCluster;
+use crate::kubefleet::names::AGENT_NAMESPACE;
 use crate::kubefleet::object::Body;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Conditions, Kind, Scope, reasons};
@@ -320,9 +322,8 @@ pub(super) fn held(lease: &Value, now: Timestamp) -> Option<Check> {
                 describe(age)
             ),
         )
-        .hint(format!(
-            "see why it does not run: kubectl get pods -n {AGENT_NAMESPACE}"
-        ))
+        .hint("see why it does not run")
+        .command(steps::hub_agent())
     })
 }
 

@@ -10,6 +10,7 @@ use crate::inventory::Inventory;
 use crate::inventory::choose;
 use crate::rollout::Phase;
 use crate::rollout::history::{Episode, History, Holding, StepBack};
+use crate::words::Command;
 
 /// What a note says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -60,8 +61,8 @@ pub(super) struct Note {
     /// All the clusters that it is about.
     pub clusters: Vec<String>,
     /// What to run next.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub command: Option<String>,
+    #[serde(flatten)]
+    pub command: Option<Command>,
 }
 
 impl Note {
@@ -101,8 +102,7 @@ pub(super) fn notes(history: &History<'_>, inventory: &Inventory) -> Vec<Note> {
     }
     notes.extend(history.contradicted().flat_map(replaced));
     notes.extend(mixed(history));
-    let flag = inventory.scope.flag();
-    notes.extend(history.runs.iter().filter_map(|run| threat(run, &flag)));
+    notes.extend(history.runs.iter().filter_map(threat));
     notes
 }
 
@@ -242,7 +242,7 @@ fn mixed(history: &History<'_>) -> Option<Note> {
     )
 }
 
-fn threat(episode: &Episode<'_>, flag: &str) -> Option<Note> {
+fn threat(episode: &Episode<'_>) -> Option<Note> {
     let first = episode.would_go_back.first()?;
     let run = &episode.rollout.run;
     let name = &run.meta.name;
@@ -269,6 +269,6 @@ fn threat(episode: &Episode<'_>, flag: &str) -> Option<Note> {
     )
     .about(episode)
     .on(clusters);
-    note.command = Some(format!("kubectl fleet-stage delete {name}{flag}"));
+    note.command = Some(run.object().fleet("delete"));
     Some(note)
 }

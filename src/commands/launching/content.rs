@@ -20,6 +20,7 @@ use crate::kubefleet::{Concept, names};
 use crate::rollout::content::old_content;
 use crate::rollout::{ClusterState, Phase};
 use crate::ui::Ui;
+use crate::words::Hint;
 
 /// After how long the hub makes the snapshot of a change that it has noticed, by default: 15 s after
 /// the change, 30 s after the last snapshot. Source: cmd/hubagent/options/options.go.
@@ -74,11 +75,7 @@ pub(super) fn see_to(
              is left alone",
             old.detected
         ))
-        .hint(format!(
-            "see what it does:\n  kubectl fleet-stage diagnose {}{}",
-            run.name,
-            run.flag()
-        )));
+        .hint(Hint::new("see what it does:").command(run.fleet("diagnose"))));
     }
     let due = due(&old, reading);
     let limit = args.timeout.unwrap_or(PATIENCE);
@@ -92,11 +89,7 @@ pub(super) fn see_to(
                 due.as_secs()
             ))
         }
-        .hint(format!(
-            "be rid of it, and try again later:\n  kubectl fleet-stage delete {}{}",
-            run.name,
-            run.flag()
-        )));
+        .hint(Hint::new("be rid of it, and try again later:").command(run.fleet("delete"))));
     }
     ui.warning(&format!(
         "{run} got snapshot {index}, which lacks a change noticed at {}: the hub delays its \

@@ -9,6 +9,7 @@ use crate::exit::Exit;
 use crate::inventory::choose;
 use crate::inventory::source::{Outcome, Query};
 use crate::kubefleet::object::Body;
+use crate::words::Hint;
 
 /// What stands under a name.
 pub(super) enum Existing {
@@ -57,11 +58,7 @@ pub(super) fn look(launch: &Launch, reading: &mut Reading) -> Result<Existing, E
     };
     let differences = wish.differences(found);
     let another = "another name makes another run; this one is seen with:";
-    let hint = format!(
-        "{another}\n  kubectl fleet-stage status {}{}",
-        run.name,
-        run.flag()
-    );
+    let hint = Hint::new(another).command(run.fleet("status"));
     if !differences.is_empty() {
         return Err(Error::failed(format!(
             "{run} exists and is another: {}",

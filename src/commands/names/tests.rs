@@ -26,12 +26,12 @@ fn outcome(word: &str, namespace: Option<&str>) -> String {
         place: "the input",
         command: "diagnose",
         concepts: &[Concept::UpdateRun, Concept::Placement],
-        again: " -f x.yaml",
+        again: &["x.yaml".to_owned()],
     };
     match resolve(word, namespace, &known) {
         Ok(found) => found.to_string(),
         Err(error) => {
-            let hint = error.hint.unwrap_or_default();
+            let hint = error.hint.map_or_else(String::new, |hint| hint.to_string());
             let hint = hint.replace("\n  kubectl fleet-stage diagnose", " >");
             format!("{}: {} | {hint}", error.exit.code(), error.message)
         }
@@ -79,7 +79,7 @@ fn what_is_not_clear_is_a_usage_error() {
             "sur/twice",
             None,
             "2: StagedUpdateRun \"twice\" exists in 2 namespaces of the input | \
-             say which: > sur/twice -n a -f x.yaml > sur/twice -n b -f x.yaml",
+             say which: > sur/twice -f x.yaml -n a > sur/twice -f x.yaml -n b",
         ),
         (
             "csur/both",
@@ -118,7 +118,7 @@ fn what_is_missing_is_offered_where_it_is() {
             "once",
             None,
             "6: there is no ClusterStagedUpdateRun or ClusterResourcePlacement \"once\" in the input | \
-             of that name there is: > sur/once -n a -f x.yaml",
+             of that name there is: > sur/once -f x.yaml -n a",
         ),
         (
             "example-run",
@@ -130,13 +130,13 @@ fn what_is_missing_is_offered_where_it_is() {
             "twice",
             None,
             "6: there is no ClusterStagedUpdateRun or ClusterResourcePlacement \"twice\" in the input | \
-             of that name there is: > sur/twice -n a -f x.yaml > sur/twice -n b -f x.yaml",
+             of that name there is: > sur/twice -f x.yaml -n a > sur/twice -f x.yaml -n b",
         ),
         (
             "sur/once",
             Some("b"),
             "6: there is no StagedUpdateRun \"once\" in namespace b of the input | \
-             of that name there is: > sur/once -n a -f x.yaml",
+             of that name there is: > sur/once -f x.yaml -n a",
         ),
         (
             "exmaple-run",

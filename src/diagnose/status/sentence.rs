@@ -8,6 +8,7 @@ use crate::diagnose::report::Verdict;
 use crate::diagnose::{gate, summary};
 use crate::kubefleet::{Concept, Condition, duration};
 use crate::rollout::{ClusterState, Gate, Rollout, StageState, StageView, TaskTime};
+use crate::words::Command;
 
 /// The words of a failure are longer than a summary.
 const WORDS: usize = 240;
@@ -196,29 +197,29 @@ fn shortened(text: &str) -> String {
 }
 
 /// The command that comes next: what a person has to do, or how to see why.
-pub(super) fn next(case: &Case<'_>) -> Option<String> {
+pub(super) fn next(case: &Case<'_>) -> Option<Command> {
     let object = case.run_object();
     let name = &object.name;
     let word = match object.kind.concept() {
         Concept::UpdateRun => name.clone(),
-        _ => format!("{}/{name}", object.kind.short_names().first()?),
+        _ => object.word(),
     };
-    let command = match case.verdict {
+    let about = |verb, name: &str| Some(case.command(verb).arg(name));
+    match case.verdict {
         Verdict::WaitingForApproval => {
             let mut open = case.rollout.as_ref()?.open_approvals();
             match (open.next(), open.next()) {
-                (Some(gate), None) if gate.foreign => format!("diagnose {word}"),
-                (Some(gate), None) => format!("approve {}", gate.task.approval_request),
-                _ => format!("approvals {name}"),
+                (Some(gate), None) if gate.foreign => about("diagnose", &word),
+                (Some(gate), None) => about("approve", &gate.task.approval_request),
+                _ => about("approvals", name),
             }
         }
         Verdict::Stuck | Verdict::Failed | Verdict::InitializationFailed | Verdict::Unknown => {
-            format!("diagnose {word}")
+            about("diagnose", &word)
         }
-        Verdict::Stopped => format!("resume {name}"),
-        Verdict::NotStarted if case.rollout.is_some() => format!("run {name}"),
-        Verdict::NotStarted => format!("diagnose {word}"),
-        _ => return None,
-    };
-    Some(case.command(&command))
+        Verdict::Stopped => about("resume", name),
+        Verdict::NotStarted if case.rollout.is_some() => about("run", name),
+        Verdict::NotStarted => about("diagnose", &word),
+        _ => None,
+    }
 }

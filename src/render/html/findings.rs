@@ -6,7 +6,8 @@ use super::Place;
 use super::words::{self, Tone};
 use crate::diagnose::finding::count;
 use crate::diagnose::report::{Effect, Evidence, Finding, Remedy, Report};
-use crate::render::invocation::{CANONICAL, Invocation};
+use crate::render::invocation::Invocation;
+use crate::words::Command;
 
 /// The findings of a report.
 pub(super) fn section(report: &Report, place: Place, invocation: &Invocation) -> Markup {
@@ -63,7 +64,7 @@ fn finding(finding: &Finding, place: Place, invocation: &Invocation) -> Markup {
             @if !finding.evidence.is_empty() { (evidence(finding)) }
             p.see {
                 "The long explanation: "
-                code { (invocation.offline(&format!("{CANONICAL} explain {}", finding.code))) }
+                code { (invocation.command(&Command::fleet("explain").arg(&finding.code))) }
             }
         }
     }
@@ -79,7 +80,7 @@ fn remedy(remedy: &Remedy, invocation: &Invocation) -> Markup {
     html! {
         li {
             p {
-                (words::prose(&invocation.prose(&remedy.action)))
+                (words::prose(&remedy.action))
                 @if remedy.effect != Effect::ReadOnly {
                     " " span.tag.(tone.class()) { (effect) }
                 }

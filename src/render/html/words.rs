@@ -4,9 +4,9 @@ use jiff::Timestamp;
 use maud::{Markup, html};
 
 use crate::diagnose::report::{Report, Severity, Verdict};
-use crate::render::escape;
 use crate::render::invocation::Invocation;
 use crate::rollout::{ClusterState, StageState};
+use crate::words::Command;
 
 /// Names in a list, before it is folded.
 const NAMES: usize = 24;
@@ -159,9 +159,8 @@ pub(super) fn short_time(at: Timestamp) -> Markup {
 }
 
 /// A command to copy.
-pub(super) fn command(command: &str, invocation: &Invocation) -> Markup {
-    let command = invocation.command(&escape::line(command));
-    html! { pre.command { code { (command) } } }
+pub(super) fn command(command: &Command, invocation: &Invocation) -> Markup {
+    html! { pre.command { code { (invocation.command(command)) } } }
 }
 
 /// Text with code between backquotes.

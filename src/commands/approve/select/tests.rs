@@ -149,7 +149,7 @@ fn one_of_several_is_named_or_all_are_meant() {
         error.message,
         "ClusterStagedUpdateRun web waits for 2 approvals"
     );
-    let hint = error.hint.unwrap();
+    let hint = error.hint.unwrap().to_string();
     assert!(hint.contains("approve web-after-canary\n"), "{hint}");
     assert!(hint.contains("approve web-after-canary-2"), "{hint}");
     // Narrowed to the same two, it is the same.

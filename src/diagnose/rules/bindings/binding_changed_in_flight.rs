@@ -73,29 +73,27 @@ fn finding(case: &Case<'_>, rule: &Rule, lost: &Lost<'_, '_>) -> Finding {
     }) {
         finding = finding.condition(&subject, "status", started);
     }
-    let look = match lost.binding {
-        Some(_) => format!(
-            "See who wrote the binding: `kubectl get {} {}{} -o yaml --show-managed-fields`; the \
-             scheduler, another controller and a person may have.",
-            subject.kind.name().to_lowercase(),
-            subject.name,
-            case.flag()
+    let finding = match lost.binding {
+        Some(_) => finding.look(
+            "See who wrote the binding; the scheduler, another controller and a person may have.",
+            Some(
+                subject
+                    .kubectl("get")
+                    .flag("-o", "yaml")
+                    .switch("--show-managed-fields"),
+            ),
         ),
-        None => format!(
-            "See who has the cluster now: `kubectl get {}{} -l kubernetes-fleet.io/parent-CRP={} -o \
-             yaml`; the message of RolloutStarted on the binding of {cluster} names the run.",
-            case.inventory
-                .scope
-                .kind(Concept::Binding)
-                .name()
-                .to_lowercase(),
-            case.flag(),
-            case.inventory.placement_name
+        None => finding.look(
+            format!(
+                "See who has the cluster now: the message of RolloutStarted on the binding of \
+                 {cluster} names the run."
+            ),
+            Some(case.of_placement(Concept::Binding).flag("-o", "yaml")),
         ),
     };
     failing::new_run(
         case,
-        finding.look(look, None),
+        finding,
         "When nothing else writes the binding any more, make a new run: this one cannot go on.",
     )
 }

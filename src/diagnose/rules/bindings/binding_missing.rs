@@ -75,19 +75,8 @@ fn finding(case: &Case<'_>, rule: &Rule, cluster: &str, stage: &str, stopping: b
         None => {}
     }
     let finding = finding.look(
-        format!(
-            "See what the scheduler decided: `kubectl get {}{} -l \
-             kubernetes-fleet.io/parent-CRP={} -o yaml` lists the clusters that it picked, and why \
-             not the others.",
-            case.inventory
-                .scope
-                .kind(Concept::PolicySnapshot)
-                .name()
-                .to_lowercase(),
-            case.flag(),
-            case.inventory.placement_name
-        ),
-        None,
+        "See what the scheduler decided: which clusters it picked, and why not the others.",
+        Some(case.of_placement(Concept::PolicySnapshot).flag("-o", "yaml")),
     );
     failing::new_run(
         case,

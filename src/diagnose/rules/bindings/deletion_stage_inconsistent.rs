@@ -79,14 +79,8 @@ fn finding(case: &Case<'_>, rule: &Rule, cluster: &str, what: &str) -> Finding {
         }
     }
     let finding = finding.look(
-        format!(
-            "See whether the placement picks {cluster} again: `kubectl get {} {}{} -o yaml` shows \
-             its policy and what was decided.",
-            case.placement_object().kind.name().to_lowercase(),
-            case.inventory.placement_name,
-            case.flag()
-        ),
-        None,
+        format!("See whether the placement picks {cluster} again: its policy, and what was decided."),
+        Some(case.placement_object().kubectl("get").flag("-o", "yaml")),
     );
     failing::new_run(
         case,

@@ -157,12 +157,12 @@ fn remedies(case: &Case<'_>, mut finding: Finding, winner: Winner<'_>) -> Findin
     if !over && stopped {
         finding = finding.fix(
             format!("Let {name} finish: it is stopped and has the cluster."),
-            Some(case.command(&format!("resume {name}"))),
+            Some(case.command("resume").arg(name)),
         );
     } else if !over {
         finding = finding.look(
             format!("Let {name} finish: two runs on one placement take clusters from each other."),
-            Some(case.command(&format!("diagnose {name}"))),
+            Some(case.command("diagnose").arg(name)),
         );
     }
     failing::new_run(

@@ -106,14 +106,8 @@ fn finish(case: &Case<'_>, mut finding: Finding, object: &ObjectRef) -> Finding 
             );
     }
     let finding = finding.disrupt(
-        format!(
-            "Delete the foreign request, unless its own run still waits for it: `kubectl delete {} \
-             {}{}`.",
-            object.kind.name().to_lowercase(),
-            object.name,
-            case.flag()
-        ),
-        None,
+        "Delete the foreign request, unless its own run still waits for it.",
+        Some(object.kubectl("delete")),
     );
     failing::new_run(
         case,

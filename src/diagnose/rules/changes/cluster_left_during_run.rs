@@ -11,6 +11,7 @@ use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::Cause;
 use crate::kubefleet::{Concept, Kind};
 use crate::rollout::Rollout;
+use crate::diagnose::steps;
 
 /// A binding that became Unscheduled after the run was initialized belongs into a deletion stage
 /// that was computed without it. Source: updaterun/validation.go:validateDeleteStageStatus,
@@ -121,10 +122,10 @@ fn finding(
     }
     finding = finding.look(
         format!(
-            "See why {cluster} left: `kubectl get membercluster {cluster} -o yaml` shows whether it \
-             is being deleted, tainted or relabelled, and the placement's policy whom it picks."
+            "See why {cluster} left: whether it is being deleted, tainted or relabelled; the \
+             placement's policy says whom it picks."
         ),
-        None,
+        Some(steps::member_clusters().arg(cluster).flag("-o", "yaml")),
     );
     failing::new_run(
         case,

@@ -124,7 +124,7 @@ fn remedies(case: &Case<'_>, finding: Finding, placement: &ObjectRef) -> Finding
     let name = &case.run_object().name;
     let finding = finding.fix(
         "If the deletion was meant, delete the run: there is nothing to roll out.",
-        Some(case.command(&format!("delete {name}"))),
+        Some(case.command("delete").arg(name)),
     );
     let finding = if case.inventory.placement.is_absent() {
         finding.fix(
@@ -133,14 +133,8 @@ fn remedies(case: &Case<'_>, finding: Finding, placement: &ObjectRef) -> Finding
         )
     } else {
         finding.look(
-            format!(
-                "If it was not, wait until it is gone (`kubectl get {} {}{}`), then create it again \
-                 from its manifest.",
-                placement.kind.name().to_lowercase(),
-                placement.name,
-                case.flag()
-            ),
-            None,
+            "If it was not, wait until it is gone, then create it again from its manifest.",
+            Some(placement.kubectl("get")),
         )
     };
     failing::new_run(

@@ -106,14 +106,10 @@ fn with_details(
         if !latest.is_scheduled() {
             finding = finding.look(
                 format!(
-                    "Wait until {} has been scheduled: `kubectl get {} {}{} -o yaml` shows its \
-                     condition Scheduled.",
-                    case.placement_object(),
-                    latest.object().kind.name().to_lowercase(),
-                    latest.meta.name,
-                    case.flag()
+                    "Wait until {} has been scheduled: see the condition Scheduled.",
+                    case.placement_object()
                 ),
-                None,
+                Some(latest.object().kubectl("get").flag("-o", "yaml")),
             );
         }
     }

@@ -32,15 +32,14 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             .clusters(clusters);
             finding.stage = stage;
             let finding = finding.look(
-                format!(
-                    "Find out what wrote the status: `kubectl get {} {}{} -o yaml \
-                     --show-managed-fields` names the writers. A restore from a backup, a hand edit \
-                     and an older hub agent that drops newer fields do this.",
-                    case.run_object().kind.name().to_lowercase(),
-                    case.run_object().name,
-                    case.flag()
+                "Find out what wrote the status: its managed fields name the writers. A restore \
+                 from a backup, a hand edit and an older hub agent that drops newer fields do this.",
+                Some(
+                    case.run_object()
+                        .kubectl("get")
+                        .flag("-o", "yaml")
+                        .switch("--show-managed-fields"),
                 ),
-                None,
             );
             Some(failing::new_run(
                 case,

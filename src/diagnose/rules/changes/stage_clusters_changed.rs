@@ -13,6 +13,7 @@ use crate::kubefleet::messages::Cause;
 use crate::kubefleet::run::{StageStatus, UpdateRun};
 use crate::kubefleet::strategy::Stage;
 use crate::kubefleet::{Concept, Kind};
+use crate::diagnose::steps;
 
 /// The stages are computed again at every look, from the recorded strategy and the members as they
 /// are, and must come out the same. Source: updaterun/validation.go:validateUpdateStagesStatus.
@@ -183,18 +184,12 @@ fn finding(
     finding = members(case, finding, &clusters);
     if known.is_none() {
         finding = finding.look(
-            format!(
-                "Compare the members with the stage's selector: `kubectl get membercluster \
-                 --show-labels` and `kubectl get {}{} -l kubernetes-fleet.io/parent-CRP={}`.",
-                case.inventory
-                    .scope
-                    .kind(Concept::Binding)
-                    .name()
-                    .to_lowercase(),
-                case.flag(),
-                case.inventory.placement_name
-            ),
-            None,
+            "Compare the members with the stage's selector.",
+            Some(steps::show_labels()),
+        );
+        finding = finding.look(
+            "See which of them the placement has.",
+            Some(case.of_placement(Concept::Binding)),
         );
     }
     failing::new_run(

@@ -6,6 +6,7 @@ use crate::diagnose::rules::Rule;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::{Concept, duration, names};
 use crate::rollout::{ClusterState, STUCK_AFTER};
+use crate::diagnose::steps;
 
 /// In the deletion stage a cluster is done when its binding is gone. The controller never calls
 /// that stuck. Source: updaterun/execution.go:executeDeleteStage.
@@ -79,11 +80,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         }
         let namespace = names::member_namespace(name);
         finding = finding.look(
-            format!(
-                "See what is left: `kubectl -n {namespace} get \
-                 works.placement.kubernetes-fleet.io`, and the finalizers of the binding."
-            ),
-            None,
+            "See which Works are left, and which finalizers the binding has.",
+            Some(steps::works_for(name)),
         );
         if late {
             finding = finding.fix(

@@ -121,7 +121,7 @@ fn one(
                 "Wait: after failures the controller looks more and more rarely, at least every {}.",
                 duration::describe(LONGEST)
             ),
-            Some(case.command(&format!("diagnose {run}"))),
+            Some(case.command("diagnose").arg(run)),
         )
     };
     if rollout.state_ignored {
@@ -131,11 +131,11 @@ fn one(
         finding
             .fix(
                 "Or make the controller look now, by stopping the run …",
-                Some(case.command(&format!("stop {run}"))),
+                Some(case.command("stop").arg(run)),
             )
             .fix(
                 "… and resuming it.",
-                Some(case.command(&format!("resume {run}"))),
+                Some(case.command("resume").arg(run)),
             ),
     )
 }

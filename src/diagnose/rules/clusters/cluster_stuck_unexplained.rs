@@ -11,6 +11,7 @@ use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::parse_stuck;
 use crate::kubefleet::{Concept, reasons};
 use crate::rollout::{ClusterState, Health, Rollout};
+use crate::diagnose::steps;
 
 /// The rest of the stuck clusters, so that each has a finding: those of which no other rule of this
 /// group speaks. Source: updaterun/execution.go:checkClusterUpdateResult.
@@ -189,9 +190,8 @@ fn remedies(case: &Case<'_>, mut finding: Finding) -> Finding {
     }
     finding
         .look(
-            "Look at the Works in the namespaces of these clusters: `kubectl get \
-             works.placement.kubernetes-fleet.io -A` on the hub.",
-            None,
+            "Look at the Works in the namespaces of these clusters.",
+            Some(steps::works()),
         )
         .look(
             "Look at the logs of the hub agent and of the agents on these clusters.",

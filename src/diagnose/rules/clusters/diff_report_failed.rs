@@ -9,6 +9,7 @@ use crate::diagnose::troubled::Troubled;
 use crate::kubefleet::messages::{ManifestProblem, parse_manifest_problem};
 use crate::kubefleet::work::Work;
 use crate::kubefleet::{Concept, Condition, Conditions, reasons};
+use crate::diagnose::steps;
 
 /// `FailedToReportDiff`; also `FoundDiffInDegradedMode`, which is a report, but is not counted as
 /// one. Source: workapplier/status.go:setManifestDiffReportedCondition.
@@ -104,10 +105,10 @@ fn unnamed(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         );
         let finding = finding.look(
             format!(
-                "Look at the Work: `kubectl get works.placement.kubernetes-fleet.io -A -o yaml`, in \
-                 the namespace of {clusters}, for a manifest without DiffReported=True."
+                "Look at the Works in the namespace of {clusters} for a manifest without \
+                 DiffReported=True."
             ),
-            None,
+            Some(steps::works().flag("-o", "yaml")),
         );
         goes_on(case, finding)
     })

@@ -7,6 +7,7 @@ use crate::diagnose::rules::Rule;
 use crate::diagnose::troubled::Troubled;
 use crate::kubefleet::Concept;
 use crate::kubefleet::messages::{BindingProblem, EnvelopeProblem};
+use crate::diagnose::steps;
 
 /// Content errors of envelopes; KubeFleet does not try again.
 /// Source: workgenerator/envelope.go:extractManifestsFromEnvelopeCR.
@@ -66,10 +67,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 );
                 return finding
                     .look(
-                        "List the Works of the envelope: `kubectl get \
-                         works.placement.kubernetes-fleet.io -A -l \
-                         kubernetes-fleet.io/envelope-name` shows them by member namespace.",
-                        None,
+                        "List the Works of envelopes, by member namespace.",
+                        Some(steps::works().flag("-l", "kubernetes-fleet.io/envelope-name")),
                     )
                     .fix(
                         "Find out from the hub agent's log how the second one came about, and keep \

@@ -47,15 +47,13 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                  there.",
                 affected.object()
             );
+            let served = affected.on_member("api-resources");
             finding = finding.look(
-                format!(
-                    "See what is served on {clusters}: `kubectl api-resources{}` lists the kinds.",
-                    match manifest.group {
-                        "" => String::new(),
-                        group => format!(" --api-group={group}"),
-                    }
-                ),
-                None,
+                format!("See which kinds are served on {clusters}."),
+                Some(match manifest.group {
+                    "" => served,
+                    group => served.joined("--api-group", group),
+                }),
             );
             finding = finding.fix(
                 format!(

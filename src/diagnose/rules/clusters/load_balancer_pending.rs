@@ -26,7 +26,6 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         |manifest| claims::of_manifest(manifest) == Some(rule.code),
         |affected, mut finding| {
             let clusters = affected.clusters();
-            let manifest = affected.manifest;
             finding.message = format!(
                 "{} was applied, but has not become available on {clusters}{}: a Service of type \
                  LoadBalancer waits for its address.",
@@ -35,11 +34,10 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             );
             finding = finding.look(
                 format!(
-                    "Look at the Service on {clusters}: `kubectl -n {} describe service {}` shows \
-                     its type and the events of the load balancer's controller.",
-                    manifest.namespace, manifest.name
+                    "Look at the Service on {clusters}: its type, and the events of the load \
+                     balancer's controller."
                 ),
-                None,
+                Some(affected.kubectl("describe")),
             );
             let names: Vec<_> = affected.on.iter().map(|on| on.cluster).collect();
             finding = looks::invite(case, &names, finding);

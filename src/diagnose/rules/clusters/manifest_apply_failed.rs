@@ -113,15 +113,32 @@ fn remedies(
     use ManifestProblem as P;
     let object = affected.manifest.describe();
     let on_hub = affected.on_hub();
-    let namespace = match affected.manifest.namespace {
-        "" => String::new(),
-        namespace => format!(" -n {namespace}"),
+    finding = match problem {
+        P::QuotaExceeded { quota } => finding.look(
+            format!("See what uses up the ResourceQuota {quota} on {clusters}."),
+            Some(
+                affected
+                    .on_member("describe")
+                    .namespace(affected.manifest.namespace)
+                    .arg("resourcequota")
+                    .arg(quota),
+            ),
+        ),
+        P::ObjectModified => finding.look(
+            format!("Find out who keeps changing {object} on {clusters}."),
+            Some(
+                affected
+                    .kubectl("get")
+                    .flag("-o", "yaml")
+                    .switch("--show-managed-fields"),
+            ),
+        ),
+        _ => finding,
     };
     let (member, content) = match problem {
         P::QuotaExceeded { quota } => (
             Some(format!(
-                "Raise the ResourceQuota {quota} on {clusters} or free some of it: \
-                 `kubectl{namespace} describe resourcequota {quota}` shows what uses it up."
+                "Raise the ResourceQuota {quota} on {clusters} or free some of it."
             )),
             Some(format!(
                 "Or ask for less in {on_hub} on the hub and roll that out with a new run."
@@ -188,12 +205,7 @@ fn remedies(
             None,
         ),
         P::ObjectModified => (
-            Some(format!(
-                "Find out who keeps changing {object} on {clusters}: \
-                 `kubectl{namespace} get {} {} -o yaml --show-managed-fields`.",
-                affected.manifest.kind.to_lowercase(),
-                affected.manifest.name
-            )),
+            Some(format!("Let only one of them change {object}.")),
             None,
         ),
         P::OwnerMissing => (

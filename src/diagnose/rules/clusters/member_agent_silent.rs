@@ -7,6 +7,7 @@ use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::{Concept, duration};
+use crate::diagnose::steps;
 
 /// No condition changes when an agent is gone: `Joined` stays True, and only the heartbeat grows
 /// old. Seen on a real hub.
@@ -70,10 +71,10 @@ fn one(
     let finding = finding
         .look(
             format!(
-                "Look at the agent on {name}: `kubectl -n fleet-system get pods`, and its log; \
-                 `Joined` on the hub stays True without it."
+                "Look at the agent on {name}, and at its log; `Joined` on the hub stays True \
+                 without it."
             ),
-            None,
+            Some(steps::member_agent(name)),
         )
         .fix(
             format!("Bring {name}, its agent, or its way to the hub's API server back."),
@@ -121,8 +122,8 @@ fn all(case: &Case<'_>, rule: &Rule, needed: &[Needed<'_>]) -> Vec<Finding> {
     vec![
         finding
             .look(
-                "Look at the hub agent: `kubectl -n fleet-system get pods` on the hub, and its log.",
-                None,
+                "Look at the hub agent, and at its log.",
+                Some(steps::hub_agent()),
             )
             .look(
                 "If these objects were read from a file, give the moment at which they were read \

@@ -6,6 +6,7 @@ use crate::diagnose::objects::goes_on;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
 use crate::kubefleet::{Concept, Conditions, reasons};
+use crate::words::Command;
 
 /// `Healthy=False` of the agent: the member's API server does not answer its health probe.
 /// Source: internalmembercluster/v1beta1/member_controller.go:updateHealth.
@@ -47,11 +48,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     healthy,
                 )
                 .look(
-                    format!(
-                        "Look at the API server of {name}: `kubectl get --raw='/healthz?verbose'` \
-                         there names the check that fails."
-                    ),
-                    None,
+                    format!("See which check of the API server of {name} fails."),
+                    Some(Command::member(name, "get").flag("--raw", "/healthz?verbose")),
                 )
                 .fix(format!("Mend the control plane of {name}."), None);
             Some(if needed.waits {

@@ -76,10 +76,16 @@ fn describe(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
     if !all_missing {
         finding = finding.look(
             format!(
-                "See what keeps the namespace on {clusters}: `kubectl get namespace {namespace} -o \
-                 yaml` names the objects and finalizers that are left."
+                "See what keeps the namespace on {clusters}: it names the objects and finalizers \
+                 that are left."
             ),
-            None,
+            Some(
+                affected
+                    .on_member("get")
+                    .arg("namespace")
+                    .arg(&namespace)
+                    .flag("-o", "yaml"),
+            ),
         );
     }
     let namespaced = affected.case.inventory.scope.namespace();
@@ -94,8 +100,13 @@ fn describe(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
         );
     }
     finding = finding.fix(
-        format!("Create the namespace on {clusters}: `kubectl create namespace {namespace}`."),
-        None,
+        format!("Create the namespace on {clusters}."),
+        Some(
+            affected
+                .on_member("create")
+                .arg("namespace")
+                .arg(&namespace),
+        ),
     );
     affected.goes_on(finding)
 }

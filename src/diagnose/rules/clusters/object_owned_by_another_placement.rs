@@ -52,19 +52,16 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 affected.object()
             );
             if owners.is_empty() {
-                let namespace = match affected.manifest.namespace {
-                    "" => String::new(),
-                    namespace => format!(" -n {namespace}"),
-                };
                 finding = finding.look(
                     format!(
-                        "See which placement owns it on {clusters}: `kubectl{namespace} get {} {} \
-                         -o jsonpath='{{.metadata.ownerReferences[*].name}}'` gives the name of an \
-                         AppliedWork, which begins with that of the placement.",
-                        affected.manifest.kind.to_lowercase(),
-                        affected.manifest.name
+                        "See which placement owns it on {clusters}: the name of the AppliedWork \
+                         begins with that of the placement."
                     ),
-                    None,
+                    Some(
+                        affected
+                            .kubectl("get")
+                            .flag("-o", "jsonpath={.metadata.ownerReferences[*].name}"),
+                    ),
                 );
             }
             finding = finding.fix(

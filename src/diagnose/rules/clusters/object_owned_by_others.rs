@@ -50,18 +50,13 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 affected.object()
             );
             if owners.is_empty() {
-                let namespace = match affected.manifest.namespace {
-                    "" => String::new(),
-                    namespace => format!(" -n {namespace}"),
-                };
                 finding = finding.look(
-                    format!(
-                        "See who owns it on {clusters}: `kubectl{namespace} get {} {} -o \
-                         jsonpath='{{.metadata.ownerReferences}}'`.",
-                        affected.manifest.kind.to_lowercase(),
-                        affected.manifest.name
+                    format!("See who owns it on {clusters}."),
+                    Some(
+                        affected
+                            .kubectl("get")
+                            .flag("-o", "jsonpath={.metadata.ownerReferences}"),
                     ),
-                    None,
                 );
             }
             finding = finding.fix(

@@ -9,6 +9,7 @@ use crate::diagnose::troubled::Troubled;
 use crate::kubefleet::Concept;
 use crate::kubefleet::binding::describe_object;
 use crate::kubefleet::messages::{BindingProblem, OverrideKind};
+use crate::diagnose::steps;
 
 /// `OverriddenFailed`. The run pins override snapshots by name when it is initialized, so a mended
 /// override reaches the clusters only with a new run.
@@ -161,11 +162,14 @@ fn remedies(
             None,
         );
     }
+    if let BindingProblem::LabelKeyMissing { key, cluster } = problem {
+        finding = finding.fix(
+            format!("Give {cluster} the label {key}, or mend the override."),
+            Some(steps::label(cluster, format!("{key}=VALUE"))),
+        );
+    }
     let repair = match problem {
-        BindingProblem::LabelKeyMissing { key, cluster } => format!(
-            "Give {cluster} the label {key} (`kubectl label membercluster {cluster} {key}=VALUE`), \
-             or mend the override, then make a new run: {pinning}."
-        ),
+        BindingProblem::LabelKeyMissing { .. } => format!("Then make a new run: {pinning}."),
         BindingProblem::OverrideSnapshotNotFound { .. } => {
             format!("Make a new run, which takes the overrides as they are now: {pinning}.")
         }

@@ -8,6 +8,7 @@ use crate::diagnose::rules::Rule;
 use crate::diagnose::troubled::Troubled;
 use crate::kubefleet::work::Work;
 use crate::kubefleet::{Concept, Conditions, names, reasons};
+use crate::diagnose::steps;
 
 /// `ApplyInProgress` and the like, which every rollout passes through, for longer than the
 /// controller allows. Source: workgenerator/controller.go:setAllWorkAppliedCondition.
@@ -76,17 +77,12 @@ fn one(case: &Case<'_>, rule: &Rule, troubled: &Troubled<'_>) -> Finding {
     }
     finding = finding
         .look(
-            format!(
-                "Look at what the agent reported: `kubectl -n {namespace} get \
-                 works.placement.kubernetes-fleet.io -o yaml` on the hub."
-            ),
-            None,
+            "Look at what the agent reported.",
+            Some(steps::works_for(cluster).flag("-o", "yaml")),
         )
         .look(
-            format!(
-                "Look at the agent on {cluster}: `kubectl -n fleet-system get pods`, and its log."
-            ),
-            None,
+            format!("Look at the agent on {cluster}, and at its log."),
+            Some(steps::member_agent(cluster)),
         )
         .fix(
             format!("Bring the agent of {cluster}, or its way to the hub, back to work."),

@@ -8,6 +8,7 @@ use crate::diagnose::rules::Rule;
 use crate::diagnose::troubled::Troubled;
 use crate::kubefleet::messages::BindingProblem;
 use crate::kubefleet::{Concept, names};
+use crate::diagnose::steps;
 
 /// `SyncWorkFailed`, or `OverriddenFailed` with a text that is not about overrides.
 /// Source: workgenerator/controller.go:Reconcile.
@@ -54,11 +55,12 @@ fn describe(
             );
             finding
                 .look(
-                    format!(
-                        "See whether {clusters} leaves the fleet (`kubectl get membercluster`), and \
-                         what keeps the namespace: `kubectl get namespace {subject} -o yaml`."
-                    ),
-                    None,
+                    format!("See whether {clusters} leaves the fleet."),
+                    Some(steps::member_clusters()),
+                )
+                .look(
+                    "See what keeps the namespace.",
+                    Some(steps::namespace(&subject)),
                 )
                 .fix(
                     "Let the cluster leave for good, or let it leave and join again, then make a \

@@ -62,20 +62,13 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     None,
                 );
             }
-            let namespace = match affected.manifest.namespace {
-                "" => String::new(),
-                namespace => format!(" -n {namespace}"),
-            };
             finding = finding.look(
                 format!(
-                    "Look at the workload on {}: `kubectl{namespace} describe {} {}` and the \
-                     pods and events there say whether the image, the quota, the scheduling or a \
-                     probe holds it back.",
-                    affected.clusters(),
-                    affected.manifest.kind.to_lowercase(),
-                    affected.manifest.name
+                    "Look at the workload on {}: its pods and events say whether the image, the \
+                     quota, the scheduling or a probe blocks it.",
+                    affected.clusters()
                 ),
-                None,
+                Some(affected.kubectl("describe")),
             );
             finding = looks::invite(case, &clusters, finding);
             finding = finding.fix(

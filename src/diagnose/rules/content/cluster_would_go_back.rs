@@ -91,11 +91,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             .disrupt(
                 "If the later version is the one that is wanted, delete this run instead: that \
                  changes nothing on the clusters.",
-                Some(case.command(&format!("delete {}", object.name))),
+                Some(case.command("delete").arg(&object.name)),
             )
             .look(
                 "See which run put which version where.",
-                Some(case.command(&format!("history {}", case.inventory.placement_name))),
+                Some(case.command("history").arg(&case.inventory.placement_name)),
             ),
     ]
 }

@@ -77,12 +77,12 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         finding.disrupt(
             "Let one of them go on and delete the other, usually the older one: this hub cannot stop \
              a run, and deleting one changes nothing on the clusters.",
-            Some(case.command(&format!("delete {older}"))),
+            Some(case.command("delete").arg(older)),
         )
     } else {
         finding.fix(
             "Let one of them go on and stop the other; the older one is usually the one to stop.",
-            Some(case.command(&format!("stop {older}"))),
+            Some(case.command("stop").arg(older)),
         )
     }]
 }

@@ -78,7 +78,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         )
         .look(
             "See the versions that exist.",
-            Some(case.command(&format!("snapshots {}", inventory.placement_name))),
+            Some(case.command("snapshots").arg(&inventory.placement_name)),
         ),
     ]
 }

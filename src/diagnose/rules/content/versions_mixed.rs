@@ -123,15 +123,12 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             .clusters(clusters)
             .look(
                 "See which run put which version where.",
-                Some(case.command(&format!("history {}", inventory.placement_name))),
+                Some(case.command("history").arg(&inventory.placement_name)),
             )
             .fix(
                 "Bring all clusters to one version with a new run.",
                 case.new_run_command().or_else(|| {
-                    Some(case.command(&format!(
-                        "run NEW --placement {} --strategy STRATEGY",
-                        inventory.placement_name
-                    )))
+                    Some(case.command("run").arg("NEW").flag("--placement", &inventory.placement_name).flag("--strategy", "STRATEGY"))
                 }),
             ),
     ]

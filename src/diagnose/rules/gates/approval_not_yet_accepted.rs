@@ -79,7 +79,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         } else {
             finding = finding.look(
                 "Wait a minute and look again.",
-                Some(case.command(&format!("diagnose {}", case.run_object().name))),
+                Some(case.command("diagnose").arg(case.run_object().name)),
             );
         }
         findings.push(finding);

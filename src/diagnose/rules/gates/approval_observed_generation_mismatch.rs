@@ -63,7 +63,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             )
             .fix(
                 "Approve it again; the approval then carries the request's generation.",
-                Some(case.command(&format!("approve {name}"))),
+                Some(case.command("approve").arg(name)),
             ),
         );
     }

@@ -81,12 +81,12 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     finding.evidence(&object, "metadata.creationTimestamp", created.to_string());
             }
         }
-        let approve = Some(case.command(&format!("approve {name}")));
+        let approve = Some(case.command("approve").arg(name));
         findings.push(if halted {
             finding
                 .fix(
                     "Resume the run when the rollout should go on.",
-                    Some(case.command(&format!("resume {}", run.name))),
+                    Some(case.command("resume").arg(&run.name)),
                 )
                 .fix(
                     "Then, when the rollout so far looks right, approve.",
@@ -97,7 +97,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 .fix("When the rollout so far looks right, approve.", approve)
                 .fix(
                     "There is no way to reject: to hold the rollout back, stop the run.",
-                    Some(case.command(&format!("stop {}", run.name))),
+                    Some(case.command("stop").arg(&run.name)),
                 )
         });
     }

@@ -63,17 +63,17 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         findings.push(if halted {
             finding.fix(
                 "Resume the run when the rollout should go on; the new request has the same name.",
-                Some(case.command(&format!("resume {}", run.name))),
+                Some(case.command("resume").arg(&run.name)),
             )
         } else {
             finding
                 .look(
                     "Look again in a minute: the new request has the same name.",
-                    Some(case.command(&format!("diagnose {}", run.name))),
+                    Some(case.command("diagnose").arg(&run.name)),
                 )
                 .fix(
                     "If it does not come, stop and resume the run, which makes the controller look.",
-                    Some(case.command(&format!("stop {}", run.name))),
+                    Some(case.command("stop").arg(&run.name)),
                 )
         });
     }

@@ -66,7 +66,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 ),
                 asked.to_string(),
             )
-            .fix("Approve again.", Some(case.command(&format!("approve {name}")))),
+            .fix("Approve again.", Some(case.command("approve").arg(name))),
         );
     }
     findings

@@ -55,7 +55,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             )
             .fix(
                 "Resume the run when the rollout should go on.",
-                Some(case.command(&format!("resume {}", run.name))),
+                Some(case.command("resume").arg(&run.name)),
             ),
         );
     }

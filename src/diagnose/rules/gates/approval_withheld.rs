@@ -50,12 +50,12 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         if !halted {
             finding = finding.fix(
                 "To hold the rollout back, stop the run: there is no reject.",
-                Some(case.command(&format!("stop {}", run.name))),
+                Some(case.command("stop").arg(&run.name)),
             );
         }
         findings.push(finding.fix(
             "To let it go on after all, approve.",
-            Some(case.command(&format!("approve {name}"))),
+            Some(case.command("approve").arg(name)),
         ));
     }
     findings

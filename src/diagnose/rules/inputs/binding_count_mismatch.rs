@@ -99,14 +99,9 @@ fn mismatch(case: &Case<'_>, rule: &Rule, selected: Option<i64>, observed: Optio
     }
     if missing.is_empty() {
         finding = finding.look(
-            format!(
-                "See which bindings there are and wait until the scheduler has made up for the \
-                 difference: `kubectl get {}{} -l kubernetes-fleet.io/parent-CRP={}`.",
-                inventory.scope.kind(Concept::Binding).plural(),
-                case.flag(),
-                object.name
-            ),
-            None,
+            "See which bindings there are, and wait until the scheduler has made up for the \
+             difference.",
+            Some(case.of_placement(Concept::Binding)),
         );
     } else {
         finding = finding.clusters(missing).fix(

@@ -10,6 +10,7 @@ use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
 use crate::kubefleet::Concept;
 use crate::kubefleet::messages::Cause;
+use crate::diagnose::steps;
 
 /// The controller prints ten names at most. A stage without a selector takes no cluster.
 /// Source: updaterun/initialization.go:computeRunStageStatus.
@@ -100,19 +101,15 @@ fn nowhere(case: &Case<'_>, rule: &Rule, total: Option<u64>, shown: &[String]) -
     finding = finding
         .fix(
             format!(
-                "Label {} so that exactly one stage selects it{selectors}: \
-                 `kubectl label memberclusters NAME KEY=VALUE`; or extend the strategy, or narrow the \
-                 placement's policy.",
+                "Label {} so that exactly one stage selects it{selectors}; or extend the strategy, \
+                 or narrow the placement's policy.",
                 if number == 1 { "the cluster" } else { "each of the clusters" }
             ),
-            None,
+            Some(steps::label("NAME", "KEY=VALUE")),
         )
         .look(
             "See where every cluster lands then.",
-            Some(case.command(&format!(
-                "plan --placement {} --strategy {strategy}",
-                case.inventory.placement_name
-            ))),
+            Some(case.command("plan").flag("--placement", &case.inventory.placement_name).flag("--strategy", strategy)),
         );
     failing::then_new_run(case, finding)
 }

@@ -107,10 +107,7 @@ fn repair(case: &Case<'_>, finding: Finding, strategy: &str) -> Finding {
         )
         .look(
             "See where every cluster lands then.",
-            Some(case.command(&format!(
-                "plan --placement {} --strategy {strategy}",
-                case.inventory.placement_name
-            ))),
+            Some(case.command("plan").flag("--placement", &case.inventory.placement_name).flag("--strategy", strategy)),
         );
     failing::then_new_run(case, finding)
 }

@@ -5,6 +5,7 @@ use crate::diagnose::case::Case;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
 use crate::kubefleet::{duration, names};
+use crate::words::Command;
 
 /// The first thing that the controller does is to add its finalizer.
 /// Source: updaterun/controller.go:Reconcile, cmd/hubagent/workload/setup.go.
@@ -45,7 +46,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .evidence(&run, "status", "empty")
         .look(
             "See whether the hub agent runs and serves update runs.",
-            Some("kubectl fleet-stage doctor".to_owned()),
+            Some(Command::fleet("doctor")),
         )
         .fix(
             format!(

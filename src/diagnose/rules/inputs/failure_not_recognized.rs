@@ -5,6 +5,7 @@ use crate::diagnose::failing;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::{ALL, Rule};
 use crate::kubefleet::messages::Cause;
+use crate::words::Command;
 
 /// A wording of a newer controller, or a failure that no rule explains.
 pub(in crate::diagnose::rules) const RULE: Rule = Rule {
@@ -56,7 +57,7 @@ fn unrecognized(case: &Case<'_>, rule: &Rule, text: &str) -> Finding {
     let finding = failing::finding(case, rule, &run, message)
         .look(
             "Read the controller's words, and the hub agent's log of that moment.",
-            Some("kubectl fleet-stage doctor".to_owned()),
+            Some(Command::fleet("doctor")),
         )
         .fix("Mend what they name.", None);
     failing::then_new_run(case, finding)

@@ -6,6 +6,7 @@ use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
 use crate::kubefleet::messages::{Cause, ObjectKey};
 use crate::kubefleet::{Concept, ObjectRef};
+use crate::words::Command;
 
 /// While it reads overrides the controller takes every error for a final one, also those that it
 /// would try again elsewhere; KubeFleet 0.0.1 did so with bindings too.
@@ -72,7 +73,7 @@ fn passing(case: &Case<'_>, rule: &Rule, what: &str) -> Finding {
         )
         .look(
             "If the new run fails alike, look into the hub agent's log and the hub's API server.",
-            Some("kubectl fleet-stage doctor".to_owned()),
+            Some(Command::fleet("doctor")),
         )
 }
 

@@ -8,6 +8,7 @@ use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
 use crate::kubefleet::{Concept, duration, names};
 use crate::rollout::Phase;
+use crate::words::Command;
 
 /// Errors that pass are tried again without a word in the status, at growing intervals.
 /// Source: updaterun/controller.go:Reconcile, initialization.go.
@@ -73,12 +74,12 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             .look(
                 "Read why in the hub agent's log: errors that are tried again do not show in the \
                  run's status.",
-                Some("kubectl fleet-stage doctor".to_owned()),
+                Some(Command::fleet("doctor")),
             )
             .look(
                 "It goes on by itself once the cause is gone; the controller looks again at growing \
                  intervals, of up to about 17 minutes.",
-                Some(case.command(&format!("wait {} --for=initialized", run.name))),
+                Some(case.command("wait").arg(&run.name).switch("--for=initialized")),
             ),
     ]
 }
@@ -120,14 +121,8 @@ fn old_bindings(case: &Case<'_>, lead: &str, start: &dyn Fn(String) -> Finding) 
         );
     }
     Some(finding.look(
-        format!(
-            "See whether the scheduler gets on: `kubectl get {} {}{} -o yaml` shows its condition \
-             Scheduled.",
-            case.inventory.scope.kind(Concept::PolicySnapshot).plural(),
-            policy.meta.name,
-            case.flag()
-        ),
-        None,
+        "See whether the scheduler makes progress: its condition is Scheduled.",
+        Some(policy.object().kubectl("get").flag("-o", "yaml")),
     ))
 }
 
@@ -150,10 +145,6 @@ fn no_snapshot(case: &Case<'_>, lead: &str, start: &dyn Fn(String) -> Finding) -
     .evidence(&object, "resource snapshots", "none marked as the latest");
     Some(finding.look(
         "See whether the placement selects anything and what its conditions say.",
-        Some(case.command(&format!(
-            "diagnose {}/{}",
-            object.kind.short_names().first().copied().unwrap_or_default(),
-            object.name
-        ))),
+        Some(case.command("diagnose").arg(object.word())),
     ))
 }

@@ -6,6 +6,7 @@ use crate::diagnose::rules::Rule;
 use crate::diagnose::{failing, scheduling};
 use crate::kubefleet::messages::Cause;
 use crate::kubefleet::{Concept, Conditions, reasons};
+use crate::diagnose::steps;
 
 /// With PickAll a policy that finds nothing counts as fulfilled.
 /// Source: updaterun/initialization.go:collectScheduledClusters.
@@ -77,8 +78,8 @@ fn nothing(case: &Case<'_>, rule: &Rule, policy: &str) -> Finding {
     }
     finding = finding.fix(
         "Let the placement's policy select clusters: mend its affinity or tolerations, or the \
-         labels, taints and agents of the member clusters (`kubectl get memberclusters --show-labels`).",
-        None,
+         labels, taints and agents of the member clusters.",
+        Some(steps::show_labels()),
     );
     failing::then_new_run(case, finding)
 }

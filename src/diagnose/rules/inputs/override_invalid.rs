@@ -5,6 +5,7 @@ use crate::diagnose::failing;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
 use crate::kubefleet::messages::Cause;
+use crate::words::Command;
 
 /// The controller does not say which override it is, and overrides themselves are not read.
 /// Source: utils/overrider/overrider.go:IsClusterMatched, updaterun/initialization.go:recordOverrideSnapshots.
@@ -40,15 +41,16 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
 
 fn invalid(case: &Case<'_>, rule: &Rule, what: &str, repair: &str) -> Finding {
     let run = case.run_object();
-    let kinds = if run.namespace.is_empty() {
-        "clusterresourceoverrides.placement.kubernetes-fleet.io,\
-         resourceoverrides.placement.kubernetes-fleet.io -A"
-            .to_owned()
-    } else {
-        format!(
-            "resourceoverrides.placement.kubernetes-fleet.io{}",
-            case.flag()
+    let get = Command::kubectl("get");
+    let list = if run.namespace.is_empty() {
+        get.arg(
+            "clusterresourceoverrides.placement.kubernetes-fleet.io,\
+             resourceoverrides.placement.kubernetes-fleet.io",
         )
+        .switch("-A")
+    } else {
+        get.arg("resourceoverrides.placement.kubernetes-fleet.io")
+            .namespace(&run.namespace)
     };
     let finding = failing::finding(
         case,
@@ -61,10 +63,8 @@ fn invalid(case: &Case<'_>, rule: &Rule, what: &str, repair: &str) -> Finding {
         ),
     )
     .look(
-        format!(
-            "Find the override, which the controller does not name: `kubectl get {kinds} -o yaml`."
-        ),
-        None,
+        "Find the override, which the controller does not name.",
+        Some(list.flag("-o", "yaml")),
     )
     .fix(format!("{repair}."), None);
     failing::then_new_run(case, finding)

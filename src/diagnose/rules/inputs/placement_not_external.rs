@@ -6,6 +6,7 @@ use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
 use crate::kubefleet::Concept;
 use crate::kubefleet::messages::Cause;
+use crate::diagnose::steps;
 
 /// Update runs take only placements whose strategy is External; without a word it is
 /// RollingUpdate. Source: updaterun/initialization.go:validatePlacement.
@@ -52,13 +53,9 @@ fn not_external(case: &Case<'_>, rule: &Rule, current: &str) -> Finding {
         }
     }
     finding = finding.fix(
-        format!(
-            "Hand the rollout of the placement over to update runs: `kubectl patch {} --type merge \
-             -p '{{\"spec\":{{\"strategy\":{{\"type\":\"External\"}}}}}}'`. This cannot be taken back \
-             later: the type may not leave External.",
-            failing::for_kubectl(&object)
-        ),
-        None,
+        "Hand the rollout of the placement over to update runs. This cannot be taken back later: \
+         the type may not leave External.",
+        Some(steps::make_external(&object)),
     );
     failing::then_new_run(case, finding)
 }

@@ -124,11 +124,14 @@ fn absent(case: &Case<'_>, rule: &Rule, lead: &str, make: &str) -> Finding {
                     "If {there} is meant, create the strategy and the run in its scope; update \
                      runs roll it out when its `spec.strategy.type` is External."
                 ),
-                Some(format!(
-                    "kubectl fleet-stage run NEW --placement {} --strategy {strategy}{}",
-                    there.name,
-                    there.flag()
-                )),
+                Some(
+                    there
+                        .scope()
+                        .fleet("run")
+                        .arg("NEW")
+                        .flag("--placement", &there.name)
+                        .flag("--strategy", strategy),
+                ),
             );
     }
     if elsewhere.is_empty()
@@ -138,9 +141,7 @@ fn absent(case: &Case<'_>, rule: &Rule, lead: &str, make: &str) -> Finding {
             format!(
                 "If {similar} is meant, create a new run that names it: the field is immutable."
             ),
-            Some(case.command(&format!(
-                "run NEW --placement {similar} --strategy {strategy}"
-            ))),
+            Some(case.command("run").arg("NEW").flag("--placement", similar).flag("--strategy", strategy)),
         );
     }
     failing::then_new_run(case, finding.fix(make, None))

@@ -7,6 +7,7 @@ use crate::diagnose::{failing, scheduling};
 use crate::kubefleet::messages::Cause;
 use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::kubefleet::{Concept, Conditions, reasons};
+use crate::diagnose::steps;
 
 /// The controller does not wait for the scheduler, it gives up: also when only a moment is
 /// missing. Source: updaterun/initialization.go:determinePolicySnapshot.
@@ -147,14 +148,7 @@ fn wait(case: &Case<'_>, finding: Finding) -> Finding {
             None,
         )
         .look(
-            format!(
-                "Wait until the placement is scheduled: `kubectl wait {}/{}{} \
-                 --for=condition={}Scheduled`.",
-                object.kind.plural(),
-                object.name,
-                object.flag(),
-                object.kind
-            ),
-            None,
+            "Wait until the placement is scheduled.",
+            Some(steps::wait_until_scheduled(&object)),
         )
 }

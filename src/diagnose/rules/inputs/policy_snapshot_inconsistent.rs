@@ -92,15 +92,13 @@ fn several(case: &Case<'_>, rule: &Rule, count: Option<u32>) -> Finding {
         _ => "NAME",
     };
     finding = finding.fix(
-        format!(
-            "Take the mark from {which}, which nothing mends by itself: `kubectl label {} {}{} \
-             --overwrite {}=false`.",
-            case.inventory.scope.kind(Concept::PolicySnapshot).plural(),
-            name,
-            case.flag(),
-            names::IS_LATEST
+        format!("Take the mark from {which}, which nothing mends by itself."),
+        Some(
+            case.object(Concept::PolicySnapshot, name)
+                .kubectl("label")
+                .arg(format!("{}=false", names::IS_LATEST))
+                .switch("--overwrite"),
         ),
-        None,
     );
     failing::then_new_run(case, finding)
 }
@@ -144,11 +142,8 @@ fn without(
         ("annotate", format!("{}={count}", names::NUMBER_OF_CLUSTERS))
     };
     finding = finding.fix(
-        format!(
-            "Write it again, as the placement controller does: `kubectl {verb} {} --overwrite {entry}`.",
-            failing::for_kubectl(&object)
-        ),
-        None,
+        "Write it again, as the placement controller does.",
+        Some(object.kubectl(verb).arg(entry).switch("--overwrite")),
     );
     failing::then_new_run(case, finding)
 }

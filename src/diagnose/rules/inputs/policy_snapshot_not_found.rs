@@ -85,16 +85,9 @@ fn missing(case: &Case<'_>, rule: &Rule) -> Finding {
         );
     }
     finding = finding.look(
-        format!(
-            "Wait until the placement controller has written the snapshot and the placement is \
-             scheduled: `kubectl get {}`.",
-            failing::for_kubectl(&object)
-        ),
-        Some(case.command(&format!(
-            "diagnose {}/{}",
-            object.kind.short_names().first().copied().unwrap_or_default(),
-            object.name
-        ))),
+        "Wait until the placement controller has written the snapshot and the placement is \
+         scheduled.",
+        Some(case.command("diagnose").arg(object.word())),
     );
     failing::then_new_run(case, finding)
 }

@@ -64,11 +64,8 @@ fn invalid(case: &Case<'_>, rule: &Rule, problem: &SelectorProblem) -> Finding {
         }
     }
     finding = finding.fix(
-        format!(
-            "{repair}: `kubectl edit {}`.",
-            failing::for_kubectl(&object)
-        ),
-        None,
+        format!("{repair}."),
+        Some(object.kubectl("edit")),
     );
     failing::then_new_run(case, finding)
 }

@@ -156,13 +156,13 @@ fn uncounted(case: &Case<'_>, rule: &Rule, master: &str) -> Finding {
     }
     let count = names::snapshot_index(master).map_or(0, |index| parts(case, index).count());
     let finding = finding.fix(
-        format!(
-            "Write the count again (now {count} of them are there): `kubectl annotate {} --overwrite \
-             {}=COUNT`.",
-            failing::for_kubectl(&object),
-            names::NUMBER_OF_SNAPSHOTS
+        format!("Write the count again (now {count} of them are there)."),
+        Some(
+            object
+                .kubectl("annotate")
+                .arg(format!("{}=COUNT", names::NUMBER_OF_SNAPSHOTS))
+                .switch("--overwrite"),
         ),
-        None,
     );
     other_version(case, finding)
 }
@@ -201,7 +201,7 @@ fn other_version(case: &Case<'_>, finding: Finding) -> Finding {
     finding
         .look(
             "See which snapshots are whole.",
-            Some(case.command(&format!("snapshots {}", case.inventory.placement_name))),
+            Some(case.command("snapshots").arg(&case.inventory.placement_name)),
         )
         .fix(
             format!(

@@ -51,12 +51,12 @@ fn invalid(case: &Case<'_>, rule: &Rule, index: &str) -> Finding {
     if let (Some(meant), Some(command)) = (meant, case.new_run_command()) {
         finding = finding.fix(
             format!("If {index} is meant, create a new run with its index, {meant}."),
-            Some(format!("{command} --snapshot {meant}")),
+            Some(command.flag("--snapshot", meant)),
         );
     }
     finding = finding.look(
         "See which snapshots there are.",
-        Some(case.command(&format!("snapshots {placement}"))),
+        Some(case.command("snapshots").arg(placement)),
     );
     finding.fix(
         format!(

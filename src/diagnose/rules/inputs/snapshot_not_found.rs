@@ -95,13 +95,13 @@ fn missing(case: &Case<'_>, rule: &Rule, index: &str) -> Finding {
         return finding.fix(
             format!("Create a new run with this index: {} is over.", run.name),
             case.new_run_command()
-                .map(|command| format!("{command} --snapshot {index}")),
+                .map(|command| command.flag("--snapshot", index)),
         );
     }
     finding
         .look(
             "See which snapshots there are.",
-            Some(case.command(&format!("snapshots {}", inventory.placement_name))),
+            Some(case.command("snapshots").arg(&inventory.placement_name)),
         )
         .fix(
             format!(

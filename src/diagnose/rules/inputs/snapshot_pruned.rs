@@ -58,7 +58,7 @@ fn pruned(case: &Case<'_>, rule: &Rule, index: &str, lowest: u64) -> Finding {
     finding
         .look(
             "See which snapshots are left, and which runs rolled them out.",
-            Some(case.command(&format!("snapshots {}", object.name))),
+            Some(case.command("snapshots").arg(&object.name)),
         )
         .fix(
             format!(
@@ -67,17 +67,14 @@ fn pruned(case: &Case<'_>, rule: &Rule, index: &str, lowest: u64) -> Finding {
                 run.name
             ),
             case.new_run_command()
-                .map(|command| format!("{command} --snapshot {lowest}")),
+                .map(|command| command.flag("--snapshot", lowest.to_string())),
         )
         .fix(
             "Or put the old content back on the hub and roll that out with a new run.",
             case.new_run_command(),
         )
         .fix(
-            format!(
-                "Keep more from now on: raise `spec.revisionHistoryLimit` with `kubectl edit {}`.",
-                failing::for_kubectl(&object)
-            ),
-            None,
+            "Keep more from now on: raise `spec.revisionHistoryLimit`.",
+            Some(object.kubectl("edit")),
         )
 }

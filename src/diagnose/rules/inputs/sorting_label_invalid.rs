@@ -10,6 +10,7 @@ use crate::kubefleet::Concept;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::messages::Cause;
 use crate::rollout::placing::sorting_number;
+use crate::diagnose::steps;
 
 /// The controller names the first such cluster only; a missing label prints as an empty value.
 /// Source: updaterun/initialization.go:computeRunStageStatus.
@@ -131,15 +132,15 @@ fn invalid(case: &Case<'_>, rule: &Rule, key: &str, value: Option<&str>, cluster
     }
     finding = finding.fix(
         format!(
-            "Give {} a whole number: `kubectl label memberclusters NAME --overwrite {key}=NUMBER`; \
-             or take `sortingLabelKey` from the stage, which then goes by name.",
+            "Give {} a whole number as its label; or take `sortingLabelKey` from the stage, which \
+             then goes by name.",
             if others.is_empty() {
                 cluster.to_owned()
             } else {
                 "each of these clusters".to_owned()
             }
         ),
-        None,
+        Some(steps::label("NAME", format!("{key}=NUMBER")).switch("--overwrite")),
     );
     failing::then_new_run(case, finding)
 }

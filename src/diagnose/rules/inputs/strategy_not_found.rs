@@ -77,10 +77,7 @@ fn missing(case: &Case<'_>, rule: &Rule, name: &str) -> Finding {
             format!(
                 "If {similar} is meant, create a new run that names it: the field is immutable."
             ),
-            Some(case.command(&format!(
-                "run NEW --placement {} --strategy {similar}",
-                inventory.placement_name
-            ))),
+            Some(case.command("run").arg("NEW").flag("--placement", &inventory.placement_name).flag("--strategy", similar)),
         );
     }
     finding = finding.fix(

@@ -9,6 +9,7 @@ use crate::diagnose::rules::Rule;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, duration, names};
 use crate::rollout::Phase;
+use crate::diagnose::steps;
 
 /// Deleting a run takes seconds: only its approval requests go with it.
 const LONG: SignedDuration = SignedDuration::from_secs(120);
@@ -88,19 +89,18 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         );
     } else if long {
         finding = finding.look(
-            "See whether the hub agent runs: it takes its finalizer off. `kubectl get deployment -A \
-             | grep hub-agent` on the hub, and its log.",
-            None,
+            "See whether the hub agent runs, which removes its finalizer, and read its log.",
+            Some(steps::hub_agent()),
         );
     } else {
         finding = finding.look(
             "Wait until it is gone.",
-            Some(case.command(&format!("status {}", run.meta.name))),
+            Some(case.command("status").arg(&run.meta.name)),
         );
     }
     vec![finding.look(
         "See which snapshot each cluster has now.",
-        Some(case.command(&format!("status {}", placement(case, run)))),
+        Some(case.command("status").arg(placement(case, run))),
     )]
 }
 

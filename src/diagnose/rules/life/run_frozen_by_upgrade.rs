@@ -65,6 +65,6 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     }
     vec![finding.fix(
         "Start it: it goes on where it was.",
-        Some(case.command(&format!("run {}", run.meta.name))),
+        Some(case.command("run").arg(&run.meta.name)),
     )]
 }

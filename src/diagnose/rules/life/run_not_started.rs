@@ -55,11 +55,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         finding
             .fix(
                 "Start it when its stages are as you want them.",
-                Some(case.command(&format!("run {}", run.meta.name))),
+                Some(case.command("run").arg(&run.meta.name)),
             )
             .look(
                 "See which clusters each stage would update.",
-                Some(case.command(&format!("status {}", run.meta.name))),
+                Some(case.command("status").arg(&run.meta.name)),
             ),
     ]
 }

@@ -76,12 +76,12 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         finding
             .fix(
                 "Let it go on where it stopped.",
-                Some(case.command(&format!("resume {}", run.meta.name))),
+                Some(case.command("resume").arg(&run.meta.name)),
             )
             .disrupt(
                 "Or give it up: clusters that are done keep what they have, the others stay as they \
                  were.",
-                Some(case.command(&format!("delete {}", run.meta.name))),
+                Some(case.command("delete").arg(&run.meta.name)),
             ),
     ]
 }

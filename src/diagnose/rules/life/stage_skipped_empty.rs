@@ -5,6 +5,7 @@ use crate::diagnose::finding::enumerate;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
 use crate::rollout::StageState;
+use crate::diagnose::steps;
 
 /// A stage without clusters runs none of its tasks either: nobody is asked, nothing is waited for.
 /// Up to KubeFleet 0.3.1 its tasks were run. Source: updaterun/execution.go:execute.
@@ -59,9 +60,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 );
             }
             finding.look(
-                "If clusters were meant to be in it, compare their labels with its selector: \
-                 `kubectl get membercluster --show-labels`.",
-                None,
+                "If clusters were meant to be in it, compare their labels with its selector.",
+                Some(steps::show_labels()),
             )
         })
         .collect()

@@ -6,6 +6,7 @@ use crate::diagnose::case::Case;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
 use crate::kubefleet::{Concept, duration};
+use crate::diagnose::steps;
 
 /// After this long without any change the controller counts as silent.
 const QUIET: SignedDuration = SignedDuration::from_secs(120);
@@ -84,12 +85,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     finding = finding
         .look(
             "If the change is seconds old, look again: the controller takes it up at once.",
-            Some(case.command(&format!("diagnose {}", run.meta.name))),
+            Some(case.command("diagnose").arg(&run.meta.name)),
         )
         .look(
-            "If it stays, see whether the hub agent runs: `kubectl get deployment -A | grep \
-             hub-agent` on the hub, and its log.",
-            None,
+            "If it stays, see whether the hub agent runs, and read its log.",
+            Some(steps::hub_agent()),
         );
     vec![finding]
 }

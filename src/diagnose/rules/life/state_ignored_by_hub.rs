@@ -60,14 +60,14 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     if !known {
         finding = finding.fix(
             "Should it stand still since an upgrade of the hub agent, start it.",
-            Some(case.command(&format!("run {}", run.meta.name))),
+            Some(case.command("run").arg(&run.meta.name)),
         );
     }
     vec![
         finding
             .disrupt(
                 "To halt it, delete the run: clusters keep what they have.",
-                Some(case.command(&format!("delete {}", run.meta.name))),
+                Some(case.command("delete").arg(&run.meta.name)),
             )
             .fix(
                 "KubeFleet 0.2 and later honour the field. Before the hub agent is upgraded let the \

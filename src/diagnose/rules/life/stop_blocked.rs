@@ -84,12 +84,12 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             .look(
                 "Mend what holds the clusters back: the run then stops by itself at the \
                  controller's next look.",
-                Some(case.command(&format!("diagnose {}", run.meta.name))),
+                Some(case.command("diagnose").arg(&run.meta.name)),
             )
             .disrupt(
                 "Or delete the run: that works at any time, takes nothing back, and frees the \
                  placement for a new run.",
-                Some(case.command(&format!("delete {}", run.meta.name))),
+                Some(case.command("delete").arg(&run.meta.name)),
             ),
     ]
 }

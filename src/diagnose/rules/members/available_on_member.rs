@@ -49,11 +49,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 None,
             );
             finding = finding.fix(
-                format!(
-                    "If it stays so, see that the member agent runs and reaches the hub: {}.",
-                    group.kubectl_in("fleet-system", "get pods")
-                ),
-                None,
+                "If it stays so, see that the member agent runs and reaches the hub.",
+ Some(group.kubectl_in("fleet-system", "get").arg("pods")),
             );
             group.goes_on(finding)
         },

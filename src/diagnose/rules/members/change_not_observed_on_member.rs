@@ -63,11 +63,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 );
             }
             finding = finding.look(
-                format!(
-                    "Look whether the cluster's controllers run: {}.",
-                    group.kubectl_in("", "get leases -A")
-                ),
-                None,
+                "Look whether the cluster's controllers run.",
+ Some(group.kubectl_in("", "get").arg("leases").switch("-A")),
             );
             finding = finding.fix(
                 "Mend the control plane of the member: its kube-controller-manager does not work, or \

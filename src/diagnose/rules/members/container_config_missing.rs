@@ -44,11 +44,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 };
             }
             finding = finding.look(
-                format!(
-                    "See what there is: {}.",
-                    group.kubectl("get configmaps,secrets")
-                ),
-                None,
+                "See what there is.",
+ Some(group.kubectl("get").arg("configmaps,secrets")),
             );
             finding = finding.fix(
                 "If it is made on the member (by an operator, or by hand), make it there under this \

@@ -85,15 +85,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 }
             }
             finding = finding.look(
-                format!(
-                    "Read what it said before it ended: {}.",
-                    group.kubectl(&format!(
-                        "logs {} -c {} --previous",
-                        group.pod(),
-                        group.container()
-                    ))
-                ),
-                None,
+                "Read what it said before it ended.",
+ Some(group.kubectl("logs").arg(group.pod()).flag("-c", group.container()).switch("--previous")),
             );
             finding = finding.fix(
                 "If something is missing on the member (a database, a permission, a host name), \

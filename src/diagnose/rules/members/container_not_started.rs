@@ -47,11 +47,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 );
             }
             finding = finding.look(
-                format!(
-                    "Look at the pod: {}.",
-                    group.kubectl(&format!("describe pod {}", group.pod()))
-                ),
-                None,
+                "Look at the pod.",
+ Some(group.kubectl("describe").arg("pod").arg(group.pod())),
             );
             finding = group.goes_on(finding);
             group.new_run(

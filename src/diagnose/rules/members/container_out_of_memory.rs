@@ -67,15 +67,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 }
             }
             finding = finding.look(
-                format!(
-                    "See what it used and what it said: {}.",
-                    group.kubectl(&format!(
-                        "logs {} -c {} --previous",
-                        group.pod(),
-                        group.container()
-                    ))
-                ),
-                None,
+                "See what it used and what it said.",
+ Some(group.kubectl("logs").arg(group.pod()).flag("-c", group.container()).switch("--previous")),
             );
             if limits.is_empty() {
                 finding = finding.fix(

@@ -61,13 +61,10 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 );
             }
             finding = finding.look(
-                format!(
-                    "Look at the definition and at those beside it: {} and {}.",
-                    group.kubectl(&format!("describe crd {}", meta.name)),
-                    group.kubectl("get crds")
-                ),
-                None,
+                "Look at the definition.",
+ Some(group.kubectl("describe").arg("crd").arg(&meta.name)),
             );
+            finding = finding.look("Look at those beside it.", Some(group.kubectl("get").arg("crds")));
             if names {
                 finding = finding.disrupt(
                     "If the other definition is not needed, delete it; all its objects go with it.",

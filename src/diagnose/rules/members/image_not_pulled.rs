@@ -79,11 +79,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 };
             }
             finding = finding.look(
-                format!(
-                    "Look at the pod's events: {} names the registry and its answer.",
-                    group.kubectl(&format!("describe pod {}", group.pod()))
-                ),
-                None,
+                "Look at the pod's events: they name the registry and its answer.",
+ Some(group.kubectl("describe").arg("pod").arg(group.pod())),
             );
             finding = finding.fix(repair(one), None);
             finding = group.goes_on(finding);

@@ -50,11 +50,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 );
             }
             finding = finding.look(
-                format!(
-                    "Read what it waits for: {}.",
-                    group.kubectl(&format!("logs {} -c {}", group.pod(), group.container()))
-                ),
-                None,
+                "Read what it waits for.",
+ Some(group.kubectl("logs").arg(group.pod()).flag("-c", group.container())),
             );
             finding = finding.fix(
                 "Give the member what it waits for (a database, another service, a migration).",

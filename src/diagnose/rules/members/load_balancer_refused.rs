@@ -64,11 +64,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 finding = looks::event(finding, cluster, event);
             }
             finding = finding.look(
-                format!(
-                    "Read the whole text: {}.",
-                    group.kubectl(&format!("describe service {name}"))
-                ),
-                None,
+                "Read the whole text.",
+ Some(group.kubectl("describe").arg("service").arg(name)),
             );
             finding = finding.fix(
                 "Mend on the member what the text names: a quota of addresses, a subnet, a \

@@ -6,6 +6,7 @@ use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
 use crate::kubefleet::{Concept, duration};
 use crate::member::Closed;
+use crate::words::Command;
 
 /// That a cluster cannot be reached from here may be our own network. Together with an agent that
 /// has stopped reporting to the hub it says that the cluster itself is away.
@@ -48,12 +49,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     )
                     .evidence(member.object(), "API server", why.clone())
                     .look(
-                        format!(
-                            "Look at the cluster's control plane, its nodes and the network before \
-                             it: `kubectl --context {} get --raw /readyz`.",
-                            needed.name
-                        ),
-                        None,
+                        "Look at the cluster's control plane, its nodes and the network before it.",
+                        Some(Command::member(needed.name, "get").flag("--raw", "/readyz")),
                     )
                     .fix(
                         "Bring the cluster back: its agent then goes on by itself, and so does the \

@@ -69,11 +69,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     );
             }
             finding = finding.look(
-                format!(
-                    "Look at the node: {}.",
-                    group.kubectl_in("", &format!("describe node {node}"))
-                ),
-                None,
+                "Look at the node.",
+ Some(group.kubectl_in("", "describe").arg("node").arg(*node)),
             );
             finding = finding.fix(
                 "Bring the node back, or remove it from the cluster so that its pods are replaced.",

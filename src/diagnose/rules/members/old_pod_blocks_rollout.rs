@@ -64,18 +64,12 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     );
             }
             finding = finding.look(
-                format!(
-                    "See why the old pod is not ready: {}.",
-                    group.kubectl(&format!("describe pod {pod}"))
-                ),
-                None,
+                "See why the old pod is not ready.",
+ Some(group.kubectl("describe").arg("pod").arg(pod)),
             );
             finding = finding.disrupt(
-                format!(
-                    "Delete the old pod, so that it comes back with the new template: {}.",
-                    group.kubectl(&format!("delete pod {pod}"))
-                ),
-                None,
+                "Delete the old pod, so that it comes back with the new template.",
+ Some(group.kubectl("delete").arg("pod").arg(pod)),
             );
             group.goes_on(finding)
         },

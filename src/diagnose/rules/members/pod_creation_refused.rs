@@ -42,11 +42,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 );
             }
             finding = finding.look(
-                format!(
-                    "Look at the workload's events: {}.",
-                    group.kubectl("get events --field-selector reason=FailedCreate")
-                ),
-                None,
+                "Look at the workload's events.",
+ Some(group.kubectl("get").arg("events").flag("--field-selector", "reason=FailedCreate")),
             );
             finding = finding.fix(repair, None);
             finding = group.goes_on(finding);

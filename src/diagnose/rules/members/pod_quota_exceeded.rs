@@ -67,11 +67,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             }
             let quota = quotas.first().unwrap_or(&"");
             finding = finding.look(
-                format!(
-                    "See what is used: {}.",
-                    group.kubectl(&format!("describe resourcequota {quota}"))
-                ),
-                None,
+                "See what is used.",
+ Some(group.kubectl("describe").arg("resourcequota").arg(*quota)),
             );
             finding = finding.fix(
                 "Raise the quota on the member, or remove what fills it; a rolling update needs room \

@@ -50,11 +50,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 finding = looks::event(finding, cluster, event);
             }
             finding = finding.look(
-                format!(
-                    "Look at the pod's events: {}.",
-                    group.kubectl(&format!("describe pod {}", group.pod()))
-                ),
-                None,
+                "Look at the pod's events.",
+ Some(group.kubectl("describe").arg("pod").arg(group.pod())),
             );
             finding = finding.fix(
                 if volumes {

@@ -51,13 +51,10 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 );
             }
             finding = finding.look(
-                format!(
-                    "Look at the nodes and at what the pod asks for: {} and {}.",
-                    group.kubectl_in("", "get nodes -o wide"),
-                    group.kubectl(&format!("describe pod {}", group.pod()))
-                ),
-                None,
+                "Look at the nodes.",
+ Some(group.kubectl_in("", "get").arg("nodes").flag("-o", "wide")),
             );
+            finding = finding.look("Look at what the pod asks for.", Some(group.kubectl("describe").arg("pod").arg(group.pod())));
             if *gated {
                 finding = finding.look(
                     "Find out who removes the pod's schedulingGates (a queue, a quota controller), \

@@ -57,13 +57,10 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             }
             let (pod, container) = (group.pod(), group.container());
             finding = finding.look(
-                format!(
-                    "See what the probe got, and what the program says: {} and {}.",
-                    group.kubectl(&format!("describe pod {pod}")),
-                    group.kubectl(&format!("logs {pod} -c {container}"))
-                ),
-                None,
+                "See what the probe got.",
+ Some(group.kubectl("describe").arg("pod").arg(pod)),
             );
+            finding = finding.look("Read what the program says.", Some(group.kubectl("logs").arg(pod).flag("-c", container)));
             finding = finding.fix(
                 "If the program waits for something on the member (a database, another service), \
                  mend that there.",

@@ -60,12 +60,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 );
             }
             finding = finding.look(
-                format!(
-                    "Find out which controller sets this condition (a load balancer's or a service \
-                     mesh's, as its name says), and why it does not: {}.",
-                    group.kubectl(&format!("describe pod {}", group.pod()))
-                ),
-                None,
+                "Find out which controller sets this condition (a load balancer's or a service mesh's, as its name says), and why it does not.",
+ Some(group.kubectl("describe").arg("pod").arg(group.pod())),
             );
             finding = finding.fix(
                 "Mend that controller on the member, or what it checks: a target's health, say.",

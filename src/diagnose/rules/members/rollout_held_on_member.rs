@@ -66,30 +66,21 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 );
             }
             finding = finding.look(
-                format!(
-                    "Look at the workload: {}.",
-                    group.kubectl(&format!("rollout status {word} {name} --watch=false"))
-                ),
-                None,
+                "Look at the workload.",
+ Some(group.kubectl("rollout status").arg(&word).arg(name).switch("--watch=false")),
             );
             finding = match held {
                 Held::Paused => finding.fix(
-                    format!(
-                        "If somebody paused it on the member, let it go on: {}.",
-                        group.kubectl(&format!("rollout resume {word} {name}"))
-                    ),
-                    None,
+                    "If somebody paused it on the member, let it go on.",
+ Some(group.kubectl("rollout resume").arg(&word).arg(name)),
                 ),
                 Held::Partition(_) => finding.fix(
                     "If the partition was set on the member, set it back to 0 there.",
                     None,
                 ),
                 Held::OnDelete => finding.disrupt(
-                    format!(
-                        "Delete the old pods, one after the other, and let them come back: {}.",
-                        group.kubectl("delete pod NAME")
-                    ),
-                    None,
+                    "Delete the old pods, one after the other, and let them come back.",
+ Some(group.kubectl("delete").arg("pod").arg("NAME")),
                 ),
             };
             finding = group.goes_on(finding);

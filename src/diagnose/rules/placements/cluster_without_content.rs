@@ -77,10 +77,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     vec![finding.fix(
         "Roll the placement out with a new run; it takes all clusters that are scheduled by then.",
         case.new_run_command().or_else(|| {
-            Some(case.command(&format!(
-                "run NEW --placement {} --strategy STRATEGY",
-                inventory.placement_name
-            )))
+            Some(case.command("run").arg("NEW").flag("--placement", &inventory.placement_name).flag("--strategy", "STRATEGY"))
         }),
     )]
 }

@@ -80,17 +80,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         finding
             .look(
                 "See what a run would do.",
-                Some(case.command(&format!(
-                    "plan --placement {} --strategy STRATEGY",
-                    object.name
-                ))),
+                Some(case.command("plan").flag("--placement", &object.name).flag("--strategy", "STRATEGY")),
             )
             .fix(
                 "Start the first run.",
-                Some(case.command(&format!(
-                    "run RUN --placement {} --strategy STRATEGY",
-                    object.name
-                ))),
+                Some(case.command("run").arg("RUN").flag("--placement", &object.name).flag("--strategy", "STRATEGY")),
             ),
     ]
 }

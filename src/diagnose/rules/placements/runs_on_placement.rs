@@ -48,7 +48,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     }
     vec![finding.look(
         "See which run rolled out which version when.",
-        Some(case.command(&format!("history {}", object.name))),
+        Some(case.command("history").arg(&object.name)),
     )]
 }
 

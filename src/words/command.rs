@@ -1,0 +1,289 @@
+//! A command as a list of words.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Serialize, Serializer};
+
+use super::quote;
+
+/// A command that is suggested to people and programs: kubectl's own, or one of this plugin.
+///
+/// What comes from a cluster goes in as an operand or as a flag's value, and stays one word
+/// whatever is in it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Command {
+    program: Program,
+    words: Vec<Word>,
+    namespace: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Program {
+    /// One of ours.
+    Fleet,
+    /// kubectl, on the hub.
+    Hub,
+    /// kubectl, in a member cluster.
+    Member(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Word {
+    /// It stands as it is: a verb, or a flag, with its value behind it as another word.
+    Fixed(String),
+    /// It is no flag, whatever it begins with.
+    Operand(String),
+}
+
+impl Command {
+    /// One of ours: `kubectl fleet-stage VERB`. A verb may be several words.
+    pub fn fleet(verb: &'static str) -> Self {
+        Self::new(Program::Fleet, verb)
+    }
+
+    /// kubectl on the hub: `kubectl VERB`.
+    pub fn kubectl(verb: &'static str) -> Self {
+        Self::new(Program::Hub, verb)
+    }
+
+    /// kubectl in a member cluster: `kubectl --context CONTEXT_OF_CLUSTER VERB`. Who knows the
+    /// context puts it in.
+    pub fn member(cluster: impl Into<String>, verb: &'static str) -> Self {
+        Self::new(Program::Member(clean(cluster.into())), verb)
+    }
+
+    fn new(program: Program, verb: &str) -> Self {
+        let verbs = verb.split_whitespace();
+        Self {
+            program,
+            words: verbs.map(|verb| Word::Fixed(verb.to_owned())).collect(),
+            namespace: String::new(),
+        }
+    }
+
+    /// Adds a name, or whatever else is no flag.
+    #[must_use]
+    pub fn arg(mut self, operand: impl Into<String>) -> Self {
+        self.words.push(Word::Operand(clean(operand.into())));
+        self
+    }
+
+    /// Adds names.
+    #[must_use]
+    pub fn args<S: Into<String>>(self, operands: impl IntoIterator<Item = S>) -> Self {
+        operands.into_iter().fold(self, Self::arg)
+    }
+
+    /// Adds a flag without a value.
+    #[must_use]
+    pub fn switch(mut self, flag: &str) -> Self {
+        self.words.push(Word::Fixed(flag.to_owned()));
+        self
+    }
+
+    /// Adds a flag and its value, as two words where that cannot be misread.
+    #[must_use]
+    pub fn flag(mut self, flag: &str, value: impl Into<String>) -> Self {
+        let value = clean(value.into());
+        if value.starts_with('-') {
+            return self.joined(flag, value);
+        }
+        self.words.push(Word::Fixed(flag.to_owned()));
+        self.words.push(Word::Fixed(value));
+        self
+    }
+
+    /// Adds a flag and its value as one word: `--for=succeeded`.
+    #[must_use]
+    pub fn joined(mut self, flag: &str, value: impl Into<String>) -> Self {
+        let value = clean(value.into());
+        self.words.push(Word::Fixed(format!("{flag}={value}")));
+        self
+    }
+
+    /// Sets the namespace; without a name there is none.
+    #[must_use]
+    pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
+        self.namespace = clean(namespace.into());
+        self
+    }
+
+    /// Whether it is one of ours.
+    pub fn is_ours(&self) -> bool {
+        self.program == Program::Fleet
+    }
+
+    /// The first of its verbs.
+    pub fn verb(&self) -> &str {
+        match self.words.first() {
+            Some(Word::Fixed(word)) => word,
+            _ => "",
+        }
+    }
+
+    /// The member cluster in which it is to be run.
+    pub fn cluster(&self) -> Option<&str> {
+        match &self.program {
+            Program::Member(cluster) => Some(cluster),
+            Program::Fleet | Program::Hub => None,
+        }
+    }
+
+    /// The words, for a program: no shell needs to read them.
+    pub fn argv(&self) -> Vec<String> {
+        self.spelled(&Spelling::default())
+    }
+
+    /// The words where it is called otherwise, leads elsewhere, or a member's context is known.
+    pub fn spelled(&self, spelling: &Spelling<'_>) -> Vec<String> {
+        let mut words: Vec<String> = match &self.program {
+            Program::Fleet if !spelling.program.is_empty() => spelling
+                .program
+                .iter()
+                .map(|&word| word.to_owned())
+                .collect(),
+            Program::Fleet => vec!["kubectl".to_owned(), "fleet-stage".to_owned()],
+            Program::Hub => vec!["kubectl".to_owned()],
+            Program::Member(cluster) => {
+                let context = spelling
+                    .context
+                    .map_or_else(|| format!("CONTEXT_OF_{cluster}"), str::to_owned);
+                let mut words = vec!["kubectl".to_owned()];
+                push_flag(&mut words, "--context", &context);
+                if !self.namespace.is_empty() {
+                    push_flag(&mut words, "-n", &self.namespace);
+                }
+                words
+            }
+        };
+        let looks_like_a_flag =
+            |word: &Word| matches!(word, Word::Operand(word) if word.starts_with('-'));
+        let hidden = self.words.iter().any(looks_like_a_flag);
+        let mut last = Vec::new();
+        for word in &self.words {
+            match word {
+                Word::Operand(word) if hidden => last.push(word.clone()),
+                Word::Fixed(word) | Word::Operand(word) => words.push(word.clone()),
+            }
+        }
+        if !matches!(self.program, Program::Member(_)) {
+            if !self.namespace.is_empty() {
+                push_flag(&mut words, "-n", &self.namespace);
+            }
+            words.extend(spelling.flags.iter().cloned());
+        }
+        if hidden {
+            words.push("--".to_owned());
+            words.extend(last);
+        }
+        words
+    }
+}
+
+/// How commands are written for somebody: by default as reports do.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Spelling<'a> {
+    /// The words that call the plugin.
+    pub program: &'a [&'a str],
+    /// The words that lead to the hub.
+    pub flags: &'a [String],
+    /// The context that leads into the command's member cluster.
+    pub context: Option<&'a str>,
+}
+
+fn push_flag(words: &mut Vec<String>, flag: &str, value: &str) {
+    if value.starts_with('-') {
+        words.push(format!("{flag}={value}"));
+    } else {
+        words.push(flag.to_owned());
+        words.push(value.to_owned());
+    }
+}
+
+/// No argument of a program can hold the character that ends it.
+fn clean(word: String) -> String {
+    if word.contains('\0') {
+        word.replace('\0', "\u{fffd}")
+    } else {
+        word
+    }
+}
+
+/// Words as a line for a shell.
+pub fn line<S: AsRef<str>>(words: impl IntoIterator<Item = S>) -> String {
+    let words: Vec<_> = words.into_iter().map(|word| quote(word.as_ref())).collect();
+    words.join(" ")
+}
+
+/// The line to paste, as reports have it.
+impl fmt::Display for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&line(self.argv()))
+    }
+}
+
+/// A command in a document, beside other fields; absent where there is none.
+#[derive(Serialize, JsonSchema)]
+struct Fields {
+    /// The command, when there is one, as it is pasted into a shell.
+    command: Option<String>,
+    /// Its words, for a program that runs it without a shell.
+    argv: Option<Vec<String>>,
+}
+
+impl Serialize for Command {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let argv = self.argv();
+        let command = Some(line(&argv));
+        let argv = Some(argv);
+        Fields { command, argv }.serialize(serializer)
+    }
+}
+
+impl JsonSchema for Command {
+    fn schema_name() -> Cow<'static, str> {
+        "Command".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Fields::json_schema(generator)
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+}
+
+/// `next` and `nextArgv`: for a document whose own command comes next.
+pub mod as_next {
+    use serde::ser::SerializeMap;
+    use serde::{Serialize, Serializer};
+
+    use super::{Command, line};
+
+    /// Writes the fields, when there is a command.
+    pub fn serialize<S: Serializer>(
+        command: &Option<Command>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        if let Some(command) = command {
+            let argv = command.argv();
+            map.serialize_entry("next", &line(&argv))?;
+            map.serialize_entry("nextArgv", &argv)?;
+        }
+        map.end()
+    }
+
+    /// The fields, for schemas.
+    #[derive(Serialize, schemars::JsonSchema)]
+    #[serde(rename_all = "camelCase")]
+    pub struct Fields {
+        /// The command that comes next, when there is one, as it is pasted into a shell.
+        next: Option<String>,
+        /// Its words, for a program that runs it without a shell.
+        next_argv: Option<Vec<String>>,
+    }
+}

@@ -1,0 +1,82 @@
+//! What to do, in sentences and commands.
+
+use std::fmt;
+
+use super::Command;
+
+/// What to do: sentences, and commands that each stand on a line of their own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hint(Vec<Line>);
+
+/// One line of a hint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Line {
+    /// A sentence. Text from a cluster may be in it: it is one line, whatever it holds.
+    Text(String),
+    /// A command.
+    Command(Command),
+}
+
+impl Hint {
+    /// A sentence.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(vec![Line::Text(text.into())])
+    }
+
+    /// Adds a command.
+    #[must_use]
+    pub fn command(mut self, command: Command) -> Self {
+        self.0.push(Line::Command(command));
+        self
+    }
+
+    /// Adds commands.
+    #[must_use]
+    pub fn commands(self, commands: impl IntoIterator<Item = Command>) -> Self {
+        commands.into_iter().fold(self, Self::command)
+    }
+
+    /// Adds a sentence.
+    #[must_use]
+    pub fn text(mut self, text: impl Into<String>) -> Self {
+        self.0.push(Line::Text(text.into()));
+        self
+    }
+
+    /// The lines.
+    pub fn lines(&self) -> &[Line] {
+        &self.0
+    }
+}
+
+impl From<&str> for Hint {
+    fn from(text: &str) -> Self {
+        Self::new(text)
+    }
+}
+
+impl From<String> for Hint {
+    fn from(text: String) -> Self {
+        Self::new(text)
+    }
+}
+
+impl From<&Self> for Hint {
+    fn from(hint: &Self) -> Self {
+        hint.clone()
+    }
+}
+
+/// As reports have it; on a terminal, commands lead to the hub that was asked.
+impl fmt::Display for Hint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, line) in self.0.iter().enumerate() {
+            let gap = if at == 0 { "" } else { "\n" };
+            match line {
+                Line::Text(text) => write!(f, "{gap}{text}")?,
+                Line::Command(command) => write!(f, "{gap}  {command}")?,
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,9 @@
+//! Commands that people paste, and advice that holds them: built from words, quoted at one place.
+
+mod command;
+mod hint;
+mod quoting;
+
+pub use command::{Command, Spelling, as_next, line};
+pub use hint::{Hint, Line};
+pub use quoting::{is_harmful, quote};
