@@ -1,1 +1,1 @@
-complete --keep-order --exclusive --command kubectl-fleet-stage --arguments "(FLEET_STAGE_COMPLETE=fish kubectl-fleet-stage -- (commandline --current-process --tokenize --cut-at-cursor) (commandline --current-token))"
+complete --keep-order --exclusive --command kubectl-fleet-stage --arguments "(FLEET_STAGE_COMPLETE=fish kubectl-fleet-stage -- (commandline --current-process --tokenize --cut-at-cursor) (commandline --current-token --tokenize))"

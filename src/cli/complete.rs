@@ -37,6 +37,20 @@ if [[ "${funcstack[1]}" == _kubectl-fleet-stage ]]; then
     _clap_dynamic_completer_kubectl_fleet_stage "$@"
 fi
 "#;
+/// How a script passes the words: clap's as they are typed, ours without their quotes, of which the
+/// last may be open still. What is inserted, both shells quote.
+const UNQUOTED: [(&str, &str, &str); 2] = [
+    (
+        ZSH,
+        r#""${words[@]}""#,
+        r#""${(@Q)words[1,CURRENT-1]}" "${(Q)${:-${words[CURRENT]}${compstate[quote]}}}""#,
+    ),
+    (
+        FISH,
+        "(commandline --current-token)",
+        "(commandline --current-token --tokenize)",
+    ),
+];
 /// The variable in which zsh says at which word the cursor is.
 const ZSH_INDEX: &str = "_CLAP_COMPLETE_INDEX";
 /// What kubectl's shell function does with the candidates, as a sum: put no space after the only one,
@@ -81,6 +95,11 @@ pub fn script(shell: &str) -> Option<String> {
         .write_registration(VARIABLE, PROGRAM, PROGRAM, PROGRAM, &mut script)
         .ok()?;
     let mut script = String::from_utf8_lossy(&script).trim_end().to_owned() + "\n";
+    for (of, theirs, ours) in UNQUOTED {
+        if shell == of {
+            script = script.replace(theirs, ours);
+        }
+    }
     if shell == ZSH {
         script.push_str(AUTOLOADED);
     }
