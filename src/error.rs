@@ -72,6 +72,7 @@ impl From<HubError> for Error {
                 HubError::Forbidden(_) => Exit::Incomplete,
                 HubError::NotFound(_) => Exit::NotFound,
                 HubError::Interrupted => Exit::Interrupted,
+                HubError::OutOfTime(_) => Exit::Stuck,
                 _ => Exit::Error,
             },
         }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::following::{Following, Look};
 use crate::diagnose::status::Status;
 use crate::error::Error;
-use crate::hub::News;
+use crate::hub::{self, News};
 use crate::render::status::{beginning, changes, line};
 use crate::ui::{Progress, Ui};
 
@@ -18,8 +18,8 @@ const MINUTE: Duration = Duration::from_mins(1);
 pub(super) enum End<D> {
     /// With what the wait was for, and the state at that moment.
     Decided(D, Box<Status>),
-    /// It took too long.
-    TimedOut(Box<Status>),
+    /// It took too long; the last state, where the hub has told one.
+    TimedOut(Option<Box<Status>>),
     /// What was followed does not exist any more.
     Gone,
     /// The user wants it to end.
@@ -35,9 +35,24 @@ pub(super) fn until<D>(
     ui: &mut Ui,
     decide: &mut dyn FnMut(&Status) -> Option<D>,
 ) -> Result<End<D>, Error> {
+    // Without any time there is one look, which takes what its requests may take.
+    let end = timeout.filter(|limit| !limit.is_zero());
+    following.end_at(end.map(hub::TimeLimit::after));
+    let ended = look_until(following, wanted, timeout, ui, decide);
+    following.end_at(None);
+    ended
+}
+
+fn look_until<D>(
+    following: &mut Following<'_>,
+    wanted: &str,
+    timeout: Option<Duration>,
+    ui: &mut Ui,
+    decide: &mut dyn FnMut(&Status) -> Option<D>,
+) -> Result<End<D>, Error> {
     let begun = Instant::now();
     let mut talk = Talk::new(wanted, ui);
-    let mut last: Option<Status> = None;
+    let mut last: Option<Box<Status>> = None;
     loop {
         let status = match following.look() {
             Ok(Look::State(status)) => status,
@@ -49,13 +64,17 @@ pub(super) fn until<D>(
                 talk.end();
                 return Ok(End::Interrupted);
             }
+            Ok(Look::Late) => {
+                talk.end();
+                return Ok(End::TimedOut(last));
+            }
             Err(error) => {
                 talk.end();
                 return Err(error);
             }
         };
         let away = following.away().map(ToString::to_string);
-        talk.tell(last.as_ref(), &status, away.as_deref(), ui);
+        talk.tell(last.as_deref(), &status, away.as_deref(), ui);
         if let Some(decision) = decide(&status) {
             talk.end();
             return Ok(End::Decided(decision, status));
@@ -63,9 +82,9 @@ pub(super) fn until<D>(
         let left = timeout.map(|limit| limit.saturating_sub(begun.elapsed()));
         if left.is_some_and(|left| left.is_zero()) {
             talk.end();
-            return Ok(End::TimedOut(status));
+            return Ok(End::TimedOut(Some(status)));
         }
-        last = Some(*status);
+        last = Some(status);
         if following.wait(left.map_or(TICK, |left| left.min(TICK))) == News::Interrupted {
             talk.end();
             return Ok(End::Interrupted);

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::hub::{Hub, HubError};
+use crate::hub::{Expected, Hub, HubError};
 use crate::kubefleet::names::AGENT_NAMESPACE;
 use crate::kubefleet::object::OWN_API_VERSION;
 use crate::kubefleet::path::encode;
@@ -46,9 +46,12 @@ pub(super) struct Agent {
 
 /// The hub agent's containers; none where it does not run on the hub.
 pub(super) fn agents(hub: &mut Hub) -> Result<Vec<Agent>, HubError> {
-    let pods = hub.read_path(&format!(
-        "/api/v1/namespaces/{AGENT_NAMESPACE}/pods?limit=500"
-    ))?;
+    let wanted = Expected::List {
+        group: "",
+        kind: "Pod",
+    };
+    let path = format!("/api/v1/namespaces/{AGENT_NAMESPACE}/pods?limit=500");
+    let pods = hub.read_path(&path, &wanted)?;
     Ok(of_pods(&pods))
 }
 

@@ -8,7 +8,7 @@ use super::reading::Reading;
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::hub::{Hub, HubError, Mirror, News};
+use crate::hub::{Hub, HubError, Mirror, News, TimeLimit};
 use crate::inventory::source::{HubFacts, Outcome};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::{Kind, ObjectRef};
@@ -35,6 +35,8 @@ pub(super) enum Look {
     Gone,
     /// The user wants it to end.
     Interrupted,
+    /// The hub did not say it in time.
+    Late,
 }
 
 impl<'r> Following<'r> {
@@ -62,12 +64,22 @@ impl<'r> Following<'r> {
         self.uid = (!uid.is_empty()).then(|| uid.to_owned());
     }
 
+    /// Until when it is waited for what the hub has to say; `None` for as long as its requests may
+    /// take.
+    pub(super) fn end_at(&mut self, end: Option<TimeLimit>) {
+        self.mirror.end_at(end);
+        self.hub.end_at(end);
+    }
+
     /// The state at this moment.
     pub(super) fn look(&mut self) -> Result<Look, Error> {
         let mut walk = Walk::shallow(self.target.clone());
         walk.drive(&mut self.mirror);
         if self.mirror.is_interrupted() {
             return Ok(Look::Interrupted);
+        }
+        if self.mirror.is_late() {
+            return Ok(Look::Late);
         }
         if let Some(error) = self.mirror.lost() {
             return Err(error.clone().into());

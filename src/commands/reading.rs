@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use jiff::Timestamp;
@@ -13,7 +14,7 @@ use crate::bundle::{self, Bundle};
 use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::hub::{Hub, HubError};
+use crate::hub::{Hub, HubError, TimeLimit};
 use crate::inventory::source::{Answer, HubFacts, Outcome, Query, Source};
 use crate::inventory::{Inventory, Walk, choose};
 use crate::kubefleet::object::{Body, Object};
@@ -86,6 +87,32 @@ pub fn open(
     open_keeping(&[], input, command, global, ui, clock)
 }
 
+/// Connects to the hub, for a command that has to end in this time. Without any time, or for no
+/// time at all, its requests have their own limit alone.
+pub fn open_within(
+    limit: Option<Duration>,
+    command: &'static str,
+    global: &Global,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Result<Reading, Error> {
+    let limit = limit.filter(|limit| !limit.is_zero());
+    let hub = connect(global, limit.map(TimeLimit::after), ui)?;
+    Ok(of_hub(hub, clock(), command, clock))
+}
+
+fn of_hub(hub: Hub, now: Timestamp, command: &'static str, clock: fn() -> Timestamp) -> Reading {
+    Reading {
+        place: Place::Hub(Box::new(hub)),
+        now,
+        clock,
+        again: Vec::new(),
+        command,
+        doubtful: Vec::new(),
+        done: Vec::new(),
+    }
+}
+
 /// The same; of objects of the concepts to `keep`, [`Reading::ask_with_texts`] gives the texts.
 pub fn open_keeping(
     keep: &'static [Concept],
@@ -96,16 +123,8 @@ pub fn open_keeping(
     clock: fn() -> Timestamp,
 ) -> Result<Reading, Error> {
     if input.files.is_empty() {
-        let hub = connect(global, ui)?;
-        return Ok(Reading {
-            place: Place::Hub(Box::new(hub)),
-            now: input.now.unwrap_or_else(clock),
-            clock,
-            again: Vec::new(),
-            command,
-            doubtful: Vec::new(),
-            done: Vec::new(),
-        });
+        let hub = connect(global, None, ui)?;
+        return Ok(of_hub(hub, input.now.unwrap_or_else(clock), command, clock));
     }
     let bundle = bundle::read_keeping(inputs(input, ui)?, keep)?;
     for warning in &bundle.warnings {
@@ -130,8 +149,9 @@ pub fn open_keeping(
     })
 }
 
-/// Connects to the hub that the flags and the kubeconfig name.
-pub fn connect(global: &Global, ui: &mut Ui) -> Result<Hub, Error> {
+/// Connects to the hub that the flags and the kubeconfig name; at `end` nothing is waited for any
+/// more.
+pub fn connect(global: &Global, end: Option<TimeLimit>, ui: &mut Ui) -> Result<Hub, Error> {
     let flags = global.connection(ui.has_terminal_input());
     let mut progress = ui.progress();
     let on_wait = Box::new(move |what: Option<&str>| match what {
@@ -139,7 +159,13 @@ pub fn connect(global: &Global, ui: &mut Ui) -> Result<Hub, Error> {
         None => progress.clear(),
     });
     let variable = |name: &str| std::env::var_os(name);
-    Ok(Hub::connect(&flags, global.limit(), &variable, on_wait)?)
+    Ok(Hub::connect(
+        &flags,
+        global.limit(),
+        end,
+        &variable,
+        on_wait,
+    )?)
 }
 
 fn inputs(input: &Input, ui: &mut Ui) -> Result<Vec<bundle::Input>, Error> {

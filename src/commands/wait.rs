@@ -2,7 +2,7 @@
 
 mod decide;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use jiff::{SignedDuration, Timestamp};
@@ -10,12 +10,13 @@ use jiff::{SignedDuration, Timestamp};
 use super::awaiting::{self, End};
 use super::following::Following;
 use super::global::Global;
-use super::reading::{self, Input};
+use super::reading;
 use super::status;
 use crate::diagnose::report::Verdict;
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::hub::HubError;
 use crate::kubefleet::{Concept, Kind, Scope, duration};
 use crate::render::escape;
 use crate::render::status::verdict;
@@ -90,7 +91,8 @@ pub fn run(
     ui: &mut Ui,
     clock: fn() -> Timestamp,
 ) -> Result<Exit, Error> {
-    let mut reading = reading::open(&Input::default(), "wait", global, ui, clock)?;
+    let begun = Instant::now();
+    let mut reading = reading::open_within(args.timeout, "wait", global, ui, clock)?;
     let namespace = global.namespace.as_deref();
     let target = reading.target_of(Some(&args.run), namespace, &[Concept::UpdateRun], ui)?;
     let mut following = Following::new(&mut reading, target)?;
@@ -98,9 +100,13 @@ pub fn run(
         let decision = decide(status, &args.conditions, args.keep_waiting);
         (decision != Decision::Wait).then_some(decision)
     };
-    match awaiting::until(&mut following, &wanted(args), args.timeout, ui, &mut look)? {
+    let left = args
+        .timeout
+        .map(|limit| limit.saturating_sub(begun.elapsed()));
+    match awaiting::until(&mut following, &wanted(args), left, ui, &mut look)? {
         End::Decided(decision, status) => end(&decision, &status, args, global, ui),
-        End::TimedOut(status) => {
+        End::TimedOut(None) => Err(HubError::late(args.timeout.unwrap_or_default()).into()),
+        End::TimedOut(Some(status)) => {
             answer(&status, args.output, global, ui)?;
             Err(timed_out(args, &status))
         }

@@ -19,7 +19,7 @@ use crate::change::{Change, Happened};
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::hub::{HubError, Sending, Sent};
+use crate::hub::{Expected, HubError, Sending, Sent};
 use crate::inventory::source::{Outcome, Query};
 use crate::kubefleet::path::path;
 use crate::kubefleet::run::UpdateRun;
@@ -393,7 +393,13 @@ pub(super) fn results(
         let version = hub.served().version(kind);
         let version = version.ok_or(HubError::NotServed(kind))?;
         let path = path(kind, version, Some(&object.namespace), Some(&object.name));
-        match hub.read_path(&path) {
+        let wanted = Expected::Object {
+            group: kind.group(),
+            kind: kind.name(),
+            namespace: &object.namespace,
+            name: &object.name,
+        };
+        match hub.read_path(&path, &wanted) {
             Ok(document) => documents.push((object, document)),
             Err(HubError::NotFound(_)) => {}
             Err(error) => return Err(error.into()),
@@ -471,7 +477,9 @@ pub(super) fn follow(
             Ok(Exit::from(status.verdict))
         }
         End::TimedOut(status) => {
-            conclude(run, &status, reading, args, ui)?;
+            if let Some(status) = status {
+                conclude(run, &status, reading, args, ui)?;
+            }
             Err(late(&format!("{run} is not over"), args))
         }
         End::Gone => Err(gone),

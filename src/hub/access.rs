@@ -9,8 +9,9 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
+use super::answer::{self, Expected};
 use super::error::HubError;
-use super::request::{Connection, JSON};
+use super::request::{Asking, Connection, JSON};
 use super::{AT_ONCE, Hub, wait};
 
 /// One thing that a user may or may not do.
@@ -79,25 +80,29 @@ impl Hub {
             .unwrap_or_else(|error| Err(HubError::Broken(error.to_string())))
     }
 
-    /// Reads any path of the hub's API server as JSON.
-    pub fn read_path(&mut self, path: &str) -> Result<Value, HubError> {
+    /// Reads any path of the hub's API server as JSON, which is to be what is wanted.
+    pub fn read_path(&mut self, path: &str, wanted: &Expected<'_>) -> Result<Value, HubError> {
         let connection = self.connection.clone();
         let path = path.to_owned();
         let body = wait(&self.runtime, &mut self.on_wait, "the hub", async move {
             connection.get(&path, JSON).await
         })?;
-        serde_json::from_slice(&body)
-            .map_err(|error| HubError::Broken(format!("it is no JSON: {error}")))
+        answer::read(wanted, &body)
     }
 
     /// Reads any path of the hub's API server as text.
     pub fn read_text(&mut self, path: &str) -> Result<String, HubError> {
         let connection = self.connection.clone();
         let path = path.to_owned();
-        let body = wait(&self.runtime, &mut self.on_wait, "the hub", async move {
-            connection.get(&path, "*/*").await
-        })?;
-        Ok(String::from_utf8_lossy(&body).into_owned())
+        wait(&self.runtime, &mut self.on_wait, "the hub", async move {
+            let answer = connection
+                .patiently(&connection.asking(&path, "*/*"))
+                .await?;
+            if answer.is_page {
+                return Err(answer::wrong(&Expected::kind("", "text"), &answer.body));
+            }
+            Ok(String::from_utf8_lossy(&answer.body).into_owned())
+        })
     }
 
     /// What the hub's clock says; `None` where its answers carry no date.
@@ -115,7 +120,8 @@ async fn who(connection: Connection) -> Result<Option<String>, HubError> {
         "kind": "SelfSubjectReview",
     });
     let path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
-    match connection.ask(path, &body).await {
+    let wanted = Expected::kind("authentication.k8s.io", "SelfSubjectReview");
+    match connection.ask(path, &body, &wanted).await {
         Ok(answer) => Ok(answer["status"]["userInfo"]["username"]
             .as_str()
             .map(str::to_owned)),
@@ -141,7 +147,8 @@ async fn review(connection: &Connection, access: &Access) -> Result<bool, HubErr
         }},
     });
     let path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
-    let answer = connection.ask(path, &body).await?;
+    let wanted = Expected::kind("authorization.k8s.io", "SelfSubjectAccessReview");
+    let answer = connection.ask(path, &body, &wanted).await?;
     answer["status"]["allowed"]
         .as_bool()
         .ok_or_else(|| HubError::Broken("a review without an answer".to_owned()))
@@ -149,18 +156,29 @@ async fn review(connection: &Connection, access: &Access) -> Result<bool, HubErr
 
 impl Connection {
     /// Posts a question that changes nothing: a review. It may be asked again like a read.
-    async fn ask(&self, path: &str, body: &Value) -> Result<Value, HubError> {
+    async fn ask(
+        &self,
+        path: &str,
+        body: &Value,
+        wanted: &Expected<'_>,
+    ) -> Result<Value, HubError> {
         let body = serde_json::to_vec(body)
             .map_err(|error| HubError::Broken(format!("the question: {error}")))?;
-        let answer = self.patiently(Method::POST, path, JSON, &body).await?;
-        serde_json::from_slice(&answer.body)
-            .map_err(|error| HubError::Broken(format!("it is no JSON: {error}")))
+        let asking = Asking {
+            method: Method::POST,
+            body: &body,
+            ..self.asking(path, JSON)
+        };
+        let answer = self.patiently(&asking).await?;
+        answer::read(wanted, &answer.body)
     }
 
     async fn clocks(&self) -> Result<Option<Clocks>, HubError> {
         let begun = std::time::Instant::now();
-        let answer = self.patiently(Method::GET, "/version", JSON, &[]).await?;
+        let answer = self.patiently(&self.asking("/version", JSON)).await?;
         let round_trip = begun.elapsed();
+        // The clock of a proxy that answers in its place is not the hub's.
+        answer::read::<Value>(&Expected::Version, &answer.body)?;
         let hub = answer
             .date
             .and_then(|date| jiff::fmt::rfc2822::parse(&date).ok());

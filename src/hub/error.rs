@@ -1,5 +1,8 @@
 //! What can go wrong between us and a hub.
 
+use std::time::Duration;
+
+use super::bounds::seconds;
 use crate::kubefleet::Kind;
 
 /// What went wrong between us and a hub.
@@ -56,6 +59,23 @@ pub enum HubError {
     /// Nothing came within the time limit.
     #[error("no answer within {0}")]
     TimedOut(String),
+    /// The time limit of the command is over, of which the hub took most.
+    #[error("no answer within --timeout ({0})")]
+    OutOfTime(String),
+    /// A success that is not what was asked for, such as a proxy's page.
+    #[error("the API server answered with {got} instead of {wanted}")]
+    WrongAnswer {
+        /// What was asked for.
+        wanted: String,
+        /// What came, in its own words.
+        got: String,
+    },
+    /// One answer is larger than any may be.
+    #[error("{0}")]
+    TooLarge(String),
+    /// More came than a list, an object, or a command may have.
+    #[error("{0}")]
+    TooMuch(String),
     /// The answer broke off, or is no JSON.
     #[error("the hub's answer is broken: {0}")]
     Broken(String),
@@ -90,6 +110,11 @@ impl HubError {
         }
     }
 
+    /// That the time limit of a command is over.
+    pub fn late(limit: Duration) -> Self {
+        Self::OutOfTime(seconds(limit))
+    }
+
     /// Whether nothing else can be asked either.
     pub const fn is_fatal(&self) -> bool {
         matches!(
@@ -102,6 +127,7 @@ impl HubError {
                 | Self::Credentials(_)
                 | Self::Unauthorized(_)
                 | Self::NotAHub(_)
+                | Self::OutOfTime(_)
                 | Self::Interrupted
         )
     }
@@ -132,6 +158,17 @@ impl HubError {
                     .to_owned()
             }
             Self::TimedOut(_) => "give it longer with --request-timeout".to_owned(),
+            Self::OutOfTime(_) => "give it longer with --timeout".to_owned(),
+            Self::WrongAnswer { .. } => {
+                "a proxy or a login page may answer in its place: check the server's address and \
+                 the proxy; kubectl get --raw /version shows what answers"
+                    .to_owned()
+            }
+            Self::TooLarge(_) | Self::TooMuch(_) => {
+                "no API server of a fleet sends as much: check the server's address; a name or -n \
+                 reads less"
+                    .to_owned()
+            }
             Self::NotAHub(_) => {
                 "name the hub's context with --context; members do not have these kinds".to_owned()
             }

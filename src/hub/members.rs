@@ -14,6 +14,8 @@ use serde_json::value::RawValue;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
+use super::answer::{self, Expected};
+use super::bounds::{self, Allowance, OBJECT, too_large_an_object};
 use super::config::{self, Flags};
 use super::error::HubError;
 use super::request::{Connection, JSON};
@@ -55,6 +57,8 @@ pub struct Members {
     limit: Option<Duration>,
     variable: Variables,
     keep_texts: bool,
+    /// What the command may still read.
+    pub(super) budget: Allowance,
 }
 
 /// What was seen in one cluster, and its text when that is kept.
@@ -80,6 +84,7 @@ impl Members {
             limit,
             variable,
             keep_texts: false,
+            budget: Allowance::default(),
         };
         let unknown = this.ways.named.values().find(|name| !this.has(name));
         match unknown {
@@ -145,6 +150,7 @@ impl Members {
                 limit: self.limit,
                 variable: Arc::clone(&self.variable),
                 keep_texts: self.keep_texts,
+                budget: self.budget.clone(),
                 slots: Arc::clone(&slots),
             };
             let errand = errand.clone();
@@ -165,6 +171,7 @@ struct Asker {
     limit: Option<Duration>,
     variable: Variables,
     keep_texts: bool,
+    budget: Allowance,
     slots: Arc<Semaphore>,
 }
 
@@ -243,29 +250,49 @@ impl Asker {
             .map_err(|error| no_way(error.to_string()))?;
         let limit = self.limit;
         // A credential plugin is run here and now: not on a thread that others wait for.
-        tokio::task::spawn_blocking(move || Connection::prepare(config, limit))
-            .await
-            .map_err(|error| no_way(error.to_string()))?
-            .map_err(|error| no_way(config::chain(&error)))
+        let mut connection =
+            tokio::task::spawn_blocking(move || Connection::prepare(config, limit))
+                .await
+                .map_err(|error| no_way(error.to_string()))?
+                .map_err(|error| no_way(config::chain(&error)))?;
+        connection.budget = self.budget.clone();
+        Ok(connection)
     }
 }
 
 /// Asks one question.
 async fn ask(connection: &Connection, query: &Query) -> Answer {
-    let body = match connection.get(&path(query), JSON).await {
-        Ok(body) => body,
+    let (group, kind) = (query.kind.group(), query.kind.name());
+    let path = path(query);
+    let mut asking = connection.asking(&path, JSON);
+    asking.most = bounds::PAGE;
+    let body = match connection.patiently(&asking).await {
+        Ok(answer) => answer.body,
         Err(HubError::NotFound(_)) => return Ok((Outcome::Listed, Vec::new())),
         Err(error) => return Err(error),
     };
-    if let Which::Named(_) = &query.which {
-        let text: &RawValue = parse(&body)?;
-        return Ok((Outcome::Listed, vec![object(query.kind, text)?]));
+    if let Which::Named(name) = &query.which {
+        let wanted = Expected::Object {
+            group,
+            kind,
+            namespace: if query.kind.is_namespaced() {
+                &query.namespace
+            } else {
+                ""
+            },
+            name,
+        };
+        let text: &RawValue = answer::read(&wanted, &body)?;
+        return Ok((Outcome::Listed, vec![object(connection, query.kind, text)?]));
     }
-    let list: List<'_> = parse(&body)?;
-    let items = list.items.unwrap_or_default();
+    let list: List<'_> = answer::read(&Expected::List { group, kind }, &body)?;
+    let Some(items) = list.items else {
+        return Err(HubError::Broken("a list without items".to_owned()));
+    };
     let found: Result<Vec<_>, _> = items
+        .unwrap_or_default()
         .into_iter()
-        .map(|text| object(query.kind, text))
+        .map(|text| object(connection, query.kind, text))
         .collect();
     let found = found?;
     let more = list.metadata.next.is_some_and(|next| !next.is_empty());
@@ -279,8 +306,9 @@ async fn ask(connection: &Connection, query: &Query) -> Answer {
 
 #[derive(Deserialize)]
 struct List<'t> {
-    #[serde(default, borrow)]
-    items: Option<Vec<&'t RawValue>>,
+    /// `None` where there are none at all; the inner one for `null`, as Go writes an empty list.
+    #[serde(default, borrow, deserialize_with = "answer::present")]
+    items: Option<Option<Vec<&'t RawValue>>>,
     #[serde(default)]
     metadata: ListMeta,
 }
@@ -292,15 +320,22 @@ struct ListMeta {
     next: Option<String>,
 }
 
-fn parse<'t, T: Deserialize<'t>>(body: &'t [u8]) -> Result<T, HubError> {
-    serde_json::from_slice(body)
-        .map_err(|error| HubError::Broken(format!("it is no JSON: {error}")))
-}
-
-fn object(kind: Kind, text: &RawValue) -> Result<(Object, Box<RawValue>), HubError> {
+fn object(
+    connection: &Connection,
+    kind: Kind,
+    text: &RawValue,
+) -> Result<(Object, Box<RawValue>), HubError> {
+    if text.get().len() > OBJECT {
+        return Err(too_large_an_object());
+    }
+    connection.budget.object()?;
     let mut reader = serde_json::Deserializer::from_str(text.get());
     let object = Object::read(kind, &mut reader)
         .map_err(|error| HubError::Broken(format!("an object cannot be read: {error}")))?;
+    if object.meta().name.is_empty() {
+        let wanted = Expected::kind(kind.group(), kind.name());
+        return Err(answer::wrong(&wanted, text.get().as_bytes()));
+    }
     Ok((object, text.to_owned()))
 }
 

@@ -4,6 +4,8 @@
 //! asks for all of it at once, on a bounded number of connections.
 
 mod access;
+mod answer;
+mod bounds;
 mod client;
 mod config;
 mod error;
@@ -26,6 +28,8 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 pub use access::{Access, Clocks};
+pub use answer::Expected;
+pub use bounds::TimeLimit;
 pub use config::{Flags, contexts};
 pub use error::HubError;
 pub use members::{Members, Texts, Variables, Ways};
@@ -71,10 +75,12 @@ pub struct Hub {
 }
 
 impl Hub {
-    /// Connects, and asks what is served. `limit` is the time for one request.
+    /// Connects, and asks what is served. `limit` is the time for one request, and at `end` nothing
+    /// is waited for any more.
     pub fn connect(
         flags: &Flags,
         limit: Option<Duration>,
+        end: Option<TimeLimit>,
         variable: &(dyn Fn(&str) -> Option<OsString> + Sync),
         mut on_wait: OnWait,
     ) -> Result<Self, HubError> {
@@ -86,8 +92,9 @@ impl Hub {
         let resolved = runtime.block_on(config::resolve(flags, variable))?;
         let default_namespace = resolved.config.default_namespace.clone();
         let inside = runtime.enter();
-        let connection = Connection::prepare(resolved.config, limit)
+        let mut connection = Connection::prepare(resolved.config, limit)
             .map_err(|error| HubError::Config(config::chain(&error)))?;
+        connection.end = end;
         drop(inside);
         let served = wait(
             &runtime,
@@ -127,8 +134,15 @@ impl Hub {
     }
 
     /// Looks into member clusters too, from now on.
-    pub fn enter(&mut self, members: Members) {
+    pub fn enter(&mut self, mut members: Members) {
+        members.budget = self.connection.budget.clone();
         self.members = Some(members);
+    }
+
+    /// Until when it is waited for what is read, whatever the limit of one request; writes have
+    /// their own time.
+    pub fn end_at(&mut self, end: Option<TimeLimit>) {
+        self.connection.end = end;
     }
 
     /// The context that leads into a member cluster, when one does.

@@ -4,15 +4,19 @@ use serde::Deserialize;
 use serde::de::DeserializeSeed;
 use serde_json::value::RawValue;
 
+use super::answer::{self, Expected};
+use super::bounds::{self, OBJECT, PAGES, too_large_an_object};
 use super::error::HubError;
-use super::request::{Connection, JSON};
+use super::request::{Asking, Connection, JSON};
 use super::served::Served;
 use crate::inventory::source::{Answer, Outcome, Query, Which};
+use crate::kubefleet::Kind;
 use crate::kubefleet::object::{DocumentSeed, Object, Parsed};
 use crate::kubefleet::path::{encode, path};
 
-/// How many objects a page holds: a fleet of a thousand clusters in one, and some megabytes at most.
-const PAGE: usize = 1000;
+/// How many objects a page holds: a fleet of a thousand clusters in one, and some megabytes as a
+/// rule. Of larger objects fewer are asked for.
+const SIZES: [usize; 3] = [1000, 100, 10];
 /// How often a list is begun again because it grew too old while it was read.
 const RESTARTS: usize = 2;
 
@@ -26,11 +30,14 @@ pub(super) struct Found {
     pub resource_version: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
 struct Page<'t> {
-    #[serde(default, borrow)]
-    items: Option<Vec<&'t RawValue>>,
-    #[serde(default)]
+    api_version: String,
+    kind: String,
+    /// `None` where there are none at all; the inner one for `null`, as Go writes an empty list.
+    #[serde(borrow, deserialize_with = "answer::present")]
+    items: Option<Option<Vec<&'t RawValue>>>,
     metadata: ListMeta,
 }
 
@@ -57,9 +64,10 @@ pub(super) async fn read(
             let path = path(query.kind, version, Some(namespace), Some(name));
             match connection.get(&path, JSON).await {
                 Ok(body) => {
+                    let wanted = wanted_object(query.kind, namespace, name);
                     let mut found = Found::default();
-                    let text: &RawValue = parse(&body)?;
-                    found.take(text, keep_text)?;
+                    let text: &RawValue = answer::read(&wanted, &body)?;
+                    found.take(connection, query.kind, text, keep_text)?;
                     Ok(found)
                 }
                 Err(HubError::NotFound(_)) => Ok(Found::default()),
@@ -72,8 +80,18 @@ pub(super) async fn read(
                 path.push_str("?labelSelector=");
                 path.push_str(&encode(&format!("{key}={value}")));
             }
-            list(connection, &path, keep_text).await
+            list(connection, query.kind, &path, keep_text).await
         }
+    }
+}
+
+/// The named object of a kind.
+pub(super) fn wanted_object<'w>(kind: Kind, namespace: &'w str, name: &'w str) -> Expected<'w> {
+    Expected::Object {
+        group: kind.group(),
+        kind: kind.name(),
+        namespace,
+        name,
     }
 }
 
@@ -97,20 +115,29 @@ pub(super) async fn version_of(
     };
     let path = path(query.kind, version, Some(namespace), Some(name));
     let body = connection.get(&path, METADATA).await?;
-    let partial: Partial = parse(&body)?;
+    let wanted = Expected::Object {
+        group: "meta.k8s.io",
+        kind: "PartialObjectMetadata",
+        namespace,
+        name,
+    };
+    let partial: Partial = answer::read(&wanted, &body)?;
     Ok(partial.metadata.resource_version)
 }
 
-/// Reads a list, in pages.
+/// Reads a list, in pages, all of them within the time limit of one read.
 pub(super) async fn list(
     connection: &Connection,
+    kind: Kind,
     path: &str,
     keep_text: bool,
 ) -> Result<Found, HubError> {
+    let mut asking = connection.asking(path, JSON);
+    asking.most = bounds::PAGE;
     for restart in 0..=RESTARTS {
         // The last try asks for everything at once, which cannot grow too old.
-        let page = (restart < RESTARTS).then_some(PAGE);
-        match pages(connection, path, page, keep_text).await {
+        let sizes = if restart < RESTARTS { &SIZES[..] } else { &[] };
+        match pages(connection, kind, &asking, sizes, keep_text).await {
             Err(HubError::Gone) => {}
             other => return other,
         }
@@ -120,33 +147,49 @@ pub(super) async fn list(
 
 async fn pages(
     connection: &Connection,
-    path: &str,
-    size: Option<usize>,
+    kind: Kind,
+    list: &Asking<'_>,
+    sizes: &[usize],
     keep_text: bool,
 ) -> Result<Found, HubError> {
+    let wanted = Expected::List {
+        group: kind.group(),
+        kind: kind.name(),
+    };
     let mut found = Found::default();
     let mut next = String::new();
-    loop {
-        let mut url = path.to_owned();
-        let mut joint = if path.contains('?') { '&' } else { '?' };
-        let mut parameter = |text: String| {
-            url.push(joint);
-            url.push_str(&text);
-            joint = '&';
+    let mut sizes = sizes.iter().peekable();
+    for _ in 0..PAGES {
+        let url = page_path(list.path, sizes.peek().copied(), &next);
+        let asking = Asking {
+            path: &url,
+            ..list.clone()
         };
-        if let Some(size) = size {
-            parameter(format!("limit={size}"));
+        let body = match connection.patiently(&asking).await {
+            Ok(answer) => answer.body,
+            // Its objects are large: fewer at a time.
+            Err(HubError::TooLarge(_)) if sizes.next().is_some() && sizes.peek().is_some() => {
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        let Page {
+            items: Some(items),
+            metadata,
+            ..
+        } = page(&wanted, &body)?
+        else {
+            return Err(HubError::Broken("a list without items".to_owned()));
+        };
+        for text in items.unwrap_or_default() {
+            found.take(connection, kind, text, keep_text)?;
         }
-        if !next.is_empty() {
-            parameter(format!("continue={}", encode(&next)));
+        // No watch could go on from here.
+        found.resource_version = metadata.resource_version.unwrap_or_default();
+        if found.resource_version.is_empty() {
+            return Err(HubError::Broken("a list without a version".to_owned()));
         }
-        let body = connection.get(&url, JSON).await?;
-        let page: Page<'_> = parse(&body)?;
-        for text in page.items.unwrap_or_default() {
-            found.take(text, keep_text)?;
-        }
-        found.resource_version = page.metadata.resource_version.unwrap_or_default();
-        let more = page.metadata.next.unwrap_or_default();
+        let more = metadata.next.unwrap_or_default();
         if more.is_empty() {
             return Ok(found);
         }
@@ -155,32 +198,68 @@ async fn pages(
         }
         next = more;
     }
+    Err(HubError::TooMuch(format!(
+        "the list of {} has more than {PAGES} pages",
+        kind.plural()
+    )))
 }
 
-fn parse<'t, T: Deserialize<'t>>(body: &'t [u8]) -> Result<T, HubError> {
-    serde_json::from_slice(body)
-        .map_err(|error| HubError::Broken(format!("it is no JSON: {error}")))
+/// The page of a list that is asked for next.
+fn page_path(path: &str, size: Option<&usize>, next: &str) -> String {
+    let mut parameters = Vec::new();
+    parameters.extend(size.map(|size| format!("limit={size}")));
+    if !next.is_empty() {
+        parameters.push(format!("continue={}", encode(next)));
+    }
+    if parameters.is_empty() {
+        return path.to_owned();
+    }
+    let joint = if path.contains('?') { '&' } else { '?' };
+    format!("{path}{joint}{}", parameters.join("&"))
+}
+
+/// Reads a page, which is to be one of this list.
+fn page<'b>(wanted: &Expected<'_>, body: &'b [u8]) -> Result<Page<'b>, HubError> {
+    match serde_json::from_slice::<Page<'b>>(body) {
+        Ok(page) if answer::is_list_of(wanted, &page.api_version, &page.kind) => Ok(page),
+        _ => Err(answer::wrong(wanted, body)),
+    }
 }
 
 impl Found {
-    fn take(&mut self, text: &RawValue, keep_text: bool) -> Result<(), HubError> {
-        let objects = parse_object(text)?;
-        if keep_text && objects.is_some() {
+    fn take(
+        &mut self,
+        connection: &Connection,
+        kind: Kind,
+        text: &RawValue,
+        keep_text: bool,
+    ) -> Result<(), HubError> {
+        connection.budget.object()?;
+        self.objects.push(parse_object(kind, text)?);
+        if keep_text {
             self.texts.push(text.to_owned());
         }
-        self.objects.extend(objects);
         Ok(())
     }
 }
 
-/// Reads one object; none when it is of a kind that the walk does not read.
-pub(super) fn parse_object(text: &RawValue) -> Result<Option<Object>, HubError> {
+/// Reads one object of a kind.
+pub(super) fn parse_object(kind: Kind, text: &RawValue) -> Result<Object, HubError> {
+    if text.get().len() > OBJECT {
+        return Err(too_large_an_object());
+    }
     let mut parsed = Parsed::default();
     let mut reader = serde_json::Deserializer::from_str(text.get());
     DocumentSeed::new(&mut parsed)
         .deserialize(&mut reader)
         .map_err(|error| HubError::Broken(format!("an object cannot be read: {error}")))?;
-    Ok(parsed.objects.pop())
+    let object = parsed.objects.pop().filter(|object| {
+        object.kind == kind && !object.body.meta().name.is_empty() && parsed.objects.is_empty()
+    });
+    object.ok_or_else(|| {
+        let wanted = wanted_object(kind, "", "");
+        answer::wrong(&wanted, text.get().as_bytes())
+    })
 }
 
 /// What a failed read means to the walk.

@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use http::{Method, Request, StatusCode, header};
-use http_body_util::BodyExt;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
 use kube::client::Body;
 use kube::{Client, Config};
 use serde::Deserialize;
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::time::{sleep_until, timeout_at};
 
+use super::answer::{self, Expected};
+use super::bounds::{ANSWER, Allowance, Deadline, REFUSAL, TimeLimit, after, too_large};
 use super::client::client;
 use super::config::chain;
 use super::error::HubError;
@@ -26,19 +28,34 @@ pub(super) struct Connection {
     client: Client,
     /// The server's address, for errors.
     pub(super) url: String,
-    /// How long one request may take, its retries included; `None` for ever.
+    /// How long one read may take, its pages and retries included; `None` for ever.
     pub(super) limit: Option<Duration>,
+    /// When the command has to end, whatever it reads.
+    pub(super) end: Option<TimeLimit>,
+    /// What the command may still read.
+    pub(super) budget: Allowance,
+}
+
+/// What is read, and how.
+#[derive(Clone)]
+pub(super) struct Asking<'a> {
+    pub method: Method,
+    pub path: &'a str,
+    pub accept: &'a str,
+    pub body: &'a [u8],
+    /// How many bytes the answer may have.
+    pub most: usize,
+    pub deadline: Deadline,
 }
 
 /// A successful answer.
 pub(super) struct Answer {
     pub body: Vec<u8>,
+    /// Whether it says that it is a web page.
+    pub is_page: bool,
     /// The server's clock, as the answer's header has it.
     pub date: Option<String>,
 }
-
-/// Far enough away to mean never.
-const NEVER: Duration = Duration::from_hours(100 * 365 * 24);
 
 impl Connection {
     /// Prepares a connection, which may run a credential plugin; nothing is sent yet. `limit` is
@@ -47,89 +64,94 @@ impl Connection {
         let url = config.cluster_url.to_string();
         let url = url.trim_end_matches('/').to_owned();
         let client = client(config)?;
-        Ok(Self { client, url, limit })
+        Ok(Self {
+            client,
+            url,
+            limit,
+            end: None,
+            budget: Allowance::default(),
+        })
+    }
+
+    /// The end of a read that begins now.
+    pub(super) fn deadline(&self) -> Deadline {
+        Deadline::new(self.limit, self.end)
     }
 
     /// Reads a path.
     pub(super) async fn get(&self, path: &str, accept: &str) -> Result<Vec<u8>, HubError> {
-        let answer = self.patiently(Method::GET, path, accept, &[]).await?;
-        Ok(answer.body)
+        let asking = self.asking(path, accept);
+        Ok(self.patiently(&asking).await?.body)
+    }
+
+    /// A read of a path, as it is done where nothing else is said.
+    pub(super) fn asking<'a>(&self, path: &'a str, accept: &'a str) -> Asking<'a> {
+        Asking {
+            method: Method::GET,
+            path,
+            accept,
+            body: &[],
+            most: ANSWER,
+            deadline: self.deadline(),
+        }
     }
 
     /// Sends what may be sent again while the server asks for patience, all tries within one time
     /// limit.
-    pub(super) async fn patiently(
-        &self,
-        method: Method,
-        path: &str,
-        accept: &str,
-        body: &[u8],
-    ) -> Result<Answer, HubError> {
-        let deadline = Instant::now() + self.limit.unwrap_or(NEVER);
+    pub(super) async fn patiently(&self, asking: &Asking<'_>) -> Result<Answer, HubError> {
+        let deadline = asking.deadline;
         let mut pause = FIRST_PAUSE;
-        // What the tries before said: it tells more than that the time is up.
         let mut last = None;
         for attempt in 1.. {
-            let once = self.once(method.clone(), path, accept, body);
-            let Ok(tried) = timeout_at(deadline, once).await else {
+            let Ok(tried) = timeout_at(deadline.at, self.once(asking)).await else {
                 break;
             };
             let (error, asked) = match tried {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
             };
-            let wait = asked.unwrap_or(pause).min(LONGEST_PAUSE);
-            let again = Instant::now() + wait;
-            if !error.may_pass() || attempt >= ATTEMPTS || again >= deadline {
+            let again = after(asked.unwrap_or(pause).min(LONGEST_PAUSE));
+            if !error.may_pass() || attempt >= ATTEMPTS || again >= deadline.at {
                 return Err(error);
             }
             last = Some(error);
             sleep_until(again).await;
-            pause *= 2;
+            pause = pause.saturating_mul(2);
         }
-        Err(last.unwrap_or_else(|| self.timed_out()))
-    }
-
-    pub(super) fn timed_out(&self) -> HubError {
-        let limit = self.limit.unwrap_or(NEVER);
-        HubError::TimedOut(format!("{}s", limit.as_secs_f64()))
+        Err(deadline.passed(last))
     }
 
     /// Sends a read once. A failure comes with the pause that the server asks for.
-    async fn once(
-        &self,
-        method: Method,
-        path: &str,
-        accept: &str,
-        body: &[u8],
-    ) -> Result<Answer, (HubError, Option<Duration>)> {
+    async fn once(&self, asking: &Asking<'_>) -> Result<Answer, (HubError, Option<Duration>)> {
         let request = Request::builder()
-            .method(method)
-            .uri(path)
-            .header(header::ACCEPT, accept)
+            .method(asking.method.clone())
+            .uri(asking.path)
+            .header(header::ACCEPT, asking.accept)
             .header(header::CONTENT_TYPE, JSON)
-            .body(body.to_vec())
+            .body(asking.body.to_vec())
             .map_err(|error| (HubError::Broken(error.to_string()), None))?;
-        self.send(request).await
+        self.send(request, asking.most).await
     }
 
-    /// Sends any request once, within the time limit.
+    /// Sends any request once, within the time limit of a request.
     pub(super) async fn exchange(&self, request: Request<Vec<u8>>) -> Result<Vec<u8>, HubError> {
-        let deadline = Instant::now() + self.limit.unwrap_or(NEVER);
-        match timeout_at(deadline, self.send(request)).await {
+        let deadline = Deadline::new(self.limit, None);
+        match timeout_at(deadline.at, self.send(request, ANSWER)).await {
             Ok(Ok(answer)) => Ok(answer.body),
             Ok(Err((error, _))) => Err(error),
-            Err(_) => Err(self.timed_out()),
+            Err(_) => Err(deadline.passed(None)),
         }
     }
 
     async fn send(
         &self,
         request: Request<Vec<u8>>,
+        most: usize,
     ) -> Result<Answer, (HubError, Option<Duration>)> {
         let (mut parts, body) = request.into_parts();
         let agent = header::HeaderValue::from_static(USER_AGENT);
         parts.headers.insert(header::USER_AGENT, agent);
+        let path = parts.uri.path().to_owned();
         let request = Request::from_parts(parts, Body::from(body));
         let response = self
             .client
@@ -138,34 +160,31 @@ impl Connection {
             .map_err(|error| (classify(&self.url, &error), None))?;
         let status = response.status();
         let pause = asked_pause(&response);
+        let is_page = is_page(&response);
         let date = response
             .headers()
             .get(header::DATE)
             .and_then(|value| Some(value.to_str().ok()?.to_owned()));
-        let body = response
-            .into_body()
-            .collect()
-            .await
-            .map_err(|error| {
-                (
-                    HubError::Broken(format!("it was cut off: {}", chain(&error))),
-                    None,
-                )
-            })?
-            .to_bytes();
-        if status.is_success() {
-            return Ok(Answer {
-                body: body.into(),
-                date,
-            });
+        if !status.is_success() {
+            // What cannot be read of it is not needed: its code says what it is.
+            let body = whole(response.into_body(), &path, REFUSAL).await;
+            return Err((refusal(status, &body.unwrap_or_default()), pause));
         }
-        Err((refusal(status, &body), pause))
+        let body = whole(response.into_body(), &path, most)
+            .await
+            .and_then(|body| self.budget.answer(body.len()).map(|()| body))
+            .map_err(|error| (error, None))?;
+        Ok(Answer {
+            body,
+            is_page,
+            date,
+        })
     }
 
     /// Opens a stream of lines: a watch. The time limit holds for the answer's beginning. A failure
     /// comes with the pause that the server asks for.
     pub(super) async fn open(&self, path: &str) -> Result<Body, (HubError, Option<Duration>)> {
-        let deadline = Instant::now() + self.limit.unwrap_or(NEVER);
+        let deadline = Deadline::new(self.limit, None);
         let plain = |error| (error, None);
         let request = Request::builder()
             .method(Method::GET)
@@ -176,20 +195,35 @@ impl Connection {
             .header(header::ACCEPT_ENCODING, "identity")
             .body(Body::empty())
             .map_err(|error| plain(HubError::Broken(error.to_string())))?;
-        let response = timeout_at(deadline, self.client.send(request))
+        let response = timeout_at(deadline.at, self.client.send(request))
             .await
-            .map_err(|_| plain(self.timed_out()))?
+            .map_err(|_| plain(deadline.passed(None)))?
             .map_err(|error| plain(classify(&self.url, &error)))?;
         let status = response.status();
-        if status.is_success() {
+        let is_page = is_page(&response);
+        if status.is_success() && !is_page {
             return Ok(response.into_body());
         }
         let pause = asked_pause(&response);
-        let body = timeout_at(deadline, response.into_body().collect())
-            .await
-            .map_err(|_| plain(self.timed_out()))?
-            .map_err(|error| plain(HubError::Broken(chain(&error))))?;
-        Err((refusal(status, &body.to_bytes()), pause))
+        let body = timeout_at(deadline.at, whole(response.into_body(), path, REFUSAL)).await;
+        let body = body.map_or_else(|_| Vec::new(), Result::unwrap_or_default);
+        if status.is_success() {
+            return Err(plain(answer::wrong(&Expected::kind("", "events"), &body)));
+        }
+        Err((refusal(status, &body), pause))
+    }
+}
+
+/// A body to its end, of which at most so many bytes are taken: they are counted as they come, after
+/// they were decompressed.
+async fn whole(body: Body, path: &str, most: usize) -> Result<Vec<u8>, HubError> {
+    match Limited::new(body, most).collect().await {
+        Ok(body) => Ok(body.to_bytes().into()),
+        Err(error) if error.is::<LengthLimitError>() => Err(too_large(path, most)),
+        Err(error) => Err(HubError::Broken(format!(
+            "it was cut off: {}",
+            chain(error.as_ref())
+        ))),
     }
 }
 
@@ -250,6 +284,12 @@ fn inmost(mut error: &std::io::Error) -> &std::io::Error {
         error = inner;
     }
     error
+}
+
+/// Whether an answer says that it is a web page.
+fn is_page(response: &http::Response<Body>) -> bool {
+    let kind = response.headers().get(header::CONTENT_TYPE);
+    kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"))
 }
 
 /// The pause that the server asks for.

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::answer::{self, Expected};
 use super::error::HubError;
 use super::request::{Connection, JSON};
 use crate::kubefleet::Kind;
@@ -14,6 +15,22 @@ use crate::kubefleet::kind::{CLUSTER_GROUP, PLACEMENT_GROUP};
 /// All groups in one answer, where the server can; the plain list of groups where it cannot.
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
     application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
+
+/// All groups with their resources.
+const ALL: Expected<'_> = Expected::List {
+    group: "apidiscovery.k8s.io",
+    kind: "APIGroupDiscovery",
+};
+/// The groups alone.
+const GROUPS: Expected<'_> = Expected::List {
+    group: "",
+    kind: "APIGroup",
+};
+/// The resources of one version.
+const RESOURCES: Expected<'_> = Expected::List {
+    group: "",
+    kind: "APIResource",
+};
 
 /// The versions in which each kind is served.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -79,7 +96,6 @@ impl Served {
 /// read here is not kept: on a hub with many other APIs it is most of the answer.
 #[derive(Deserialize)]
 struct Apis {
-    kind: String,
     items: Option<Vec<Group>>,
     groups: Option<Vec<Group>>,
 }
@@ -123,6 +139,9 @@ struct Resources {
 /// All schemas of a version.
 #[derive(Deserialize)]
 struct OpenApi<'b> {
+    /// Its version.
+    #[serde(default)]
+    openapi: String,
     #[serde(borrow, default)]
     components: Components<'b>,
 }
@@ -148,11 +167,9 @@ pub(super) async fn discover(connection: &Connection) -> Result<Served, HubError
         }
         Err(error) => return Err(error),
     };
-    let groups: Apis = serde_json::from_slice(&body)
-        .map_err(|error| HubError::Broken(format!("/apis is no list of API groups: {error}")))?;
     let mut served = Served::default();
-    if groups.kind == "APIGroupDiscoveryList" {
-        for group in groups.items.iter().flatten() {
+    if let Ok(all) = answer::read::<Apis>(&ALL, &body) {
+        for group in all.items.iter().flatten() {
             for version in group.versions.iter().flatten() {
                 for resource in version.resources.iter().flatten() {
                     served.add(&group.metadata.name, &version.version, &resource.resource);
@@ -161,6 +178,7 @@ pub(super) async fn discover(connection: &Connection) -> Result<Served, HubError
         }
         return Ok(served);
     }
+    let groups: Apis = answer::read(&GROUPS, &body)?;
     for group in groups.groups.iter().flatten() {
         let name = group.name.as_str();
         if name != PLACEMENT_GROUP && name != CLUSTER_GROUP {
@@ -169,7 +187,7 @@ pub(super) async fn discover(connection: &Connection) -> Result<Served, HubError
         for Version { version, .. } in group.versions.iter().flatten() {
             let path = format!("/apis/{name}/{version}");
             let resources: Resources = match connection.get(&path, JSON).await {
-                Ok(body) => read(&path, &body)?,
+                Ok(body) => answer::read(&RESOURCES, &body)?,
                 Err(HubError::NotFound(_) | HubError::NotRouted(_)) => continue,
                 Err(error) => return Err(error),
             };
@@ -181,10 +199,6 @@ pub(super) async fn discover(connection: &Connection) -> Result<Served, HubError
     Ok(served)
 }
 
-fn read<'b, T: Deserialize<'b>>(path: &str, body: &'b [u8]) -> Result<T, HubError> {
-    serde_json::from_slice(body).map_err(|error| HubError::Broken(format!("{path}: {error}")))
-}
-
 /// The values that the schema allows for `spec.state` of a run, as every user may read it; empty
 /// when there is no such field.
 pub(super) async fn run_states(
@@ -194,7 +208,15 @@ pub(super) async fn run_states(
 ) -> Result<Vec<String>, HubError> {
     let path = format!("/openapi/v3/apis/{}/{version}", kind.group());
     let body = connection.get(&path, JSON).await?;
-    let document: OpenApi = read(&path, &body)?;
+    let document = match serde_json::from_slice::<OpenApi<'_>>(&body) {
+        Ok(document) if document.openapi.starts_with("3.") => document,
+        _ => {
+            return Err(answer::wrong(
+                &Expected::kind("", "OpenAPI 3 schemas"),
+                &body,
+            ));
+        }
+    };
     let named = format!("{:?}", kind.name());
     let own = document
         .components

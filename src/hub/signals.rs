@@ -75,7 +75,7 @@ impl Hub {
         self.runtime.spawn(async move {
             loop {
                 signals.next().await;
-                tell.send_modify(|count| *count += 1);
+                tell.send_modify(|count: &mut u32| *count = count.saturating_add(1));
             }
         });
         self.signals = Some(told);

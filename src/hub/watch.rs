@@ -18,6 +18,8 @@ use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::Hub;
+use super::answer::{self, Expected};
+use super::bounds::Allowance;
 use super::error::HubError;
 use super::read;
 use super::request::Connection;
@@ -273,8 +275,9 @@ impl Follower {
                 self.tell(What::Ended(error));
                 return;
             }
-            sleep(asked.unwrap_or(place.pause).min(self.pace.longest_pause)).await;
-            place.pause *= 2;
+            let longest = self.pace.longest_pause;
+            sleep(asked.unwrap_or(place.pause).min(longest)).await;
+            place.pause = place.pause.saturating_mul(2).min(longest);
         }
     }
 
@@ -285,7 +288,7 @@ impl Follower {
             tries: 0,
             told: false,
         });
-        away.tries += 1;
+        away.tries = away.tries.saturating_add(1);
         if away.since.elapsed() >= self.pace.give_up {
             return false;
         }
@@ -340,7 +343,10 @@ impl Follower {
         if !parameters.is_empty() {
             path = format!("{path}?{}", parameters.join("&"));
         }
-        let found = read::list(&self.connection, &path, false)
+        // It may list again and again for days: each list has an allowance of its own.
+        let mut connection = self.connection.clone();
+        connection.budget = Allowance::default();
+        let found = read::list(&connection, self.query.kind, &path, false)
             .await
             .map_err(plain)?;
         self.reached(place);
@@ -372,22 +378,34 @@ impl Follower {
             .connection
             .open(&format!("{path}?{}", parameters.join("&")))
             .await?;
-        self.reached(place);
-        let mut lines = Lines::new(body);
+        let mut lines = Lines::new(self.query.kind, body);
         let mut brought = false;
         loop {
-            let Ok(line) = timeout(self.pace.silence, lines.next()).await else {
+            // Whatever is no watch says so at once; who keeps quiet for a while is a hub.
+            let patience = if place.reached {
+                self.pace.silence
+            } else {
+                self.pace.first_pause
+            };
+            let Ok(line) = timeout(patience, lines.next()).await else {
+                if !place.reached {
+                    self.reached(place);
+                    continue;
+                }
                 let silent = format!("{}s", self.pace.silence.as_secs_f64());
                 return Err((HubError::TimedOut(silent), None));
             };
+            if line.is_ok() {
+                self.reached(place);
+            }
             let line = match line {
                 Ok(Some(line)) => line,
-                Ok(None) => {
-                    if !brought && begun.elapsed() < SHORT {
-                        sleep(self.pace.first_pause).await;
-                    }
-                    return Ok(());
+                // Events may have been kept from us: a list tells.
+                Ok(None) if !brought && begun.elapsed() < SHORT => {
+                    place.reached = false;
+                    return Err((answer::wrong(&Expected::kind("", "events"), b""), None));
                 }
+                Ok(None) => return Ok(()),
                 Err(error) => return Err((error, None)),
             };
             if !matches!(line, Line::Error(_)) {
@@ -397,11 +415,11 @@ impl Follower {
             let what = match line {
                 Line::Put(object, version) => {
                     place.version = Some(version);
-                    object.and_then(|object| place.seen.put(object))
+                    place.seen.put(object)
                 }
                 Line::Gone(object, version) => {
                     place.version = Some(version);
-                    object.and_then(|object| place.seen.remove(&object))
+                    place.seen.remove(&object)
                 }
                 Line::Bookmark(version) => {
                     place.version = Some(version);
@@ -432,7 +450,7 @@ const fn ends(error: &HubError) -> bool {
 /// Whether only a new list helps: the hub no longer knows what was the last, or refuses it.
 const fn needs_list(error: &HubError) -> bool {
     match error {
-        HubError::Gone => true,
+        HubError::Gone | HubError::WrongAnswer { .. } => true,
         HubError::Refused { code, .. } => !matches!(code, 429 | 500..=599),
         _ => false,
     }

@@ -3,11 +3,14 @@
 use http::{Method, Request, header};
 use serde_json::{Value, json};
 
+use super::answer;
 use super::error::HubError;
+use super::read::wanted_object;
 use super::request::Connection;
 use super::signals::more_than;
 use super::{Hub, wait};
 use crate::change::Change;
+use crate::kubefleet::ObjectRef;
 use crate::kubefleet::path::encode;
 
 /// How a change is sent.
@@ -67,6 +70,7 @@ impl Hub {
         let connection = self.connection.clone();
         let count = self.signals.clone();
         let body = body.to_string();
+        let object = change.object.clone();
         let sent = wait(
             &self.runtime,
             &mut self.on_wait,
@@ -80,7 +84,7 @@ impl Hub {
                 };
                 tokio::select! {
                     biased;
-                    sent = connection.write(request.method, &url, request.content_type, body) => sent,
+                    sent = connection.write(request.method, &url, request.content_type, body, &object) => sent,
                     () = give_up => Sent::Doubtful(HubError::Interrupted),
                 }
             },
@@ -93,7 +97,14 @@ impl Hub {
 
 impl Connection {
     /// Sends a write, once and within the time limit.
-    async fn write(&self, method: &str, url: &str, content_type: &str, body: String) -> Sent {
+    async fn write(
+        &self,
+        method: &str,
+        url: &str,
+        content_type: &str,
+        body: String,
+        object: &ObjectRef,
+    ) -> Sent {
         let request = Method::from_bytes(method.as_bytes())
             .map_err(|error| error.to_string())
             .and_then(|method| {
@@ -108,14 +119,28 @@ impl Connection {
             Ok(request) => request,
             Err(error) => return Sent::Unsent(HubError::Broken(error)),
         };
-        match self.exchange(request).await {
-            Ok(body) => Sent::Done(serde_json::from_slice(&body).unwrap_or_default()),
+        let answer = self.exchange(request).await.and_then(|body| {
+            let wanted = wanted_object(object.kind, &object.namespace, &object.name);
+            if method == "DELETE" {
+                answer::confirms_deletion(&wanted, &body)
+            } else {
+                answer::read(&wanted, &body)
+            }
+        });
+        match answer {
+            Ok(answer) => Sent::Done(answer),
             Err(
                 error @ (HubError::Unreachable { .. }
                 | HubError::Tls { .. }
                 | HubError::Credentials(_)),
             ) => Sent::Unsent(error),
-            Err(error @ (HubError::Broken(_) | HubError::TimedOut(_))) => Sent::Doubtful(error),
+            Err(
+                error @ (HubError::Broken(_)
+                | HubError::TimedOut(_)
+                | HubError::WrongAnswer { .. }
+                | HubError::TooLarge(_)
+                | HubError::TooMuch(_)),
+            ) => Sent::Doubtful(error),
             Err(error @ HubError::Refused { code, .. }) if (500..=599).contains(&code) => {
                 Sent::Doubtful(error)
             }

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::commands::global::Global;
 use crate::diagnose::rules;
-use crate::hub::{Hub, contexts};
+use crate::hub::{Expected, Hub, contexts};
 use crate::inventory::choose::is_finished;
 use crate::inventory::source::{Query, Source};
 use crate::kubefleet::object::Body;
@@ -208,7 +208,7 @@ impl<'t> Asked<'t> {
     fn connect(typed: &'t Words) -> Option<Self> {
         let flags = typed.global.connection(false);
         let variable = |name: &str| std::env::var_os(name);
-        let hub = Hub::connect(&flags, Some(LIMIT), &variable, Box::new(|_| {})).ok()?;
+        let hub = Hub::connect(&flags, Some(LIMIT), None, &variable, Box::new(|_| {})).ok()?;
         let scope = Scope::of_namespace(typed.global.namespace.as_deref().unwrap_or_default());
         Some(Self { hub, scope, typed })
     }
@@ -436,7 +436,12 @@ impl<'t> Asked<'t> {
     }
 
     fn namespaces(&mut self) -> Option<Found> {
-        let list = self.hub.read_path("/api/v1/namespaces?limit=500").ok()?;
+        let wanted = Expected::List {
+            group: "",
+            kind: "Namespace",
+        };
+        let list = self.hub.read_path("/api/v1/namespaces?limit=500", &wanted);
+        let list = list.ok()?;
         let items = list["items"].as_array()?.iter();
         let names = items.filter_map(|item| item["metadata"]["name"].as_str());
         Some(names.map(|name| (name.to_owned(), String::new())).collect())

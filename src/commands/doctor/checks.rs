@@ -8,7 +8,7 @@ use crate::commands::controller_logs;
 use crate::commands::reading::Reading;
 use crate::diagnose::finding::count;
 use crate::diagnose::steps;
-use crate::hub::{Clocks, Hub, HubError, Served};
+use crate::hub::{Clocks, Expected, Hub, HubError, Served};
 use crate::inventory::source::{Outcome, Query};
 use crate::kubefleet::duration::describe;
 use crate::kubefleet::member::MemberCluster;
@@ -58,7 +58,7 @@ fn reached(hub: &mut Hub) -> Check {
         "" => hub.url().to_owned(),
         context => format!("{} (context {context})", hub.url()),
     };
-    match hub.read_path("/version") {
+    match hub.read_path("/version", &Expected::Version) {
         Ok(version) => {
             let version = version["gitVersion"].as_str().unwrap_or("of no version");
             Check::new(
@@ -224,7 +224,13 @@ fn controller(reading: &mut Reading, scope: &Scope) -> Check {
     }
     let path =
         format!("/apis/coordination.k8s.io/v1/namespaces/{AGENT_NAMESPACE}/leases/{AGENT_LEASE}");
-    let lease = reading.hub().map(|hub| hub.read_path(&path));
+    let wanted = Expected::Object {
+        group: "coordination.k8s.io",
+        kind: "Lease",
+        namespace: AGENT_NAMESPACE,
+        name: AGENT_LEASE,
+    };
+    let lease = reading.hub().map(|hub| hub.read_path(&path, &wanted));
     if let Some(Ok(lease)) = &lease
         && let Some(check) = held(lease, now)
     {

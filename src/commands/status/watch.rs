@@ -36,7 +36,8 @@ pub(super) fn run(
                 view.end(global, ui);
                 return Err(following.gone());
             }
-            Ok(Look::Interrupted) => {
+            // It has no time limit.
+            Ok(Look::Interrupted | Look::Late) => {
                 view.end(global, ui);
                 return Ok(Exit::Interrupted);
             }

@@ -5,21 +5,26 @@ use kube::client::Body;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::hub::answer::{self, Expected};
+use crate::hub::bounds::{OBJECT, too_large_an_object};
 use crate::hub::config::chain;
 use crate::hub::error::HubError;
 use crate::hub::read::parse_object;
+use crate::kubefleet::Kind;
 use crate::kubefleet::object::Object;
 
-/// No object of an API server is as long as this: etcd takes 1.5 MB.
-const LONGEST: usize = 32 << 20;
+/// What an event may have beside its object.
+const FRAME: usize = 64 << 10;
+/// No event is as long as this.
+const LONGEST: usize = OBJECT.saturating_add(FRAME);
 
 /// What one line says.
 #[derive(Debug)]
 pub(super) enum Line {
-    /// An object is new or has changed; none of a kind that the walk does not read.
-    Put(Option<Object>, String),
+    /// An object is new or has changed.
+    Put(Object, String),
     /// An object is gone.
-    Gone(Option<Object>, String),
+    Gone(Object, String),
     /// Nothing happened up to this version.
     Bookmark(String),
     /// The watch is over.
@@ -54,19 +59,25 @@ struct Status {
     message: String,
 }
 
-/// Reads a line.
-pub(super) fn parse(line: &[u8]) -> Result<Line, HubError> {
-    let broken =
-        |error: serde_json::Error| HubError::Broken(format!("an event is no JSON: {error}"));
-    let raw: Raw<'_> = serde_json::from_slice(line).map_err(broken)?;
+/// Reads a line of a watch on objects of a kind.
+pub(super) fn parse(kind: Kind, line: &[u8]) -> Result<Line, HubError> {
+    let Ok(raw) = serde_json::from_slice::<Raw<'_>>(line) else {
+        return Err(answer::wrong(&Expected::kind("", "WatchEvent"), line));
+    };
     let version = || {
         let object: Versioned = serde_json::from_str(raw.object.get()).unwrap_or_default();
-        object.metadata.resource_version
+        let version = object.metadata.resource_version;
+        if version.is_empty() {
+            // A watch that goes on from nowhere would tell everything again.
+            return Err(HubError::Broken("an event without a version".to_owned()));
+        }
+        Ok(version)
     };
+    let object = || parse_object(kind, raw.object);
     Ok(match raw.kind {
-        "ADDED" | "MODIFIED" => Line::Put(parse_object(raw.object)?, version()),
-        "DELETED" => Line::Gone(parse_object(raw.object)?, version()),
-        "BOOKMARK" => Line::Bookmark(version()),
+        "ADDED" | "MODIFIED" => Line::Put(object()?, version()?),
+        "DELETED" => Line::Gone(object()?, version()?),
+        "BOOKMARK" => Line::Bookmark(version()?),
         "ERROR" => {
             let status: Status = serde_json::from_str(raw.object.get()).unwrap_or_default();
             Line::Error(failure(status))
@@ -94,6 +105,7 @@ fn failure(status: Status) -> HubError {
 /// A stream, cut into lines.
 pub(super) struct Lines {
     body: Body,
+    kind: Kind,
     /// What came and is not told yet.
     rest: Vec<u8>,
     /// How much of it was looked at in vain.
@@ -101,9 +113,10 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    pub(super) const fn new(body: Body) -> Self {
+    pub(super) const fn new(kind: Kind, body: Body) -> Self {
         Self {
             body,
+            kind,
             rest: Vec::new(),
             looked: 0,
         }
@@ -113,20 +126,20 @@ impl Lines {
     /// tells nothing: what it was about comes again.
     pub(super) async fn next(&mut self) -> Result<Option<Line>, HubError> {
         loop {
-            let end = self.rest[self.looked..]
-                .iter()
-                .position(|byte| *byte == b'\n');
+            let new = self.rest.iter().skip(self.looked);
+            let end = new.into_iter().position(|byte| *byte == b'\n');
             if let Some(end) = end {
-                let line: Vec<u8> = self.rest.drain(..=self.looked + end).collect();
+                let end = self.looked.saturating_add(end);
+                let line: Vec<u8> = self.rest.drain(..=end).collect();
                 self.looked = 0;
                 if line.trim_ascii().is_empty() {
                     continue;
                 }
-                return parse(&line).map(Some);
+                return parse(self.kind, &line).map(Some);
             }
             self.looked = self.rest.len();
             if self.looked > LONGEST {
-                return Err(HubError::Broken("an event has no end".to_owned()));
+                return Err(too_large_an_object());
             }
             let Some(frame) = self.body.frame().await else {
                 return Ok(None);
@@ -143,8 +156,13 @@ impl Lines {
 
 #[cfg(test)]
 mod tests {
-    use super::{Line, parse};
+    use super::Line;
     use crate::hub::error::HubError;
+    use crate::kubefleet::Kind;
+
+    fn parse(line: &[u8]) -> Result<Line, HubError> {
+        super::parse(Kind::ClusterStagedUpdateRun, line)
+    }
 
     #[test]
     fn a_line_is_an_event() {
@@ -156,16 +174,50 @@ mod tests {
         for event in ["ADDED", "MODIFIED"] {
             let line = parse(run(event).as_bytes()).unwrap();
             assert!(
-                matches!(line, Line::Put(Some(_), version) if version == "7"),
+                matches!(line, Line::Put(_, version) if version == "7"),
                 "{event}"
             );
         }
         let line = parse(run("DELETED").as_bytes()).unwrap();
-        assert!(matches!(line, Line::Gone(Some(_), version) if version == "7"));
+        assert!(matches!(line, Line::Gone(_, version) if version == "7"));
         let line = parse(run("BOOKMARK").as_bytes()).unwrap();
         assert!(matches!(line, Line::Bookmark(version) if version == "7"));
-        let line = parse(br#"{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"8"}}}"#).unwrap();
-        assert!(matches!(line, Line::Put(None, version) if version == "8"));
+    }
+
+    #[test]
+    fn what_is_no_event_of_this_kind_is_an_error() {
+        for (line, words) in [
+            (
+                r#"{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"x","resourceVersion":"8"}}}"#,
+                "Pod of v1 instead of ClusterStagedUpdateRun",
+            ),
+            (
+                r#"{"type":"ADDED","object":{"kind":"ClusterStagedUpdateRun","apiVersion":"other.example/v1","metadata":{"name":"x","resourceVersion":"8"}}}"#,
+                "of other.example/v1",
+            ),
+            (
+                r#"{"type":"DELETED","object":{"kind":"Status","apiVersion":"v1","message":"no","metadata":{}}}"#,
+                "a Status: no",
+            ),
+            (
+                r#"{"type":"MODIFIED","object":{"apiVersion":"placement.kubernetes-fleet.io/v1beta1","kind":"ClusterStagedUpdateRun","metadata":{"name":"x"}}}"#,
+                "an event without a version",
+            ),
+            (
+                r#"{"type":"BOOKMARK","object":{"metadata":{}}}"#,
+                "an event without a version",
+            ),
+            (r#"{"type":"ADDED","object":null}"#, "null"),
+            (
+                r#"{"kind":"Status","apiVersion":"v1","message":"gone away"}"#,
+                "a Status: gone away",
+            ),
+            ("<html><title>Log in</title>", "a web page: Log in"),
+            ("null", "null"),
+        ] {
+            let error = parse(line.as_bytes()).unwrap_err().to_string();
+            assert!(error.contains(words), "{line}: {error}");
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::{Event, Next, Watch, What};
+use crate::hub::bounds::TimeLimit;
 use crate::hub::error::HubError;
 use crate::hub::read;
 use crate::inventory::source::{Answer, Outcome, Query, Source};
@@ -27,6 +28,9 @@ pub struct Mirror {
     away: Option<HubError>,
     lost: Option<HubError>,
     interrupted: bool,
+    /// Until when it is waited for the first list of a query.
+    end: Option<TimeLimit>,
+    late: bool,
 }
 
 struct Held {
@@ -55,7 +59,19 @@ impl Mirror {
             away: None,
             lost: None,
             interrupted: false,
+            end: None,
+            late: false,
         }
+    }
+
+    /// Until when it is waited for what is asked for the first time.
+    pub const fn end_at(&mut self, end: Option<TimeLimit>) {
+        self.end = end;
+    }
+
+    /// Whether something that was asked for did not come in time.
+    pub const fn is_late(&self) -> bool {
+        self.late
     }
 
     /// Why the hub does not answer at the moment.
@@ -186,13 +202,16 @@ impl Source for Mirror {
         let known =
             |held: &BTreeMap<Query, Held>| queries.iter().all(|query| held.contains_key(query));
         let mut others = false;
-        while !known(&self.held) && !self.interrupted {
-            match self.watch.next(LOOK) {
+        while !known(&self.held) && !self.interrupted && !self.late {
+            match self
+                .watch
+                .next(self.end.map_or(LOOK, |end| end.left().min(LOOK)))
+            {
                 Next::Event(event) => {
                     others |= !matches!(event.what, What::Listed(_));
                     self.take(event);
                 }
-                Next::Quiet => {}
+                Next::Quiet => self.late = self.end.is_some_and(|end| end.left().is_zero()),
                 Next::Interrupted => self.interrupted = true,
             }
         }

@@ -79,6 +79,7 @@ impl Seen {
 mod tests {
     use super::{Seen, What};
     use crate::hub::read::parse_object;
+    use crate::kubefleet::Kind;
     use crate::kubefleet::object::Object;
 
     fn run(name: &str, uid: &str, version: &str) -> Object {
@@ -86,7 +87,7 @@ mod tests {
             r#"{{"apiVersion":"placement.kubernetes-fleet.io/v1beta1","kind":"ClusterStagedUpdateRun","metadata":{{"name":"{name}","uid":"{uid}","resourceVersion":"{version}"}}}}"#
         );
         let raw = serde_json::value::RawValue::from_string(text).unwrap();
-        parse_object(&raw).unwrap().unwrap()
+        parse_object(Kind::ClusterStagedUpdateRun, &raw).unwrap()
     }
 
     fn told(news: impl IntoIterator<Item = What>) -> Vec<String> {

@@ -8,6 +8,7 @@ use kube::Config;
 use tokio::runtime::{Builder, Runtime};
 
 use super::{Event, Mirror, News, Next, Pace, Watch, What};
+use crate::hub::bounds::TimeLimit;
 use crate::hub::request::Connection;
 use crate::hub::served::Served;
 use crate::inventory::source::{Outcome, Query, Source as _};
@@ -124,7 +125,13 @@ fn run(name: &str, uid: &str, version: u32) -> String {
 
 fn list(version: u32, items: &[String]) -> Reply {
     let items = items.join(",");
-    let body = format!(r#"{{"metadata":{{"resourceVersion":"{version}"}},"items":[{items}]}}"#);
+    list_of("ClusterStagedUpdateRun", version, &items)
+}
+
+fn list_of(kind: &str, version: u32, items: &str) -> Reply {
+    let body = format!(
+        r#"{{"apiVersion":"placement.kubernetes-fleet.io/v1beta1","kind":"{kind}List","metadata":{{"resourceVersion":"{version}"}},"items":[{items}]}}"#
+    );
     Reply::Whole(200, "", body)
 }
 
@@ -251,7 +258,7 @@ fn one_object_and_labels_are_selected_by_the_server() {
         (named, "stagedupdateruns?fieldSelector=metadata.name%3Dx"),
         (label, "resourcebindings?labelSelector=a%2Fb%3Dc"),
     ] {
-        let hub = Hub::new(vec![list(10, &[])]);
+        let hub = Hub::new(vec![list_of(query.kind.name(), 10, "")]);
         let mut watch = hub.watch(&[query]);
         assert_eq!(told(&mut watch, 1), ["="]);
         let base = "/apis/placement.kubernetes-fleet.io/v1beta1/namespaces/team-a";
@@ -391,10 +398,70 @@ fn what_stays_refused_ends_a_watch() {
     }
 }
 
+/// A web page, an answer of another kind, and a stream that ends at once are no watch. What a list
+/// tells is told.
+#[test]
+fn what_is_no_watch_is_made_up_for_by_lists() {
+    let page = |body: &str| Reply::Whole(200, "", body.to_owned());
+    for bad in [
+        page("<html><title>Log in</title></html>\n"),
+        page(r#"{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no"}"#),
+        page(""),
+        Reply::Lines(vec![
+            event("ADDED", &run("b", "2", 11)).replace("Cluster", ""),
+        ]),
+        Reply::Lines(Vec::new()),
+    ] {
+        let hub = Hub::new(vec![
+            list(10, &[run("a", "1", 5)]),
+            bad.clone(),
+            list(20, &[run("a", "1", 15)]),
+            bad.clone(),
+            bad.clone(),
+            list(30, &[run("a", "1", 25)]),
+        ]);
+        let mut watch = hub.watch(&[all()]);
+        // The second bad answer comes instead of a list.
+        let news = told(&mut watch, 2);
+        assert_eq!(news, ["=a@5", "a@15"]);
+    }
+}
+
+/// However long a hub asks for patience: no pause grows beyond all bounds.
+#[test]
+fn a_hub_that_is_busy_for_ever_ends_nothing() {
+    let busy = Reply::Whole(429, "", "{}".to_owned());
+    let mut replies = vec![list(10, &[run("a", "1", 5)])];
+    replies.extend(vec![busy; 2]);
+    for _ in 0..80 {
+        // Each time one more pause, and none of them brings anything.
+        replies.push(Reply::Lines(vec![gone()]));
+        replies.push(list(10, &[run("a", "1", 5)]));
+    }
+    replies.push(Reply::Silent(vec![event("MODIFIED", &run("a", "1", 11))]));
+    let hub = Hub::new(replies);
+    let mut watch = hub.watch(&[all()]);
+    let mut news = told(&mut watch, 2);
+    if news[1].starts_with("away") {
+        news = told(&mut watch, 2);
+    }
+    assert_eq!(news.last().unwrap(), "a@11");
+}
+
+#[test]
+fn a_mirror_does_not_wait_for_ever() {
+    let hub = Hub::new(vec![Reply::Silent(Vec::new())]);
+    let mut mirror = Mirror::new(hub.watch(&[]));
+    mirror.end_at(Some(TimeLimit::after(Duration::from_millis(50))));
+    let answers = mirror.answer(&[all()]);
+    assert!(mirror.is_late());
+    assert!(matches!(answers[0].outcome, Outcome::Failed(_)));
+}
+
 #[test]
 fn several_queries_are_one_stream() {
+    let other = Query::labelled(Kind::ClusterStagedUpdateRun, "", "a", "b");
     let hub = Hub::new(vec![list(10, &[]), list(10, &[])]);
-    let other = Query::all(Kind::ClusterResourcePlacement, "");
     let mut watch = hub.watch(&[all(), other.clone(), all()]);
     let mut queries = Vec::new();
     for _ in 0..2 {
