@@ -6,6 +6,7 @@
 
 mod input;
 mod output;
+mod transport;
 
 use std::process::{Command, Output, Stdio};
 
