@@ -175,7 +175,7 @@ fn nothing_works_for(bad: &Bad, command: &str) {
         (Fault::Internal, "the hub answered 500: Internal error"),
         (Fault::Unavailable(None), "the hub answered 503: apiserver"),
         (Fault::Page(502), "the hub answered 502: Bad Gateway"),
-        (Fault::NoJson, "is no list of API groups"),
+        (Fault::NoJson, "answered with a web page"),
         (Fault::Cut { bytes }, "the hub's answer is broken"),
         (Fault::Hang, "no answer within 3s"),
     ] {
@@ -228,7 +228,7 @@ fn cannot_be_read(bad: &Bad, command: &str, path: &str) {
         (Fault::Internal, 1, "500"),
         (Fault::Unavailable(Some(3600)), 1, "503"),
         (Fault::Cut { bytes }, 1, "the hub's answer is broken"),
-        (Fault::NoJson, 1, "the hub's answer is broken"),
+        (Fault::NoJson, 1, "answered with a web page"),
         (Fault::Hang, 1, "no answer within 3s"),
         (Fault::Leave, 1, "cannot reach the hub"),
     ] {
@@ -267,7 +267,7 @@ fn the_bindings_cannot_be_read() {
         (Fault::TooMany(Some(3600)), "the hub answered 429"),
         (Fault::Expired, "no longer has the list"),
         (Fault::Cut { bytes }, "the hub's answer is broken"),
-        (Fault::NoJson, "the hub's answer is broken"),
+        (Fault::NoJson, "answered with a web page"),
         (Fault::ResetBefore, "the connection was cut"),
         (Fault::Hang, "no answer within 3s"),
     ] {

@@ -102,6 +102,8 @@ fn serve(
     objects: &[Value],
     seen: &Mutex<Vec<Asked>>,
 ) -> std::io::Result<()> {
+    // A head and its body are two writes: nothing waits for the other.
+    stream.set_nodelay(true)?;
     let mut reader = BufReader::new(stream.try_clone()?);
     loop {
         let mut lines = Vec::new();
