@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::error::HubError;
 
@@ -135,11 +136,29 @@ pub(super) fn confirms_deletion(wanted: &Expected<'_>, body: &[u8]) -> Result<Va
     }
 }
 
-/// Tells `null` from what is not there.
-pub(super) fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<T>, D::Error> {
-    T::deserialize(deserializer).map(Some)
+/// The items of a list. `null` is how Go writes that there are none.
+#[derive(Default)]
+pub(super) enum Items<'t> {
+    #[default]
+    Missing,
+    There(Vec<&'t RawValue>),
+}
+
+impl<'t> Items<'t> {
+    /// The items, which every list has.
+    pub(super) fn there(self) -> Result<Vec<&'t RawValue>, HubError> {
+        match self {
+            Self::There(items) => Ok(items),
+            Self::Missing => Err(HubError::Broken("a list without items".to_owned())),
+        }
+    }
+}
+
+impl<'de: 't, 't> Deserialize<'de> for Items<'t> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let items = Option::<Vec<&'t RawValue>>::deserialize(deserializer)?;
+        Ok(Self::There(items.unwrap_or_default()))
+    }
 }
 
 /// That the answer is something else, and what.

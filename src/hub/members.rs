@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use super::answer::{self, Expected};
+use super::answer::{self, Expected, Items};
 use super::bounds::{self, Allowance, OBJECT, too_large_an_object};
 use super::config::{self, Flags};
 use super::error::HubError;
@@ -286,11 +286,8 @@ async fn ask(connection: &Connection, query: &Query) -> Answer {
         return Ok((Outcome::Listed, vec![object(connection, query.kind, text)?]));
     }
     let list: List<'_> = answer::read(&Expected::List { group, kind }, &body)?;
-    let Some(items) = list.items else {
-        return Err(HubError::Broken("a list without items".to_owned()));
-    };
+    let items = list.items.there()?;
     let found: Result<Vec<_>, _> = items
-        .unwrap_or_default()
         .into_iter()
         .map(|text| object(connection, query.kind, text))
         .collect();
@@ -306,9 +303,8 @@ async fn ask(connection: &Connection, query: &Query) -> Answer {
 
 #[derive(Deserialize)]
 struct List<'t> {
-    /// `None` where there are none at all; the inner one for `null`, as Go writes an empty list.
-    #[serde(default, borrow, deserialize_with = "answer::present")]
-    items: Option<Option<Vec<&'t RawValue>>>,
+    #[serde(default, borrow)]
+    items: Items<'t>,
     #[serde(default)]
     metadata: ListMeta,
 }

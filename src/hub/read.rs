@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde::de::DeserializeSeed;
 use serde_json::value::RawValue;
 
-use super::answer::{self, Expected};
+use super::answer::{self, Expected, Items};
 use super::bounds::{self, OBJECT, PAGES, too_large_an_object};
 use super::error::HubError;
 use super::request::{Asking, Connection, JSON};
@@ -35,9 +35,8 @@ pub(super) struct Found {
 struct Page<'t> {
     api_version: String,
     kind: String,
-    /// `None` where there are none at all; the inner one for `null`, as Go writes an empty list.
-    #[serde(borrow, deserialize_with = "answer::present")]
-    items: Option<Option<Vec<&'t RawValue>>>,
+    #[serde(borrow)]
+    items: Items<'t>,
     metadata: ListMeta,
 }
 
@@ -173,23 +172,16 @@ async fn pages(
             }
             Err(error) => return Err(error),
         };
-        let Page {
-            items: Some(items),
-            metadata,
-            ..
-        } = page(&wanted, &body)?
-        else {
-            return Err(HubError::Broken("a list without items".to_owned()));
-        };
-        for text in items.unwrap_or_default() {
+        let page = page(&wanted, &body)?;
+        for text in page.items.there()? {
             found.take(connection, kind, text, keep_text)?;
         }
         // No watch could go on from here.
-        found.resource_version = metadata.resource_version.unwrap_or_default();
+        found.resource_version = page.metadata.resource_version.unwrap_or_default();
         if found.resource_version.is_empty() {
             return Err(HubError::Broken("a list without a version".to_owned()));
         }
-        let more = metadata.next.unwrap_or_default();
+        let more = page.metadata.next.unwrap_or_default();
         if more.is_empty() {
             return Ok(found);
         }

@@ -278,7 +278,8 @@ fn what_explains_and_is_something_else_is_a_gap() {
 fn a_check_is_not_passed_by_a_page() {
     let right = run(&Server::lying(|_, _| None), &["doctor", "-o", "json"]).0;
     let results = |output: &Output| -> Vec<(String, String)> {
-        let report: Value = serde_json::from_slice(&output.stdout).expect(&said(output));
+        let report: Value = serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|error| panic!("{error}: {}", said(output)));
         let checks = report["checks"].as_array().unwrap().iter();
         let word = |check: &Value, key: &str| check[key].as_str().unwrap().to_owned();
         checks

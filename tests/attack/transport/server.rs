@@ -211,9 +211,10 @@ fn right(asked: &Asked, objects: &[Value]) -> Value {
             json!({"apiVersion": "v1", "kind": format!("{kind}List"), "metadata": {"resourceVersion": "9"}, "items": []})
         }
         ["apis", group, version, rest @ ..] => {
-            let rest = match rest {
-                ["namespaces", _, rest @ ..] => rest,
-                rest => rest,
+            let rest = if rest.first() == Some(&"namespaces") && rest.len() > 2 {
+                &rest[2..]
+            } else {
+                rest
             };
             let known =
                 |kind: &&Kind| kind.group() == *group && rest.first() == Some(&kind.plural());
