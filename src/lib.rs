@@ -4,6 +4,7 @@
 //! returns an exit code. See `ARCHITECTURE.md` for the floors and the direction of the arrows.
 
 pub mod bundle;
+#[cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 pub mod change;
 pub mod cli;
 pub mod commands;
@@ -11,12 +12,15 @@ pub mod contents;
 pub mod diagnose;
 pub mod error;
 pub mod exit;
+#[cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 pub mod hub;
 pub mod inventory;
 pub mod kubefleet;
 pub mod member;
+#[cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 pub mod plan;
 pub mod render;
+#[cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 pub mod rollout;
 pub mod ui;
 pub mod words;

@@ -12,7 +12,7 @@ pub fn generate(base: &str, rest: &[&str]) -> String {
         .filter(|part| !part.is_empty())
         .fold(String::new(), |tail, part| format!("{tail}-{part}"));
     let tail: String = tail.chars().take(LONGEST - 1).collect();
-    let room = LONGEST - tail.len();
+    let room = LONGEST.saturating_sub(tail.len());
     let base: String = valid(base).chars().take(room).collect();
     let base = base.trim_end_matches(['-', '.']);
     let base = if base.is_empty() { "run" } else { base };
@@ -42,13 +42,13 @@ fn valid(part: &str) -> String {
 /// A suffix from a number that no two commands share: six characters.
 pub fn suffix(number: u128) -> String {
     const DIGITS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
-    let base = DIGITS.len() as u128;
+    const BASE: u128 = DIGITS.len() as u128;
     let mut number = number;
     let mut text = String::new();
     for _ in 0..6 {
-        let digit = usize::try_from(number % base).unwrap_or_default();
+        let digit = usize::try_from(number % BASE).unwrap_or_default();
         text.extend(DIGITS.get(digit).map(|digit| char::from(*digit)));
-        number /= base;
+        number /= BASE;
     }
     text
 }

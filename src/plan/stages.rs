@@ -224,7 +224,7 @@ fn empty(draft: &mut Draft<'_>, stages: &[PlannedStage]) {
         if !stage.clusters.is_empty() {
             continue;
         }
-        let gates = stage.before.len() + stage.after.len();
+        let gates = stage.before.len().saturating_add(stage.after.len());
         let tail = if gates == 0 {
             String::new()
         } else {
@@ -266,7 +266,8 @@ fn stages(
             .into_iter()
             .enumerate()
             .map(|(at, placed)| PlannedCluster {
-                turn: concurrency.map(|at_once| at / at_once.max(1) + 1),
+                turn: concurrency
+                    .map(|at_once| at.checked_div(at_once).unwrap_or(at).saturating_add(1)),
                 order: placed
                     .member
                     .filter(|_| !stage.sorting_label.is_empty())

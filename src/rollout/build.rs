@@ -196,7 +196,7 @@ fn turn(stage: &StageStatus, at: usize, slots: usize, reached: Option<Timestamp>
         .filter(done)
         .map(|cluster| cluster.conditions.condition(reasons::SUCCEEDED)?.since)
         .collect();
-    if earlier.len() - ended.len() >= slots {
+    if earlier.len().saturating_sub(ended.len()) >= slots {
         return None;
     }
     ended.sort_unstable();

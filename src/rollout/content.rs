@@ -47,7 +47,7 @@ pub fn old_content<'i>(inventory: &'i Inventory, run: &UpdateRun) -> Option<OldC
     let snapshot = inventory.snapshot(used)?;
     let detected = snapshot.change_detected()?;
     let ahead = detected.duration_since(initialized);
-    if ahead > SAME_LOOK || -ahead > DELAY {
+    if ahead > SAME_LOOK || initialized.duration_since(detected) > DELAY {
         return None;
     }
     let number: Option<u64> = used.parse().ok();

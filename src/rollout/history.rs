@@ -290,10 +290,10 @@ fn now(inventory: &Inventory) -> Vec<Holding<'_>> {
             (a, b) => a.or(b),
         };
         let done = [reasons::AVAILABLE, reasons::DIFF_REPORTED];
-        holding.available += usize::from(
-            done.iter()
-                .any(|kind| binding.current(kind).is_some_and(Condition::is_true)),
-        );
+        let is_available = done
+            .iter()
+            .any(|kind| binding.current(kind).is_some_and(Condition::is_true));
+        holding.available = holding.available.saturating_add(usize::from(is_available));
     }
     holdings.into_values().collect()
 }
