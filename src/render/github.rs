@@ -20,7 +20,7 @@ const EVIDENCE: usize = 8;
 pub fn report(report: &Report, invocation: &Invocation) -> String {
     let mut out = String::new();
     let title = format!("{}: {}", report.verdict.as_str(), report.target);
-    let mut lines = vec![report.summary.clone()];
+    let mut lines = vec![data(&report.summary)];
     if let Some(left_out) = report.left_out {
         lines.push(format!("{} left out, as asked", count(left_out, "finding")));
     }
@@ -43,21 +43,23 @@ fn finding(out: &mut String, finding: &Finding, report: &Report, invocation: &In
         Severity::Info => "notice",
     };
     let title = format!("{} {} ({})", finding.code, finding.name, report.target.name);
-    let mut lines = vec![finding.message.clone()];
+    let mut lines = vec![data(&finding.message)];
     if finding.clusters.len() > 1 {
-        lines.push(format!("clusters: {}", list(&finding.clusters, CLUSTERS)));
+        let clusters = list(&finding.clusters, CLUSTERS);
+        lines.push(data(&format!("clusters: {clusters}")));
     }
     let mut codes: Vec<_> = finding.caused_by.iter().map(|c| c.code.as_str()).collect();
     codes.dedup();
     if !codes.is_empty() {
-        lines.push(format!("because of {}", codes.join(", ")));
+        lines.push(data(&format!("because of {}", codes.join(", "))));
     }
     for evidence in finding.evidence.iter().take(EVIDENCE) {
         let place = match &evidence.cluster {
             Some(cluster) => format!("{} on {cluster}", evidence.object),
             None => evidence.object.to_string(),
         };
-        lines.push(format!("{place} {} = {}", evidence.path, evidence.value));
+        let value = format!("{place} {} = {}", evidence.path, evidence.value);
+        lines.push(data(&value));
     }
     if finding.evidence.len() > EVIDENCE {
         let more = finding.evidence.len() - EVIDENCE;
@@ -68,12 +70,12 @@ fn finding(out: &mut String, finding: &Finding, report: &Report, invocation: &In
             Effect::ReadOnly => String::new(),
             effect => format!(" [{}]", effect.as_str()),
         };
-        lines.push(format!("{}. {}{effect}", at + 1, remedy.action));
+        lines.push(data(&format!("{}. {}{effect}", at + 1, remedy.action)));
         if let Some(command) = &remedy.command {
-            lines.push(invocation.command(command));
+            lines.push(exactly(&invocation.command(command)));
         }
     }
-    lines.push(finding.docs.clone());
+    lines.push(data(&finding.docs));
     command(out, level, &title, &lines);
 }
 
@@ -93,26 +95,31 @@ fn gap(gap: &NotChecked) -> String {
         Some(subject) => subject.to_string(),
         None => gap.what.clone(),
     };
-    if gap.clusters.is_empty() {
+    data(&if gap.clusters.is_empty() {
         format!("{what}: {}", gap.why)
     } else {
         format!("{what}: {} ({})", gap.why, list(&gap.clusters, CLUSTERS))
-    }
+    })
 }
 
-/// One command. The one sink of this format.
+/// One command, with the lines of its message as [`data`] or [`exactly`] made them.
 fn command(out: &mut String, level: &str, title: &str, lines: &[String]) {
     let _ = write!(out, "::{level} title={}::", property(title));
     for (at, line) in lines.iter().enumerate() {
         let gap = if at == 0 { "" } else { "%0A" };
-        let _ = write!(out, "{gap}{}", data(line));
+        let _ = write!(out, "{gap}{line}");
     }
     out.push('\n');
 }
 
 /// One line of a message. Line breaks are gone already: those of the runner and all others.
 fn data(text: &str) -> String {
-    escape::line(text).replace('%', "%25")
+    exactly(&escape::line(text))
+}
+
+/// A line that keeps its spaces: a command, which is quoted.
+fn exactly(text: &str) -> String {
+    text.replace('%', "%25")
 }
 
 /// The value of a property.
@@ -160,7 +167,7 @@ mod tests {
         fn no_text_becomes_a_second_command(title in ".*|(?s).*[:,%\r\n]+.*",
             text in ".*|(?s).*\n::(error|set-output|add-mask)::x.*|##\\[error\\].*") {
             let mut out = String::new();
-            command(&mut out, "warning", &title, &[text.clone(), title.clone()]);
+            command(&mut out, "warning", &title, &[data(&text), data(&title)]);
             prop_assert_eq!(out.matches('\n').count(), 1);
             let breaks = ['\r', '\u{85}', '\u{2028}'];
             prop_assert!(!out.contains(breaks), "{out}");

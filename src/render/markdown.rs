@@ -225,14 +225,57 @@ fn keep_ends(value: &str) -> String {
     }
 }
 
+/// Writes words; those of which a reader of markdown would make a link or call somebody, as code.
+/// A backslash does not hinder that: links are made of what is shown.
 fn write_text(out: &mut String, text: &str) {
-    for c in text.chars() {
+    for (at, word) in text.split(' ').enumerate() {
+        if at > 0 {
+            out.push(' ');
+        }
+        if !is_live(word) {
+            write_word(out, word);
+            continue;
+        }
+        // A cell of a table ends at a bar, also in code.
+        for (at, part) in word.split('|').enumerate() {
+            if at > 0 {
+                out.push_str("\\|");
+            }
+            match part {
+                "" => {}
+                part => out.push_str(&code(part)),
+            }
+        }
+    }
+}
+
+/// Whether something in a word comes alive: an address, a mention, a reference to an issue or to a
+/// commit.
+fn is_live(word: &str) -> bool {
+    let lower = word.to_ascii_lowercase();
+    let before_digit = |mark: &str| {
+        lower
+            .match_indices(mark)
+            .any(|(at, mark)| lower[at + mark.len()..].starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let is_commit = |part: &str| part.len() >= 7 && part.bytes().all(|it| it.is_ascii_hexdigit());
+    let mut parts = lower.split(|c: char| !c.is_ascii_alphanumeric());
+    lower.contains('@')
+        || lower.contains("//")
+        || ["www.", "mailto:", "xmpp:"]
+            .iter()
+            .any(|it| lower.contains(it))
+        || before_digit("#")
+        || before_digit("gh-")
+        || parts.any(|part| is_commit(part) && part.bytes().any(|it| it.is_ascii_digit()))
+}
+
+fn write_word(out: &mut String, word: &str) {
+    for c in word.chars() {
         match c {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '&' => out.push_str("&amp;"),
-            // A name behind it would be called here; a backslash does not hinder that.
-            '@' => out.push_str("`@`"),
             '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '$' => {
                 out.push('\\');
                 out.push(c);
@@ -283,7 +326,12 @@ mod tests {
         for (given, wanted) in [
             ("a*b_c", "a\\*b\\_c"),
             ("<img src=x> & co", "&lt;img src=x&gt; &amp; co"),
-            ("to @someone #1", "to `@`someone \\#1"),
+            ("to @someone #1", "to `@someone` `#1`"),
+            ("see GH-12, a/b#3", "see `GH-12,` `a/b#3`"),
+            ("at HTTPS://x.test/a_b|c", "at `HTTPS://x.test/a_b`\\|`c`"),
+            ("www.x.test mail:a@b.c", "`www.x.test` `mail:a@b.c`"),
+            ("fixed in 0123abc", "fixed in `0123abc`"),
+            ("C# member-12 defaced", "C\\# member-12 defaced"),
             ("a|b", "a\\|b"),
             ("1. one", "1\\. one"),
             ("2.5 s", "2\\.5 s"),

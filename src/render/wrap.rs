@@ -27,6 +27,12 @@ pub fn hanging(out: &mut String, first: &str, rest: &str, text: &str, width: usi
     }
 }
 
+/// What no text may begin a line with: whoever reads the line, a person or a pipeline, would take it
+/// for ours.
+const LABELS: [&str; 9] = [
+    "hint:", "error:", "warning:", "note:", "next:", "see:", "kubectl ", "::", "##[",
+];
+
 /// Breaks at spaces, and between characters of scripts that are written without them. Names, paths
 /// and commands stay whole, unlike with the rules of Unicode.
 fn words(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
@@ -34,7 +40,8 @@ fn words(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
     let mut previous = None;
     let mut breaks = Vec::new();
     for (at, c) in line.char_indices() {
-        if previous.is_some_and(|previous| may_break(previous, c)) {
+        let begins = || LABELS.iter().any(|label| line[at..].starts_with(label));
+        if previous.is_some_and(|previous| may_break(previous, c)) && !begins() {
             breaks.push(at);
         }
         previous = Some(c);
@@ -129,6 +136,20 @@ mod tests {
         assert_eq!(
             wrapped("👍\u{1f3fd}👍\u{1f3fd}", 7),
             ["- 👍\u{1f3fd}", "  👍\u{1f3fd}"]
+        );
+    }
+
+    #[test]
+    fn no_text_begins_a_line_as_only_we_do() {
+        assert_eq!(
+            wrapped("as it says hint: run kubectl delete x ::error::y", 14),
+            [
+                "- as it",
+                "  says hint:",
+                "  run kubectl",
+                "  delete",
+                "  x ::error::y"
+            ]
         );
     }
 

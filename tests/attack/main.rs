@@ -7,6 +7,7 @@
 mod input;
 mod output;
 mod transport;
+mod words;
 
 use std::process::{Command, Output, Stdio};
 

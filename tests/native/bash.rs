@@ -2,7 +2,7 @@
 //! needs the functions of bash-completion.
 
 use crate::setting::{ROOT, Setting, missing};
-use crate::typing::Typist;
+use crate::typing::{QUOTED, Typist};
 use test_hub::terminal::has_terminals;
 
 const SHELL: [&str; 4] = ["bash", "--noprofile", "--norc", "-i"];
@@ -108,6 +108,26 @@ fn words_that_bash_takes_apart_are_completed_whole() {
     let words =
         typist.tab("kubectl-fleet-stage approve checkout-2-b --yes\u{1b}b\u{1b}b\u{1b}b\u{5}");
     assert_eq!(words.last().unwrap(), "--yes", "{words:?}");
+    typist.leave();
+}
+
+/// Behind whatever quote is open, the word that is inserted is the candidate.
+#[test]
+fn candidates_are_quoted_as_the_word_is() {
+    let Some(setting) = Setting::get() else {
+        return;
+    };
+    let setup = format!(
+        "export KUBECONFIG={}\nsource {ROOT}/completions/kubectl-fleet-stage.bash",
+        setting.odd_contexts("odd-bash")
+    );
+    let Some(mut typist) = start(&setup) else {
+        return;
+    };
+    for (line, wanted) in QUOTED {
+        let words = typist.tab(&format!("kubectl-fleet-stage {line}"));
+        assert_eq!(words.last().unwrap(), wanted, "{line}: {words:?}");
+    }
     typist.leave();
 }
 

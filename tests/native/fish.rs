@@ -4,7 +4,7 @@ use std::process::Command;
 
 use test_hub::Ran;
 
-use crate::setting::{ROOT, Setting, has};
+use crate::setting::{ODD, ROOT, Setting, has};
 use crate::typing::{LIVE, assert_candidates};
 
 /// Values and descriptions.
@@ -48,6 +48,31 @@ fn both_scripts_and_kubectls_complete() {
                 assert!(found.iter().any(meant), "{found:?}");
             }
         }
+    }
+}
+
+/// fish quotes what it inserts; a word in open quotes has candidates.
+#[test]
+fn words_in_quotes_have_candidates() {
+    let Some(setting) = Setting::get() else {
+        return;
+    };
+    if !has("fish") {
+        return;
+    }
+    let setup = format!(
+        "set -x KUBECONFIG {}; source {ROOT}/completions/kubectl-fleet-stage.fish",
+        setting.odd_contexts("odd-fish")
+    );
+    for (typed, wanted) in [
+        ("\"the o", "the other"),
+        ("the\\\\ o", "the other"),
+        ("\"it", "it's"),
+        ("od", ODD),
+    ] {
+        let line = format!("kubectl-fleet-stage list --context {typed}");
+        let found = candidates(setting, &setup, &line);
+        assert_eq!(found, [(wanted.to_owned(), String::new())], "{line}");
     }
 }
 

@@ -23,6 +23,9 @@ pub const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 /// The names under which kubectl finds the plugin.
 pub const NAMES: [&str; 2] = ["kubectl-fleet-stage", "kubectl-fleet_stage"];
 
+/// A context's name with everything that means something to a shell.
+pub const ODD: &str = "od\"d$x`y\\z!a";
+
 /// The hub, kubectl, and where they are found.
 pub struct Setting {
     /// The hub.
@@ -90,6 +93,19 @@ impl Setting {
     /// A folder that goes away with the hub.
     pub fn folder(&self, name: &str) -> PathBuf {
         folder(&self.hub, name)
+    }
+
+    /// A `KUBECONFIG` with contexts that a shell reads as more than words.
+    pub fn odd_contexts(&self, folder: &str) -> String {
+        let file = self.folder(folder).join("config");
+        let context = |name| serde_json::json!({"name": name, "context": {"cluster": "away"}});
+        let config = serde_json::json!({
+            "apiVersion": "v1",
+            "kind": "Config",
+            "contexts": [context(ODD), context("the other"), context("it's")],
+        });
+        std::fs::write(&file, config.to_string()).unwrap();
+        format!("{}:{}", self.kubeconfig.display(), file.display())
     }
 
     /// Gives a command what a user's session has, and nothing else.

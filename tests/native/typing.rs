@@ -5,7 +5,7 @@ use std::process::Command;
 
 use test_hub::terminal::Terminal;
 
-use crate::setting::{PATIENCE, Setting};
+use crate::setting::{ODD, PATIENCE, Setting};
 
 /// So wide that no shell breaks its lines.
 const COLUMNS: u16 = 1000;
@@ -154,6 +154,19 @@ pub const LIVE: [(&str, &[&str], bool); 10] = [
         ],
         true,
     ),
+];
+
+/// Words that are typed in quotes, and what they become.
+pub const QUOTED: [(&str, &str); 9] = [
+    ("list --context od", ODD),
+    ("list --context 'od", ODD),
+    ("list --context \"od", ODD),
+    ("list --context it", "it's"),
+    ("list --context 'it", "it's"),
+    ("list --context \"it", "it's"),
+    ("list --context 'the o", "the other"),
+    ("list --context \"the o", "the other"),
+    ("list --context the\\ o", "the other"),
 ];
 
 /// Whether the candidates are those that are wanted: all of them, in any order, or at least these.

@@ -1,7 +1,7 @@
 //! TAB in a real zsh, with its own completion system.
 
 use crate::setting::{ROOT, Setting, has, link};
-use crate::typing::Typist;
+use crate::typing::{QUOTED, Typist};
 use test_hub::terminal::has_terminals;
 
 const SHELL: [&str; 3] = ["zsh", "-f", "-i"];
@@ -60,6 +60,26 @@ fn its_own_script_completes() {
         );
         typist.leave();
     }
+}
+
+/// Behind whatever quote is open, the word that is inserted is the candidate.
+#[test]
+fn candidates_are_quoted_as_the_word_is() {
+    let Some(setting) = Setting::get() else {
+        return;
+    };
+    let setup = format!(
+        "export KUBECONFIG={}\nsource {ROOT}/completions/_kubectl-fleet-stage",
+        setting.odd_contexts("odd-zsh")
+    );
+    let Some(mut typist) = start("", &setup) else {
+        return;
+    };
+    for (line, wanted) in QUOTED {
+        let words = typist.tab(&format!("kubectl-fleet-stage {line}"));
+        assert_eq!(words.last().unwrap(), wanted, "{line}: {words:?}");
+    }
+    typist.leave();
 }
 
 #[test]

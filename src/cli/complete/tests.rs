@@ -79,6 +79,10 @@ fn every_shell_has_a_script() {
         assert!(!script.contains("kubectl fleet"), "{shell}");
     }
     assert!(script("tcsh").is_none());
+    // What is typed is read without its quotes.
+    assert!(script("zsh").unwrap().contains("${compstate[quote]}"));
+    let fish = script("fish").unwrap();
+    assert!(fish.contains("(commandline --current-token --tokenize)"));
 }
 
 #[test]
