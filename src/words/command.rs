@@ -228,8 +228,10 @@ impl fmt::Display for Command {
 #[derive(Serialize, JsonSchema)]
 struct Fields {
     /// The command, when there is one, as it is pasted into a shell.
+    #[serde(skip_serializing_if = "Option::is_none")]
     command: Option<String>,
     /// Its words, for a program that runs it without a shell.
+    #[serde(skip_serializing_if = "Option::is_none")]
     argv: Option<Vec<String>>,
 }
 
@@ -282,8 +284,10 @@ pub mod as_next {
     #[serde(rename_all = "camelCase")]
     pub struct Fields {
         /// The command that comes next, when there is one, as it is pasted into a shell.
+        #[serde(skip_serializing_if = "Option::is_none")]
         next: Option<String>,
         /// Its words, for a program that runs it without a shell.
+        #[serde(skip_serializing_if = "Option::is_none")]
         next_argv: Option<Vec<String>>,
     }
 }
