@@ -1,6 +1,7 @@
 //! What a command says when it cannot do its work.
 
 use crate::bundle::ReadError;
+use crate::change::record::Told;
 use crate::exit::Exit;
 use crate::hub::HubError;
 use crate::words::Hint;
@@ -15,6 +16,8 @@ pub struct Error {
     pub hint: Option<Hint>,
     /// The exit code.
     pub exit: Exit,
+    /// How much of what the command had done the message tells.
+    pub told: Told,
 }
 
 impl Error {
@@ -23,6 +26,7 @@ impl Error {
         Self {
             message: message.into(),
             hint: None,
+            told: Told::Nothing,
             exit: Exit::Error,
         }
     }
@@ -32,6 +36,7 @@ impl Error {
         Self {
             message: message.into(),
             hint: None,
+            told: Told::Nothing,
             exit: Exit::Usage,
         }
     }
@@ -41,6 +46,7 @@ impl Error {
         Self {
             message: message.into(),
             hint: None,
+            told: Told::Nothing,
             exit: Exit::NotFound,
         }
     }
@@ -51,6 +57,23 @@ impl Error {
         self.hint = Some(hint.into());
         self
     }
+
+    /// Adds what else to do.
+    #[must_use]
+    pub fn also(mut self, hint: Hint) -> Self {
+        self.hint = Some(match self.hint {
+            Some(first) => first.and(hint),
+            None => hint,
+        });
+        self
+    }
+
+    /// Says that the message tells the last step of what the command had done.
+    #[must_use]
+    pub const fn telling(mut self, told: Told) -> Self {
+        self.told = told;
+        self
+    }
 }
 
 impl From<ReadError> for Error {
@@ -58,6 +81,7 @@ impl From<ReadError> for Error {
         Self {
             hint: error.hint.clone().map(Hint::from),
             message: error.to_string(),
+            told: Told::Nothing,
             exit: Exit::Error,
         }
     }
@@ -68,6 +92,7 @@ impl From<HubError> for Error {
         Self {
             hint: error.hint().map(Hint::from),
             message: error.to_string(),
+            told: Told::Nothing,
             exit: match error {
                 HubError::Forbidden(_) => Exit::Incomplete,
                 HubError::NotFound(_) => Exit::NotFound,

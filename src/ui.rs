@@ -234,8 +234,17 @@ impl Ui {
         self.input.take()
     }
 
-    /// Asks a question on standard error; the answer comes on standard input.
+    /// Gives standard input back, so that something else can be asked.
+    pub fn give_input(&mut self, input: Box<dyn Read + Send>) {
+        self.input = Some(input);
+    }
+
+    /// Asks a question on standard error; the answer comes on standard input. Keys that were typed
+    /// before are no answer to it.
     pub fn ask(&mut self, question: &str) {
+        if self.environment.in_is_terminal {
+            forget_typed();
+        }
         let text = self.paint_err().bold(&escape::line(question));
         self.note(&format!("{text} [y/N] "));
     }
@@ -383,6 +392,16 @@ impl Ui {
         // Nobody is left to tell when standard error is gone too.
         let _ = write(&self.err, text);
     }
+}
+
+/// Drops what was typed and not read yet. Where that fails, standard input is no terminal.
+fn forget_typed() {
+    #[cfg(unix)]
+    {
+        use rustix::termios::{QueueSelector, tcflush};
+        let _ = tcflush(io::stdin(), QueueSelector::IFlush);
+    }
+    // A Windows console has no such call that is safe.
 }
 
 /// Writes to standard error.

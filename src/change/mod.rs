@@ -2,7 +2,11 @@
 //!
 //! A change is built from what was read, shown, and sent by `hub/`; nothing here does any I/O.
 
+pub mod guard;
 pub mod names;
+pub mod neighbours;
+pub mod preview;
+pub mod record;
 pub mod rollback;
 pub mod states;
 

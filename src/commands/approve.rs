@@ -8,7 +8,10 @@ use jiff::Timestamp;
 
 use super::global::Global;
 use super::reading::Reading;
-use super::writing::{self, Done, Effect, ThisRun, Writing};
+use super::steering;
+use super::writing::{self, Effect, Shown, ThisRun, Writing};
+use crate::change::guard::{self, Accepted};
+use crate::change::record::Told;
 use crate::change::{Change, approval_message};
 use crate::diagnose::status::Status;
 use crate::error::Error;
@@ -43,7 +46,7 @@ use select::{Choice, Selection};
     1  nothing to approve, not confirmed, refused, or changed since it was shown\n  \
     5  approved, and not accepted in time\n  \
     6  no such request or run\n  \
-    7  forbidden")]
+    7  forbidden, or what a check needs could not be read")]
 pub struct ApproveArgs {
     /// The approval request, or the update run that waits: a name, or TYPE/NAME such as careq/x,
     /// csur/x, with -n areq/x, sur/x
@@ -61,9 +64,12 @@ pub struct ApproveArgs {
     /// Why: it is kept with the approval, beside who gave it
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
-    /// Approve even where a cluster would go back to an older snapshot
+    /// Approve even where a cluster would go back to an older snapshot, or may
     #[arg(long)]
     allow_older: bool,
+    /// Approve even where what else a check needs cannot be read
+    #[arg(long)]
+    allow_unseen: bool,
     #[command(flatten)]
     writing: Writing,
 }
@@ -102,7 +108,17 @@ pub fn run(
             "--reason is longer than {LONGEST_REASON} bytes"
         )));
     }
-    let mut reading = writing::open("approve", global, ui, clock)?;
+    writing::command("approve", global, ui, clock, |reading, ui| {
+        act(args, global, reading, ui)
+    })
+}
+
+fn act(
+    args: &ApproveArgs,
+    global: &Global,
+    reading: &mut Reading,
+    ui: &mut Ui,
+) -> Result<Exit, Error> {
     if let Some(hub) = reading.hub() {
         hub.ask_who();
     }
@@ -113,8 +129,7 @@ pub fn run(
     let (target, known) = match found {
         Ok(target) => (target, None),
         Err(error) => {
-            let (request, run) =
-                select::of_a_run(&args.target, namespace, &mut reading).ok_or(error)?;
+            let (request, run) = select::of_a_run(&args.target, namespace, reading).ok_or(error)?;
             (request, Some(run))
         }
     };
@@ -126,12 +141,44 @@ pub fn run(
     }
     let run = match known {
         Some(run) => run,
-        None if by_name => run_of(&target, &mut reading)?,
+        None if by_name => run_of(&target, reading)?,
         None => target.clone(),
     };
-    let inventory = look(&run, by_name.then_some(&target), &mut reading)?;
+    let mut who = None;
+    let (inventory, selection) = writing::agree(reading, &args.writing, ui, &mut |reading| {
+        shown(args, &target, &run, &mut who, reading)
+    })?;
     let Some(rollout) = Rollout::new(&inventory) else {
         return Err(select::without_run(&target, &run, &inventory));
+    };
+    let who = who.as_ref().and_then(|who: &Who| who.name.as_deref());
+    let exit = approve(args, &selection, who, &rollout, &inventory, reading, ui)?;
+    if exit == Exit::Done && args.writing.follows() && !args.writing.is_dry() {
+        let this = ThisRun::of(rollout.run);
+        return writing::follow(&this, reading, &args.writing, ui);
+    }
+    Ok(exit)
+}
+
+/// Who approves, by the hub's word.
+struct Who {
+    name: Option<String>,
+    /// Why the hub does not say.
+    unknown: Option<String>,
+}
+
+/// What is shown before anything is approved, and what is asked.
+fn shown(
+    args: &ApproveArgs,
+    target: &ObjectRef,
+    run: &ObjectRef,
+    who: &mut Option<Who>,
+    reading: &mut Reading,
+) -> Result<Shown<(Inventory, Selection)>, Error> {
+    let by_name = target.kind.concept() == Concept::ApprovalRequest;
+    let inventory = look(run, by_name.then_some(target), reading)?;
+    let Some(rollout) = Rollout::new(&inventory) else {
+        return Err(select::without_run(target, run, &inventory));
     };
     let choice = Choice {
         request: by_name.then_some(target.name.as_str()),
@@ -140,15 +187,49 @@ pub fn run(
         all: args.all,
     };
     let selection = select::select(&rollout, &choice)?;
-    ui.preview(&preview::lines(&rollout, &selection));
-    preview::warn(&rollout, &inventory, &selection, ui);
-    preview::guard(&rollout, &selection, args.allow_older)?;
-    let exit = approve(args, &selection, &rollout, &inventory, &mut reading, ui)?;
-    if exit == Exit::Done && args.writing.follows() && !args.writing.is_dry() {
-        let this = ThisRun::of(rollout.run);
-        return writing::follow(&this, &mut reading, &args.writing, ui);
+    let mut preview = preview::of(&rollout, &inventory, &selection);
+    let mut question = Ok(None);
+    if !selection.write.is_empty() {
+        let who = who.get_or_insert_with(|| whoami(reading));
+        if let Some(why) = &who.unknown {
+            preview.warning(&format!(
+                "the hub does not say who approves ({why}); the record will not name anyone"
+            ));
+        }
+        let accepted = Accepted {
+            older: args.allow_older,
+            unseen: args.allow_unseen,
+        };
+        question = steering::seen(guard::APPROVE, accepted, &inventory, reading)
+            .and_then(|()| preview::guard(&rollout, &selection, accepted, reading))
+            .map(|()| Some(ask(&selection, who)));
     }
-    Ok(exit)
+    drop(rollout);
+    Ok(Shown {
+        preview,
+        question,
+        what: (inventory, selection),
+    })
+}
+
+fn whoami(reading: &mut Reading) -> Who {
+    let asked = reading.hub().map(crate::hub::Hub::whoami);
+    let (name, unknown) = match asked {
+        Some(Ok(name)) => (name, None),
+        Some(Err(error)) => (None, Some(error.to_string())),
+        None => (None, None),
+    };
+    Who { name, unknown }
+}
+
+fn ask(selection: &Selection, who: &Who) -> String {
+    let what = match selection.write.as_slice() {
+        [one] => one.request.clone(),
+        several => format!("these {}", several.len()),
+    };
+    let as_whom = who.name.as_ref();
+    let as_whom = as_whom.map_or_else(String::new, |who| format!(" as {who}"));
+    format!("Approve {what}{as_whom}?")
 }
 
 /// The run that a request is made out to.
@@ -198,12 +279,15 @@ fn look(
 fn approve(
     args: &ApproveArgs,
     selection: &Selection,
+    who: Option<&str>,
     rollout: &Rollout<'_>,
     inventory: &Inventory,
     reading: &mut Reading,
     ui: &mut Ui,
 ) -> Result<Exit, Error> {
     let writing = &args.writing;
+    let message = approval_message(who, args.reason.as_deref());
+    let at = (reading.clock)();
     let mut changes = Vec::new();
     for approval in &selection.write {
         let request = inventory.approval(&approval.request);
@@ -214,47 +298,25 @@ fn approve(
             )));
         };
         shown_in_full(request)?;
-        changes.push((approval, request.clone()));
+        changes.push(Change::approve(request, message.clone(), at));
     }
-    if !changes.is_empty() {
-        let who = match reading.hub() {
-            Some(hub) => hub.whoami().unwrap_or_else(|error| {
-                ui.warning(&format!(
-                    "the hub does not say who approves ({error}); the record will not name anyone"
-                ));
-                None
-            }),
-            None => None,
-        };
-        let message = approval_message(who.as_deref(), args.reason.as_deref());
-        let what = match selection.write.as_slice() {
-            [one] => one.request.clone(),
-            several => format!("these {}", several.len()),
-        };
-        let as_whom = who.map_or_else(String::new, |who| format!(" as {who}"));
-        writing::confirm(&format!("Approve {what}{as_whom}?"), reading, writing, ui)?;
-        let at = (reading.clock)();
-        for (place, (_, request)) in changes.iter().enumerate() {
-            let change = Change::approve(request, message.clone(), at);
-            let sent = writing::send(&change, reading, writing, ui).map_err(|error| {
-                let done = changes.iter().take(place);
-                let names: Vec<_> = done.map(|(one, _)| one.request.as_str()).collect();
-                if names.is_empty() {
-                    return error;
-                }
-                let message = format!(
-                    "{}; approved before that: {}",
-                    error.message,
-                    names.join(", ")
-                );
-                Error { message, ..error }
-            })?;
-            if matches!(sent, Done::Written { .. }) && reading.is_interrupted() {
-                return Err(writing::interrupted(&format!(
-                    "{} was approved",
-                    request.object()
-                )));
+    for (place, change) in changes.iter().enumerate() {
+        let rest = || {
+            let rest = changes.iter().skip(place + 1);
+            let names: Vec<_> = rest.map(|change| change.object.name.as_str()).collect();
+            if names.is_empty() {
+                String::new()
+            } else {
+                format!("; not sent: {}", names.join(", "))
             }
+        };
+        writing::send(change, reading, writing, ui).map_err(|error| {
+            let message = format!("{}{}", error.message, rest());
+            Error { message, ..error }
+        })?;
+        if !writing.is_dry() && reading.is_interrupted() {
+            let what = format!("{} was approved{}", change.object, rest());
+            return Err(writing::interrupted(&what));
         }
     }
     if writing.is_dry() {
@@ -350,18 +412,22 @@ fn accepted(
                 "{first} {verb} approved, and {run} is over: {}",
                 status.summary
             ))
-        }),
+        }
+        .telling(Told::All)),
         Effect::Late => Err(writing::late(
             &format!("{first} {verb} approved, and KubeFleet has not accepted it"),
             &args.writing,
         )
+        .telling(Told::All)
         .hint(Hint::new("see why:").command(run.fleet("diagnose")))),
         Effect::Gone => Err(Error::not_found(format!(
             "{first} {verb} approved, and {run} was deleted meanwhile"
-        ))),
+        ))
+        .telling(Told::All)),
         Effect::Interrupted => Err(writing::interrupted(&format!(
             "{first} {verb} approved; whether KubeFleet accepts it was not waited for"
-        ))),
+        ))
+        .telling(Told::All)),
     }
 }
 

@@ -5,15 +5,16 @@ use jiff::Timestamp;
 
 use super::global::Global;
 use super::reading::Reading;
-use super::steering::rollout_of;
+use super::steering::{self, rollout_of};
 use super::stop::each;
-use super::writing::{self, Done, Effect, ThisRun, Writing};
+use super::writing::{self, Done, Effect, Shown, ThisRun, Writing};
 use crate::change::Change;
+use crate::change::preview::Preview;
 use crate::diagnose::finding::enumerate;
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::kubefleet::Concept;
+use crate::kubefleet::{Concept, ObjectRef};
 use crate::rollout::{ClusterState, Phase, Rollout};
 use crate::ui::Ui;
 use crate::words::Hint;
@@ -52,7 +53,17 @@ pub fn run(
     ui: &mut Ui,
     clock: fn() -> Timestamp,
 ) -> Result<Exit, Error> {
-    let mut reading = writing::open("delete", global, ui, clock)?;
+    writing::command("delete", global, ui, clock, |reading, ui| {
+        act(args, global, reading, ui)
+    })
+}
+
+fn act(
+    args: &DeleteArgs,
+    global: &Global,
+    reading: &mut Reading,
+    ui: &mut Ui,
+) -> Result<Exit, Error> {
     let namespace = global.namespace.as_deref();
     let mut runs = Vec::new();
     for word in &args.runs {
@@ -67,25 +78,82 @@ pub fn run(
     if runs.is_empty() {
         return Ok(Exit::Done);
     }
-    let mut shown = Vec::new();
-    for run in runs {
-        let inventory = reading.overview(&run)?;
-        let rollout = rollout_of(&inventory, &run)?;
-        ui.preview(&leaves(&rollout));
-        shown.push((ThisRun::of(rollout.run), Change::delete(rollout.run)));
-    }
-    let what = match shown.as_slice() {
-        [(run, _)] => run.object.to_string(),
-        several => format!("these {} runs", several.len()),
-    };
-    writing::confirm(&format!("Delete {what}?"), &mut reading, &args.writing, ui)?;
-    each(&shown, ui, |(run, change), ui| {
-        delete(run, change, &mut reading, &args.writing, ui)
+    let doomed = writing::agree(reading, &args.writing, ui, &mut |reading| {
+        let doomed = runs.iter().map(|run| Doomed::look(run, reading));
+        let doomed = doomed.collect::<Result<Vec<_>, _>>()?;
+        let mut preview = Preview::default();
+        for one in &doomed {
+            preview.append(one.shown.clone());
+        }
+        let what = match doomed.as_slice() {
+            [one] => one.run.object.to_string(),
+            several => format!("these {} runs", several.len()),
+        };
+        Ok(Shown {
+            preview,
+            question: Ok(Some(format!("Delete {what}?"))),
+            what: doomed,
+        })
+    })?;
+    each(&doomed, reading, ui, |one, reading, ui| {
+        one.is_as_shown(reading)?;
+        delete(&one.run, &one.change, reading, &args.writing, ui)
     })
 }
 
+/// A run that is to be deleted, as it was shown.
+pub(super) struct Doomed {
+    /// The run.
+    pub run: ThisRun,
+    /// Its deletion.
+    pub change: Change,
+    /// What was shown of it.
+    pub shown: Preview,
+}
+
+impl Doomed {
+    /// Reads a run.
+    fn look(run: &ObjectRef, reading: &mut Reading) -> Result<Self, Error> {
+        let inventory = reading.overview(run)?;
+        let mut doomed = Self::of(&rollout_of(&inventory, run)?);
+        steering::unseen(&inventory, &mut doomed.shown);
+        Ok(doomed)
+    }
+
+    /// A run that was read.
+    pub(super) fn of(rollout: &Rollout<'_>) -> Self {
+        Self {
+            run: ThisRun::of(rollout.run),
+            change: Change::delete(rollout.run),
+            shown: leaves(rollout),
+        }
+    }
+
+    /// Refuses where the run is not as it was shown any more. Where nothing was done since, nothing
+    /// was waited for.
+    pub(super) fn is_as_shown(&self, reading: &mut Reading) -> Result<(), Error> {
+        if reading.record.is_empty() {
+            return Ok(());
+        }
+        reading.forget();
+        let run = &self.run.object;
+        let now = Self::look(run, reading)?;
+        let differences = self.shown.facts().differences(&now.shown.facts());
+        if differences.is_empty() {
+            return Ok(());
+        }
+        Err(Error::failed(format!(
+            "{run} was not deleted, because it changed since it was shown: {}; {}",
+            differences.join("; "),
+            reading.record.nothing("sent")
+        ))
+        .hint(Hint::new("check, then decide again:").command(run.fleet("status"))))
+    }
+}
+
 /// What deleting a run leaves behind.
-pub(super) fn leaves(rollout: &Rollout<'_>) -> Vec<String> {
+pub(super) fn leaves(rollout: &Rollout<'_>) -> Preview {
+    let mut preview = Preview::default();
     let run = rollout.run.object();
     let of = |state| {
         let clusters = rollout.updated_clusters();
@@ -96,24 +164,24 @@ pub(super) fn leaves(rollout: &Rollout<'_>) -> Vec<String> {
     let done = of(ClusterState::Done).count();
     let total = rollout.updated_clusters().count();
     let index = &rollout.run.status.snapshot_index;
-    let mut lines = vec![match rollout.phase {
+    preview.lines([match rollout.phase {
         Phase::Succeeded => format!("{run} has succeeded; its record goes with it"),
         Phase::Failed | Phase::InitializationFailed => {
             format!("{run} has failed; its record goes with it")
         }
         Phase::Deleting => format!("{run} is being deleted already"),
         _ => format!("{run} is not over: deleting gives the release up and rolls nothing back"),
-    }];
+    }]);
     if rollout.is_live() && total > 0 {
-        lines.push(format!(
+        preview.progress([format!(
             "  {done} of {total} clusters have snapshot {index} and keep it"
-        ));
+        )]);
         let flying: Vec<_> = rollout.in_flight().map(|cluster| cluster.name).collect();
         if !flying.is_empty() {
-            lines.push(format!(
+            preview.progress([format!(
                 "  in flight, and on their way to snapshot {index} all the same: {}",
                 enumerate(flying)
-            ));
+            )]);
         }
     }
     let asked: Vec<_> = rollout
@@ -121,9 +189,10 @@ pub(super) fn leaves(rollout: &Rollout<'_>) -> Vec<String> {
         .map(|gate| gate.task.approval_request.as_str())
         .collect();
     if !asked.is_empty() {
-        lines.push(format!("  deleted with it: {}", enumerate(asked)));
+        preview.lines([format!("  deleted with it: {}", enumerate(asked))]);
     }
-    lines
+    steering::state(rollout, &mut preview);
+    preview
 }
 
 /// Deletes one run, waits until it is gone, and says so.

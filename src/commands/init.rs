@@ -6,7 +6,10 @@ use jiff::Timestamp;
 use super::global::Global;
 use super::launching::{Launch, launch};
 use super::names;
+use super::reading::Reading;
 use super::writing::{self, Writing};
+use crate::change::guard::Accepted;
+use crate::change::preview::Preview;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::{Concept, Scope};
@@ -28,7 +31,7 @@ use crate::ui::Ui;
     1  refused, or a run of that name is another or over\n  \
     3  KubeFleet would refuse it, or did\n  \
     5  not initialized in time\n  \
-    7  forbidden")]
+    7  forbidden, or what a check needs could not be read")]
 pub struct InitArgs {
     /// The new run's name
     #[arg(value_name = "RUN")]
@@ -42,6 +45,9 @@ pub struct InitArgs {
     /// The index of the snapshot to roll out, or latest [default: the content as it is now]
     #[arg(long, value_name = "INDEX")]
     snapshot: Option<String>,
+    /// Create it even where what a check needs cannot be read
+    #[arg(long)]
+    allow_unseen: bool,
     #[command(flatten)]
     writing: Writing,
 }
@@ -53,17 +59,28 @@ pub fn run(
     ui: &mut Ui,
     clock: fn() -> Timestamp,
 ) -> Result<Exit, Error> {
-    let mut reading = writing::open("init", global, ui, clock)?;
     let scope = Scope::of_namespace(global.namespace.as_deref().unwrap_or_default());
-    let wanted = Launch {
-        run: names::of_one(&args.run, Concept::UpdateRun, &scope)?,
-        placement: names::of_one(&args.placement, Concept::Placement, &scope)?,
-        strategy: names::of_one(&args.strategy, Concept::Strategy, &scope)?.name,
-        snapshot: args.snapshot.clone(),
-        start: false,
-        allow_older: true,
-        question: None,
-        first: Vec::new(),
+    let run = names::of_one(&args.run, Concept::UpdateRun, &scope)?;
+    let placement = names::of_one(&args.placement, Concept::Placement, &scope)?;
+    let strategy = names::of_one(&args.strategy, Concept::Strategy, &scope)?.name;
+    let mut wanted = |_: &mut Reading| {
+        Ok(Launch {
+            run: run.clone(),
+            placement: placement.clone(),
+            strategy: strategy.clone(),
+            snapshot: args.snapshot.clone(),
+            start: false,
+            accepted: Accepted {
+                // Nothing goes back before it is started.
+                older: true,
+                unseen: args.allow_unseen,
+            },
+            preview: Preview::default(),
+            question: None,
+            first: Vec::new(),
+        })
     };
-    launch(&wanted, &mut reading, &args.writing, ui)
+    writing::command("init", global, ui, clock, |reading, ui| {
+        launch(&mut wanted, reading, &args.writing, ui)
+    })
 }

@@ -2,12 +2,18 @@
 
 mod content;
 mod existing;
+mod start;
 
-use super::delete::delete_for_good;
-use super::planning::{self, StrategyChoice, Wish};
+use super::around::Around;
+use super::delete::{Doomed, delete_for_good};
+use super::planning::{self, Planned, StrategyChoice, Wish};
 use super::reading::Reading;
 use super::steering;
-use super::writing::{self, Done, Effect, ThisRun, Writing};
+use super::writing::{self, Done, DryRun, Effect, Shown, ThisRun, Writing};
+use crate::change::guard::{self, Accepted};
+use crate::change::neighbours::{Neighbour, arrived, neighbours};
+use crate::change::preview::Preview;
+use crate::change::record::{Record, Told};
 use crate::change::states;
 use crate::change::{Change, RunWish};
 use crate::diagnose::finding::enumerate;
@@ -18,9 +24,11 @@ use crate::exit::Exit;
 use crate::kubefleet::ObjectRef;
 use crate::plan::{Outcome, Plan, WarningKind};
 use crate::render::Look;
+use crate::render::style::Paint;
 use crate::ui::Ui;
-use crate::words::Hint;
+use crate::words::{Command, Hint};
 use existing::Existing;
+pub(super) use start::start;
 
 /// A run that is to be made.
 pub(super) struct Launch {
@@ -34,8 +42,10 @@ pub(super) struct Launch {
     pub snapshot: Option<String>,
     /// Whether it is started too.
     pub start: bool,
-    /// Whether going back to an older snapshot is wanted.
-    pub allow_older: bool,
+    /// What the user takes the responsibility for.
+    pub accepted: Accepted,
+    /// What is said before the plan.
+    pub preview: Preview,
     /// What is asked before anything is sent, where something is to be asked in any case.
     pub question: Option<String>,
     /// What is done first, once that was confirmed.
@@ -47,56 +57,184 @@ pub(super) enum First {
     /// A run is stopped.
     Stop(ThisRun),
     /// A run is deleted.
-    Delete(ThisRun, Box<Change>),
+    Delete(Box<Doomed>),
 }
 
 impl First {
     /// The run that it is about.
     pub(super) const fn object(&self) -> &ObjectRef {
         match self {
-            Self::Stop(this) | Self::Delete(this, _) => &this.object,
+            Self::Stop(this) => &this.object,
+            Self::Delete(doomed) => &doomed.run.object,
         }
     }
 }
 
-/// Makes a run, and waits until it is where it is to be.
+impl Launch {
+    /// Whether a run of the same name is deleted first.
+    fn replaces_its_name(&self) -> bool {
+        let mut first = self.first.iter();
+        first.any(|first| matches!(first, First::Delete(_)) && *first.object() == self.run)
+    }
+
+    /// The command that makes this run, once what comes first is done.
+    fn command(&self) -> Command {
+        let mut command = self
+            .run
+            .fleet(if self.start { "run" } else { "init" })
+            .flag("--placement", &self.placement.name)
+            .flag("--strategy", &self.strategy);
+        if let Some(index) = &self.snapshot {
+            command = command.flag("--snapshot", index);
+        }
+        if self.start && self.accepted.older {
+            command = command.switch("--allow-older");
+        }
+        if self.accepted.unseen {
+            command = command.switch("--allow-unseen");
+        }
+        command
+    }
+}
+
+/// A run that is to be made, as it was shown.
+enum Offer {
+    /// It exists: it is gone on with.
+    Same(Launch, ThisRun),
+    /// It is made.
+    New {
+        launch: Launch,
+        /// What it says of itself; `None` where it was refused.
+        wish: Option<RunWish>,
+        /// The other runs on the placement.
+        beside: Vec<Neighbour>,
+    },
+}
+
+/// How far a launch has got.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Got {
+    /// The run does not exist, or does not exist any more.
+    Nothing,
+    /// The run was made.
+    Made,
+}
+
+/// Makes a run, and waits until it is where it is to be. What is wanted is worked out from what was
+/// read, each time anew.
 pub(super) fn launch(
-    launch: &Launch,
+    wanted: &mut dyn FnMut(&mut Reading) -> Result<Launch, Error>,
     reading: &mut Reading,
     args: &Writing,
     ui: &mut Ui,
 ) -> Result<Exit, Error> {
-    let existing = existing::look(launch, reading)?;
-    if let Existing::Same(this) = &existing {
-        ui.status(&format!(
+    let look = Look {
+        width: ui.width(),
+        paint: ui.paint_err(),
+        invocation: ui.invocation().clone(),
+        verbose: false,
+    };
+    let offered = writing::agree(reading, args, ui, &mut |reading| {
+        offer(wanted(reading)?, &look, reading)
+    })?;
+    match offered {
+        Offer::Same(launch, this) => {
+            let mut got = Got::Made;
+            finish(&launch, &this, None, &mut got, reading, args, ui)
+        }
+        Offer::New {
+            launch,
+            wish,
+            beside,
+        } => {
+            let Some(wish) = wish else {
+                return Err(Error::failed(format!("{} was refused", launch.run)));
+            };
+            let mut got = Got::Nothing;
+            make(&launch, wish, &beside, &mut got, reading, args, ui)
+                .map_err(|error| midway(error, &launch, got, &reading.record))
+        }
+    }
+}
+
+/// Works out what is shown of a run that is to be made.
+fn offer(mut launch: Launch, look: &Look, reading: &mut Reading) -> Result<Shown<Offer>, Error> {
+    if let Existing::Same(this) = existing::look(&launch, reading)? {
+        let mut preview = Preview::default();
+        preview.status(&format!(
             "{} exists and is the same: going on with it",
             this.object
         ));
-        return finish(launch, this, false, reading, args, ui);
+        return Ok(Shown {
+            preview,
+            question: Ok(None),
+            what: Offer::Same(launch, this),
+        });
     }
+    let Planned { plan, around } = plan(&launch, reading)?;
+    let beside = neighbours(&around.inventory, &launch.run.name);
+    let mut preview = std::mem::take(&mut launch.preview);
+    show(&launch, &plan, look, &mut preview);
+    preview.neighbours(&beside);
+    let wish =
+        guard(&launch, &plan, &around, reading).and_then(|()| run_wish(&launch, &plan, reading));
+    let (question, wish) = match wish {
+        Ok(wish) => (Ok(question(&launch, &plan)), Some(wish)),
+        Err(error) => (Err(error), None),
+    };
+    Ok(Shown {
+        preview,
+        question,
+        what: Offer::New {
+            launch,
+            wish,
+            beside,
+        },
+    })
+}
+
+/// What the controller would compute.
+fn plan(launch: &Launch, reading: &mut Reading) -> Result<Planned, Error> {
     let wish = Wish {
         placement: launch.placement.clone(),
         strategy: StrategyChoice::Named(launch.strategy.clone()),
         snapshot: launch.snapshot.clone(),
         run: Some(launch.run.name.clone()),
     };
-    let plan = planning::read(reading, &wish)?;
-    show(launch, &plan, ui);
-    guard(launch, &plan)?;
-    let wanted = run_wish(launch, &plan)?;
-    if let Some(question) = question(launch, &plan) {
-        writing::confirm(&question, reading, args, ui)?;
+    planning::read_all(reading, &wish, false)
+}
+
+/// Does what comes first, makes the run, and goes on with it.
+fn make(
+    launch: &Launch,
+    wish: RunWish,
+    beside: &[Neighbour],
+    got: &mut Got,
+    reading: &mut Reading,
+    args: &Writing,
+    ui: &mut Ui,
+) -> Result<Exit, Error> {
+    let starts = launch.start && wish.state == Some("Initialize");
+    let change = Change::create(&launch.run, wish);
+    if !launch.first.is_empty() && !args.is_dry() {
+        rehearse(launch, &change, starts, reading, args)?;
     }
     for first in &launch.first {
-        if let Some(exit) = prepare(first, reading, args, ui)? {
-            return Ok(exit);
-        }
+        prepare(first, reading, args, ui)?;
     }
-    let change = Change::create(&launch.run, wanted);
+    if !launch.first.is_empty() && !args.is_dry() {
+        still(launch, beside, reading)?;
+    }
+    if args.dry_run == DryRun::Server && launch.replaces_its_name() {
+        writing::rehearse(&change, true, launch.accepted, reading, args)?;
+        ui.status(&format!("would {} (checked by the server)", change.would));
+        return Ok(Exit::Done);
+    }
     let uid = match writing::send(&change, reading, args, ui)? {
         Done::Dry => return Ok(Exit::Done),
         Done::Written { uid } => uid,
     };
+    *got = Got::Made;
     let this = ThisRun {
         object: launch.run.clone(),
         uid,
@@ -104,25 +242,124 @@ pub(super) fn launch(
     if reading.is_interrupted() {
         return Err(writing::interrupted(&format!("{} was created", launch.run)));
     }
-    // Whose answer was lost may have been made by another.
-    let created = !this.uid.is_empty();
-    finish(launch, &this, created, reading, args, ui)
+    finish(launch, &this, Some(beside), got, reading, args, ui)
+}
+
+/// Has the server check each step before the first one is done: what comes first cannot be taken
+/// back when the run is refused then.
+fn rehearse(
+    launch: &Launch,
+    change: &Change,
+    starts: bool,
+    reading: &mut Reading,
+    args: &Writing,
+) -> Result<(), Error> {
+    for first in &launch.first {
+        let step = match first {
+            First::Stop(this) => {
+                let inventory = reading.overview(&this.object)?;
+                let rollout = steering::rollout_of(&inventory, &this.object)?;
+                match states::step(&rollout, states::Wish::Stop) {
+                    states::Step::Write(change) => *change,
+                    _ => continue,
+                }
+            }
+            First::Delete(doomed) => doomed.change.clone(),
+        };
+        writing::rehearse(&step, false, launch.accepted, reading, args)?;
+    }
+    let taken = launch.replaces_its_name();
+    writing::rehearse(change, taken, launch.accepted, reading, args)?;
+    if starts {
+        writing::may_patch(&launch.run, reading)?;
+    }
+    Ok(())
+}
+
+/// That what was shown of the placement still holds, after what came first took its time.
+fn still(launch: &Launch, beside: &[Neighbour], reading: &mut Reading) -> Result<(), Error> {
+    reading.forget();
+    let Planned { plan, around } = plan(launch, reading)?;
+    guard(launch, &plan, &around, reading)?;
+    // What this command stopped does nothing, unless somebody resumed it.
+    let shown: Vec<_> = beside
+        .iter()
+        .cloned()
+        .map(|one| {
+            let mut first = launch.first.iter();
+            let settled = first.any(|first| first.object().name == one.name);
+            Neighbour {
+                moves: one.moves && !settled,
+                ..one
+            }
+        })
+        .collect();
+    let now = neighbours(&around.inventory, &launch.run.name);
+    alone(launch, &shown, &now, reading)
+}
+
+/// Refuses where a run has come that was not shown.
+fn alone(
+    launch: &Launch,
+    shown: &[Neighbour],
+    now: &[Neighbour],
+    reading: &Reading,
+) -> Result<(), Error> {
+    let new = arrived(shown, now);
+    if new.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<_> = new
+        .iter()
+        .map(|one| format!("{} ({})", one.name, one.how))
+        .collect();
+    Err(Error::failed(format!(
+        "someone else started a run on {} meanwhile: {}; {}",
+        launch.placement,
+        enumerate(names),
+        reading.record.nothing("sent")
+    )))
+}
+
+/// An error before the run was made, with what is missing and the command that completes it.
+fn midway(error: Error, launch: &Launch, got: Got, record: &Record) -> Error {
+    if got == Got::Made || record.is_empty() {
+        return error;
+    }
+    let message = record.complete(&error.message, error.told);
+    let message = format!("{message}; {} was not created", launch.run);
+    Error { message, ..error }
+        .telling(Told::All)
+        .also(Hint::new("complete it with:").command(launch.command()))
 }
 
 /// Shows what the controller would compute.
-fn show(launch: &Launch, plan: &Plan, ui: &mut Ui) {
-    let look = Look {
-        width: ui.width(),
-        paint: ui.paint_err(),
-        invocation: ui.invocation().clone(),
-        verbose: false,
-    };
+fn show(launch: &Launch, plan: &Plan, look: &Look, preview: &mut Preview) {
     let settled: Vec<_> = launch.first.iter().map(First::object).cloned().collect();
-    ui.picture(&planning::brief(plan, &settled, &look));
+    let plain = Look {
+        width: usize::from(u16::MAX),
+        paint: Paint::new(false),
+        invocation: look.invocation.clone(),
+        verbose: look.verbose,
+    };
+    preview.picture(
+        planning::brief(plan, &settled, look),
+        &planning::brief(plan, &settled, &plain),
+    );
+    for cluster in plan.clusters() {
+        let has = cluster.snapshot_now.as_ref();
+        let how = has.map_or_else(
+            || "without content".to_owned(),
+            |index| format!("at snapshot {index}"),
+        );
+        preview.fact(format!("cluster {}", cluster.name), how, "");
+    }
 }
 
-/// Refuses what the controller would refuse, and what would take clusters back without a word.
-fn guard(launch: &Launch, plan: &Plan) -> Result<(), Error> {
+/// Refuses what the controller would refuse, what could not be checked, and what would take clusters
+/// back without a word.
+fn guard(launch: &Launch, plan: &Plan, around: &Around, reading: &Reading) -> Result<(), Error> {
+    let nothing = reading.record.nothing("sent");
     if plan.outcome == Outcome::Refused {
         let reasons: Vec<_> = plan
             .refusals
@@ -135,9 +372,10 @@ fn guard(launch: &Launch, plan: &Plan) -> Result<(), Error> {
         return Err(Error {
             exit: Exit::Failed,
             ..Error::failed(format!(
-                "KubeFleet would refuse {}: {} Nothing was sent.",
+                "KubeFleet would refuse {}: {} {}.",
                 launch.run,
-                reasons.join(" ")
+                reasons.join(" "),
+                capital(&nothing)
             ))
         }
         .hint(
@@ -147,13 +385,35 @@ fn guard(launch: &Launch, plan: &Plan) -> Result<(), Error> {
             }),
         ));
     }
+    let guards = if launch.start {
+        guard::LAUNCH
+    } else {
+        guard::INIT
+    };
+    steering::seen(guards, launch.accepted, &around.inventory, reading)?;
+    if plan.outcome == Outcome::Unknown && !launch.accepted.unseen {
+        let missing: Vec<_> = plan
+            .not_checked
+            .iter()
+            .map(|gap| format!("{}: {}", gap.what, gap.why))
+            .collect();
+        return Err(Error {
+            exit: Exit::Incomplete,
+            ..Error::failed(format!(
+                "what KubeFleet would do with {} is unknown ({}); {nothing}",
+                launch.run,
+                enumerate(missing)
+            ))
+        }
+        .hint("or take the responsibility with --allow-unseen"));
+    }
     let back: Vec<_> = plan
         .going_back()
         .map(|cluster| cluster.name.as_str())
         .collect();
-    if launch.start && !launch.allow_older && !back.is_empty() {
+    if launch.start && !launch.accepted.older && !back.is_empty() {
         return Err(Error::failed(format!(
-            "{} would go back to an older snapshot ({}); nothing was sent",
+            "{} would go back to an older snapshot ({}); {nothing}",
             enumerate(back),
             plan.snapshot.index.as_deref().unwrap_or("unknown")
         ))
@@ -170,13 +430,21 @@ fn guard(launch: &Launch, plan: &Plan) -> Result<(), Error> {
     Ok(())
 }
 
+pub(super) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().collect::<String>() + letters.as_str()
+    })
+}
+
 /// What the run is to say of itself.
-fn run_wish(launch: &Launch, plan: &Plan) -> Result<RunWish, Error> {
+fn run_wish(launch: &Launch, plan: &Plan, reading: &Reading) -> Result<RunWish, Error> {
+    let nothing = reading.record.nothing("sent");
     let old = plan.starts_at_once();
     if old && !launch.start {
         return Err(Error::failed(format!(
             "{} cannot only be initialized: this hub's KubeFleet ignores spec.state and starts \
-             every run at once; nothing was sent",
+             every run at once; {nothing}",
             launch.run
         ))
         .hint(
@@ -200,7 +468,7 @@ fn run_wish(launch: &Launch, plan: &Plan) -> Result<RunWish, Error> {
         if let Some(at) = plan.snapshot.change_detected {
             return Err(Error::failed(format!(
                 "a change of {} was noticed at {at} and is not in the latest snapshot yet; this \
-                 hub's KubeFleet would start with the old content at once; nothing was sent",
+                 hub's KubeFleet would start with the old content at once; {nothing}",
                 launch.placement
             ))
             .hint("try again in half a minute, or say --snapshot latest"));
@@ -220,37 +488,24 @@ fn run_wish(launch: &Launch, plan: &Plan) -> Result<RunWish, Error> {
     })
 }
 
-/// What is asked before a run is made: a person could regret one that starts beside another, and
-/// one of which not everything could be seen.
+/// What is asked before a run is made: a person could regret one that starts beside another.
 fn question(launch: &Launch, plan: &Plan) -> Option<String> {
-    if launch.question.is_some() {
+    if launch.question.is_some() || !launch.start {
         return launch.question.clone();
-    }
-    if !launch.start {
-        return None;
     }
     let name = &launch.run.name;
     let settled = |name: &str| launch.first.iter().any(|first| first.object().name == name);
     let beside = plan
         .warnings_of(WarningKind::OtherRunActive)
-        .find(|beside| !settled(&beside.subject.name));
-    if let Some(beside) = beside {
-        return Some(format!(
-            "Start {name} beside {}, which is not over?",
-            beside.subject.name
-        ));
-    }
-    (plan.outcome == Outcome::Unknown)
-        .then(|| format!("Start {name}, although not everything could be checked?"))
+        .find(|beside| !settled(&beside.subject.name))?;
+    Some(format!(
+        "Start {name} beside {}, which is not over?",
+        beside.subject.name
+    ))
 }
 
-/// Does what comes before; an exit code where that did not get there.
-fn prepare(
-    first: &First,
-    reading: &mut Reading,
-    args: &Writing,
-    ui: &mut Ui,
-) -> Result<Option<Exit>, Error> {
+/// Does what comes before.
+fn prepare(first: &First, reading: &mut Reading, args: &Writing, ui: &mut Ui) -> Result<(), Error> {
     // What is done on the way is not the result that was asked for; of what would be sent, it is a
     // part.
     let quiet = Writing {
@@ -258,32 +513,44 @@ fn prepare(
         wait: None,
         ..args.clone()
     };
-    let exit = match first {
+    match first {
         First::Stop(this) => {
             let run = &this.object;
+            if !reading.record.is_empty() {
+                reading.forget();
+            }
             let inventory = reading.overview(run)?;
             steering::is_this(&steering::rollout_of(&inventory, run)?, this)?;
             let steered =
                 steering::steer(&inventory, run, states::Wish::Stop, reading, &quiet, ui)?;
-            steering::finish(&steered, states::Wish::Stop, reading, &quiet, ui)?
+            let exit = steering::finish(&steered, states::Wish::Stop, reading, &quiet, ui)?;
+            if exit != Exit::Done {
+                return Err(Error {
+                    exit,
+                    ..Error::failed(format!("{run} was asked to stop, and did not stop"))
+                }
+                .telling(Told::Last));
+            }
         }
-        First::Delete(this, change) => {
-            delete_for_good(this, change, reading, &quiet, ui)?;
-            Exit::Done
+        First::Delete(doomed) => {
+            doomed.is_as_shown(reading)?;
+            delete_for_good(&doomed.run, &doomed.change, reading, &quiet, ui)?;
         }
-    };
-    Ok((exit != Exit::Done).then_some(exit))
+    }
+    Ok(())
 }
 
 /// How often a run is made again for its content.
 const TRIES: usize = 5;
 
 /// Waits until the run is initialized with the right content, starts it where it is to be started,
-/// and follows it as far as was asked.
+/// and follows it as far as was asked. `beside` are the runs that were shown beside one that this
+/// command created.
 fn finish(
     launch: &Launch,
     this: &ThisRun,
-    created: bool,
+    beside: Option<&[Neighbour]>,
+    got: &mut Got,
     reading: &mut Reading,
     args: &Writing,
     ui: &mut Ui,
@@ -292,6 +559,8 @@ fn finish(
         return Ok(Exit::Done);
     }
     let run = &this.object;
+    // Whose answer was lost may have been made by another.
+    let created = beside.is_some() && !this.uid.is_empty();
     if args.returns_at_once() && (!launch.start || launch.snapshot.is_some()) {
         let did = if created { "was created" } else { "exists" };
         writing::result(run, &format!("{run} {did}"), reading, args, ui)?;
@@ -308,7 +577,7 @@ fn finish(
                 return Ok(Exit::from(failed.verdict));
             }
         }
-        match content::see_to(launch, this, created, reading, args, ui)? {
+        match content::see_to(launch, this, created, got, reading, args, ui)? {
             content::Seen::Right => break,
             content::Seen::Again(_) if attempt == TRIES => {
                 return Err(Error::failed(format!(
@@ -325,12 +594,8 @@ fn finish(
         }
         return Ok(Exit::Done);
     }
-    let inventory = reading.overview(run)?;
     let this = again.as_ref().unwrap_or(this);
-    steering::is_this(&steering::rollout_of(&inventory, run)?, this)?;
-    let wish = states::Wish::Start;
-    let steered = steering::steer(&inventory, run, wish, reading, args, ui)?;
-    steering::finish(&steered, wish, reading, args, ui)
+    start(this, launch.accepted, beside, reading, args, ui)
 }
 
 /// Waits until a run is initialized; the inner error is the state of one that will not be.
@@ -355,9 +620,90 @@ fn initialized(
             args,
         )
         .hint(Hint::new("see why:").command(run.fleet("diagnose")))),
-        Effect::Gone => Err(Error::not_found(format!("{run} was deleted meanwhile"))),
+        Effect::Gone => Err(Error::not_found(format!(
+            "{run} was created, and was deleted meanwhile"
+        ))
+        .telling(Told::Last)),
         Effect::Interrupted => Err(writing::interrupted(&format!(
             "{run} was created; that it is initialized was not waited for"
         ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Got, Launch, midway};
+    use crate::change::guard::Accepted;
+    use crate::change::preview::Preview;
+    use crate::change::record::Told;
+    use crate::kubefleet::{Concept, Scope};
+
+    fn launch(namespace: &str, snapshot: Option<&str>, start: bool, accepted: Accepted) -> Launch {
+        let scope = Scope::of_namespace(namespace);
+        Launch {
+            run: scope.object(Concept::UpdateRun, "new"),
+            placement: scope.object(Concept::Placement, "shop"),
+            strategy: "rings; rm x".to_owned(),
+            snapshot: snapshot.map(str::to_owned),
+            start,
+            accepted,
+            preview: Preview::default(),
+            question: None,
+            first: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_command_that_completes_a_launch_makes_the_same_run() {
+        let none = Accepted::default();
+        let both = Accepted {
+            older: true,
+            unseen: true,
+        };
+        for (launch, wanted) in [
+            (
+                launch("", None, true, none),
+                "kubectl fleet-stage run new --placement shop --strategy 'rings; rm x'",
+            ),
+            (
+                launch("team-a", Some("3"), true, both),
+                "kubectl fleet-stage run new --placement shop --strategy 'rings; rm x' \
+                 --snapshot 3 --allow-older --allow-unseen -n team-a",
+            ),
+            (
+                launch("", None, false, both),
+                "kubectl fleet-stage init new --placement shop --strategy 'rings; rm x' \
+                 --allow-unseen",
+            ),
+        ] {
+            assert_eq!(launch.command().to_string(), wanted);
+        }
+    }
+
+    #[test]
+    fn a_failure_in_the_middle_tells_what_is_done_and_what_is_not() {
+        let launch = launch("", None, true, Accepted::default());
+        let failed = || crate::error::Error::failed("it was forbidden").hint("ask");
+        let mut record = crate::change::record::Record::default();
+        let error = midway(failed(), &launch, Got::Nothing, &record);
+        assert_eq!(error.message, "it was forbidden");
+        record.did("deleted old");
+        let error = midway(failed(), &launch, Got::Made, &record);
+        assert_eq!(
+            (error.message.as_str(), error.told),
+            ("it was forbidden", Told::Nothing)
+        );
+        let error = midway(failed(), &launch, Got::Nothing, &record);
+        assert_eq!(
+            error.message,
+            "it was forbidden; done before that: deleted old; \
+             ClusterStagedUpdateRun new was not created"
+        );
+        let hint = error.hint.unwrap().to_string();
+        assert!(
+            hint.starts_with("ask\ncomplete it with:\n  kubectl fleet-stage run new "),
+            "{hint}"
+        );
+        assert_eq!(error.told, Told::All);
     }
 }

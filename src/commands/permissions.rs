@@ -74,7 +74,7 @@ impl Role {
 /// How much a command can do without a permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
-    /// Nothing: it fails.
+    /// Nothing: it fails, or a check refuses that a flag can take the responsibility for.
     Required,
     /// Less: it says what it could not see.
     Useful,
@@ -173,8 +173,8 @@ pub const ALL: &[Needs] = &[
             required(Get, ApprovalRequest),
             required(PatchStatus, ApprovalRequest),
             required(Get, UpdateRun),
-            useful(List, UpdateRun),
-            useful(List, Binding),
+            required(List, UpdateRun),
+            required(List, Binding),
             useful(Watch, UpdateRun),
             useful(Watch, Binding),
             useful(List, ApprovalRequest),
@@ -223,17 +223,17 @@ pub const ALL: &[Needs] = &[
         permissions: &[
             required(Get, UpdateRun),
             required(Create, UpdateRun),
-            useful(Get, Placement),
+            required(Get, Placement),
             useful(List, Placement),
-            useful(Get, Strategy),
+            required(Get, Strategy),
             useful(List, Strategy),
             useful(List, UpdateRun),
-            useful(List, Binding),
-            useful(List, ResourceSnapshot),
-            useful(List, PolicySnapshot),
-            useful(List, MemberCluster),
-            useful(List, ClusterOverrideSnapshot),
-            useful(List, OverrideSnapshot),
+            required(List, Binding),
+            required(List, ResourceSnapshot),
+            required(List, PolicySnapshot),
+            required(List, MemberCluster),
+            required(List, ClusterOverrideSnapshot),
+            required(List, OverrideSnapshot),
             useful(Delete, UpdateRun),
             useful(Watch, UpdateRun),
             useful(Watch, Binding),
@@ -275,17 +275,17 @@ pub const ALL: &[Needs] = &[
         permissions: &[
             required(Get, UpdateRun),
             required(Patch, UpdateRun),
-            useful(List, UpdateRun),
-            useful(Get, Placement),
+            required(List, UpdateRun),
+            required(Get, Placement),
             useful(List, Placement),
             useful(Get, Strategy),
             useful(List, Strategy),
             useful(Get, ApprovalRequest),
-            useful(List, ApprovalRequest),
-            useful(List, Binding),
+            required(List, ApprovalRequest),
+            required(List, Binding),
             useful(List, ResourceSnapshot),
-            useful(List, PolicySnapshot),
-            useful(List, MemberCluster),
+            required(List, PolicySnapshot),
+            required(List, MemberCluster),
             useful(List, Work),
             useful(Watch, UpdateRun),
             useful(Watch, Binding),
@@ -298,17 +298,17 @@ pub const ALL: &[Needs] = &[
         permissions: &[
             required(Get, UpdateRun),
             required(Create, UpdateRun),
-            useful(Get, Placement),
+            required(Get, Placement),
             useful(List, Placement),
-            useful(Get, Strategy),
+            required(Get, Strategy),
             useful(List, Strategy),
             required(List, UpdateRun),
-            useful(List, Binding),
+            required(List, Binding),
             required(List, ResourceSnapshot),
-            useful(List, PolicySnapshot),
-            useful(List, MemberCluster),
-            useful(List, ClusterOverrideSnapshot),
-            useful(List, OverrideSnapshot),
+            required(List, PolicySnapshot),
+            required(List, MemberCluster),
+            required(List, ClusterOverrideSnapshot),
+            required(List, OverrideSnapshot),
             useful(Patch, UpdateRun),
             useful(Delete, UpdateRun),
             useful(Watch, UpdateRun),
@@ -324,17 +324,17 @@ pub const ALL: &[Needs] = &[
         permissions: &[
             required(Get, UpdateRun),
             required(Create, UpdateRun),
-            useful(Get, Placement),
+            required(Get, Placement),
             useful(List, Placement),
-            useful(Get, Strategy),
+            required(Get, Strategy),
             useful(List, Strategy),
-            useful(List, UpdateRun),
-            useful(List, Binding),
-            useful(List, ResourceSnapshot),
-            useful(List, PolicySnapshot),
-            useful(List, MemberCluster),
-            useful(List, ClusterOverrideSnapshot),
-            useful(List, OverrideSnapshot),
+            required(List, UpdateRun),
+            required(List, Binding),
+            required(List, ResourceSnapshot),
+            required(List, PolicySnapshot),
+            required(List, MemberCluster),
+            required(List, ClusterOverrideSnapshot),
+            required(List, OverrideSnapshot),
             useful(Patch, UpdateRun),
             useful(Delete, UpdateRun),
             useful(List, Work),
@@ -419,7 +419,37 @@ pub fn kind(concept: Concept, scope: &Scope) -> Kind {
 
 #[cfg(test)]
 mod tests {
-    use super::ALL;
+    use super::{ALL, Need, Verb};
+    use crate::change::guard;
+    use crate::kubefleet::Concept;
+
+    #[test]
+    fn what_a_guard_reads_is_required() {
+        for (command, guards) in [
+            ("approve", guard::APPROVE),
+            ("init", guard::INIT),
+            ("resume", guard::RESUME),
+            ("rollback", guard::LAUNCH),
+            ("run", guard::LAUNCH),
+            ("run", guard::START),
+        ] {
+            let needs = ALL.iter().find(|needs| needs.command == command);
+            for concept in guards.iter().flat_map(|guard| guard.reads()) {
+                let verb = match concept {
+                    Concept::Placement | Concept::Strategy => Verb::Get,
+                    _ => Verb::List,
+                };
+                let mut known = needs.iter().flat_map(|needs| needs.permissions);
+                let one = known.find(|one| one.verb == verb && one.concept == *concept);
+                let need = one.map(|one| one.need);
+                assert_eq!(
+                    need,
+                    Some(Need::Required),
+                    "{command}: {verb:?} {concept:?}"
+                );
+            }
+        }
+    }
 
     #[test]
     fn commands_are_sorted_and_ask_for_nothing_twice() {

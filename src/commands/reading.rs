@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use super::global::Global;
 use super::names::{self, Known, resolve};
 use crate::bundle::{self, Bundle};
+use crate::change::record::{Record, Told};
 use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -65,7 +66,7 @@ pub struct Reading {
     /// The objects that were asked for and stood in the files more than once, and how often.
     doubtful: Vec<(ObjectRef, usize)>,
     /// What a command that writes has done so far.
-    done: Vec<String>,
+    pub record: Record,
 }
 
 /// The texts of objects, by kind, namespace and name.
@@ -109,7 +110,7 @@ fn of_hub(hub: Hub, now: Timestamp, command: &'static str, clock: fn() -> Timest
         again: Vec::new(),
         command,
         doubtful: Vec::new(),
-        done: Vec::new(),
+        record: Record::default(),
     }
 }
 
@@ -145,7 +146,7 @@ pub fn open_keeping(
         again,
         command,
         doubtful: Vec::new(),
-        done: Vec::new(),
+        record: Record::default(),
     })
 }
 
@@ -190,6 +191,11 @@ impl Reading {
             Place::Files(_) => "the input",
             Place::Hub(_) => "the hub",
         }
+    }
+
+    /// The command that reads.
+    pub const fn command(&self) -> &'static str {
+        self.command
     }
 
     /// The hub, when it is not files.
@@ -534,21 +540,24 @@ impl Reading {
         }
     }
 
-    /// Remembers what was written.
-    pub fn did(&mut self, what: &str) {
-        self.done.push(what.to_owned());
-    }
-
     /// That the user ended a command that writes, and what it has done.
     fn interrupted(&self) -> Error {
-        let what = if self.done.is_empty() {
+        let what = if self.record.is_empty() {
             "nothing was sent".to_owned()
         } else {
-            self.done.join("; ")
+            self.record.steps().join("; ")
         };
         Error {
             exit: Exit::Interrupted,
             ..Error::failed(format!("interrupted: {what}"))
+        }
+        .telling(Told::All)
+    }
+
+    /// Forgets what was read from a hub, so that it is read again.
+    pub fn forget(&mut self) {
+        if let Some(hub) = self.hub() {
+            hub.forget();
         }
     }
 

@@ -1,55 +1,59 @@
 //! What a server's refusal of a write means, in the user's words.
 
+use super::permissions;
 use super::reading::Reading;
+use crate::change::guard::{self, Unseen};
 use crate::change::{Act, Change};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::HubError;
-use crate::inventory::source::{Outcome, Query};
+use crate::inventory::source::{NOT_SERVED, Outcome, Query};
 use crate::kubefleet::object::Body;
-use crate::words::Hint;
+use crate::kubefleet::{Concept, Kind, Scope};
+use crate::words::{Command, Hint};
 
 /// Explains why the server refused a change: nothing was changed by it.
 pub(super) fn explain(change: &Change, error: &HubError, reading: &mut Reading) -> Error {
     let object = &change.object;
     let would = &change.would;
+    let nothing = reading.record.nothing("changed");
     match error {
-        HubError::Forbidden(words) => forbidden(change, words),
+        HubError::Forbidden(words) => forbidden(change, words, &nothing),
         HubError::NotFound(words) if matches!(change.act, Act::Create { .. }) => {
-            Error::not_found(format!("could not {would}: {words}; nothing was changed"))
+            Error::not_found(format!("could not {would}: {words}; {nothing}"))
         }
         HubError::NotFound(_) => Error::not_found(format!(
-            "could not {would}: it does not exist any more; nothing was changed"
+            "could not {would}: it does not exist any more; {nothing}"
         )),
         HubError::Refused {
             code: 409, reason, ..
         } if reason == "AlreadyExists" => Error::failed(format!(
-            "could not {would}: {object} exists already; nothing was changed"
+            "could not {would}: {object} exists already; {nothing}"
         ))
         .hint("another name, or --name, makes another run"),
         HubError::Refused {
             code: 409 | 422, ..
         } if !matches!(change.act, Act::Create { .. }) => {
-            changed(change, reading).unwrap_or_else(|| in_its_words(change, error))
+            changed(change, reading).unwrap_or_else(|| in_its_words(change, error, &nothing))
         }
-        HubError::Refused { .. } => in_its_words(change, error),
+        HubError::Refused { .. } => in_its_words(change, error, &nothing),
         _ => {
             let plain: Error = error.clone().into();
             Error {
-                message: format!("could not {would}: {error}; nothing was changed"),
+                message: format!("could not {would}: {error}; {nothing}"),
                 ..plain
             }
         }
     }
 }
 
-fn in_its_words(change: &Change, error: &HubError) -> Error {
+fn in_its_words(change: &Change, error: &HubError, nothing: &str) -> Error {
     let (words, code) = match error {
         HubError::Refused { message, code, .. } => (plain(message), *code),
         other => (other.to_string(), 0),
     };
     let refused = Error::failed(format!(
-        "the hub refused to {}: {words}; nothing was changed",
+        "the hub refused to {}: {words}; {nothing}",
         change.would
     ));
     match code {
@@ -61,7 +65,7 @@ fn in_its_words(change: &Change, error: &HubError) -> Error {
     }
 }
 
-fn forbidden(change: &Change, words: &str) -> Error {
+fn forbidden(change: &Change, words: &str, nothing: &str) -> Error {
     let object = &change.object;
     let (verb, subresource) = match change.act {
         Act::Create { .. } => ("create", None),
@@ -73,23 +77,100 @@ fn forbidden(change: &Change, words: &str) -> Error {
         Act::Approve { .. } => "approver",
         _ => "operator",
     };
-    let ask = object.can_i(verb);
     Error {
         exit: Exit::Incomplete,
         ..Error::failed(format!(
-            "could not {}: forbidden: {words}; nothing was changed",
+            "could not {}: forbidden: {words}; {nothing}",
             change.would
         ))
     }
-    .hint(
-        Hint::new("ask with:")
-            .command(match subresource {
-                Some(subresource) => ask.joined("--subresource", subresource),
-                None => ask,
-            })
-            .text("a role that grants it:")
-            .command(object.scope().fleet("doctor").flag("--rbac", role)),
+    .hint(grant(
+        object.can_i(verb),
+        subresource,
+        role,
+        &object.scope(),
+    ))
+}
+
+/// How a permission is asked for, and the role that grants it.
+pub(super) fn grant(ask: Command, subresource: Option<&str>, role: &str, scope: &Scope) -> Hint {
+    let ask = match subresource {
+        Some(subresource) => ask.joined("--subresource", subresource),
+        None => ask,
+    };
+    Hint::new("ask with:")
+        .command(ask)
+        .text("a role that grants it:")
+        .command(scope.fleet("doctor").flag("--rbac", role))
+}
+
+/// That reads are missing without which a write is not safe: which, why, and what to do.
+pub(super) fn unseen(reads: &[Unseen], scope: &Scope, reading: &Reading) -> Error {
+    let told: Vec<_> = reads.iter().map(missing).collect();
+    let nothing = reading.record.nothing("sent");
+    let role = permissions::ALL
+        .iter()
+        .find(|needs| needs.command == reading.command())
+        .map_or(permissions::Role::Operator, |needs| needs.role);
+    let mut hints: Vec<Hint> = Vec::new();
+    for read in reads {
+        let hint = match read.outcome {
+            Outcome::Denied(_) => {
+                let ask = read.kind.can_i(verb_of(read.kind));
+                let ask = if read.kind.is_namespaced() {
+                    ask.namespace(scope.namespace())
+                } else {
+                    ask
+                };
+                grant(ask, None, role.as_str(), scope)
+            }
+            Outcome::NotInstalled => {
+                Hint::new("see what the hub serves:").command(scope.fleet("doctor"))
+            }
+            _ => Hint::new("try again; give it longer with --request-timeout"),
+        };
+        if !hints.contains(&hint) {
+            hints.push(hint);
+        }
+    }
+    let flags = guard::flags(reads).join(" and ");
+    hints.push(Hint::new(format!(
+        "or take the responsibility with {flags}"
+    )));
+    let hint = hints.into_iter().reduce(Hint::and);
+    Error {
+        hint,
+        exit: Exit::Incomplete,
+        ..Error::failed(format!("{}; {nothing}", told.join("; ")))
+    }
+}
+
+/// What is not known for want of a read.
+fn missing(read: &Unseen) -> String {
+    let unknown: Vec<_> = read.guards.iter().map(|guard| guard.finds_out()).collect();
+    format!(
+        "{} cannot be read ({}): {} is unknown",
+        read.kind,
+        why(&read.outcome),
+        unknown.join(", and ")
     )
+}
+
+/// Why a read is missing.
+fn why(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Failed(why) => why.clone(),
+        Outcome::NotInstalled => NOT_SERVED.to_owned(),
+        other => other.gap().unwrap_or_default(),
+    }
+}
+
+/// By which verb a kind is read before a write.
+const fn verb_of(kind: Kind) -> &'static str {
+    match kind.concept() {
+        Concept::Placement | Concept::Strategy => "get",
+        _ => "list",
+    }
 }
 
 /// That the object is not what was shown any more, when that is so.

@@ -7,7 +7,9 @@ use super::global::Global;
 use super::reading::Reading;
 use super::steering::{self, finish, rollout_of};
 use super::stop::each;
-use super::writing::{self, Writing};
+use super::writing::{self, Shown, Writing};
+use crate::change::guard::{self, Accepted};
+use crate::change::preview::Preview;
 use crate::change::states::{Step, Wish, step};
 use crate::commands::approve::moves;
 use crate::diagnose;
@@ -38,14 +40,17 @@ use crate::ui::Ui;
     4  with --wait: a person must approve\n  \
     5  stuck, or --timeout was reached\n  \
     6  no such run\n  \
-    7  forbidden")]
+    7  forbidden, or what a check needs could not be read")]
 pub struct ResumeArgs {
     /// The update runs: names, or TYPE/NAME such as csur/x, with -n sur/x
     #[arg(value_name = "RUN", required = true)]
     runs: Vec<String>,
-    /// Resume even where a cluster would go back to an older snapshot
+    /// Resume even where a cluster would go back to an older snapshot, or may
     #[arg(long)]
     allow_older: bool,
+    /// Resume even where what else a check needs cannot be read
+    #[arg(long)]
+    allow_unseen: bool,
     #[command(flatten)]
     writing: Writing,
 }
@@ -57,14 +62,17 @@ pub fn run(
     ui: &mut Ui,
     clock: fn() -> Timestamp,
 ) -> Result<Exit, Error> {
-    let mut reading = writing::open("resume", global, ui, clock)?;
     let namespace = global.namespace.as_deref();
-    let found: Result<Vec<_>, _> = args
-        .runs
-        .iter()
-        .map(|word| reading.target_of(Some(word), namespace, &[Concept::UpdateRun], ui))
-        .collect();
-    each(&found?, ui, |run, ui| one(run, args, &mut reading, ui))
+    writing::command("resume", global, ui, clock, |reading, ui| {
+        let found: Result<Vec<_>, _> = args
+            .runs
+            .iter()
+            .map(|word| reading.target_of(Some(word), namespace, &[Concept::UpdateRun], ui))
+            .collect();
+        each(&found?, reading, ui, |run, reading, ui| {
+            one(run, args, reading, ui)
+        })
+    })
 }
 
 fn one(
@@ -73,23 +81,53 @@ fn one(
     reading: &mut Reading,
     ui: &mut Ui,
 ) -> Result<Exit, Error> {
-    let inventory = reading.inventory(run)?;
-    let rollout = rollout_of(&inventory, run)?;
-    if matches!(step(&rollout, Wish::Resume), Step::Write(_)) {
-        ui.preview(&ahead(&rollout));
-        let aborts = aborts(&inventory);
-        for reason in &aborts {
-            ui.warning(reason);
-        }
-        let back = would_go_back(&rollout);
-        steering::guard(&back, &rollout, "resuming", "delete", args.allow_older)?;
-        if !aborts.is_empty() {
-            let question = format!("Resume {}, which KubeFleet will then give up?", run.name);
-            writing::confirm(&question, reading, &args.writing, ui)?;
-        }
-    }
+    let accepted = Accepted {
+        older: args.allow_older,
+        unseen: args.allow_unseen,
+    };
+    let inventory = writing::agree(reading, &args.writing, ui, &mut |reading| {
+        shown(run, accepted, reading)
+    })?;
     let steered = steering::steer(&inventory, run, Wish::Resume, reading, &args.writing, ui)?;
     finish(&steered, Wish::Resume, reading, &args.writing, ui)
+}
+
+/// What is shown before a run is resumed, and what is asked.
+fn shown(
+    run: &ObjectRef,
+    accepted: Accepted,
+    reading: &mut Reading,
+) -> Result<Shown<Inventory>, Error> {
+    let inventory = reading.inventory(run)?;
+    let rollout = rollout_of(&inventory, run)?;
+    let mut preview = Preview::default();
+    let mut question = Ok(None);
+    steering::facts(&rollout, &inventory, &mut preview);
+    if matches!(step(&rollout, Wish::Resume), Step::Write(_)) {
+        preview.lines(ahead(&rollout));
+        steering::unseen(&inventory, &mut preview);
+        steering::others(&rollout, &inventory, &mut preview);
+        let aborts = aborts(&inventory);
+        for reason in &aborts {
+            preview.warning(reason);
+        }
+        question = steering::seen(guard::RESUME, accepted, &inventory, reading)
+            .and_then(|()| steering::is_initialized(&rollout, accepted, reading))
+            .and_then(|()| {
+                let back = would_go_back(&rollout);
+                steering::guard(&back, &rollout, ("resuming", "delete"), accepted, reading)
+            })
+            .map(|()| {
+                let question = format!("Resume {}, which KubeFleet will then abort?", run.name);
+                (!aborts.is_empty()).then_some(question)
+            });
+    }
+    drop(rollout);
+    Ok(Shown {
+        preview,
+        question,
+        what: inventory,
+    })
 }
 
 /// What a run still has to do.
@@ -137,4 +175,26 @@ fn aborts(inventory: &Inventory) -> Vec<String> {
         .filter(|finding| finding.code.starts_with("FS2") && finding.severity != Severity::Info)
         .map(|finding| format!("{} ({})", finding.message, finding.code))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::change::guard::Guard;
+    use crate::diagnose::rules;
+    use crate::kubefleet::Concept;
+
+    #[test]
+    fn the_guard_reads_what_the_findings_about_changes_read() {
+        let reads = Guard::Aborts.reads();
+        let changes = rules::ALL
+            .iter()
+            .filter(|rule| rule.code.starts_with("FS2"));
+        for rule in changes {
+            for concept in rule.reads {
+                // The run itself is read in any case.
+                let known = *concept == Concept::UpdateRun || reads.contains(concept);
+                assert!(known, "{} reads {concept:?}", rule.code);
+            }
+        }
+    }
 }

@@ -4,14 +4,17 @@ use clap::Args;
 use jiff::Timestamp;
 
 use super::around;
-use super::delete::leaves;
+use super::delete::Doomed;
 use super::global::Global;
-use super::launching::{First, Launch, launch};
+use super::launching::{First, Launch, capital, launch};
 use super::names;
 use super::reading::Reading;
 use super::writing::{self, ThisRun, Writing};
+use crate::change::guard::Accepted;
+use crate::change::names as generated;
+use crate::change::neighbours::moves;
+use crate::change::preview::Preview;
 use crate::change::rollback::{current, last_good};
-use crate::change::{Change, names as generated};
 use crate::diagnose::finding::enumerate;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -41,7 +44,7 @@ use crate::words::Hint;
     4  with --wait: a person must approve\n  \
     5  stuck, or --timeout was reached\n  \
     6  no such run or placement\n  \
-    7  forbidden")]
+    7  forbidden, or what a check needs could not be read")]
 pub struct RollbackArgs {
     /// The placement, or a run on it: a name, or TYPE/NAME such as crp/x, csur/x, with -n rp/x,
     /// sur/x
@@ -59,6 +62,9 @@ pub struct RollbackArgs {
     /// What becomes of runs on the placement that are not over
     #[arg(long, value_enum, value_name = "WHAT")]
     active: Option<Active>,
+    /// Roll back even where what a check needs cannot be read
+    #[arg(long)]
+    allow_unseen: bool,
     #[command(flatten)]
     writing: Writing,
 }
@@ -80,18 +86,35 @@ pub fn run(
     ui: &mut Ui,
     clock: fn() -> Timestamp,
 ) -> Result<Exit, Error> {
-    let mut reading = writing::open("rollback", global, ui, clock)?;
-    let namespace = global.namespace.as_deref();
-    let target = reading.target(Some(&args.target), namespace, ui)?;
-    let placement = placement_of(&target, &mut reading)?;
+    let moment = clock().as_nanosecond().unsigned_abs() / 1_000_000;
+    let moment = moment ^ (u128::from(std::process::id()) << 7);
+    let suffix = generated::suffix(moment);
+    writing::command("rollback", global, ui, clock, |reading, ui| {
+        let target = reading.target(Some(&args.target), global.namespace.as_deref(), ui)?;
+        let placement = placement_of(&target, reading)?;
+        let mut wanted =
+            |reading: &mut Reading| wanted(args, &target, &placement, &suffix, reading);
+        launch(&mut wanted, reading, &args.writing, ui)
+    })
+}
+
+/// The run that rolls back.
+fn wanted(
+    args: &RollbackArgs,
+    target: &ObjectRef,
+    placement: &ObjectRef,
+    suffix: &str,
+    reading: &mut Reading,
+) -> Result<Launch, Error> {
     let required = [Concept::UpdateRun, Concept::ResourceSnapshot];
-    let around = around::read(&mut reading, &placement, &required, &[Concept::Binding])?;
+    let around = around::read(reading, placement, &required, &[Concept::Binding])?;
     let inventory = &around.inventory;
-    let now = current_run(inventory, &target);
+    let mut preview = Preview::default();
+    let now = current_run(inventory, target);
     let made = made(args, inventory);
     let to = match made {
         Some(made) if args.to.is_none() => made.spec.snapshot_index.trim().to_owned(),
-        _ => destination(args, inventory, now, &placement, ui)?,
+        _ => destination(args, inventory, now, placement, &mut preview)?,
     };
     let strategy = args
         .strategy
@@ -105,14 +128,11 @@ pub fn run(
     let name = if let Some(name) = &args.name {
         names::of_one(name, Concept::UpdateRun, &scope)?.name
     } else {
-        let moment = clock().as_nanosecond().unsigned_abs() / 1_000_000;
-        let moment = moment ^ (u128::from(std::process::id()) << 7);
-        let suffix = generated::suffix(moment);
-        generated::generate(&placement.name, &["rollback", &to, &suffix])
+        generated::generate(&placement.name, &["rollback", &to, suffix])
     };
     let run = scope.object(Concept::UpdateRun, &name);
-    let first = first(args, inventory, &run, ui)?;
-    ui.warning(&format!(
+    let first = first(args, inventory, &run, &mut preview)?;
+    preview.warning(&format!(
         "the hub still holds the newer resources of {placement}: the next run without a snapshot \
          rolls them out again; take the change back there too"
     ));
@@ -120,7 +140,7 @@ pub fn run(
         .iter()
         .map(|first| match first {
             First::Stop(this) => format!("stop {}", this.object.name),
-            First::Delete(this, _) => format!("delete {}", this.object.name),
+            First::Delete(doomed) => format!("delete {}", doomed.run.object.name),
         })
         .collect();
     let question = if doing.is_empty() {
@@ -132,24 +152,20 @@ pub fn run(
             placement.name
         )
     };
-    let wanted = Launch {
+    Ok(Launch {
         run,
-        placement,
+        placement: placement.clone(),
         strategy,
         snapshot: Some(to),
         start: true,
-        // It is what a rollback is for.
-        allow_older: true,
+        accepted: Accepted {
+            // It is what a rollback is for.
+            older: true,
+            unseen: args.allow_unseen,
+        },
+        preview,
         question: Some(question),
         first,
-    };
-    launch(&wanted, &mut reading, &args.writing, ui)
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| {
-        first.to_uppercase().collect::<String>() + letters.as_str()
     })
 }
 
@@ -193,7 +209,7 @@ fn destination(
     inventory: &Inventory,
     now: Option<&UpdateRun>,
     placement: &ObjectRef,
-    ui: &mut Ui,
+    preview: &mut Preview,
 ) -> Result<String, Error> {
     let versions = versions(inventory);
     let there: Vec<_> = versions
@@ -223,11 +239,11 @@ fn destination(
     match last_good(inventory, now) {
         Ok(good) => {
             for why in &good.passed_over {
-                ui.warning(why);
+                preview.warning(why);
             }
             let ended = Rollout::of(inventory, good.run).ended();
             let at = ended.map_or_else(String::new, |at| format!(" at {at}"));
-            ui.status(&format!(
+            preview.status(&format!(
                 "going back to snapshot {}, which {} completed{at}; {} rolls out snapshot {}",
                 good.index, good.run.meta.name, now.meta.name, now.status.snapshot_index
             ));
@@ -235,7 +251,7 @@ fn destination(
         }
         Err(passed_over) => {
             for why in &passed_over {
-                ui.warning(why);
+                preview.warning(why);
             }
             Err(required(format!(
                 "no run of {placement} completed another snapshot before {}",
@@ -250,7 +266,7 @@ fn first(
     args: &RollbackArgs,
     inventory: &Inventory,
     new: &ObjectRef,
-    ui: &mut Ui,
+    preview: &mut Preview,
 ) -> Result<Vec<First>, Error> {
     let active: Vec<_> = inventory
         .runs
@@ -261,18 +277,14 @@ fn first(
     if active.is_empty() || args.active == Some(Active::Keep) {
         return Ok(Vec::new());
     }
-    let moving = |rollout: &Rollout<'_>| {
-        !matches!(rollout.phase, Phase::Idle | Phase::Stopped)
-            || rollout.run.spec.state.as_deref() == Some("Run")
-    };
     for rollout in &active {
-        if args.active == Some(Active::Delete) || moving(rollout) {
-            ui.preview(&leaves(rollout));
+        if args.active == Some(Active::Delete) || moves(rollout) {
+            preview.append(Doomed::of(rollout).shown);
         }
     }
     let names: Vec<_> = active
         .iter()
-        .filter(|rollout| moving(rollout))
+        .filter(|rollout| moves(rollout))
         .map(|rollout| rollout.run.meta.name.as_str())
         .collect();
     if args.active.is_none() && args.writing.yes && !names.is_empty() {
@@ -289,10 +301,10 @@ fn first(
         let stuck = rollout
             .clusters()
             .any(|cluster| cluster.state == ClusterState::Stuck);
-        let delete = || First::Delete(ThisRun::of(run), Box::new(Change::delete(run)));
+        let delete = || First::Delete(Box::new(Doomed::of(rollout)));
         if args.active == Some(Active::Delete) {
             first.push(delete());
-        } else if !moving(rollout) {
+        } else if !moves(rollout) {
             // It does nothing by itself, and can be started or resumed later.
         } else if args.active.is_none() && (stuck || rollout.state_ignored) {
             first.push(delete());

@@ -3,23 +3,18 @@
 use clap::Args;
 use jiff::Timestamp;
 
-use super::approve::moves;
-use super::delete;
+use super::delete::Doomed;
 use super::global::Global;
-use super::launching::{First, Launch, launch};
+use super::launching::{First, Launch, launch, start};
 use super::names;
 use super::reading::Reading;
-use super::steering::{self, finish, rollout_of};
+use super::steering::rollout_of;
 use super::writing::{self, ThisRun, Writing};
-use crate::change::Change;
-use crate::change::states::{Step, Wish, step};
-use crate::diagnose::finding::{count, enumerate};
+use crate::change::guard::Accepted;
+use crate::change::preview::Preview;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::inventory::Inventory;
 use crate::kubefleet::{Concept, ObjectRef, Scope};
-use crate::rollout::Rollout;
-use crate::rollout::content::{old_content, would_go_back};
 use crate::ui::Ui;
 
 /// Start an update run, or make one that starts
@@ -41,7 +36,7 @@ use crate::ui::Ui;
     4  with --wait: a person must approve\n  \
     5  stuck, or --timeout was reached\n  \
     6  no such run\n  \
-    7  forbidden")]
+    7  forbidden, or what a check needs could not be read")]
 pub struct RunArgs {
     /// The run: a name, or TYPE/NAME such as csur/x, with -n sur/x
     #[arg(value_name = "RUN")]
@@ -61,9 +56,12 @@ pub struct RunArgs {
     /// The index of the snapshot to roll out, or latest [default: the content as it is now]
     #[arg(long, value_name = "INDEX")]
     snapshot: Option<String>,
-    /// Start even where a cluster would go back to an older snapshot
+    /// Start even where a cluster would go back to an older snapshot, or may
     #[arg(long)]
     allow_older: bool,
+    /// Start even where what else a check needs cannot be read
+    #[arg(long)]
+    allow_unseen: bool,
     #[command(flatten)]
     writing: Writing,
 }
@@ -81,168 +79,100 @@ pub fn run(
             "--strategy and --snapshot are of a new run: name its --placement too, or --from a run",
         ));
     }
-    let mut reading = writing::open("run", global, ui, clock)?;
+    writing::command("run", global, ui, clock, |reading, ui| {
+        act(args, makes, global, reading, ui)
+    })
+}
+
+fn act(
+    args: &RunArgs,
+    makes: bool,
+    global: &Global,
+    reading: &mut Reading,
+    ui: &mut Ui,
+) -> Result<Exit, Error> {
+    let namespace = global.namespace.as_deref();
+    let accepted = Accepted {
+        older: args.allow_older,
+        unseen: args.allow_unseen,
+    };
     if !makes {
-        let namespace = global.namespace.as_deref();
         let concepts = [Concept::UpdateRun];
         let target = reading.target_of(Some(&args.run), namespace, &concepts, ui)?;
-        return start(&target, args, &mut reading, ui);
+        let this = ThisRun {
+            object: target,
+            uid: String::new(),
+        };
+        return start(&this, accepted, None, reading, &args.writing, ui);
     }
-    let scope = Scope::of_namespace(global.namespace.as_deref().unwrap_or_default());
+    let scope = Scope::of_namespace(namespace.unwrap_or_default());
     let run = names::of_one(&args.run, Concept::UpdateRun, &scope)?;
-    let wanted = if let Some(from) = &args.from {
-        again(from, run, args, global, &mut reading, ui)?
-    } else {
-        let placement = args.placement.as_deref().unwrap_or_default();
-        let strategy = args.strategy.as_deref().unwrap_or_default();
-        Launch {
-            run,
-            placement: names::of_one(placement, Concept::Placement, &scope)?,
-            strategy: names::of_one(strategy, Concept::Strategy, &scope)?.name,
+    if let Some(from) = &args.from {
+        let old = reading.target_of(Some(from), namespace, &[Concept::UpdateRun], ui)?;
+        if old == run && !args.replace {
+            return Err(Error::usage(format!(
+                "the new run cannot have the name of the old one, {}, while that exists",
+                old.name
+            ))
+            .hint("another name, or --replace, which deletes the old one first"));
+        }
+        let mut wanted = |reading: &mut Reading| again(&old, &run, args, accepted, reading);
+        return launch(&mut wanted, reading, &args.writing, ui);
+    }
+    let placement = args.placement.as_deref().unwrap_or_default();
+    let placement = names::of_one(placement, Concept::Placement, &scope)?;
+    let strategy = args.strategy.as_deref().unwrap_or_default();
+    let strategy = names::of_one(strategy, Concept::Strategy, &scope)?.name;
+    let mut wanted = |_: &mut Reading| {
+        Ok(Launch {
+            run: run.clone(),
+            placement: placement.clone(),
+            strategy: strategy.clone(),
             snapshot: args.snapshot.clone(),
             start: true,
-            allow_older: args.allow_older,
+            accepted,
+            preview: Preview::default(),
             question: None,
             first: Vec::new(),
-        }
+        })
     };
-    launch(&wanted, &mut reading, &args.writing, ui)
+    launch(&mut wanted, reading, &args.writing, ui)
 }
 
 /// A new run with the placement and strategy of an old one.
 fn again(
-    from: &str,
-    run: ObjectRef,
+    old: &ObjectRef,
+    run: &ObjectRef,
     args: &RunArgs,
-    global: &Global,
+    accepted: Accepted,
     reading: &mut Reading,
-    ui: &mut Ui,
 ) -> Result<Launch, Error> {
-    let namespace = global.namespace.as_deref();
-    let old = reading.target_of(Some(from), namespace, &[Concept::UpdateRun], ui)?;
-    if old == run && !args.replace {
-        return Err(Error::usage(format!(
-            "the new run cannot have the name of the old one, {}, while that exists",
-            old.name
-        ))
-        .hint("another name, or --replace, which deletes the old one first"));
-    }
-    let inventory = reading.overview(&old)?;
-    let rollout = rollout_of(&inventory, &old)?;
+    let inventory = reading.overview(old)?;
+    let rollout = rollout_of(&inventory, old)?;
     let spec = &rollout.run.spec;
     let strategy = args
         .strategy
         .clone()
         .unwrap_or_else(|| spec.strategy.clone());
     let placement = run.scope().object(Concept::Placement, &spec.placement);
+    let mut preview = Preview::default();
     let mut question = None;
     let mut first = Vec::new();
     if args.replace {
-        ui.preview(&delete::leaves(&rollout));
-        let change = Box::new(Change::delete(rollout.run));
+        let doomed = Doomed::of(&rollout);
+        preview.append(doomed.shown.clone());
         question = Some(format!("Delete {} and start {}?", old.name, run.name));
-        first.push(First::Delete(ThisRun::of(rollout.run), change));
+        first.push(First::Delete(Box::new(doomed)));
     }
     Ok(Launch {
-        run,
+        run: run.clone(),
         placement,
         strategy,
         snapshot: args.snapshot.clone(),
         start: true,
-        allow_older: args.allow_older,
+        accepted,
+        preview,
         question,
         first,
-    })
-}
-
-/// Starts a run that exists.
-fn start(
-    run: &ObjectRef,
-    args: &RunArgs,
-    reading: &mut Reading,
-    ui: &mut Ui,
-) -> Result<Exit, Error> {
-    let inventory = reading.inventory(run)?;
-    let rollout = rollout_of(&inventory, run)?;
-    if matches!(step(&rollout, Wish::Start), Step::Write(_)) {
-        ui.preview(&opens(&rollout));
-        let back = would_go_back(&rollout);
-        steering::guard(&back, &rollout, "starting", "delete", args.allow_older)?;
-        if let Some(question) = question(&rollout, &inventory, ui) {
-            writing::confirm(&question, reading, &args.writing, ui)?;
-        }
-    }
-    let steered = steering::steer(&inventory, run, Wish::Start, reading, &args.writing, ui)?;
-    finish(&steered, Wish::Start, reading, &args.writing, ui)
-}
-
-/// What a run begins with.
-fn opens(rollout: &Rollout<'_>) -> Vec<String> {
-    let run = rollout.run;
-    let index = &run.status.snapshot_index;
-    let mut lines = vec![format!(
-        "{}: snapshot {} of {}, strategy {}",
-        run.object(),
-        if index.is_empty() {
-            "not known yet"
-        } else {
-            index
-        },
-        run.spec.placement,
-        run.spec.strategy
-    )];
-    for stage in &rollout.stages {
-        let clusters: Vec<_> = stage.clusters.iter().collect();
-        if clusters.is_empty() {
-            continue;
-        }
-        if stage.deletes {
-            let names = clusters.iter().map(|cluster| cluster.name);
-            lines.push(format!(
-                "  at last removes the placement from {}",
-                enumerate(names)
-            ));
-            continue;
-        }
-        lines.push(format!(
-            "  stage {}: {}, {} at a time",
-            stage.status.name,
-            count(clusters.len(), "cluster"),
-            stage.concurrency
-        ));
-        lines.extend(moves(index, &clusters));
-    }
-    lines
-}
-
-/// What is asked before a run is started that a person could regret.
-fn question(rollout: &Rollout<'_>, inventory: &Inventory, ui: &mut Ui) -> Option<String> {
-    let name = &rollout.run.meta.name;
-    let others: Vec<_> = inventory
-        .other_runs()
-        .filter(|run| {
-            let other = Rollout::of(inventory, run);
-            other.is_live() && other.has_begun()
-        })
-        .map(|run| run.meta.name.as_str())
-        .collect();
-    if let Some(old) = old_content(inventory, rollout.run) {
-        ui.warning(&format!(
-            "{name} has snapshot {}, which lacks a change noticed at {}",
-            old.snapshot.index().unwrap_or_default(),
-            old.detected
-        ));
-        return Some(format!("Start {name} with the old content?"));
-    }
-    if let Some(gap) = &inventory.runs.gap {
-        ui.warning(&format!(
-            "other runs on the placement cannot be seen: {gap}"
-        ));
-    }
-    (!others.is_empty()).then(|| {
-        format!(
-            "Start {name} beside {}, which is not over?",
-            enumerate(others)
-        )
     })
 }

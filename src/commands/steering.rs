@@ -1,7 +1,12 @@
 //! Changing what a run is to do: what `run`, `stop` and `resume` have in common.
 
 use super::reading::Reading;
+use super::refusal;
 use super::writing::{self, Done, Effect, ThisRun, Writing};
+use crate::change::guard::{self, Accepted, Guard};
+use crate::change::neighbours::neighbours;
+use crate::change::preview::Preview;
+use crate::change::record::Told;
 use crate::change::states::{Step, Wish, step};
 use crate::diagnose::finding::enumerate;
 use crate::diagnose::report::Verdict;
@@ -9,10 +14,10 @@ use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
-use crate::kubefleet::ObjectRef;
+use crate::kubefleet::{Concept, ObjectRef};
 use crate::render::status::verdict;
-use crate::rollout::Rollout;
 use crate::rollout::content::GoesBack;
+use crate::rollout::{Phase, Rollout};
 use crate::ui::Ui;
 use crate::words::Hint;
 
@@ -86,25 +91,110 @@ pub(super) fn steer(
     Ok(steered)
 }
 
+/// Refuses where these guards could not see what they need, unless that is accepted.
+pub(super) fn seen(
+    guards: &[Guard],
+    accepted: Accepted,
+    inventory: &Inventory,
+    reading: &Reading,
+) -> Result<(), Error> {
+    let unseen = guard::unseen(guards, accepted, inventory);
+    if unseen.is_empty() {
+        return Ok(());
+    }
+    Err(refusal::unseen(&unseen, &inventory.scope, reading))
+}
+
+/// Refuses to let a run go on of which nobody knows yet what it will do, unless that is accepted.
+pub(super) fn is_initialized(
+    rollout: &Rollout<'_>,
+    accepted: Accepted,
+    reading: &Reading,
+) -> Result<(), Error> {
+    if rollout.phase != Phase::Initializing || accepted.older {
+        return Ok(());
+    }
+    let run = rollout.run.object();
+    Err(Error {
+        exit: Exit::Incomplete,
+        ..Error::failed(format!(
+            "{run} is not initialized yet: which snapshot its clusters would get is unknown; {}",
+            reading.record.nothing("sent")
+        ))
+    }
+    .hint(
+        Hint::new("wait for it:")
+            .command(run.fleet("wait").joined("--for", "initialized"))
+            .text("or take the responsibility with --allow-older"),
+    ))
+}
+
+/// What a preview of a run is based on: its state, and the other runs on the placement.
+pub(super) fn facts(rollout: &Rollout<'_>, inventory: &Inventory, preview: &mut Preview) {
+    state(rollout, preview);
+    preview.neighbours(&neighbours(inventory, &rollout.run.meta.name));
+}
+
+/// The state of a run, as a preview compares it.
+pub(super) fn state(rollout: &Rollout<'_>, preview: &mut Preview) {
+    let run = rollout.run;
+    let state = run.spec.state.as_deref().unwrap_or("not set");
+    let how = if rollout.is_live() {
+        format!("in state {state}")
+    } else {
+        "over or being deleted".to_owned()
+    };
+    preview.fact(run.object().to_string(), how, &run.meta.uid);
+}
+
+/// Says what of the bindings and of the runs on the placement could not be read.
+pub(super) fn unseen(inventory: &Inventory, preview: &mut Preview) {
+    if let Some(gap) = &inventory.bindings.gap {
+        preview.warning(&format!(
+            "which snapshot each cluster has is unknown: {} {gap}",
+            inventory.scope.kind(Concept::Binding)
+        ));
+    }
+    if let Some(gap) = &inventory.runs.gap {
+        preview.warning(&format!(
+            "other runs on the placement are unknown: {} {gap}",
+            inventory.scope.kind(Concept::UpdateRun)
+        ));
+    }
+}
+
+/// Warns of other runs on the placement.
+pub(super) fn others(rollout: &Rollout<'_>, inventory: &Inventory, preview: &mut Preview) {
+    let others = neighbours(inventory, &rollout.run.meta.name);
+    if !others.is_empty() {
+        preview.warning(&format!(
+            "also not over on {}: {}; whichever writes last wins on each cluster",
+            rollout.run.spec.placement,
+            enumerate(others.iter().map(|other| &other.name))
+        ));
+    }
+}
+
 /// Refuses what would take clusters back to an older snapshot, unless that is wanted. `doing` begins
 /// the sentence, `instead` is the command that a person may want instead.
 pub(super) fn guard(
     back: &[GoesBack<'_>],
     rollout: &Rollout<'_>,
-    doing: &str,
-    instead: &'static str,
-    allow_older: bool,
+    (doing, instead): (&str, &'static str),
+    accepted: Accepted,
+    reading: &Reading,
 ) -> Result<(), Error> {
-    let Some(first) = back.first().filter(|_| !allow_older) else {
+    let Some(first) = back.first().filter(|_| !accepted.older) else {
         return Ok(());
     };
     let run = rollout.run.object();
     Err(Error::failed(format!(
         "{doing} would take {} back from snapshot {} to {}, because another run put the newer one \
-         there; nothing was sent",
+         there; {}",
         enumerate(back.iter().map(|back| back.cluster)),
         first.holds,
-        rollout.run.status.snapshot_index
+        rollout.run.status.snapshot_index,
+        reading.record.nothing("sent")
     ))
     .hint(
         Hint::new(format!(
@@ -203,7 +293,10 @@ pub(super) fn finish(
             args,
         )
         .hint(Hint::new("see why:").command(run.fleet("diagnose")))),
-        Effect::Gone => Err(Error::not_found(format!("{run} was deleted meanwhile"))),
+        Effect::Gone => Err(Error::not_found(format!(
+            "{run} was {asked}, and was deleted meanwhile"
+        ))
+        .telling(Told::Last)),
         Effect::Interrupted => Err(writing::interrupted(&format!(
             "{run} was {asked}; what it does then was not waited for"
         ))),

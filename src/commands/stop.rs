@@ -6,9 +6,10 @@ use jiff::Timestamp;
 use super::global::Global;
 use super::reading::Reading;
 use super::steering::{self, finish, rollout_of};
-use super::writing::{self, Writing};
+use super::writing::{self, Shown, Writing};
+use crate::change::preview::Preview;
 use crate::change::states::Wish;
-use crate::diagnose::finding::enumerate;
+use crate::diagnose::finding::{count, enumerate};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::choose;
@@ -59,18 +60,21 @@ pub fn run(
     ui: &mut Ui,
     clock: fn() -> Timestamp,
 ) -> Result<Exit, Error> {
-    let mut reading = writing::open("stop", global, ui, clock)?;
     let namespace = global.namespace.as_deref();
-    let runs = if let Some(placement) = &args.placement {
-        active(placement, namespace, &mut reading, ui)?
-    } else {
-        let concepts = [Concept::UpdateRun];
-        let words = args.runs.iter();
-        words
-            .map(|word| reading.target_of(Some(word), namespace, &concepts, ui))
-            .collect::<Result<Vec<_>, _>>()?
-    };
-    each(&runs, ui, |run, ui| one(run, args, &mut reading, ui))
+    writing::command("stop", global, ui, clock, |reading, ui| {
+        let runs = if let Some(placement) = &args.placement {
+            active(placement, namespace, reading, ui)?
+        } else {
+            let concepts = [Concept::UpdateRun];
+            let words = args.runs.iter();
+            words
+                .map(|word| reading.target_of(Some(word), namespace, &concepts, ui))
+                .collect::<Result<Vec<_>, _>>()?
+        };
+        each(&runs, reading, ui, |run, reading, ui| {
+            one(run, args, reading, ui)
+        })
+    })
 }
 
 fn one(
@@ -79,10 +83,20 @@ fn one(
     reading: &mut Reading,
     ui: &mut Ui,
 ) -> Result<Exit, Error> {
-    let inventory = reading.overview(run)?;
-    if let Ok(rollout) = rollout_of(&inventory, run) {
-        ui.preview(&in_flight(&rollout));
-    }
+    let inventory = writing::agree(reading, &args.writing, ui, &mut |reading| {
+        let inventory = reading.overview(run)?;
+        let mut preview = Preview::default();
+        if let Ok(rollout) = rollout_of(&inventory, run) {
+            preview.progress(in_flight(&rollout));
+            // Halting a rollout must not fail for want of what it only shows.
+            steering::unseen(&inventory, &mut preview);
+        }
+        Ok(Shown {
+            preview,
+            question: Ok(None),
+            what: inventory,
+        })
+    })?;
     let steered = steering::steer(&inventory, run, Wish::Stop, reading, &args.writing, ui)?;
     finish(&steered, Wish::Stop, reading, &args.writing, ui)
 }
@@ -144,23 +158,38 @@ fn active(
 /// the others. The exit code is the worst.
 pub(super) fn each<T>(
     runs: &[T],
+    reading: &mut Reading,
     ui: &mut Ui,
-    mut act: impl FnMut(&T, &mut Ui) -> Result<Exit, Error>,
+    mut act: impl FnMut(&T, &mut Reading, &mut Ui) -> Result<Exit, Error>,
 ) -> Result<Exit, Error> {
     let mut worst = Exit::Done;
     for (at, run) in runs.iter().enumerate() {
-        let exit = match act(run, ui) {
+        if at > 0 {
+            // Time has passed: nothing that was read before is shown again.
+            reading.forget();
+            reading.now = (reading.clock)();
+        }
+        let left = runs.len() - at - 1;
+        let exit = match act(run, reading, ui) {
             Ok(exit) => exit,
-            Err(error) if error.exit == Exit::Interrupted || at + 1 == runs.len() => {
-                if error.exit.gravity() >= worst.gravity() || error.exit == Exit::Interrupted {
+            Err(error) if error.exit == Exit::Interrupted => {
+                let error = writing::completed(error, reading);
+                return Err(Error {
+                    message: not_tried(&error.message, left),
+                    ..error
+                });
+            }
+            Err(error) if left == 0 => {
+                if error.exit.gravity() >= worst.gravity() {
                     return Err(error);
                 }
-                ui.error(&error);
+                ui.error(&writing::completed(error, reading));
                 worst
             }
             Err(error) => {
-                ui.error(&error);
-                error.exit
+                let exit = error.exit;
+                ui.error(&writing::completed(error, reading));
+                exit
             }
         };
         if exit.gravity() > worst.gravity() {
@@ -168,4 +197,12 @@ pub(super) fn each<T>(
         }
     }
     Ok(worst)
+}
+
+/// An interrupt's words with how many runs were not tried.
+fn not_tried(message: &str, left: usize) -> String {
+    match left {
+        0 => message.to_owned(),
+        left => format!("{message}; {} not tried", count(left, "run")),
+    }
 }

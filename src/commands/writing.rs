@@ -1,7 +1,8 @@
 //! What every command that writes has in common: it shows, asks, sends once, and says what is true
 //! in the end.
 
-use std::io::{BufRead, BufReader};
+mod prompt;
+
 use std::time::Duration;
 
 use clap::Args;
@@ -15,11 +16,13 @@ use super::output;
 use super::reading::{self, Input, Reading};
 use super::refusal;
 use super::wait;
+use crate::change::guard::Accepted;
+use crate::change::record::Told;
 use crate::change::{Change, Happened};
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::hub::{Expected, HubError, Sending, Sent};
+use crate::hub::{Access, Expected, HubError, Sending, Sent};
 use crate::inventory::source::{Outcome, Query};
 use crate::kubefleet::path::path;
 use crate::kubefleet::run::UpdateRun;
@@ -28,6 +31,7 @@ use crate::render;
 use crate::render::status::verdict;
 use crate::ui::Ui;
 use crate::words::Hint;
+pub(super) use prompt::{Shown, agree};
 
 /// Flags of every command that writes.
 #[derive(Debug, Clone, Args)]
@@ -113,58 +117,26 @@ impl Writing {
     }
 }
 
-/// Connects to the hub, for a command that writes.
-pub(super) fn open(
-    command: &'static str,
+/// Connects to the hub, and runs a command that writes. When it fails, what it had done by then is
+/// told.
+pub(super) fn command(
+    name: &'static str,
     global: &Global,
     ui: &mut Ui,
     clock: fn() -> Timestamp,
-) -> Result<Reading, Error> {
-    let mut reading = reading::open(&Input::default(), command, global, ui, clock)?;
+    act: impl FnOnce(&mut Reading, &mut Ui) -> Result<Exit, Error>,
+) -> Result<Exit, Error> {
+    let mut reading = reading::open(&Input::default(), name, global, ui, clock)?;
     if let Some(hub) = reading.hub() {
         hub.mind_signals();
     }
-    Ok(reading)
+    act(&mut reading, ui).map_err(|error| completed(error, &reading))
 }
 
-/// Asks before something that a person could regret; not with `--yes`, and not for what is only
-/// shown.
-pub(super) fn confirm(
-    question: &str,
-    reading: &mut Reading,
-    args: &Writing,
-    ui: &mut Ui,
-) -> Result<(), Error> {
-    if args.yes || args.is_dry() {
-        return Ok(());
-    }
-    let input = ui.has_terminal_input().then(|| ui.take_input()).flatten();
-    let (Some(input), Some(hub)) = (input, reading.hub()) else {
-        return Err(Error::failed(format!(
-            "nobody can be asked {question:?}: standard input is no terminal"
-        ))
-        .hint("nothing was sent; --yes answers for you"));
-    };
-    ui.ask(question);
-    let answer = hub.unless_interrupted(move || {
-        let mut line = String::new();
-        // What cannot be read is no yes.
-        let _ = BufReader::new(input).read_line(&mut line);
-        line
-    });
-    match answer {
-        Ok(line) if ["y", "yes"].contains(&line.trim().to_lowercase().as_str()) => Ok(()),
-        Ok(line) => {
-            if !line.ends_with('\n') {
-                ui.note("\n");
-            }
-            Err(Error::failed("not confirmed: nothing was sent"))
-        }
-        Err(_) => {
-            ui.note("\n");
-            Err(interrupted("nothing was sent"))
-        }
-    }
+/// An error with all that the command had done.
+pub(super) fn completed(error: Error, reading: &Reading) -> Error {
+    let message = reading.record.complete(&error.message, error.told);
+    Error { message, ..error }.telling(Told::All)
 }
 
 /// That the user ended a command, and what is true then.
@@ -173,6 +145,7 @@ pub(super) fn interrupted(what: &str) -> Error {
         exit: Exit::Interrupted,
         ..Error::failed(format!("interrupted: {what}"))
     }
+    .telling(Told::Last)
 }
 
 /// One run and no other of its name.
@@ -235,31 +208,97 @@ pub(super) fn send(
             Ok(Done::Dry)
         }
         Sent::Done(answer) => {
-            reading.did(&change.did);
+            reading.record.did(&change.did);
             ui.status(&change.did);
             let uid = answer["metadata"]["uid"].as_str().unwrap_or_default();
             Ok(Done::Written {
                 uid: uid.to_owned(),
             })
         }
-        Sent::Unsent(HubError::Interrupted) => Err(interrupted("nothing was sent")),
-        Sent::Unsent(error) => Err(not_done(change, &error.into())),
+        Sent::Unsent(HubError::Interrupted) => Err(unsent(reading)),
+        Sent::Unsent(error) => Err(not_done(change, error.into(), reading)),
         Sent::Refused(error) => Err(refusal::explain(change, &error, reading)),
         Sent::Doubtful(error) => doubtful(change, &error, reading, args, ui),
     }
 }
 
-/// Says that something was not done.
-fn not_done(change: &Change, error: &Error) -> Error {
-    let message = format!(
-        "could not {}: {}; nothing was changed",
-        change.would, error.message
-    );
-    Error {
-        message,
-        hint: error.hint.clone(),
-        exit: error.exit,
+/// Has the server check a change, and keep nothing. `taken` says that another object still has its
+/// name, which is then all that the server may find.
+pub(super) fn rehearse(
+    change: &Change,
+    taken: bool,
+    accepted: Accepted,
+    reading: &mut Reading,
+    args: &Writing,
+) -> Result<(), Error> {
+    let Some(hub) = reading.hub() else {
+        return Err(Error::usage("files cannot be written to"));
+    };
+    let sending = Sending {
+        manager: &args.field_manager,
+        dry_run: true,
+    };
+    match hub.send(change, sending) {
+        Sent::Done(_) => Ok(()),
+        Sent::Refused(HubError::Refused {
+            code: 409,
+            ref reason,
+            ..
+        }) if taken && reason == "AlreadyExists" => Ok(()),
+        Sent::Refused(HubError::Refused {
+            code: 400,
+            ref message,
+            ..
+        }) if accepted.unseen && message.contains("does not support dry run") => Ok(()),
+        Sent::Refused(error) => Err(refusal::explain(change, &error, reading)),
+        Sent::Unsent(HubError::Interrupted) => Err(unsent(reading)),
+        Sent::Unsent(error) | Sent::Doubtful(error) => Err(not_done(change, error.into(), reading)),
     }
+}
+
+/// Refuses where the hub says that a run may not be started. Where it does not say, it is tried.
+pub(super) fn may_patch(run: &ObjectRef, reading: &mut Reading) -> Result<(), Error> {
+    let kind = run.kind;
+    let access = Access {
+        verb: "patch",
+        group: kind.group(),
+        resource: kind.plural().to_owned(),
+        namespace: run.namespace.clone(),
+    };
+    let allowed = reading.hub().map(|hub| hub.may(&[access]));
+    if !matches!(allowed.as_deref(), Some([Ok(false)])) {
+        return Ok(());
+    }
+    Err(Error {
+        exit: Exit::Incomplete,
+        ..Error::failed(format!(
+            "could not start {run}: forbidden: patch {}; {}",
+            kind.plural(),
+            reading.record.nothing("changed")
+        ))
+    }
+    .hint(refusal::grant(
+        run.can_i("patch"),
+        None,
+        "operator",
+        &run.scope(),
+    )))
+}
+
+/// Says that something was not done.
+fn not_done(change: &Change, error: Error, reading: &Reading) -> Error {
+    let message = format!(
+        "could not {}: {}; {}",
+        change.would,
+        error.message,
+        reading.record.nothing("changed")
+    );
+    Error { message, ..error }
+}
+
+/// That the user ended a command before a write.
+pub(super) fn unsent(reading: &Reading) -> Error {
+    interrupted(&reading.record.nothing("sent")).telling(Told::Nothing)
 }
 
 /// Looks what became of a change whose answer was lost.
@@ -271,7 +310,7 @@ fn doubtful(
     ui: &mut Ui,
 ) -> Result<Done, Error> {
     if args.is_dry() {
-        return Err(not_done(change, &error.clone().into()));
+        return Err(not_done(change, error.clone().into(), reading));
     }
     let object = &change.object;
     let query = Query::named(object.kind, &object.namespace, &object.name);
@@ -304,7 +343,7 @@ fn doubtful(
             ui.warning(&format!(
                 "the answer was lost ({error}), and {object} shows that it was done"
             ));
-            reading.did(&change.did);
+            reading.record.did(&change.did);
             ui.status(&change.did);
             Ok(Done::Written { uid: String::new() })
         }
@@ -513,4 +552,5 @@ pub(super) fn late(what: &str, args: &Writing) -> Error {
         exit: Exit::Stuck,
         ..Error::failed(format!("{what} after {}", duration::describe(limit)))
     }
+    .telling(Told::Last)
 }

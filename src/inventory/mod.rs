@@ -24,7 +24,7 @@ use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
 use crate::member::Look;
 
 pub use sight::{Listing, Sight};
-use source::{HubFacts, Query};
+use source::{HubFacts, Outcome, Query};
 pub use walk::{BLOCKING, Walk};
 
 /// Everything that was collected about one target.
@@ -68,6 +68,8 @@ pub struct Inventory {
     pub placements: Listing<Placement>,
     /// Why objects of a kind may be missing, for each kind that was asked for in vain.
     pub gaps: BTreeMap<Kind, String>,
+    /// How reading each kind went; a kind that nobody asked for is left out.
+    pub outcomes: BTreeMap<Kind, Outcome>,
     /// What was seen in the member clusters themselves, by cluster; empty when nobody looked.
     pub looks: BTreeMap<String, Look>,
     binding_by_cluster: BTreeMap<String, Vec<usize>>,
@@ -83,6 +85,7 @@ impl Inventory {
         let chosen = walk
             .run()
             .map(|run| (run.meta.name.clone(), run.spec.strategy.clone()));
+        let outcomes = walk.outcomes();
         let Walk { target, known, .. } = walk;
         let mut gaps = BTreeMap::new();
         for (query, answer) in &known {
@@ -154,6 +157,7 @@ impl Inventory {
             now,
             hub,
             gaps,
+            outcomes,
             looks: BTreeMap::new(),
             binding_by_cluster: BTreeMap::new(),
             member_by_name: BTreeMap::new(),

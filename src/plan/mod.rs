@@ -277,9 +277,11 @@ impl Plan {
             .chain(&self.removed)
     }
 
-    /// The clusters that would get an older snapshot than they have.
+    /// The clusters that would get an older snapshot than they have, also where nobody can say in
+    /// which stage.
     pub fn going_back(&self) -> impl Iterator<Item = &PlannedCluster> {
         self.clusters()
+            .chain(&self.unplaced)
             .filter(|cluster| cluster.change == ClusterChange::Back)
     }
 

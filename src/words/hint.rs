@@ -43,6 +43,13 @@ impl Hint {
         self
     }
 
+    /// Adds another hint.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        self.0.extend(other.0);
+        self
+    }
+
     /// The lines.
     pub fn lines(&self) -> &[Line] {
         &self.0

@@ -112,6 +112,22 @@ impl Scene {
         self.path("v1beta1", plural, &self.name)
     }
 
+    /// The path of the placement's binding to a cluster, and the binding.
+    pub fn a_binding(&self, cluster: &str) -> (String, Value) {
+        let plural = self.kind("clusterresourcebindings", "resourcebindings");
+        let all = self.path("v1beta1", plural, "");
+        let list = self.hub.read(&all).unwrap();
+        let mut items = list["items"].as_array().unwrap().iter();
+        let binding = items.find(|binding| {
+            let labels = &binding["metadata"]["labels"];
+            binding["spec"]["targetCluster"] == cluster
+                && labels["kubernetes-fleet.io/parent-CRP"] == self.name.as_str()
+        });
+        let binding = binding.unwrap().clone();
+        let name = binding["metadata"]["name"].as_str().unwrap();
+        (self.path("v1beta1", plural, name), binding)
+    }
+
     fn snapshots_path(&self) -> String {
         let plural = self.kind("clusterresourcesnapshots", "resourcesnapshots");
         self.path("v1beta1", plural, "")

@@ -1,6 +1,9 @@
 //! What an approval opens, before it is given.
 
 use super::select::{Selection, gate};
+use crate::change::guard::Accepted;
+use crate::change::preview::Preview;
+use crate::commands::reading::Reading;
 use crate::commands::steering;
 use crate::diagnose::finding::{count, enumerate};
 use crate::error::Error;
@@ -11,15 +14,31 @@ use crate::rollout::content::{GoesBack, would_go_back};
 use crate::rollout::{
     ClusterState, ClusterView, Health, Phase, Rollout, StageView, TaskState, TaskTime,
 };
-use crate::ui::Ui;
 
-/// What is shown of each approval that is to be given.
-pub(super) fn lines(rollout: &Rollout<'_>, selection: &Selection) -> Vec<String> {
-    let mut lines = Vec::new();
+/// What is shown of the approvals that are to be given.
+pub(super) fn of(rollout: &Rollout<'_>, inventory: &Inventory, selection: &Selection) -> Preview {
+    let mut preview = Preview::default();
     for approval in &selection.write {
-        lines.extend(approval_lines(rollout, approval));
+        preview.lines(approval_lines(rollout, approval));
     }
-    lines
+    let Selection {
+        write,
+        given,
+        taken,
+    } = selection;
+    for approval in write.iter().chain(given).chain(taken) {
+        if let Some(request) = inventory.approval(&approval.request).present() {
+            let meta = &request.meta;
+            preview.fact(
+                request.object().to_string(),
+                approval.state.describe(),
+                &format!("{} {}", meta.uid, meta.resource_version),
+            );
+        }
+    }
+    warn(rollout, inventory, selection, &mut preview);
+    steering::facts(rollout, inventory, &mut preview);
+    preview
 }
 
 fn approval_lines(rollout: &Rollout<'_>, approval: &Approval) -> Vec<String> {
@@ -186,16 +205,16 @@ fn opened<'r, 'i>(rollout: &'r Rollout<'i>, approval: &Approval) -> Vec<&'r Stag
 }
 
 /// Says what a person should know before approving, and what no one could see.
-pub(super) fn warn(
+fn warn(
     rollout: &Rollout<'_>,
     inventory: &Inventory,
     selection: &Selection,
-    ui: &mut Ui,
+    preview: &mut Preview,
 ) {
     for approval in &selection.write {
         let request = &approval.request;
         match (approval.state, &approval.answer) {
-            (ApprovalState::Ignored, Some(answer)) => ui.warning(&format!(
+            (ApprovalState::Ignored, Some(answer)) => preview.warning(&format!(
                 "{request} carries an approval that KubeFleet ignores (observedGeneration {}, the \
                  request has {}){}: it is replaced",
                 answer
@@ -204,7 +223,7 @@ pub(super) fn warn(
                 generation(inventory, request),
                 writer(answer.with.as_deref()),
             )),
-            (ApprovalState::Withheld, Some(answer)) => ui.warning(&format!(
+            (ApprovalState::Withheld, Some(answer)) => preview.warning(&format!(
                 "{request} carries Approved with another status than True{}: it is replaced",
                 writer(answer.with.as_deref()),
             )),
@@ -215,33 +234,13 @@ pub(super) fn warn(
         return;
     }
     if matches!(rollout.phase, Phase::Stopped | Phase::Stopping) {
-        ui.warning(&format!(
+        preview.warning(&format!(
             "{} is stopped: it takes an approval when it is resumed",
             rollout.run.object()
         ));
     }
-    if let Some(gap) = &inventory.bindings.gap {
-        ui.warning(&format!(
-            "which snapshot each cluster has cannot be seen: {gap}"
-        ));
-    }
-    if let Some(gap) = &inventory.runs.gap {
-        ui.warning(&format!(
-            "other runs on the placement cannot be seen: {gap}"
-        ));
-    }
-    let others: Vec<_> = inventory
-        .other_runs()
-        .filter(|run| Rollout::of(inventory, run).is_live())
-        .map(|run| run.meta.name.as_str())
-        .collect();
-    if !others.is_empty() {
-        ui.warning(&format!(
-            "also not over on {}: {}; whichever writes last wins on each cluster",
-            rollout.run.spec.placement,
-            enumerate(others)
-        ));
-    }
+    steering::unseen(inventory, preview);
+    steering::others(rollout, inventory, preview);
 }
 
 fn writer(with: Option<&str>) -> String {
@@ -260,11 +259,9 @@ fn generation(inventory: &Inventory, request: &str) -> String {
 pub(super) fn guard(
     rollout: &Rollout<'_>,
     selection: &Selection,
-    allow_older: bool,
+    accepted: Accepted,
+    reading: &Reading,
 ) -> Result<(), Error> {
-    if selection.write.is_empty() || allow_older {
-        return Ok(());
-    }
     let opened: Vec<&str> = selection
         .write
         .iter()
@@ -276,5 +273,5 @@ pub(super) fn guard(
         .into_iter()
         .filter(|back| opened.contains(&back.cluster))
         .collect();
-    steering::guard(&back, rollout, "approving", "stop", allow_older)
+    steering::guard(&back, rollout, ("approving", "stop"), accepted, reading)
 }

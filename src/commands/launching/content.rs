@@ -6,11 +6,12 @@
 
 use std::time::{Duration, Instant};
 
-use super::Launch;
+use super::{Got, Launch};
+use crate::change::guard::Guard;
 use crate::change::{Change, RunWish};
 use crate::commands::delete::delete_for_good;
 use crate::commands::reading::Reading;
-use crate::commands::steering::rollout_of;
+use crate::commands::steering::{self, rollout_of};
 use crate::commands::writing::{self, Done, ThisRun, Writing};
 use crate::error::Error;
 use crate::inventory::Inventory;
@@ -45,6 +46,7 @@ pub(super) fn see_to(
     launch: &Launch,
     this: &ThisRun,
     created: bool,
+    got: &mut Got,
     reading: &mut Reading,
     args: &Writing,
     ui: &mut Ui,
@@ -55,6 +57,7 @@ pub(super) fn see_to(
     let run = &this.object;
     let inventory = around(launch, this, reading)?;
     let rollout = rollout_of(&inventory, run)?;
+    steering::seen(&[Guard::Content], launch.accepted, &inventory, reading)?;
     let Some(old) = old_content(&inventory, rollout.run) else {
         return Ok(Seen::Right);
     };
@@ -89,7 +92,7 @@ pub(super) fn see_to(
                 due.as_secs()
             ))
         }
-        .hint(Hint::new("be rid of it, and try again later:").command(run.fleet("delete"))));
+        .hint(Hint::new("delete it, and try again later:").command(run.fleet("delete"))));
     }
     ui.warning(&format!(
         "{run} got snapshot {index}, which lacks a change noticed at {}: the hub delays its \
@@ -103,13 +106,22 @@ pub(super) fn see_to(
         snapshot: None,
         state: Some("Initialize"),
     };
+    let create = Change::create(run, wish);
     let change = Change::delete_untouched(rollout.run);
+    // What could not be made again is not deleted.
+    writing::rehearse(&create, true, launch.accepted, reading, args)?;
     let quiet = Writing {
         output: None,
         wait: None,
         ..args.clone()
     };
-    delete_for_good(this, &change, reading, &quiet, ui)?;
+    // From the moment in which it is sent; what is refused deletes nothing.
+    let before = reading.record.steps().len();
+    let deleted = delete_for_good(this, &change, reading, &quiet, ui);
+    if reading.record.steps().len() > before {
+        *got = Got::Nothing;
+    }
+    deleted?;
     let begun = Instant::now();
     let mut progress = ui.progress();
     while begun.elapsed() < due {
@@ -125,9 +137,7 @@ pub(super) fn see_to(
                 .is_err()
         {
             progress.clear();
-            return Err(writing::interrupted(&format!(
-                "{run} was deleted, and not made again"
-            )));
+            return Err(writing::interrupted(&format!("{run} was deleted")));
         }
     }
     progress.clear();
@@ -135,11 +145,14 @@ pub(super) fn see_to(
         timeout: args.timeout.map(|limit| limit.saturating_sub(due)),
         ..quiet
     };
-    match writing::send(&Change::create(run, wish), reading, &rest, ui)? {
-        Done::Written { uid } => Ok(Seen::Again(ThisRun {
-            object: run.clone(),
-            uid,
-        })),
+    match writing::send(&create, reading, &rest, ui)? {
+        Done::Written { uid } => {
+            *got = Got::Made;
+            Ok(Seen::Again(ThisRun {
+                object: run.clone(),
+                uid,
+            }))
+        }
         Done::Dry => Ok(Seen::Right),
     }
 }
@@ -157,9 +170,7 @@ fn due(old: &crate::rollout::content::OldContent<'_>, reading: &Reading) -> Dura
 
 /// The run with the placement's snapshots.
 fn around(launch: &Launch, this: &ThisRun, reading: &mut Reading) -> Result<Inventory, Error> {
-    if let Some(hub) = reading.hub() {
-        hub.forget();
-    }
+    reading.forget();
     let scope = this.object.scope();
     let queries = vec![
         Query::named(this.object.kind, &this.object.namespace, &this.object.name),

@@ -22,11 +22,7 @@ pub(super) enum Existing {
 /// Looks what stands under the name of a run that is to be made. Fails where another does.
 pub(super) fn look(launch: &Launch, reading: &mut Reading) -> Result<Existing, Error> {
     let run = &launch.run;
-    if launch
-        .first
-        .iter()
-        .any(|first| matches!(first, super::First::Delete(this, _) if this.object == *run))
-    {
+    if launch.replaces_its_name() {
         return Ok(Existing::Free);
     }
     let answer = reading.ask(&Query::named(run.kind, &run.namespace, &run.name));

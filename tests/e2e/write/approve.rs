@@ -201,7 +201,7 @@ fn the_flags_choose_among_gates() {
             ),
             (vec!["approve", "nothing-of-it"], 6, "nothing-of-it"),
             // Nobody can be asked, and nobody answered for him.
-            (vec!["approve", &run], 1, "standard input is no terminal"),
+            (vec!["approve", &run], 1, "stdin is not a terminal"),
         ] {
             scene.does(&words).ends(code).says(said);
         }
@@ -291,10 +291,7 @@ fn a_cluster_does_not_go_back_unasked() {
         scene.new_content("2");
         // The first is not over: that is asked, and --yes answers.
         let make = [&["run", &second], &scene.of()[..]].concat();
-        scene
-            .does(&make)
-            .ends(1)
-            .says("standard input is no terminal");
+        scene.does(&make).ends(1).says("stdin is not a terminal");
         assert!(scene.seen_run(&second).is_none());
         scene.does(&[&make[..], &["--yes"]].concat()).ends(0);
         scene.asked(&format!("{second}-before-canary"));

@@ -1,7 +1,13 @@
 //! Every write with everything that can go wrong with it: never another write than what was shown,
 //! never twice, never without an end, and words that say whether it happened.
 //!
-//! The table is `docs/reference/faults.md`; `cargo xtask faults` writes it.
+//! Every read behind a preview with everything that can go wrong with it, and every question that
+//! somebody else overtakes: what was not seen is not written.
+//!
+//! The tables are `docs/reference/faults.md`; `cargo xtask faults` writes it.
+
+mod overtaken;
+mod reads;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,6 +17,7 @@ use std::time::Duration;
 
 use http::Method;
 use serde_json::{Value, json};
+use test_hub::terminal::has_terminals;
 use test_hub::{Fault, Rule};
 
 use super::desk::{Desk, interrupt};
@@ -476,38 +483,84 @@ fn page(table: &Table) -> String {
         let cells: Vec<_> = deeds.map(|(deed, _)| words(table, *deed, row)).collect();
         let _ = writeln!(text, "| {name} | {} |", cells.join(" | "));
     }
-    text.push_str("\nMeasured by `cargo xtask faults`.\n");
     text
+}
+
+/// One of the things that are tried.
+enum Work {
+    Write(Deed, Scene),
+    Reads(Deed, Scene),
+    Overtaken(overtaken::Asks, Scene),
+}
+
+/// What was found.
+#[derive(Default)]
+struct Found {
+    writes: Table,
+    reads: reads::Table,
+    overtaken: overtaken::Table,
 }
 
 #[test]
 fn every_write_survives_every_mishap() {
-    // Each deed has scenes of its own, in both scopes.
-    let mut work: Vec<(Deed, Scene)> = Vec::new();
+    // Each has scenes of its own, in both scopes.
+    let mut work: Vec<Work> = Vec::new();
     for (deed, _) in DEEDS {
-        let name = format!("mishap-{}", format!("{deed:?}").to_lowercase());
-        work.extend(both(&name).into_iter().map(|scene| (deed, scene)));
+        let word = format!("{deed:?}").to_lowercase();
+        let scenes = both(&format!("mishap-{word}"));
+        work.extend(scenes.into_iter().map(|scene| Work::Write(deed, scene)));
+        let scenes = both(&format!("unseen-{word}"));
+        work.extend(scenes.into_iter().map(|scene| Work::Reads(deed, scene)));
+    }
+    if has_terminals() {
+        for (asks, _) in overtaken::ASKS {
+            let word = format!("{asks:?}").to_lowercase();
+            let scenes = both(&format!("overtaken-{word}"));
+            work.extend(scenes.into_iter().map(|scene| Work::Overtaken(asks, scene)));
+        }
     }
     if work.is_empty() {
         return;
     }
     let work = Mutex::new(work);
-    let found: Mutex<Table> = Mutex::default();
+    let found: Mutex<Found> = Mutex::default();
     std::thread::scope(|scope| {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
                 loop {
                     let next = work.lock().unwrap().pop();
-                    let Some((deed, scene)) = next else { return };
-                    let cells = tried(deed, &scene);
-                    let key = (deed, scene.namespaced);
-                    found.lock().unwrap().insert(key, cells);
+                    match next {
+                        None => return,
+                        Some(Work::Write(deed, scene)) => {
+                            let cells = tried(deed, &scene);
+                            let key = (deed, scene.namespaced);
+                            found.lock().unwrap().writes.insert(key, cells);
+                        }
+                        Some(Work::Reads(deed, scene)) => {
+                            let cells = reads::tried(deed, &scene);
+                            let key = (deed, scene.namespaced);
+                            found.lock().unwrap().reads.insert(key, cells);
+                        }
+                        Some(Work::Overtaken(asks, scene)) => {
+                            let cells = overtaken::tried(asks, &scene);
+                            let key = (asks, scene.namespaced);
+                            found.lock().unwrap().overtaken.insert(key, cells);
+                        }
+                    }
                 }
             });
         }
     });
     let found = found.into_inner().unwrap();
-    let page = page(&found);
+    if found.overtaken.is_empty() {
+        // The page is compared where all of it can be tried.
+        eprintln!("skipped: there are no terminals here");
+        return;
+    }
+    let mut page = page(&found.writes);
+    page.push_str(&reads::page(&found.reads));
+    page.push_str(&overtaken::page(&found.overtaken));
+    page.push_str("\nMeasured by `cargo xtask faults`.\n");
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference/faults.md");
     if std::env::var_os(WRITE).is_some() {
         std::fs::write(&file, &page).unwrap();

@@ -125,10 +125,15 @@ fn what_changes_while_someone_thinks_is_not_approved() {
         scene.hub.delete(&path);
         scene.until(&path, "made anew", |new| new["metadata"]["uid"] != uid);
         terminal.types("yes\n");
+        super::until_asked(&terminal, 2);
+        assert!(desk.writes().is_empty());
+        terminal.types("no\n");
         let (code, shown) = terminal.end();
         assert_eq!(code, 1, "{shown}");
-        let words = "was replaced by another of its name since it was shown";
-        assert!(shown.replace("\r\n", "\n").contains(words), "{shown}");
+        assert!(
+            super::flat(&shown).contains("was replaced or changed"),
+            "{shown}"
+        );
         assert!(!is_approved(scene, &request));
     });
 }
@@ -237,16 +242,30 @@ fn a_write_is_waited_for_in_spite_of_an_interrupt() {
             "--name",
             &back,
         ];
-        let running = held(&desk, &words, Method::PATCH);
+        // Each step is checked by the server first.
+        desk.proxy.clear().unwrap();
+        desk.proxy.rules(vec![
+            Rule::new("", Fault::HoldAnswer)
+                .method(Method::PATCH)
+                .from(2),
+        ]);
+        let running = desk.start(&words);
+        desk.until_held();
         signal(running.id(), Signal::INT);
         std::thread::sleep(std::time::Duration::from_millis(300));
         desk.proxy.release();
         running
             .end()
             .ends(130)
-            .says(&format!("{name} was asked to stop"));
+            .says(&format!("{name} was asked to stop"))
+            .says(&format!("{back} was not created"))
+            .says(&format!("run {back} --placement"));
         assert!(scene.seen_run(&back).is_none());
-        assert_eq!(desk.arrived().len(), 1);
+        let arrived = desk.arrived();
+        let real = arrived
+            .iter()
+            .filter(|seen| !seen.target.contains("dryRun"));
+        assert_eq!(real.count(), 1);
         scene.until_run(name, "Progressing", "False", "UpdateRunStopped");
         again(name);
         // A terminal that is gone has nobody to tell.

@@ -5,6 +5,7 @@ mod budget;
 mod content;
 mod desk;
 mod faults;
+mod guards;
 mod interrupt;
 mod launch;
 mod life;
@@ -12,7 +13,10 @@ mod races;
 mod rollback;
 mod steer;
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
+use test_hub::terminal::Terminal;
 
 use crate::harness::{MEMBERS, Ran};
 use crate::scene::{Scene, both, three_stages};
@@ -126,6 +130,21 @@ impl Did {
         assert!(!said.contains(words), "{}:\n{said}", self.command);
         self
     }
+}
+
+/// Waits until a command has asked so many times.
+fn until_asked(terminal: &Terminal, times: usize) {
+    let begun = Instant::now();
+    while terminal.shown().matches("[y/N] ").count() < times {
+        let shown = terminal.shown();
+        assert!(begun.elapsed() < desk::PATIENCE, "not asked:\n{shown}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// What a terminal showed, without the line ends that its width made.
+fn flat(shown: &str) -> String {
+    shown.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The condition of a type.

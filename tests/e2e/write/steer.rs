@@ -100,7 +100,7 @@ fn a_stuck_run_cannot_stop() {
             .ends(1)
             .says("is not over: deleting gives the release up and rolls nothing back")
             .says("in flight, and on their way to snapshot 0 all the same")
-            .says("standard input is no terminal");
+            .says("stdin is not a terminal");
         scene.does(&["delete", name, "--yes"]).ends(0);
         assert!(scene.seen_run(name).is_none());
     });
@@ -153,7 +153,7 @@ fn what_would_end_a_run_is_said_before_it_is_resumed() {
         let did = scene.does(&["resume", name]);
         did.ends(1)
             .says("FS2")
-            .says("which KubeFleet will then give up?");
+            .says("which KubeFleet will then abort?");
         assert_eq!(scene.seen_run(name).unwrap()["spec"]["state"], "Stop");
         scene.does(&["resume", name, "--yes", "--wait"]).ends(3);
     });

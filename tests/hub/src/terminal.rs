@@ -139,6 +139,11 @@ impl Terminal {
         drop(self.end.take());
     }
 
+    /// Whether the process has ended.
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
+    }
+
     /// The exit code, and everything that was shown.
     pub fn end(mut self) -> (i32, String) {
         let begun = Instant::now();

@@ -1,0 +1,260 @@
+//! What a person is shown before a write, as a value that can be compared with what is true later.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::neighbours::Neighbour;
+
+/// What is shown before a write.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Preview {
+    said: Vec<Said>,
+    facts: BTreeMap<String, Fact>,
+}
+
+/// One thing that is said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Said {
+    /// A line of the preview.
+    Line(String),
+    /// A line that changes by itself while the run progresses: it is shown and not compared.
+    Progress(String),
+    /// Something that is good to know.
+    Status(String),
+    /// Something that a person should consider.
+    Warning(String),
+    /// A drawing, and the same as plain lines.
+    Picture {
+        /// As it is drawn.
+        drawn: String,
+        /// As it is compared.
+        plain: Vec<String>,
+    },
+}
+
+/// Something that a preview was based on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Fact {
+    /// How it is, for people.
+    how: String,
+    /// What tells it from another that looks alike.
+    identity: String,
+}
+
+/// How many differences are told.
+const MOST: usize = 12;
+
+impl Preview {
+    /// Adds lines.
+    pub fn lines(&mut self, lines: impl IntoIterator<Item = String>) {
+        self.said.extend(lines.into_iter().map(Said::Line));
+    }
+
+    /// Adds lines that change by themselves.
+    pub fn progress(&mut self, lines: impl IntoIterator<Item = String>) {
+        self.said.extend(lines.into_iter().map(Said::Progress));
+    }
+
+    /// Adds something that is good to know.
+    pub fn status(&mut self, text: &str) {
+        self.said.push(Said::Status(text.to_owned()));
+    }
+
+    /// Adds something that a person should consider.
+    pub fn warning(&mut self, text: &str) {
+        self.said.push(Said::Warning(text.to_owned()));
+    }
+
+    /// Adds a drawing.
+    pub fn picture(&mut self, drawn: String, plain: &str) {
+        let plain = plain.lines().map(str::to_owned).collect();
+        self.said.push(Said::Picture { drawn, plain });
+    }
+
+    /// Adds what it was based on: `what` is `how`, and is the one of this identity.
+    pub fn fact(&mut self, what: impl Into<String>, how: impl Into<String>, identity: &str) {
+        let fact = Fact {
+            how: how.into(),
+            identity: identity.to_owned(),
+        };
+        self.facts.insert(what.into(), fact);
+    }
+
+    /// Adds that these runs are on the placement too.
+    pub fn neighbours(&mut self, neighbours: &[Neighbour]) {
+        for one in neighbours {
+            self.fact(format!("run {}", one.name), one.how, &one.uid);
+        }
+    }
+
+    /// Adds what another preview says, and what it was based on.
+    pub fn append(&mut self, other: Self) {
+        self.said.extend(other.said);
+        self.facts.extend(other.facts);
+    }
+
+    /// What it was based on, without its words.
+    #[must_use]
+    pub fn facts(&self) -> Self {
+        Self {
+            said: Vec::new(),
+            facts: self.facts.clone(),
+        }
+    }
+
+    /// What is said, in order.
+    pub fn said(&self) -> &[Said] {
+        &self.said
+    }
+
+    /// What is different now, each as a line; empty where nothing is.
+    pub fn differences(&self, now: &Self) -> Vec<String> {
+        let mut lines: Vec<String> = Vec::new();
+        let names: BTreeSet<_> = self.facts.keys().chain(now.facts.keys()).collect();
+        for name in names {
+            match (self.facts.get(name), now.facts.get(name)) {
+                (Some(shown), Some(now)) if shown.how != now.how => {
+                    lines.push(format!("{name} was {}, and is now {}", shown.how, now.how));
+                }
+                (Some(shown), Some(now)) if shown.identity != now.identity => {
+                    lines.push(format!("{name} was replaced or changed"));
+                }
+                (Some(shown), None) => {
+                    lines.push(format!("{name} was {}, and is gone", shown.how));
+                }
+                (None, Some(now)) => lines.push(format!("{name} is new: {}", now.how)),
+                _ => {}
+            }
+        }
+        let (before, after) = (self.compared(), now.compared());
+        let only_in = |lines: &[&str], other: &[&str], mark: &str| {
+            let lines = lines.iter().filter(|line| !other.contains(*line));
+            lines
+                .map(|line| format!("{mark} {}", line.trim_start()))
+                .collect::<Vec<_>>()
+        };
+        lines.extend(only_in(&before, &after, "-"));
+        lines.extend(only_in(&after, &before, "+"));
+        if lines.is_empty() && before != after {
+            lines.push("the order of what was shown is another".to_owned());
+        }
+        let more = lines.len().saturating_sub(MOST);
+        if more > 1 {
+            lines.truncate(MOST);
+            lines.push(format!("and {more} more differences"));
+        }
+        lines
+    }
+
+    /// The lines that are compared.
+    fn compared(&self) -> Vec<&str> {
+        let mut lines = Vec::new();
+        for said in &self.said {
+            match said {
+                Said::Line(text) | Said::Status(text) | Said::Warning(text) => lines.push(&**text),
+                Said::Picture { plain, .. } => lines.extend(plain.iter().map(String::as_str)),
+                Said::Progress(_) => {}
+            }
+        }
+        lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST, Preview};
+
+    /// A preview with these lines and facts.
+    fn preview(lines: &[&str], facts: &[(&str, &str, &str)]) -> Preview {
+        let mut preview = Preview::default();
+        preview.lines(lines.iter().map(ToString::to_string));
+        for (what, how, identity) in facts {
+            preview.fact(*what, *how, identity);
+        }
+        preview
+    }
+
+    #[test]
+    fn what_is_the_same_has_no_differences() {
+        let shown = preview(&["opens stage canary"], &[("run a", "under way", "1")]);
+        assert_eq!(shown.differences(&shown.clone()), [""; 0]);
+        // What only moves on is no difference.
+        let mut now = shown.clone();
+        now.progress(["2 of 3 clusters are done".to_owned()]);
+        assert_eq!(shown.differences(&now), [""; 0]);
+        assert_eq!(now.differences(&shown), [""; 0]);
+    }
+
+    #[test]
+    fn each_fact_that_differs_is_told() {
+        let shown = preview(
+            &[],
+            &[
+                ("cluster m-1", "at snapshot 1", ""),
+                ("request r", "pending", "u/7"),
+                ("run a", "under way", "1"),
+            ],
+        );
+        for (now, wanted) in [
+            (
+                vec![
+                    ("cluster m-1", "at snapshot 2", ""),
+                    ("request r", "pending", "u/7"),
+                    ("run a", "under way", "1"),
+                ],
+                vec!["cluster m-1 was at snapshot 1, and is now at snapshot 2"],
+            ),
+            (
+                vec![
+                    ("cluster m-1", "at snapshot 1", ""),
+                    ("request r", "pending", "u/8"),
+                    ("run a", "under way", "1"),
+                ],
+                vec!["request r was replaced or changed"],
+            ),
+            (
+                vec![
+                    ("cluster m-1", "at snapshot 1", ""),
+                    ("request r", "pending", "u/7"),
+                    ("run b", "stopped", "2"),
+                ],
+                vec!["run a was under way, and is gone", "run b is new: stopped"],
+            ),
+        ] {
+            assert_eq!(shown.differences(&preview(&[], &now)), wanted);
+        }
+    }
+
+    #[test]
+    fn lines_that_differ_are_told_with_where_they_stand() {
+        let shown = preview(&["a", "  snapshot 0 to 1: m-1", "c"], &[]);
+        let now = preview(&["a", "  snapshot 2 to 1: m-1", "c"], &[]);
+        assert_eq!(
+            shown.differences(&now),
+            ["- snapshot 0 to 1: m-1", "+ snapshot 2 to 1: m-1"]
+        );
+        let mut drawn = Preview::default();
+        drawn.picture("painted".to_owned(), "one\ntwo");
+        let mut other = Preview::default();
+        other.picture("painted otherwise".to_owned(), "one\ntwo");
+        assert_eq!(drawn.differences(&other), [""; 0]);
+        other.warning("three");
+        assert_eq!(drawn.differences(&other), ["+ three"]);
+        // The same lines in another order are not the same.
+        assert_eq!(
+            preview(&["a", "b"], &[])
+                .differences(&preview(&["b", "a"], &[]))
+                .len(),
+            1
+        );
+    }
+
+    #[test]
+    fn many_differences_are_counted() {
+        let names: Vec<_> = (0..40).map(|number| format!("line {number}")).collect();
+        let mut now = Preview::default();
+        now.lines(names);
+        let lines = Preview::default().differences(&now);
+        assert_eq!(lines.len(), MOST + 1);
+        assert_eq!(lines.last().unwrap(), "and 28 more differences");
+    }
+}

@@ -1,0 +1,108 @@
+//! What a command has done so far, and what is true of it when it fails in the middle.
+
+/// What a command has done so far.
+#[derive(Debug, Clone, Default)]
+pub struct Record {
+    done: Vec<String>,
+}
+
+/// How much of what was done an error's own words tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Told {
+    /// Nothing of it.
+    #[default]
+    Nothing,
+    /// The last step.
+    Last,
+    /// All of it.
+    All,
+}
+
+impl Record {
+    /// Adds a step: `deleted ClusterStagedUpdateRun x`.
+    pub fn did(&mut self, what: &str) {
+        self.done.push(what.to_owned());
+    }
+
+    /// Whether nothing was done.
+    pub const fn is_empty(&self) -> bool {
+        self.done.is_empty()
+    }
+
+    /// The steps in their order.
+    pub fn steps(&self) -> &[String] {
+        &self.done
+    }
+
+    /// What is true when a step did nothing: of the whole command where nothing was done before,
+    /// else of the step alone. `verb` is `sent` or `changed`.
+    pub fn nothing(&self, verb: &str) -> String {
+        if self.is_empty() {
+            format!("nothing was {verb}")
+        } else {
+            format!("nothing more was {verb}")
+        }
+    }
+
+    /// An error's words with the steps that they do not tell.
+    pub fn complete(&self, message: &str, told: Told) -> String {
+        let untold = match told {
+            Told::Nothing => self.done.as_slice(),
+            Told::Last => self.done.split_last().map_or(&[][..], |(_, rest)| rest),
+            Told::All => &[],
+        };
+        if untold.is_empty() {
+            message.to_owned()
+        } else {
+            format!("{message}; done before that: {}", untold.join(", "))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Record, Told};
+
+    fn record(steps: &[&str]) -> Record {
+        let mut record = Record::default();
+        for step in steps {
+            record.did(step);
+        }
+        record
+    }
+
+    #[test]
+    fn nothing_is_said_of_the_whole_command_only_where_it_is_true_of_it() {
+        assert_eq!(record(&[]).nothing("sent"), "nothing was sent");
+        assert_eq!(
+            record(&["deleted a"]).nothing("sent"),
+            "nothing more was sent"
+        );
+        assert_eq!(
+            record(&["deleted a"]).nothing("changed"),
+            "nothing more was changed"
+        );
+    }
+
+    #[test]
+    fn each_step_is_told_once() {
+        let two = record(&["deleted a", "created b"]);
+        for (told, words) in [
+            (
+                Told::Nothing,
+                "it failed; done before that: deleted a, created b",
+            ),
+            (Told::Last, "it failed; done before that: deleted a"),
+            (Told::All, "it failed"),
+        ] {
+            assert_eq!(two.complete("it failed", told), words);
+        }
+        for told in [Told::Nothing, Told::Last, Told::All] {
+            assert_eq!(record(&[]).complete("it failed", told), "it failed");
+        }
+        assert_eq!(
+            record(&["deleted a"]).complete("it failed", Told::Last),
+            "it failed"
+        );
+    }
+}

@@ -1,0 +1,278 @@
+//! What was not seen or not shown is not done, and a failure in the middle says what is true.
+
+use http::Method;
+use serde_json::json;
+use test_hub::terminal::has_terminals;
+use test_hub::{Fault, Rule};
+
+use super::desk::Desk;
+use super::{ALL, BEFORE, condition, flat, gated, play, until_asked};
+use crate::scene::Scene;
+
+/// A run that waits, and a newer one that has put its snapshot on all clusters since.
+fn older_and_newer(scene: &Scene) -> [String; 2] {
+    scene.set(&gated(&[(1, BEFORE)]), &ALL);
+    let [first, second] = ["1", "2"].map(|number| format!("{}-{number}", scene.name));
+    scene.run(&first, "Run");
+    scene.until_waiting(&first);
+    scene.new_content("2");
+    scene.run(&second, "Run");
+    scene.until_waiting(&second);
+    scene.approve(&format!("{second}-before-canary"), "True", true);
+    scene.until_run(&second, "Succeeded", "True", "");
+    [first, second]
+}
+
+#[test]
+fn a_guard_that_cannot_see_refuses() {
+    play("guard-blind", |scene| {
+        let [first, _] = older_and_newer(scene);
+        let desk = Desk::at(scene);
+        let request = format!("{first}-before-canary");
+        let kind = if scene.namespaced {
+            "resourcebindings"
+        } else {
+            "clusterresourcebindings"
+        };
+        let blind = |fault| vec![Rule::new(format!("/{kind}?"), fault).method(Method::GET)];
+        for (fault, words) in [
+            (Fault::Forbidden, "forbidden"),
+            (Fault::NotServed, "does not serve this kind"),
+            (Fault::Unavailable(None), "503"),
+        ] {
+            desk.proxy.clear().unwrap();
+            desk.proxy.rules(blind(fault.clone()));
+            let did = desk.does(&["approve", &request, "--yes", "-q"]);
+            did.ends(7)
+                .says("which snapshot each cluster has")
+                .says(words)
+                .says("nothing was sent")
+                .says("--allow-older");
+            if fault == Fault::Forbidden {
+                did.says(&format!("kubectl auth can-i list {kind}.placement"))
+                    .says("doctor --rbac approver");
+            }
+            assert!(desk.writes().is_empty());
+        }
+        assert!(condition(&scene.asked(&request), "Approved").is_null());
+        scene.does(&["stop", &first, "--yes"]).ends(0);
+        desk.proxy.clear().unwrap();
+        desk.proxy.rules(blind(Fault::Forbidden));
+        desk.does(&["resume", &first, "--yes"])
+            .ends(7)
+            .says("which snapshot each cluster has")
+            .says("--allow-older and --allow-unseen");
+        assert!(desk.writes().is_empty());
+        // Halting is never refused for want of what it only shows.
+        desk.does(&[
+            "resume",
+            &first,
+            "--yes",
+            "--allow-older",
+            "--allow-unseen",
+            "--wait=false",
+        ])
+        .ends(0);
+        desk.does(&["stop", &first, "--yes", "--wait=false"])
+            .ends(0)
+            .says("which snapshot each cluster has is unknown");
+    });
+}
+
+#[test]
+fn keys_typed_before_the_question_are_no_answer() {
+    if !has_terminals() {
+        return;
+    }
+    play("guard-typed", |scene| {
+        let desk = Desk::at(scene);
+        scene.set(&gated(&[(1, BEFORE)]), &ALL);
+        scene.run(&scene.name, "Run");
+        scene.until_waiting(&scene.name);
+        let request = format!("{}-before-canary", scene.name);
+        scene.asked(&request);
+        desk.proxy.clear().unwrap();
+        desk.proxy.rules(vec![
+            Rule::new("bindings", Fault::Hold)
+                .method(Method::GET)
+                .times(1),
+        ]);
+        let mut terminal = desk.terminal(&["approve", &request, "--wait=false"]);
+        desk.until_held();
+        terminal.types("y\ny\n");
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        desk.proxy.release();
+        until_asked(&terminal, 1);
+        // It has had the time to take them for an answer.
+        std::thread::sleep(std::time::Duration::from_millis(700));
+        assert!(desk.writes().is_empty(), "{}", terminal.shown());
+        terminal.types("n\n");
+        let (code, shown) = terminal.end();
+        assert_eq!(code, 1, "{shown}");
+        // The context is called hub or proxy: the address tells which.
+        let shown = flat(&shown);
+        assert!(shown.contains("In context proxy: Approve "), "{shown}");
+        assert!(condition(&scene.asked(&request), "Approved").is_null());
+    });
+}
+
+#[test]
+fn what_cannot_be_made_is_not_made_room_for() {
+    play("guard-replace", |scene| {
+        let desk = Desk::at(scene);
+        scene.set(&gated(&[(1, BEFORE)]), &ALL);
+        let [old, new] = ["old", "new"].map(|word| format!("{}-{word}", scene.name));
+        scene.run(&old, "Run");
+        let before = scene.until_waiting(&old);
+        let runs = scene.run_path("");
+        let replace = ["run", &new, "--from", &old, "--replace", "--yes", "-q"];
+        let create = |from: usize| {
+            vec![
+                Rule::new(&runs, Fault::Forbidden)
+                    .method(Method::POST)
+                    .from(from),
+            ]
+        };
+        // The server says so beforehand.
+        desk.proxy.rules(create(1));
+        desk.does(&replace)
+            .ends(7)
+            .says("forbidden")
+            .says("nothing was changed")
+            .says("kubectl auth can-i create");
+        let seen = scene.seen_run(&old).unwrap();
+        assert_eq!(seen["metadata"]["uid"], before["metadata"]["uid"]);
+        assert!(seen["metadata"]["deletionTimestamp"].is_null());
+        // It says so only afterwards: then that is told.
+        desk.proxy.clear().unwrap();
+        desk.proxy.rules(create(2));
+        let did = desk.does(&replace);
+        let name = &scene.name;
+        did.ends(7)
+            .says("nothing more was changed")
+            .says("done before that: deleted ")
+            .says(&format!("{new} was not created"))
+            .says("complete it with:")
+            .says(&format!("run {new} --placement {name} --strategy {name}"))
+            .is_silent_of("nothing was changed");
+        assert!(scene.seen_run(&old).is_none() && scene.seen_run(&new).is_none());
+        // As it is printed.
+        scene
+            .does(&[
+                "run",
+                &new,
+                "--placement",
+                name,
+                "--strategy",
+                name,
+                "--yes",
+            ])
+            .ends(0);
+        // In its own place, which is taken until then.
+        scene
+            .does(&["run", &new, "--from", &new, "--replace", "--dry-run=server"])
+            .ends(0)
+            .says("would create");
+        desk.proxy.clear().unwrap();
+        desk.proxy.rules(create(1));
+        desk.does(&["run", &new, "--from", &new, "--replace", "--yes"])
+            .ends(7)
+            .says("nothing was changed");
+        assert!(scene.seen_run(&new).is_some());
+    });
+}
+
+#[test]
+fn a_run_that_came_meanwhile_is_not_joined() {
+    play("guard-joined", |scene| {
+        let desk = Desk::at(scene);
+        scene.set(&gated(&[(1, BEFORE)]), &ALL);
+        let [old, back, other] =
+            ["old", "back", "other"].map(|word| format!("{}-{word}", scene.name));
+        scene.run(&old, "Run");
+        scene.until_waiting(&old);
+        let kind = if scene.namespaced { "rp" } else { "crp" };
+        let placement = format!("{kind}/{}", scene.name);
+        // The deletion itself: the first only asks whether it would be done.
+        let rule = Rule::new(scene.run_path(&old), Fault::Hold)
+            .method(Method::DELETE)
+            .from(2)
+            .times(1);
+        let did = desk.does_while(
+            &[
+                "rollback",
+                &placement,
+                "--to",
+                "0",
+                "--active=delete",
+                "--yes",
+                "--name",
+                &back,
+            ],
+            rule,
+            || {
+                scene.run(&other, "Run");
+                scene.until_waiting(&other);
+            },
+        );
+        did.ends(1)
+            .says("someone else started a run on")
+            .says(&other)
+            .says("done before that: deleted ")
+            .says(&format!("{back} was not created"))
+            .says(&format!("run {back} --placement"))
+            .says("--snapshot 0 --allow-older");
+        assert!(scene.seen_run(&back).is_none() && scene.seen_run(&old).is_none());
+        // The same between a run's being made and its being started.
+        let new = format!("{}-new", scene.name);
+        let make = [&["run", &new], &scene.of()[..], &["--yes"]].concat();
+        let rule = Rule::new(scene.run_path(""), Fault::HoldAnswer)
+            .method(Method::POST)
+            .times(1);
+        let did = desk.does_while(&make, rule, || {
+            scene.run(&back, "Initialize");
+            scene.until_run(&back, "Initialized", "True", "");
+        });
+        did.ends(1)
+            .says("someone else started a run on")
+            .says(&format!("{new} was not started"))
+            .says(&format!("run {new}"));
+        assert_eq!(scene.seen_run(&new).unwrap()["spec"]["state"], "Initialize");
+    });
+}
+
+#[test]
+fn a_cluster_that_moved_since_is_not_taken_back() {
+    if !has_terminals() {
+        return;
+    }
+    play("guard-moved", |scene| {
+        let desk = Desk::at(scene);
+        scene.set(&gated(&[(1, BEFORE)]), &ALL);
+        scene.run(&scene.name, "Run");
+        scene.until_waiting(&scene.name);
+        let request = format!("{}-before-canary", scene.name);
+        scene.asked(&request);
+        let mut terminal = desk.terminal(&["approve", &request, "--wait=false"]);
+        terminal.until("[y/N] ");
+        let (path, _) = scene.a_binding("member-3");
+        let newer = format!("{}-7-snapshot", scene.name);
+        scene
+            .hub
+            .patch(&path, &json!({"spec": {"resourceSnapshotName": newer}}));
+        terminal.types("y\n");
+        let (code, shown) = terminal.end();
+        let shown = flat(&shown);
+        assert_eq!(code, 1, "{shown}");
+        assert!(
+            shown.contains("would take member-3 back from snapshot 7 to 0"),
+            "{shown}"
+        );
+        assert!(
+            shown.contains("changed while the question was open"),
+            "{shown}"
+        );
+        assert!(desk.writes().is_empty());
+        assert!(condition(&scene.asked(&request), "Approved").is_null());
+    });
+}
