@@ -29,7 +29,7 @@ pub const RESUME: &[Guard] = &[Guard::Older, Guard::Others, Guard::Aborts];
 /// What creating a run that starts must have seen.
 pub const LAUNCH: &[Guard] = &[Guard::Older, Guard::Others, Guard::Plan];
 /// What creating a run that does not start must have seen.
-pub const INIT: &[Guard] = &[Guard::Plan];
+pub const INIT: &[Guard] = &[Guard::Others, Guard::Plan];
 
 /// What the user takes the responsibility for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -227,7 +227,7 @@ pub const ALL: &[Needs] = &[
             useful(List, Placement),
             required(Get, Strategy),
             useful(List, Strategy),
-            useful(List, UpdateRun),
+            required(List, UpdateRun),
             required(List, Binding),
             required(List, ResourceSnapshot),
             required(List, PolicySnapshot),
