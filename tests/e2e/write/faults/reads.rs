@@ -15,12 +15,13 @@ use crate::write::desk::Desk;
 use crate::write::{ALL, BEFORE, Did, gated};
 
 /// How a read fails.
-const FAILURES: [(&str, Fault); 6] = [
+const FAILURES: [(&str, Fault); 7] = [
     ("403", Fault::Forbidden),
     ("503", Fault::Unavailable(None)),
     ("404, not served", Fault::NotServed),
     ("no answer in time", Fault::Hang),
     ("200 with a login page", Fault::NoJson),
+    ("200 with the status of a failure", Fault::OtherKind),
     ("cut off", Fault::Cut { bytes: 40 }),
 ];
 
@@ -263,8 +264,8 @@ pub(super) fn page(table: &Table) -> String {
     let mut text = String::from(
         "\n## When a read fails\n\n\
          What a command shows before it writes is read first. Each of these reads was made to fail: \
-         forbidden, 503, not served, no answer in time, a login page with status 200, an answer that \
-         breaks off; in a namespace: forbidden. A check that lacks what it needs refuses with exit \
+         forbidden, 503, not served, no answer in time, a login page or another kind with status 200, an \
+         answer that breaks off; in a namespace: forbidden. A check that lacks what it needs refuses with exit \
          code 7 (1 for the object that the command is about), and nothing is sent; `--allow-older` or \
          `--allow-unseen` takes the responsibility. `told` goes on and says what it could not read; \
          `sent` goes on, because nothing hangs on it.\n\n",

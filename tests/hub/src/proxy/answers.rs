@@ -86,6 +86,11 @@ pub(super) fn refusal(
             page.headers_mut().insert(header::CONTENT_TYPE, kind);
             page
         }
+        Fault::OtherKind => {
+            let mut failed = status(500, "InternalError", "storage is (re)initializing", None);
+            *failed.status_mut() = StatusCode::OK;
+            failed
+        }
         Fault::NoJson => text(200, "<html>please log in</html>\n", None),
         _ => return None,
     };

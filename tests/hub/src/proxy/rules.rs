@@ -40,6 +40,8 @@ pub enum Fault {
     Page(u16),
     /// 200 and something that is no JSON.
     NoJson,
+    /// 200 and the `Status` of a failure.
+    OtherKind,
     /// The answer's head and its first bytes; then the connection is closed.
     Cut {
         /// How many bytes arrive.
