@@ -17,7 +17,7 @@ use kubectl_fleet_stage::render::style::Paint;
 use kubectl_fleet_stage::words;
 use serde_json::Value;
 
-use crate::tries;
+use crate::{ends, program, tries};
 
 /// What an object's field may hold. Nothing of it does harm, where it is run after all.
 const HOSTILE: [&str; 16] = [
@@ -332,8 +332,8 @@ impl Seen {
     }
 
     /// A shell reads the words, and our own command line takes them.
-    fn hold(self) {
-        assert!(self.commands.len() > 100, "{}", self.commands.len());
+    fn hold(self, least: usize) {
+        assert!(self.commands.len() > least, "{}", self.commands.len());
         let mut wrong = self.wrong;
         let read = shell(self.commands.keys());
         assert_eq!(read.len(), self.commands.len());
@@ -427,7 +427,7 @@ fn names_stay_words_whatever_is_in_them() {
             seen.look(&renamed(&documents, hostile, number % 2 == 0), &what);
         }
     }
-    seen.hold();
+    seen.hold(100);
 }
 
 #[test]
@@ -445,7 +445,53 @@ fn every_field_may_hold_anything() {
             seen.look(&replaced(&documents, at, hostile), &what);
         }
     }
-    seen.hold();
+    seen.hold(100);
+}
+
+/// What lists print, with names of which the shell would make more than words.
+#[test]
+fn lists_have_the_words_of_their_commands() {
+    let mut seen = Seen::default();
+    let documents = documents(&root().join("tests/lists/payments.yaml"));
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("hub.json");
+    for hostile in HOSTILE.iter().filter(|hostile| !hostile.contains('\0')) {
+        let renamed = renamed(&documents, hostile, false);
+        let texts: Vec<_> = renamed.iter().map(Value::to_string).collect();
+        std::fs::write(&file, texts.join("\n")).unwrap();
+        let placement = renamed
+            .iter()
+            .find(|it| it["kind"] == "ClusterResourcePlacement")
+            .and_then(|it| it["metadata"]["name"].as_str())
+            .unwrap();
+        let placement = format!("crp/{placement}");
+        for asked in [
+            vec!["approvals", "-A"],
+            vec!["list", "-A"],
+            vec!["history", &placement],
+            vec!["status", &placement],
+        ] {
+            let what = format!("{asked:?} with {hostile:?}");
+            let say = |format: &str| {
+                let from = ["-f", file.to_str().unwrap(), "-o", format];
+                let said = ends(&mut program(&[asked.as_slice(), &from].concat()));
+                String::from_utf8(said.stdout).unwrap()
+            };
+            let json: Value = serde_json::from_str(&say("json")).unwrap_or_else(|error| {
+                panic!("{what}: {error}");
+            });
+            seen.document(&json, &mut BTreeSet::new(), &what);
+            if asked[0] != "status" {
+                let wide = say("wide");
+                let harmful = |c: char| c != '\n' && words::is_harmful(c);
+                assert!(!wide.contains(harmful), "{what}: {wide}");
+                let begins = ["hint:", "echo pwned", "kubectl "];
+                let forged = |line: &str| begins.iter().any(|it| line.starts_with(it));
+                assert!(!wide.lines().any(forged), "{what}: {wide}");
+            }
+        }
+    }
+    seen.hold(14);
 }
 
 /// What makes a command of a sentence that names kubectl.
