@@ -1,7 +1,8 @@
 //! Which snapshot a placement goes back to: by what runs really did.
 
-use crate::inventory::Inventory;
+use crate::inventory::{Inventory, choose};
 use crate::kubefleet::run::UpdateRun;
+use crate::rollout::life::{self, Life, Match};
 use crate::rollout::versions::{Version, versions};
 use crate::rollout::{Phase, Rollout};
 
@@ -17,11 +18,13 @@ pub struct LastGood<'i> {
     pub passed_over: Vec<String>,
 }
 
-/// The run that rolled out last: of those that have begun, the one that began last.
+/// The run that rolled out last: of those that have begun on the present placement, the one that
+/// began last.
 pub fn current(inventory: &Inventory) -> Option<&UpdateRun> {
     inventory
         .runs
         .iter()
+        .filter(|run| life::of_run(inventory, run) != Life::Earlier)
         .filter_map(|run| {
             let rollout = Rollout::of(inventory, run);
             Some((rollout.started()?, run))
@@ -31,17 +34,21 @@ pub fn current(inventory: &Inventory) -> Option<&UpdateRun> {
 }
 
 /// The newest snapshot that a run completed on all its clusters before `current` began, and that
-/// is another than what `current` rolls out. `Err` says why each that was completed cannot be used.
+/// is another than what `current` rolls out. `Err` says why each that was completed cannot be used:
+/// also where the snapshot that has the index now may be another than the one that was completed.
 pub fn last_good<'i>(
     inventory: &'i Inventory,
     current: &'i UpdateRun,
 ) -> Result<LastGood<'i>, Vec<String>> {
+    if life::of_run(inventory, current) == Life::Earlier {
+        return Err(vec![of_an_earlier_life(&[&current.meta.name])]);
+    }
     let versions = versions(inventory);
     let began = Rollout::of(inventory, current).started();
     let mut completed: Vec<_> = inventory
         .runs
         .iter()
-        .filter(|run| run.meta.uid != current.meta.uid || run.meta.name != current.meta.name)
+        .filter(|run| run.meta.name != current.meta.name)
         .filter_map(|run| {
             let rollout = Rollout::of(inventory, run);
             let ended = rollout.ended()?;
@@ -51,38 +58,109 @@ pub fn last_good<'i>(
         .collect();
     completed.sort_by_key(|(ended, run)| (*ended, run.meta.name.as_str()));
     let mut passed_over: Vec<String> = Vec::new();
+    let mut earlier: Vec<&str> = Vec::new();
     for (_, run) in completed.into_iter().rev() {
+        if life::of_run(inventory, run) == Life::Earlier {
+            earlier.push(&run.meta.name);
+            continue;
+        }
         let index = run.status.snapshot_index.as_str();
         if index.is_empty() || index == current.status.snapshot_index {
             continue;
         }
-        match usable(&versions, index) {
-            Ok(()) => {
+        let version = versions.iter().find(|version| version.index == index);
+        match usable(inventory, run, version) {
+            Use::Fine => {
                 return Ok(LastGood {
                     index,
                     run,
                     passed_over,
                 });
             }
-            Err(why) => {
-                let text = format!("snapshot {index}, which {} completed, {why}", run.meta.name);
-                if !passed_over.contains(&text) {
-                    passed_over.push(text);
-                }
+            Use::Not(why) => {
+                passed_over.push(format!(
+                    "snapshot {index}, which {} completed, {why}",
+                    run.meta.name
+                ));
+            }
+            Use::Unknown => {
+                passed_over.push(format!(
+                    "whether the snapshot {index} of today is the one that {} completed is unknown",
+                    run.meta.name
+                ));
+                return Err(passed_over);
             }
         }
+    }
+    if !earlier.is_empty() {
+        passed_over.push(of_an_earlier_life(&earlier));
     }
     Err(passed_over)
 }
 
-fn usable(versions: &[Version<'_>], index: &str) -> Result<(), String> {
-    let version = versions.iter().find(|version| version.index == index);
-    match version {
-        Some(version) if version.is_complete() => Ok(()),
-        Some(version) if version.exists() => {
-            let flaw = version.flaw().unwrap_or_default();
-            Err(format!("is incomplete: {flaw}"))
+fn of_an_earlier_life(runs: &[&str]) -> String {
+    format!(
+        "an earlier placement of the same name had {}, and its snapshots are gone",
+        runs.join(", ")
+    )
+}
+
+/// Whether a placement can go back to the snapshot that a run completed.
+#[derive(Debug, PartialEq, Eq)]
+enum Use {
+    Fine,
+    /// Why not, as the end of a sentence.
+    Not(String),
+    /// Whether it is the same snapshot is not known.
+    Unknown,
+}
+
+fn usable(inventory: &Inventory, run: &UpdateRun, version: Option<&Version<'_>>) -> Use {
+    let Some((version, first)) = version.and_then(|it| Some((it, it.parts.first()?))) else {
+        return Use::Not("does not exist any more".to_owned());
+    };
+    match life::used(inventory, run, first) {
+        Match::Same => {}
+        Match::Unknown => return Use::Unknown,
+        Match::Another => {
+            return Use::Not(
+                "does not exist any more: the one that has its index was created later".to_owned(),
+            );
         }
-        _ => Err("does not exist any more".to_owned()),
+    }
+    if life::of_snapshot(inventory, first) == Life::Earlier {
+        return Use::Not("belongs to an earlier placement of the same name".to_owned());
+    }
+    match version.flaw() {
+        Some(flaw) => Use::Not(format!("is incomplete: {flaw}")),
+        None => Use::Fine,
     }
 }
+
+/// The run of a name that an earlier try of a rollback made: it is not over, and goes back to what
+/// another run completed.
+pub fn made<'i>(inventory: &'i Inventory, name: &str) -> Option<&'i UpdateRun> {
+    let mut runs = inventory.runs.iter();
+    let made = runs.find(|run| run.meta.name == name && !choose::is_finished(run))?;
+    let index = made.spec.snapshot_index.trim();
+    let snapshot = inventory.snapshot(index)?;
+    let completed = inventory.runs.iter().any(|run| {
+        run.meta.name != name
+            && Rollout::of(inventory, run).phase == Phase::Succeeded
+            && life::used(inventory, run, snapshot) == Match::Same
+    });
+    (completed && life::of_run(inventory, made) == Life::Present).then_some(made)
+}
+
+/// The indexes of the snapshots that the present placement can go back to, oldest first.
+pub fn destinations(inventory: &Inventory) -> Vec<String> {
+    let own = |version: &Version<'_>| {
+        let first = version.parts.first();
+        first.is_some_and(|first| life::of_snapshot(inventory, first) != Life::Earlier)
+    };
+    let versions = versions(inventory).into_iter().filter(own);
+    versions.map(|version| version.index).collect()
+}
+
+#[cfg(test)]
+mod tests;

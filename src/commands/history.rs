@@ -165,7 +165,13 @@ fn episodes(history: &History<'_>, wide: bool, ui: &Ui) -> Table {
         let (done, total) = (done.count(), rollout.clusters().count());
         let mut cells = vec![
             Cell::from(&run.meta.name),
-            Cell::from(&run.status.snapshot_index),
+            Cell::from(
+                if episode.earlier && !run.status.snapshot_index.is_empty() {
+                    format!("{} (earlier)", run.status.snapshot_index)
+                } else {
+                    run.status.snapshot_index.clone()
+                },
+            ),
             Cell::styled(verdict.as_str(), ui.paint().verdict_style(verdict)),
             Cell::from(format!("{done}/{total}")),
             Cell::from(started.map(moment)),

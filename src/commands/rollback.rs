@@ -14,14 +14,13 @@ use crate::change::guard::Accepted;
 use crate::change::names as generated;
 use crate::change::neighbours::moves;
 use crate::change::preview::Preview;
-use crate::change::rollback::{current, last_good};
+use crate::change::rollback::{self, current, last_good};
 use crate::diagnose::finding::enumerate;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::inventory::{Inventory, choose};
+use crate::inventory::Inventory;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef};
-use crate::rollout::versions::versions;
 use crate::rollout::{ClusterState, Phase, Rollout};
 use crate::ui::Ui;
 use crate::words::Hint;
@@ -188,19 +187,10 @@ fn current_run<'i>(inventory: &'i Inventory, target: &ObjectRef) -> Option<&'i U
     current(inventory)
 }
 
-/// The run of the wanted name that an earlier try made: it goes back to what another completed.
+/// The run of the wanted name that an earlier try made.
 fn made<'i>(args: &RollbackArgs, inventory: &'i Inventory) -> Option<&'i UpdateRun> {
     let word = args.name.as_deref()?;
-    let name = word.rsplit('/').next()?;
-    let mut runs = inventory.runs.iter();
-    let made = runs.find(|run| run.meta.name == name && !choose::is_finished(run))?;
-    let index = made.spec.snapshot_index.trim();
-    let completed = inventory.runs.iter().any(|run| {
-        run.meta.name != name
-            && run.status.snapshot_index == index
-            && Rollout::of(inventory, run).phase == Phase::Succeeded
-    });
-    (!index.is_empty() && completed).then_some(made)
+    rollback::made(inventory, word.rsplit('/').next()?)
 }
 
 /// The snapshot to go back to.
@@ -211,12 +201,7 @@ fn destination(
     placement: &ObjectRef,
     preview: &mut Preview,
 ) -> Result<String, Error> {
-    let versions = versions(inventory);
-    let there: Vec<_> = versions
-        .iter()
-        .filter(|version| version.exists())
-        .map(|version| version.index.as_str())
-        .collect();
+    let there = rollback::destinations(inventory);
     let has = |lead: &str| {
         if there.is_empty() {
             return Hint::new(format!("{lead}it has no snapshot"));
@@ -225,7 +210,7 @@ fn destination(
         Hint::new(text).command(placement.fleet("snapshots"))
     };
     if let Some(to) = &args.to {
-        if !there.contains(&to.as_str()) {
+        if !there.contains(to) {
             return Err(
                 Error::not_found(format!("{placement} has no snapshot {to:?}")).hint(has("")),
             );
@@ -234,7 +219,14 @@ fn destination(
     }
     let required = |why: String| Error::failed(why).hint(has("name one with --to: "));
     let Some(now) = now else {
-        return Err(required(format!("no run has rolled {placement} out")));
+        let since = if inventory.runs.items.is_empty() {
+            ""
+        } else {
+            " since it was created"
+        };
+        return Err(required(format!(
+            "no run has rolled {placement} out{since}"
+        )));
     };
     match last_good(inventory, now) {
         Ok(good) => {

@@ -5,6 +5,7 @@ use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::Cause;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Conditions, names, reasons};
+use crate::rollout::life::{self, Life};
 use crate::rollout::rollout_started;
 
 /// A cluster that the run lost while it was working on it.
@@ -92,6 +93,8 @@ pub(super) fn winner<'i>(case: &Case<'i>, binding: &'i Binding) -> Option<Winner
                 == binding.spec.snapshot
         })
         .filter(|run| began(run, &binding.spec.cluster))
+        // Bindings go with their placement: a run on an earlier one never wrote this.
+        .filter(|run| life::of_run(inventory, run) != Life::Earlier)
         .last()
         .map(|run| Winner {
             name: &run.meta.name,

@@ -293,6 +293,48 @@ impl Inventory {
     }
 }
 
+#[cfg(test)]
+impl Inventory {
+    /// What is around a placement, for tests: these objects and no others. Kinds of which there is
+    /// none are those of which nothing is known where `complete` is not set.
+    pub(crate) fn around(
+        placement: &ObjectRef,
+        objects: &[serde_json::Value],
+        complete: bool,
+        now: Timestamp,
+    ) -> Self {
+        let objects: Vec<_> = objects.iter().map(Object::of).collect();
+        let scope = placement.scope();
+        let concepts = [
+            Concept::Placement,
+            Concept::UpdateRun,
+            Concept::ResourceSnapshot,
+            Concept::Binding,
+        ];
+        let (mut queries, mut answers) = (Vec::new(), Vec::new());
+        for concept in concepts {
+            let kind = scope.kind(concept);
+            queries.push(match concept {
+                Concept::Placement => Query::named(kind, &placement.namespace, &placement.name),
+                _ => Query::all(kind, scope.namespace()),
+            });
+            let found: Vec<_> = objects.iter().filter(|o| o.kind == kind).cloned().collect();
+            let outcome = if complete || !found.is_empty() {
+                source::Outcome::Listed
+            } else {
+                source::Outcome::NotCollected
+            };
+            answers.push(source::Answer {
+                objects: found,
+                outcome,
+            });
+        }
+        let mut walk = Walk::new(placement.clone());
+        walk.absorb(queries, answers);
+        Self::new(walk, now, HubFacts::default())
+    }
+}
+
 /// The answers of a walk, being sorted.
 struct Gathered<'g> {
     known: BTreeMap<Query, source::Answer>,

@@ -29,8 +29,18 @@ model! {
         pub labels: BTreeMap<String, String> = "labels",
         /// `annotations`.
         pub annotations: BTreeMap<String, String> = "annotations",
+        /// `ownerReferences`.
+        pub owners: Vec<OwnerReference> = "ownerReferences",
         /// `managedFields`: kubectl leaves them out unless asked.
         pub managed: Vec<ManagedFields> = "managedFields",
+    }
+
+    /// An object that another belongs to.
+    pub struct OwnerReference {
+        /// `kind`.
+        pub kind: String = "kind",
+        /// `uid`.
+        pub uid: String = "uid",
     }
 
     /// Who wrote fields of an object, and when.

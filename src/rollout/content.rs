@@ -2,6 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::life::{self, Match};
 use super::{ClusterState, Rollout};
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
@@ -45,6 +46,9 @@ pub fn old_content<'i>(inventory: &'i Inventory, run: &UpdateRun) -> Option<OldC
         .filter(|c| c.is_true())?
         .since?;
     let snapshot = inventory.snapshot(used)?;
+    if life::used(inventory, run, snapshot) == Match::Another {
+        return None;
+    }
     let detected = snapshot.change_detected()?;
     let ahead = detected.duration_since(initialized);
     if ahead > SAME_LOOK || initialized.duration_since(detected) > DELAY {

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use super::content::{GoesBack, OldContent, old_content, would_go_back};
+use super::life::{self, Life};
 use super::{Phase, Rollout, rollout_started};
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
@@ -28,6 +29,9 @@ pub struct History<'i> {
 pub struct Episode<'i> {
     /// The run, understood.
     pub rollout: Rollout<'i>,
+    /// Whether it ran on an earlier placement of the same name: then nothing is said of what the
+    /// clusters have of it.
+    pub earlier: bool,
     /// The clusters that it was done with and that still have its version.
     pub holds: Vec<&'i str>,
     /// The clusters that it was done with and that have another version now.
@@ -93,7 +97,7 @@ pub fn history(inventory: &Inventory) -> History<'_> {
         .iter()
         .map(|run| Rollout::of(inventory, run))
         .collect();
-    let mut steps = steps_back(&rollouts);
+    let mut steps = steps_back(inventory, &rollouts);
     let kept: Vec<_> = rollouts
         .iter()
         .map(|rollout| kept(inventory, rollout, &rollouts))
@@ -102,6 +106,7 @@ pub fn history(inventory: &Inventory) -> History<'_> {
         .into_iter()
         .zip(kept)
         .map(|(rollout, (holds, replaced))| Episode {
+            earlier: life::of_run(inventory, rollout.run) == Life::Earlier,
             holds,
             replaced,
             steps_back: steps
@@ -146,10 +151,17 @@ fn kept<'i>(
 ) -> (Vec<&'i str>, Vec<Replaced<'i>>) {
     let (mut holds, mut replaced) = (Vec::new(), Vec::new());
     let own = rollout.run.status.snapshot_index.as_str();
+    if life::is_foreign(inventory, rollout.run) {
+        return (holds, replaced);
+    }
     for cluster in rollout.updated_clusters() {
-        let (Some(_), Some(binding)) = (cluster.ended, cluster.binding) else {
+        let (Some(ended), Some(binding)) = (cluster.ended, cluster.binding) else {
             continue;
         };
+        if binding.meta.created.is_some_and(|created| created > ended) {
+            // The cluster left the placement and came back since.
+            continue;
+        }
         let index = binding.snapshot_index();
         if index == Some(own) {
             holds.push(cluster.name);
@@ -192,12 +204,19 @@ struct Write<'i> {
 }
 
 /// Every step back that the runs' own times tell of, by the run that made it.
-fn steps_back<'i>(rollouts: &[Rollout<'i>]) -> BTreeMap<&'i str, Vec<StepBack<'i>>> {
+fn steps_back<'i>(
+    inventory: &Inventory,
+    rollouts: &[Rollout<'i>],
+) -> BTreeMap<&'i str, Vec<StepBack<'i>>> {
     let mut writes: BTreeMap<&str, Vec<Write<'i>>> = BTreeMap::new();
     for (run, rollout) in rollouts.iter().enumerate() {
         let Ok(index) = rollout.run.status.snapshot_index.parse() else {
             continue;
         };
+        if life::is_foreign(inventory, rollout.run) {
+            // Its index is neither later nor earlier than those of others.
+            continue;
+        }
         for cluster in rollout.updated_clusters() {
             if let Some(at) = cluster.started {
                 let cluster = cluster.name;

@@ -7,6 +7,7 @@ mod build;
 mod cluster;
 pub mod content;
 pub mod history;
+pub mod life;
 pub mod placing;
 mod progress;
 pub mod timeline;

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use crate::inventory::Inventory;
+use super::life;
+use crate::inventory::{Inventory, choose};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::names;
 use crate::kubefleet::run::UpdateRun;
@@ -22,7 +23,8 @@ pub struct Version<'i> {
     pub parts: Vec<&'i ResourceSnapshot>,
     /// How many objects make it up, where the first is there and says so.
     pub expected: Option<usize>,
-    /// The runs that rolled it out or will, oldest first.
+    /// The runs that rolled it out or will, oldest first; not those that rolled out another one
+    /// that had its index before.
     pub runs: Vec<&'i UpdateRun>,
     /// The bindings that name it, by cluster.
     pub bindings: Vec<&'i Binding>,
@@ -108,7 +110,9 @@ pub fn versions(inventory: &Inventory) -> Vec<Version<'_>> {
     }
     for run in inventory.runs.iter() {
         let index = run.status.snapshot_index.as_str();
-        if !index.is_empty() {
+        // What a run has still to do, it does with the snapshot that has the name then.
+        let over = choose::is_finished(run) || run.meta.is_deleting();
+        if !(index.is_empty() || over && life::is_foreign(inventory, run)) {
             let version = versions.entry(index).or_insert_with(|| empty(index));
             version.runs.push(run);
         }

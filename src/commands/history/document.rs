@@ -41,6 +41,10 @@ pub struct HistoryView {
 struct RunView {
     /// Its name.
     name: String,
+    /// Whether it ran on an earlier placement of the same name, which has been deleted: its
+    /// snapshots are none of those of today.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    earlier_placement: bool,
     /// The state that it is in.
     verdict: Verdict,
     /// The strategy that it was made from.
@@ -214,6 +218,7 @@ fn run(episode: &Episode<'_>) -> RunView {
         .filter(|cluster| cluster.state == ClusterState::Done);
     RunView {
         name: run.meta.name.clone(),
+        earlier_placement: episode.earlier,
         verdict: diagnose::verdict(rollout),
         strategy: run.spec.strategy.clone(),
         snapshot: filled(&run.status.snapshot_index),

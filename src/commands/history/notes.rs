@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::diagnose::finding::enumerate;
 use crate::inventory::Inventory;
 use crate::inventory::choose;
+use crate::render::wrap::list;
 use crate::rollout::Phase;
 use crate::rollout::history::{Episode, History, Holding, StepBack};
 use crate::words::Command;
@@ -15,6 +16,8 @@ use crate::words::Command;
 /// What a note says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) enum NoteKind {
+    /// Runs ran on an earlier placement of the same name.
+    EarlierPlacement,
     /// Clusters have different versions.
     VersionsMixed,
     /// An older run that went on put its older version in the place of a later one.
@@ -68,7 +71,7 @@ pub(super) struct Note {
 impl Note {
     fn new(kind: NoteKind, message: String) -> Self {
         let severity = match kind {
-            NoteKind::RolledBack => NoteSeverity::Info,
+            NoteKind::RolledBack | NoteKind::EarlierPlacement => NoteSeverity::Info,
             _ => NoteSeverity::Warning,
         };
         Self {
@@ -95,6 +98,7 @@ impl Note {
 /// The notes: what happened, oldest first, then how it is, then what threatens.
 pub(super) fn notes(history: &History<'_>, inventory: &Inventory) -> Vec<Note> {
     let mut notes = Vec::new();
+    notes.extend(earlier(history, inventory));
     for episode in &history.runs {
         notes.extend(old_content(episode, inventory));
         let steps = episode.steps_back.iter();
@@ -104,6 +108,29 @@ pub(super) fn notes(history: &History<'_>, inventory: &Inventory) -> Vec<Note> {
     notes.extend(mixed(history));
     notes.extend(history.runs.iter().filter_map(threat));
     notes
+}
+
+fn earlier(history: &History<'_>, inventory: &Inventory) -> Option<Note> {
+    let earlier = history.runs.iter().filter(|episode| episode.earlier);
+    let names: Vec<_> = earlier.map(|it| &it.rollout.run.meta.name).collect();
+    let placement = inventory.placement.present()?;
+    let (belong, their) = match names.len() {
+        0 => return None,
+        1 => ("belongs", "its snapshot is"),
+        _ => ("belong", "their snapshots are"),
+    };
+    let since = placement.meta.created.map_or_else(String::new, |since| {
+        format!(", which was created at {since}")
+    });
+    Some(Note::new(
+        NoteKind::EarlierPlacement,
+        format!(
+            "{} {belong} to an earlier placement with the name of {}{since}; {their} none of those \
+             of today.",
+            list(&names, 5),
+            placement.object(),
+        ),
+    ))
 }
 
 fn old_content(episode: &Episode<'_>, inventory: &Inventory) -> Option<Note> {

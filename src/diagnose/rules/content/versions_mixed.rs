@@ -8,6 +8,7 @@ use crate::diagnose::report::{Finding, Severity, Verdict};
 use crate::diagnose::rules::Rule;
 use crate::inventory::choose;
 use crate::kubefleet::{Concept, Conditions, reasons};
+use crate::rollout::life::{self, Life};
 use crate::rollout::rollout_started;
 
 /// Bindings with different snapshots while no run on the placement is under way. Each run says
@@ -58,7 +59,10 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     if versions.len() < 2 {
         return Vec::new();
     }
-    let own = inventory.wanted_snapshot();
+    let present = case
+        .run()
+        .is_some_and(|run| life::of_run(inventory, run) != Life::Earlier);
+    let own = inventory.wanted_snapshot().filter(|_| present);
     let odd: Vec<_> = match &own {
         // Of a run that succeeded: the clusters that no longer have what it put there.
         Some(own) => versions

@@ -1,0 +1,214 @@
+use serde_json::Value;
+
+use super::*;
+use crate::rollout::life::tests::{OWN, SINCE, inventory, placement, run, snapshot};
+
+/// A run that was taken up at once, began after ten seconds and took a minute.
+fn done(name: &str, index: &str, second: i64) -> Value {
+    let times = [0, 0, 10, 70].map(|more| Some(second + more));
+    run(name, index, times)
+}
+
+/// The same, still under way.
+fn under_way(name: &str, index: &str, second: i64) -> Value {
+    let mut times = [0, 0, 10, 0].map(|more| Some(second + more));
+    times[3] = None;
+    run(name, index, times)
+}
+
+fn own(index: &str, second: i64) -> Value {
+    snapshot(index, OWN, Some(second))
+}
+
+/// Where the run that rolled out last goes back to: the index and the run; or why nowhere.
+fn good(objects: &[Value]) -> (String, Vec<String>) {
+    let all = inventory(objects);
+    let current = current(&all).unwrap();
+    match last_good(&all, current) {
+        Ok(good) => (
+            format!("{} of {}", good.index, good.run.meta.name),
+            good.passed_over,
+        ),
+        Err(why) => (String::new(), why),
+    }
+}
+
+const DAY: i64 = SINCE + 86_400;
+
+#[test]
+fn it_goes_back_to_what_was_completed_last_before() {
+    let objects = [
+        placement(),
+        own("0", DAY),
+        own("1", DAY + 100),
+        own("2", DAY + 300),
+        done("first", "0", DAY + 10),
+        done("second", "1", DAY + 110),
+        under_way("third", "2", DAY + 310),
+        // It has not begun.
+        run("later", "2", [Some(DAY + 400), Some(DAY + 400), None, None]),
+    ];
+    assert_eq!(good(&objects), ("1 of second".to_owned(), Vec::new()));
+    // What ended after the current one began was not before it, and what did not succeed is not good.
+    let mut late = objects.to_vec();
+    late[5] = run(
+        "second",
+        "1",
+        [110, 110, 120, 321].map(|more| Some(DAY + more)),
+    );
+    assert_eq!(good(&late).0, "0 of first");
+    late[5] = run(
+        "second",
+        "1",
+        [110, 110, 120, 320].map(|more| Some(DAY + more)),
+    );
+    assert_eq!(good(&late).0, "1 of second", "at once");
+    late[5]["status"]["conditions"][2]["status"] = "False".into();
+    assert_eq!(good(&late).0, "0 of first");
+    // The same snapshot again is no way back.
+    late[5] = done("second", "2", DAY + 110);
+    assert_eq!(good(&late).0, "0 of first");
+    // Of two, the one that ended last.
+    late[5] = done("second", "0", DAY + 110);
+    assert_eq!(good(&late).0, "0 of second");
+}
+
+#[test]
+fn what_cannot_be_used_is_passed_over() {
+    let mut objects = vec![
+        placement(),
+        own("0", DAY),
+        own("1", DAY + 100),
+        own("2", DAY + 300),
+        done("first", "0", DAY + 10),
+        done("second", "1", DAY + 110),
+        under_way("third", "2", DAY + 310),
+    ];
+    let says = |objects: &[Value], why: &str| {
+        let text = format!("snapshot 1, which second completed, {why}");
+        assert_eq!(good(objects), ("0 of first".to_owned(), vec![text]));
+    };
+    objects[2]["metadata"]["annotations"]["kubernetes-fleet.io/number-of-resource-snapshots"] =
+        "3".into();
+    says(&objects, "is incomplete: 1 of 3 parts are there");
+    objects[2] = own("1", DAY + 200);
+    says(
+        &objects,
+        "does not exist any more: the one that has its index was created later",
+    );
+    objects[2] = snapshot("1", "other", Some(DAY + 100));
+    says(&objects, "belongs to an earlier placement of the same name");
+    objects.remove(2);
+    says(&objects, "does not exist any more");
+    objects.remove(1);
+    let (index, why) = good(&objects);
+    assert_eq!((index.as_str(), why.len()), ("", 2));
+}
+
+/// Where it is unknown, nothing older is taken in its place.
+#[test]
+fn what_is_unknown_ends_the_search() {
+    let objects = [
+        placement(),
+        own("0", DAY),
+        own("1", DAY + 112),
+        own("2", DAY + 300),
+        done("first", "0", DAY + 10),
+        done("second", "1", DAY + 110),
+        under_way("third", "2", DAY + 310),
+    ];
+    let why = "whether the snapshot 1 of today is the one that second completed is unknown";
+    assert_eq!(good(&objects), (String::new(), vec![why.to_owned()]));
+    // Without the placement only what is certain from the times of the two counts.
+    assert_eq!(good(&objects[1..]).0, "");
+    let mut certain = objects.to_vec();
+    certain[2] = own("1", DAY + 100);
+    assert_eq!(good(&certain[1..]).0, "1 of second");
+}
+
+/// The placement was deleted and created again under the same name.
+#[test]
+fn it_never_crosses_a_life_of_the_placement() {
+    let before = SINCE - 5_000;
+    let mut objects = vec![
+        placement(),
+        own("0", DAY),
+        own("1", DAY + 100),
+        done("old-1", "0", before),
+        done("old-2", "1", before + 1_000),
+    ];
+    let all = inventory(&objects);
+    assert!(
+        current(&all).is_none(),
+        "nothing was rolled out in this life"
+    );
+    let named = all
+        .runs
+        .iter()
+        .find(|run| run.meta.name == "old-2")
+        .unwrap();
+    let why = "an earlier placement of the same name had old-2, and its snapshots are gone";
+    assert_eq!(last_good(&all, named).unwrap_err(), [why]);
+    // The first run of this life: what is before it is of another.
+    objects.push(under_way("new-1", "1", DAY + 110));
+    let why = "an earlier placement of the same name had old-2, old-1, and its snapshots are gone";
+    assert_eq!(good(&objects), (String::new(), vec![why.to_owned()]));
+    // A run that was taken up before and completed its index in this life had another snapshot.
+    objects[4] = run("old-2", "0", [before, before, before, DAY + 50].map(Some));
+    assert_eq!(good(&objects).0, "");
+    // One of this life is good.
+    objects.push(done("new-0", "0", DAY + 10));
+    assert_eq!(good(&objects), ("0 of new-0".to_owned(), Vec::new()));
+}
+
+#[test]
+fn an_earlier_try_is_known_again() {
+    let first = || done("first", "0", DAY + 10);
+    let back = || under_way("back", "0", DAY + 500);
+    let is_made = |objects: &[Value]| made(&inventory(objects), "back").is_some();
+    assert!(is_made(&[placement(), own("0", DAY), first(), back()]));
+    // Nobody else completed it; it is over; it was given no index; its snapshot is gone.
+    assert!(!is_made(&[placement(), own("0", DAY), back()]));
+    let over = done("back", "0", DAY + 500);
+    assert!(!is_made(&[placement(), own("0", DAY), first(), over]));
+    let mut current = back();
+    current["spec"]["resourceSnapshotIndex"] = "".into();
+    assert!(!is_made(&[placement(), own("0", DAY), first(), current]));
+    assert!(!is_made(&[placement(), first(), back()]));
+    let others = under_way("first", "0", DAY + 10);
+    assert!(!is_made(&[placement(), own("0", DAY), others, back()]));
+    // It, or the run that completed the index, is of an earlier life.
+    let old = under_way("back", "0", SINCE - 500);
+    assert!(!is_made(&[placement(), own("0", DAY), first(), old]));
+    let old = done("first", "0", SINCE - 500);
+    assert!(!is_made(&[placement(), own("0", DAY), old, back()]));
+    assert!(
+        !is_made(&[own("0", DAY), first(), back()]),
+        "the life is not known"
+    );
+    let all = inventory(&[placement(), own("0", DAY), first(), back()]);
+    assert!(made(&all, "other").is_none());
+}
+
+#[test]
+fn the_run_that_began_last_is_the_current_one() {
+    let all = inventory(&[
+        placement(),
+        done("a", "0", DAY + 200),
+        under_way("b", "1", DAY + 100),
+        run("c", "1", [Some(DAY + 300), Some(DAY + 300), None, None]),
+    ]);
+    assert_eq!(current(&all).unwrap().meta.name, "a");
+}
+
+#[test]
+fn it_can_go_to_what_belongs_to_the_placement() {
+    let all = inventory(&[
+        placement(),
+        own("10", DAY),
+        own("9", DAY),
+        snapshot("2", "other", Some(DAY)),
+        done("a", "4", DAY + 200),
+    ]);
+    assert_eq!(destinations(&all), ["9", "10"]);
+}

@@ -1,0 +1,140 @@
+//! The lives of a placement, and which snapshot an index of a run means.
+//!
+//! Runs outlive their placement. One that is deleted and created again under the same name counts
+//! its snapshots from 0 again, and KubeFleet finds them by name: the index that a run recorded may
+//! name another snapshot now. What is the same object is told by uids and times. Kubernetes keeps
+//! whole seconds, and conditions have the controller's clock: where they do not decide, it is
+//! unknown.
+
+use std::cmp::Ordering;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::inventory::Inventory;
+use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::snapshot::ResourceSnapshot;
+use crate::kubefleet::{Concept, Conditions, reasons};
+
+/// How far the controller's clock may be from the API server's.
+const CLOCKS: SignedDuration = SignedDuration::from_secs(5);
+
+/// To which life of its placement something belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Life {
+    /// To the placement that exists now.
+    Present,
+    /// To an earlier placement of the same name.
+    Earlier,
+    /// The placement or a time is not known, or the times do not decide.
+    Unknown,
+}
+
+/// Whether the snapshot that has an index now is the one that a run was given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Match {
+    /// It is.
+    Same,
+    /// The run was given another one, which had the same index or name before.
+    Another,
+    /// The times do not decide.
+    Unknown,
+}
+
+/// When the controller computed a run from its placement, or refused to.
+fn taken_up(run: &UpdateRun) -> Option<Timestamp> {
+    let initialized = run.status.conditions.condition(reasons::INITIALIZED)?;
+    initialized.since
+}
+
+/// The life of the placement that a run was computed from.
+pub fn of_run(inventory: &Inventory, run: &UpdateRun) -> Life {
+    let placement = inventory.placement.present();
+    let since = placement.and_then(|placement| placement.meta.created);
+    since.map_or(Life::Unknown, |since| {
+        run_life(since, run.meta.created, taken_up(run))
+    })
+}
+
+/// The same from the times: since when the placement exists, when the run was created, and when the
+/// controller took it up.
+fn run_life(since: Timestamp, created: Option<Timestamp>, taken_up: Option<Timestamp>) -> Life {
+    use Ordering::{Equal, Greater, Less};
+    let created = created.map(|created| created.cmp(&since));
+    let taken_up = taken_up.map(|taken_up| taken_up.cmp(&since));
+    match (created, taken_up) {
+        (Some(Less) | None, Some(Less)) => Life::Earlier,
+        // A run may be created first, and taken up when its placement is there.
+        (_, Some(Greater)) | (Some(Greater), Some(Equal) | None) => Life::Present,
+        // The seconds do not decide. Or it was taken up before it was created: by another clock, or
+        // restored from a backup.
+        _ => Life::Unknown,
+    }
+}
+
+/// The life of the placement that a snapshot belongs to.
+pub fn of_snapshot(inventory: &Inventory, snapshot: &ResourceSnapshot) -> Life {
+    let Some(placement) = inventory.placement.present() else {
+        return Life::Unknown;
+    };
+    // Source: utils/controller/resource_snapshot_resolver.go sets the placement as its controller.
+    let kind = inventory.scope.kind(Concept::Placement).name();
+    let owner = snapshot.meta.owners.iter();
+    let owner = owner.filter(|owner| owner.kind == kind).map(|o| &o.uid);
+    let mut owner = owner.filter(|uid| !uid.is_empty());
+    if let Some(uid) = owner.next()
+        && !placement.meta.uid.is_empty()
+    {
+        return if *uid == placement.meta.uid {
+            Life::Present
+        } else {
+            Life::Earlier
+        };
+    }
+    match (snapshot.meta.created, placement.meta.created) {
+        (Some(created), Some(since)) if created < since => Life::Earlier,
+        (Some(created), Some(since)) if created > since => Life::Present,
+        _ => Life::Unknown,
+    }
+}
+
+/// Whether the snapshot that the run's index names now is the one that the run was given: the index
+/// named it when the run was taken up, if it existed then.
+pub fn used(inventory: &Inventory, run: &UpdateRun, snapshot: &ResourceSnapshot) -> Match {
+    let index = run.status.snapshot_index.as_str();
+    if index.is_empty() || snapshot.index() != Some(index) {
+        return Match::Another;
+    }
+    let run_life = of_run(inventory, run);
+    if run_life == Life::Earlier && of_snapshot(inventory, snapshot) == Life::Present {
+        return Match::Another;
+    }
+    match (snapshot.meta.created, taken_up(run)) {
+        (Some(created), Some(taken_up)) => existed(created, taken_up, run_life),
+        _ => Match::Unknown,
+    }
+}
+
+/// Whether a snapshot that was created then is the one that had its index when a run was taken up.
+/// Within one life an index is given once, unless someone deletes the latest snapshot by hand.
+fn existed(created: Timestamp, taken_up: Timestamp, run: Life) -> Match {
+    let before = taken_up.duration_since(created);
+    if before < -CLOCKS {
+        Match::Another
+    } else if before > CLOCKS || run == Life::Present && !before.is_negative() {
+        Match::Same
+    } else {
+        Match::Unknown
+    }
+}
+
+/// Whether a run's index is known to mean nothing among the snapshots of today: the run was computed
+/// from an earlier placement, or the snapshot that has its index now is another.
+pub fn is_foreign(inventory: &Inventory, run: &UpdateRun) -> bool {
+    of_run(inventory, run) == Life::Earlier
+        || inventory
+            .snapshot(&run.status.snapshot_index)
+            .is_some_and(|snapshot| used(inventory, run, snapshot) == Match::Another)
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

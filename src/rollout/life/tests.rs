@@ -1,0 +1,292 @@
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::*;
+
+/// When the present placement was created; what is before is another life.
+pub(crate) const SINCE: i64 = 1_000;
+
+pub(crate) fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(1_767_924_000 + second).unwrap()
+}
+
+fn time(second: impl Into<Option<i64>>) -> Value {
+    second
+        .into()
+        .map_or(Value::Null, |second| json!(at(second).to_string()))
+}
+
+fn object(kind: &str, name: &str, created: Option<i64>) -> Value {
+    json!({
+        "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
+        "kind": kind,
+        "metadata": {"name": name, "uid": format!("uid-of-{name}"), "creationTimestamp": time(created)},
+    })
+}
+
+pub(crate) fn placement() -> Value {
+    object("ClusterResourcePlacement", "shop", Some(SINCE))
+}
+
+/// A whole snapshot that belongs to a placement with this uid.
+pub(crate) fn snapshot(index: &str, owner: &str, created: Option<i64>) -> Value {
+    let name = format!("shop-{index}-snapshot");
+    let mut snapshot = object("ClusterResourceSnapshot", &name, created);
+    snapshot["metadata"]["labels"] = json!({
+        "kubernetes-fleet.io/parent-CRP": "shop",
+        "kubernetes-fleet.io/resource-index": index,
+    });
+    snapshot["metadata"]["annotations"] = json!({
+        "kubernetes-fleet.io/resource-hash": "h",
+        "kubernetes-fleet.io/number-of-resource-snapshots": "1",
+    });
+    if !owner.is_empty() {
+        snapshot["metadata"]["ownerReferences"] = json!([
+            {"kind": "ConfigMap", "uid": "another"},
+            {"kind": "ClusterResourcePlacement", "name": "shop", "uid": owner},
+        ]);
+    }
+    snapshot
+}
+
+/// A run of one cluster: created, taken up, started, ended.
+pub(crate) fn run(name: &str, index: &str, times: [Option<i64>; 4]) -> Value {
+    let [created, taken_up, started, ended] = times;
+    let mut run = object("ClusterStagedUpdateRun", name, created);
+    let condition = |kind: &str, second: Option<i64>| json!({"type": kind, "status": "True", "lastTransitionTime": time(second)});
+    let mut conditions = vec![condition("Initialized", taken_up)];
+    let mut cluster = Vec::new();
+    if started.is_some() {
+        conditions.push(condition("Progressing", started));
+        cluster.push(condition("Started", started));
+    }
+    if ended.is_some() {
+        conditions.push(condition("Succeeded", ended));
+        cluster.push(condition("Succeeded", ended));
+    }
+    run["spec"] = json!({
+        "placementName": "shop", "stagedRolloutStrategyName": "rings", "state": "Run",
+        "resourceSnapshotIndex": index,
+    });
+    run["status"] = json!({
+        "resourceSnapshotIndexUsed": index,
+        "conditions": conditions,
+        "stagesStatus": [{
+            "stageName": "all", "startTime": time(started),
+            "clusters": [{"clusterName": "member-1", "conditions": cluster}],
+        }],
+    });
+    run
+}
+
+pub(crate) const OWN: &str = "uid-of-shop";
+
+pub(crate) fn inventory(objects: &[Value]) -> Inventory {
+    let target = crate::kubefleet::Scope::Cluster.object(Concept::Placement, "shop");
+    Inventory::around(&target, objects, true, at(9_000))
+}
+
+#[test]
+fn a_run_belongs_to_the_placement_that_it_was_computed_from() {
+    use Life::{Earlier, Present, Unknown};
+    let [before, same, after] = [Some(SINCE - 1), Some(SINCE), Some(SINCE + 1)];
+    for (created, taken_up, life) in [
+        (before, before, Earlier),
+        (before, same, Unknown),
+        (before, after, Present),
+        (before, None, Unknown),
+        (same, before, Unknown),
+        (same, same, Unknown),
+        (same, after, Present),
+        (same, None, Unknown),
+        (after, before, Unknown),
+        (after, same, Present),
+        (after, after, Present),
+        (after, None, Present),
+        (None, before, Earlier),
+        (None, same, Unknown),
+        (None, after, Present),
+        (None, None, Unknown),
+    ] {
+        let times = [created, taken_up, None, None];
+        let all = inventory(&[placement(), run("web", "0", times)]);
+        assert_eq!(
+            of_run(&all, all.runs.iter().next().unwrap()),
+            life,
+            "{times:?}"
+        );
+        let alone = inventory(&[run("web", "0", times)]);
+        assert_eq!(of_run(&alone, alone.runs.iter().next().unwrap()), Unknown);
+    }
+}
+
+#[test]
+fn a_snapshot_belongs_to_its_owner() {
+    use Life::{Earlier, Present, Unknown};
+    let [before, same, after] = [Some(SINCE - 1), Some(SINCE), Some(SINCE + 1)];
+    for (owner, created, life) in [
+        (OWN, before, Present),
+        (OWN, None, Present),
+        ("other", after, Earlier),
+        ("", before, Earlier),
+        ("", same, Unknown),
+        ("", after, Present),
+        ("", None, Unknown),
+    ] {
+        let all = inventory(&[placement(), snapshot("0", owner, created)]);
+        let found = all.snapshot("0").unwrap();
+        assert_eq!(of_snapshot(&all, found), life, "{owner:?} {created:?}");
+        let alone = inventory(&[snapshot("0", owner, created)]);
+        assert_eq!(of_snapshot(&alone, alone.snapshot("0").unwrap()), Unknown);
+    }
+    // Where uids were taken out, the times are left.
+    let mut stripped = placement();
+    stripped["metadata"]["uid"] = json!("");
+    let all = inventory(&[stripped, snapshot("0", "other", after)]);
+    assert_eq!(of_snapshot(&all, all.snapshot("0").unwrap()), Present);
+}
+
+#[test]
+fn an_index_means_the_snapshot_that_had_it_when_the_run_was_taken_up() {
+    use Match::{Another, Same, Unknown};
+    let taken_up = SINCE + 100;
+    for (created, present, unknown) in [
+        (Some(-10), Same, Same),
+        (Some(-6), Same, Same),
+        (Some(-5), Same, Unknown),
+        (Some(0), Same, Unknown),
+        (Some(1), Unknown, Unknown),
+        (Some(5), Unknown, Unknown),
+        (Some(6), Another, Another),
+        (None, Unknown, Unknown),
+    ] {
+        let created = created.map(|second| taken_up + second);
+        let web = run("web", "0", [Some(taken_up), Some(taken_up), None, None]);
+        let own = snapshot("0", OWN, created);
+        let all = inventory(&[placement(), web.clone(), own.clone()]);
+        let used = |all: &Inventory| {
+            let run = all.runs.iter().next().unwrap();
+            used(all, run, all.snapshot("0").unwrap())
+        };
+        assert_eq!(used(&all), present, "{created:?}");
+        assert_eq!(
+            used(&inventory(&[web.clone(), own.clone()])),
+            unknown,
+            "{created:?}"
+        );
+        // A condition without a time decides nothing.
+        let timeless = run("web", "0", [Some(taken_up), None, None, None]);
+        assert_eq!(used(&inventory(&[placement(), timeless, own])), Unknown);
+        // Another index means another snapshot.
+        let other = run("web", "1", [Some(taken_up), Some(taken_up), None, None]);
+        let one = snapshot("0", OWN, created);
+        assert_eq!(used(&inventory(&[placement(), other, one])), Another);
+    }
+}
+
+#[test]
+fn an_earlier_life_has_none_of_the_snapshots_of_today() {
+    let before = SINCE - 100;
+    let old = || run("web", "0", [Some(before), Some(before), None, None]);
+    let used = |all: &Inventory| {
+        let run = all.runs.iter().next().unwrap();
+        (
+            used(all, run, all.snapshot("0").unwrap()),
+            is_foreign(all, run),
+        )
+    };
+    // Whatever its time says: a snapshot of the present placement.
+    let own = snapshot("0", OWN, None);
+    assert_eq!(
+        used(&inventory(&[placement(), old(), own])),
+        (Match::Another, true)
+    );
+    // One that its placement left behind.
+    let left = snapshot("0", "other", Some(before - 10));
+    assert_eq!(
+        used(&inventory(&[placement(), old(), left])),
+        (Match::Same, true)
+    );
+    let all = inventory(&[placement(), old()]);
+    assert!(is_foreign(&all, all.runs.iter().next().unwrap()));
+}
+
+#[test]
+fn an_index_is_foreign_where_its_snapshot_came_later() {
+    let taken_up = SINCE + 100;
+    let web = || run("web", "0", [Some(taken_up), Some(taken_up), None, None]);
+    for (created, foreign) in [(taken_up + 60, true), (taken_up + 1, false), (SINCE, false)] {
+        let all = inventory(&[placement(), web(), snapshot("0", OWN, Some(created))]);
+        let run = all.runs.iter().next().unwrap();
+        assert_eq!(is_foreign(&all, run), foreign, "{created}");
+    }
+    let all = inventory(&[placement(), web()]);
+    assert!(!is_foreign(&all, all.runs.iter().next().unwrap()));
+}
+
+/// A binding of the cluster that the runs have.
+fn binding(index: &str, created: i64) -> Value {
+    let mut binding = object("ClusterResourceBinding", "shop-member-1", Some(created));
+    binding["spec"] = json!({
+        "state": "Bound", "targetCluster": "member-1",
+        "resourceSnapshotName": format!("shop-{index}-snapshot"),
+    });
+    binding
+}
+
+#[test]
+fn nothing_is_said_of_the_present_for_runs_of_an_earlier_life() {
+    let old = |index| run("old", index, [100, 100, 110, 170].map(Some));
+    let new = |index| run("new", index, [2_000, 2_000, 2_010, 2_070].map(Some));
+    let all = inventory(&[
+        placement(),
+        snapshot("0", OWN, Some(1_990)),
+        old("0"),
+        new("0"),
+        binding("0", 1_500),
+    ]);
+    let history = crate::rollout::history::history(&all);
+    let held: Vec<_> = history
+        .runs
+        .iter()
+        .map(|it| (it.earlier, it.holds.len()))
+        .collect();
+    assert_eq!(held, [(true, 0), (false, 1)]);
+    let versions = crate::rollout::versions::versions(&all);
+    let names: Vec<_> = versions[0].runs.iter().map(|run| &run.meta.name).collect();
+    assert_eq!(names, ["new"]);
+    // An index that only an earlier life had is no version of today, and going from it is no way back.
+    let all = inventory(&[
+        placement(),
+        snapshot("0", OWN, Some(1_990)),
+        old("5"),
+        new("0"),
+        binding("0", 1_500),
+    ]);
+    assert_eq!(crate::rollout::versions::versions(&all).len(), 1);
+    let history = crate::rollout::history::history(&all);
+    assert!(
+        history
+            .runs
+            .iter()
+            .all(|run| run.steps_back.is_empty() && run.replaced.is_empty())
+    );
+    // What it has still to do, it does with the snapshot that has the name now.
+    let waiting = run("old", "0", [Some(100), Some(100), None, None]);
+    let all = inventory(&[placement(), snapshot("0", OWN, Some(1_990)), waiting]);
+    assert_eq!(crate::rollout::versions::versions(&all)[0].runs.len(), 1);
+}
+
+#[test]
+fn a_cluster_that_came_back_has_nothing_of_a_run_before() {
+    let held = |created| {
+        let all = inventory(&[
+            placement(),
+            snapshot("0", OWN, Some(1_990)),
+            run("new", "0", [2_000, 2_000, 2_010, 2_070].map(Some)),
+            binding("0", created),
+        ]);
+        crate::rollout::history::history(&all).runs[0].holds.len()
+    };
+    assert_eq!((held(1_500), held(2_070), held(2_071)), (1, 1, 0));
+}
