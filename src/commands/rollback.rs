@@ -21,7 +21,7 @@ use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef};
-use crate::rollout::{ClusterState, Phase, Rollout};
+use crate::rollout::{ClusterState, Rollout};
 use crate::ui::Ui;
 use crate::words::Hint;
 

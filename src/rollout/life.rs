@@ -7,8 +7,9 @@
 //! unknown.
 
 use std::cmp::Ordering;
+use std::time::Duration;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use crate::inventory::Inventory;
 use crate::kubefleet::run::UpdateRun;
@@ -16,7 +17,7 @@ use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::kubefleet::{Concept, Conditions, reasons};
 
 /// How far the controller's clock may be from the API server's.
-const CLOCKS: SignedDuration = SignedDuration::from_secs(5);
+const CLOCKS: Duration = Duration::from_secs(5);
 
 /// To which life of its placement something belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,12 +119,11 @@ pub fn used(inventory: &Inventory, run: &UpdateRun, snapshot: &ResourceSnapshot)
 /// Within one life an index is given once, unless someone deletes the latest snapshot by hand.
 fn existed(created: Timestamp, taken_up: Timestamp, run: Life) -> Match {
     let before = taken_up.duration_since(created);
-    if before < -CLOCKS {
-        Match::Another
-    } else if before > CLOCKS || run == Life::Present && !before.is_negative() {
-        Match::Same
-    } else {
-        Match::Unknown
+    let clear = before.unsigned_abs() > CLOCKS;
+    match before.is_negative() {
+        true if clear => Match::Another,
+        false if clear || run == Life::Present => Match::Same,
+        _ => Match::Unknown,
     }
 }
 

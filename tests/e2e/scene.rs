@@ -141,7 +141,14 @@ impl Scene {
         self
     }
 
-    /// The same with a workload that does not become available on the broken cluster.
+    /// Lets the second in which the placement was created pass: times are whole seconds, and of what
+    /// happened in one nobody can say what came first.
+    pub fn pass_a_second(&self) -> &Self {
+        std::thread::sleep(std::time::Duration::from_secs(1));
+        self
+    }
+
+    /// Like [`Self::set`], with a workload that does not become available on the broken cluster.
     pub fn set_stuck(&self) -> &Self {
         let (cluster, environment) = self.hub.broken();
         self.content("1");

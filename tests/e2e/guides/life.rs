@@ -188,7 +188,7 @@ fn a_rollback() {
     play("rollback", |scene| {
         let mut stages = three_stages();
         stages[1]["beforeStageTasks"] = json!([{"type": "Approval"}]);
-        scene.set(&stages, &ALL);
+        scene.set(&stages, &ALL).pass_a_second();
         let runs = ["1", "2", "back"].map(|number| format!("{}-{number}", scene.name));
         let [first, second, back] = &runs;
         let started = [&["run", first, "--yes"], &of(scene)[..]].concat();

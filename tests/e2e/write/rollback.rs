@@ -22,7 +22,7 @@ fn runs(scene: &Scene) -> usize {
 
 /// A run that completed snapshot 0, and one with snapshot 1 that waits.
 fn two_runs(scene: &Scene) -> [String; 2] {
-    scene.set(&gated(&[(1, BEFORE)]), &ALL);
+    scene.set(&gated(&[(1, BEFORE)]), &ALL).pass_a_second();
     let [first, second] = ["1", "2"].map(|number| format!("{}-{number}", scene.name));
     scene.run(&first, "Run");
     scene.until_waiting(&first);
