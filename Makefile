@@ -3,18 +3,18 @@
 .PHONY: build test lint generated versions pages deny bench attack
 
 build:
-	cargo build --release
+	cargo build --locked --release
 
 test: lint generated
 	# The end-to-end tests wait more than they work.
-	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-8} cargo test --workspace
+	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-8} cargo test --locked --workspace
 	$(MAKE) -j3 versions
 	$(MAKE) pages
 
 lint:
 	# Not `cargo fmt`: it does not see the modules that the list of rules declares.
 	rustfmt --check --edition 2024 $$(git ls-files '*.rs')
-	cargo clippy --workspace --all-targets -- -D warnings
+	cargo clippy --locked --workspace --all-targets -- -D warnings
 
 generated:
 	cargo xtask gen --check
@@ -26,19 +26,19 @@ VERSIONS := old alpha $(filter-out README%,$(notdir $(wildcard ../shared/crds/*)
 versions: $(VERSIONS:%=version-%)
 
 version-%:
-	FLEET_STAGE_CRDS=$* cargo test --workspace --test e2e versions::
+	FLEET_STAGE_CRDS=$* cargo test --locked --workspace --test e2e versions::
 
 # What `-o html` writes, in a real browser. Says so where there is none.
 pages:
-	cargo test --workspace --no-run
+	cargo test --locked --workspace --no-run
 	tests/browser/run
 
 # What tests/attack tries in seconds as a part of `make test`, tried for minutes.
 attack:
-	FLEET_STAGE_ATTACK=long cargo test --test attack
+	FLEET_STAGE_ATTACK=long cargo test --locked --test attack
 
 deny:
-	cargo deny check
+	cargo deny --locked check
 
 bench:
 	cargo xtask bench

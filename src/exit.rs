@@ -53,11 +53,11 @@ impl Exit {
     pub const fn describe(self) -> &'static str {
         match self {
             Self::Done => "done; the rollout succeeded, or goes on without anyone",
-            Self::Error => "the operation failed",
+            Self::Error => "the operation failed, or a request took longer than --request-timeout",
             Self::Usage => "the command line was wrong",
             Self::Failed => "the rollout failed or could not be initialized, or --fail-on was met",
             Self::Approval => "the rollout waits for an approval",
-            Self::Stuck => "the rollout is stuck, or a time limit was reached",
+            Self::Stuck => "the rollout is stuck, or --timeout was reached",
             Self::NotFound => "the object does not exist",
             Self::Incomplete => "forbidden, or the evidence is incomplete",
             Self::Idle => "the rollout is stopped, or was not started",

@@ -5,13 +5,18 @@
 
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
 use kubectl_fleet_stage::bundle::{self, Bundle, Input};
 use kubectl_fleet_stage::diagnose::diagnose;
-use kubectl_fleet_stage::diagnose::report::{Report, Verdict};
+use kubectl_fleet_stage::diagnose::report::{Report, Severity, Verdict};
 use kubectl_fleet_stage::diagnose::status::Status;
 use kubectl_fleet_stage::inventory::source::{Answer, Query, Source};
 use kubectl_fleet_stage::inventory::{Inventory, Walk};
+use kubectl_fleet_stage::kubefleet::object::Object;
 use kubectl_fleet_stage::kubefleet::{Concept, ObjectRef};
+use kubectl_fleet_stage::render::invocation::Invocation;
+use kubectl_fleet_stage::render::style::Paint;
+use kubectl_fleet_stage::render::{self, Look};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -63,7 +68,7 @@ fn reports(text: &str) -> Vec<(ObjectRef, Report)> {
     let targets: Vec<_> = bundle
         .objects()
         .iter()
-        .map(kubectl_fleet_stage::kubefleet::object::Object::reference)
+        .map(Object::reference)
         .filter(|o| matches!(o.kind.concept(), Concept::UpdateRun | Concept::Placement))
         .collect();
     let hub = bundle.hub.clone();
@@ -251,6 +256,139 @@ fn mutate(text: &str, choice: u64, kind: u8) -> String {
         _ => out.truncate(at),
     }
     out.join("\n")
+}
+
+/// The first and the last moments that there are, and the years that Kubernetes can write.
+const MOMENTS: [&str; 5] = [
+    "-009999-01-02T01:59:59Z",
+    "0000-01-01T00:00:00Z",
+    "1970-01-01T00:00:00Z",
+    "9999-12-30T22:00:00Z",
+    "9999-12-31T23:59:59Z",
+];
+const NUMBERS: [&str; 6] = [
+    "0",
+    "-1",
+    "4294967296",
+    "9223372036854775807",
+    "-9223372036854775808",
+    "18446744073709551615",
+];
+const WAITS: [&str; 4] = [
+    "0s",
+    "2562047h47m16.854775807s",
+    "9223372036854775807s",
+    "-1h",
+];
+
+/// Numbers that look random, and are the same each time.
+struct Dice(u64);
+
+impl Dice {
+    fn throw(&mut self, sides: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 >> 33).unwrap() % sides
+    }
+
+    fn pick<'t>(&mut self, from: &[&'t str]) -> &'t str {
+        from[self.throw(from.len())]
+    }
+}
+
+fn is_moment(text: &str) -> bool {
+    let form = "0000-00-00T00:00:00Z";
+    text.len() == form.len()
+        && text
+            .chars()
+            .zip(form.chars())
+            .all(|(c, wanted)| c == wanted || (wanted == '0' && c.is_ascii_digit()))
+}
+
+/// Puts extreme values in the place of some moments, numbers and waits.
+fn with_extremes(text: &str, dice: &mut Dice) -> String {
+    let mut out = Vec::new();
+    for line in text.lines() {
+        let found = line.split_once(": ").filter(|_| dice.throw(3) == 0);
+        let Some((key, value)) = found else {
+            out.push(line.to_owned());
+            continue;
+        };
+        let quote = if value.starts_with('\'') { "'" } else { "" };
+        let bare = value.trim_matches('\'');
+        let is_wait =
+            bare.ends_with(['s', 'm', 'h']) && bare.starts_with(|c: char| c.is_ascii_digit());
+        let new = if is_moment(bare) {
+            dice.pick(&MOMENTS)
+        } else if bare.parse::<i64>().is_ok() {
+            dice.pick(&NUMBERS)
+        } else if is_wait {
+            dice.pick(&WAITS)
+        } else {
+            bare
+        };
+        let value = if new == bare {
+            value.to_owned()
+        } else {
+            format!("{quote}{new}{quote}")
+        };
+        out.push(format!("{key}: {value}"));
+    }
+    out.join("\n")
+}
+
+/// Everything that shows a report, with all that it has.
+fn show(report: &Report) {
+    let look = Look {
+        width: 80,
+        paint: Paint::new(false),
+        invocation: Invocation::new("kubectl fleet-stage", "", &[]),
+        verbose: true,
+    };
+    let invocation = &look.invocation;
+    let least = Severity::Info;
+    let shown = [
+        render::text::report(report, &look),
+        render::markdown::report(report, invocation),
+        render::github::report(report, invocation),
+        render::html::report(report, invocation),
+        render::junit::reports(std::slice::from_ref(report), least, invocation),
+        serde_json::to_string(report).unwrap(),
+    ];
+    assert!(shown.iter().all(|text| !text.is_empty()));
+}
+
+/// No moment, number, or wait is too far away, wherever it stands and whatever time it is.
+#[test]
+fn extremes_end_nothing() {
+    let mut dice = Dice(20);
+    let mut count = 0;
+    for path in one_of_each_folder().into_iter().step_by(2) {
+        let text = with_extremes(&std::fs::read_to_string(&path).unwrap(), &mut dice);
+        let Some(mut bundle) = read(&text) else {
+            continue;
+        };
+        let hub = bundle.hub.clone();
+        let objects = bundle.objects().iter();
+        let targets: Vec<_> = objects.map(Object::reference).collect();
+        let is_target =
+            |o: &&ObjectRef| matches!(o.kind.concept(), Concept::UpdateRun | Concept::Placement);
+        for target in targets.iter().filter(is_target) {
+            let middle = bundle.collected_at.unwrap_or(Timestamp::UNIX_EPOCH);
+            for now in [Timestamp::MIN, middle, Timestamp::MAX] {
+                show(&diagnose(&mut bundle, &hub, target, now));
+                let mut walk = Walk::new(target.clone());
+                walk.drive(&mut bundle);
+                let status = Status::new(&Inventory::new(walk, now, hub.clone()));
+                assert!(!render::status::line(&status).is_empty());
+                let page = render::html::status(&status, &Invocation::new("x", "", &[]));
+                assert!(!page.is_empty());
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 50, "{count}");
 }
 
 proptest! {

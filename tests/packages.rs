@@ -8,6 +8,11 @@
     clippy::print_stderr
 )] // a test may fail
 
+#[path = "packages/promises.rs"]
+mod promises;
+#[path = "packages/workflows.rs"]
+mod workflows;
+
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

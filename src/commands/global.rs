@@ -70,7 +70,8 @@ pub struct Global {
         hide_short_help = true
     )]
     pub impersonate_uid: Option<String>,
-    /// How long one request to the hub may take, such as 10s or 1m; 0 means for ever
+    /// How long one request to the hub may take, with retries and all pages of a list, such as 10s
+    /// or 1m; 0 means no limit
     #[arg(
         long,
         global = true,

@@ -183,7 +183,7 @@ fn what_came(wanted: &Expected<'_>, body: &[u8]) -> String {
         return if cut {
             "JSON that breaks off or is not valid".to_owned()
         } else {
-            format!("text that is not JSON: {}", first_line(body))
+            format!("text that is not JSON ({:?})", first_line(body))
         };
     };
     let object = match &value {
@@ -196,7 +196,10 @@ fn what_came(wanted: &Expected<'_>, body: &[u8]) -> String {
     if word("kind") == "Status" {
         let said = [word("message"), word("reason"), word("status")];
         let said = said.into_iter().find(|said| !said.is_empty());
-        return format!("a Status: {}", said.unwrap_or("it says nothing"));
+        return said.map_or_else(
+            || "a Status that says nothing".to_owned(),
+            |said| format!("a Status ({said:?})"),
+        );
     }
     let name = value["metadata"]["name"].as_str().unwrap_or_default();
     match (word("kind"), word("apiVersion")) {
@@ -217,7 +220,7 @@ fn page(body: &[u8]) -> String {
     let title = text.split_once("<title>").map(|(_, rest)| rest);
     let title = title.and_then(|rest| Some(rest.split_once("</title>")?.0.trim()));
     match title.filter(|title| !title.is_empty()) {
-        Some(title) => format!("a web page: {}", short(title)),
+        Some(title) => format!("a web page ({:?})", short(title)),
         None => "a web page".to_owned(),
     }
 }
@@ -322,24 +325,24 @@ mod tests {
             ),
             (
                 r#"{"apiVersion":"v1","kind":"Status","status":"Failure","message":"etcd is down","code":500}"#,
-                "a Status: etcd is down",
+                "a Status (\"etcd is down\")",
             ),
             (
                 r#"{"apiVersion":"v1","kind":"Status","status":"Failure","reason":"NotFound","code":404}"#,
-                "a Status: NotFound",
+                "a Status (\"NotFound\")",
             ),
             (
                 r#"{"apiVersion":"v1","kind":"Status","status":"Success"}"#,
-                "a Status: Success",
+                "a Status (\"Success\")",
             ),
             (
                 "<!DOCTYPE html><html><head><title> Sign in </title></head></html>",
-                "a web page: Sign in",
+                "a web page (\"Sign in\")",
             ),
             ("<html>", "a web page"),
             (
                 "please log in\nhere",
-                "text that is not JSON: please log in",
+                "text that is not JSON (\"please log in\")",
             ),
             (r#"{"kind":"StagedUp"#, "JSON that breaks off"),
         ];

@@ -25,19 +25,19 @@ const WRONG: [Wrong; 16] = [
     (
         "a Status that failed",
         |_| status("Failure", "etcd has no leader", 500),
-        "a Status: etcd has no leader",
+        "a Status (\"etcd has no leader\")",
     ),
     (
         "a Status of an object that is not there",
         |_| status("Failure", "not found", 404),
-        "a Status: not found",
+        "a Status (\"not found\")",
     ),
     (
         "a Status that says it went well",
         |_| status("Success", "", 200),
-        "a Status: Success",
+        "a Status (\"Success\")",
     ),
-    ("a login page", |_| page(), "a web page: Sign in"),
+    ("a login page", |_| page(), "a web page (\"Sign in\")"),
     (
         "another kind",
         |right| other_kind(right),
@@ -71,7 +71,7 @@ const WRONG: [Wrong; 16] = [
     (
         "words",
         |_| "try again later".to_owned(),
-        "not JSON: try again later",
+        "not JSON (\"try again later\")",
     ),
     ("half of it", |right| half(right), "JSON that breaks off"),
 ];

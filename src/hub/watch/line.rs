@@ -197,7 +197,7 @@ mod tests {
             ),
             (
                 r#"{"type":"DELETED","object":{"kind":"Status","apiVersion":"v1","message":"no","metadata":{}}}"#,
-                "a Status: no",
+                "a Status (\"no\")",
             ),
             (
                 r#"{"type":"MODIFIED","object":{"apiVersion":"placement.kubernetes-fleet.io/v1beta1","kind":"ClusterStagedUpdateRun","metadata":{"name":"x"}}}"#,
@@ -210,9 +210,9 @@ mod tests {
             (r#"{"type":"ADDED","object":null}"#, "null"),
             (
                 r#"{"kind":"Status","apiVersion":"v1","message":"gone away"}"#,
-                "a Status: gone away",
+                "a Status (\"gone away\")",
             ),
-            ("<html><title>Log in</title>", "a web page: Log in"),
+            ("<html><title>Log in</title>", "a web page (\"Log in\")"),
             ("null", "null"),
         ] {
             let error = parse(line.as_bytes()).unwrap_err().to_string();

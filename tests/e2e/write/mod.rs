@@ -1,5 +1,6 @@
 //! The commands that write, on a hub: what they do, what they refuse, and what they say of it.
 
+mod answers;
 mod approve;
 mod budget;
 mod content;

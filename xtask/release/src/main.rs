@@ -1,5 +1,5 @@
 //! `cargo xtask release` without the other tasks, which is built in less time and needs nothing that
-//! the tests need: `cargo run --package release`.
+//! the tests need: `cargo run --locked --package release`.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -108,7 +108,7 @@ fn package_for_debian(
         .status()
         .map_err(|error| format!("cargo: {error}"))?;
     if !status.success() {
-        return Err("cargo deb failed; `cargo install cargo-deb` installs it".to_owned());
+        return Err("cargo deb failed; `cargo install --locked cargo-deb` installs it".to_owned());
     }
     Ok(())
 }

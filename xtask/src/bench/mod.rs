@@ -28,7 +28,7 @@ pub struct BenchArgs {
 #[allow(clippy::print_stdout)] // the tables are the answer
 pub fn run(root: &Path, args: &BenchArgs) -> Result<(), String> {
     let built = Command::new("cargo")
-        .args(["build", "--release", "--quiet"])
+        .args(["build", "--release", "--quiet", "--locked"])
         .current_dir(root)
         .status()
         .map_err(|error| error.to_string())?;

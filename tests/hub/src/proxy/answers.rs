@@ -97,6 +97,16 @@ pub(super) fn refusal(
     Some(answer)
 }
 
+/// A success that says something else.
+pub(super) fn instead(words: &str) -> Response<Full<Bytes>> {
+    let kind = if words.starts_with('<') {
+        "text/html"
+    } else {
+        "application/json"
+    };
+    answer(200, kind, words.to_owned(), None)
+}
+
 fn text(code: u16, body: &str, wait: Option<u64>) -> Response<Full<Bytes>> {
     answer(code, "text/plain; charset=utf-8", body.to_owned(), wait)
 }

@@ -249,6 +249,10 @@ impl Front {
             }
         };
         let limit = match fault {
+            Some(Fault::Instead(words)) => {
+                let _ = response.into_body().collect().await;
+                return pass(answers::instead(&words).map(own_body), None, mark);
+            }
             Some(Fault::ResetAfter) => {
                 // The server has acted at the latest when its answer is complete.
                 let _ = response.into_body().collect().await;

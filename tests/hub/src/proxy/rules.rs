@@ -42,6 +42,9 @@ pub enum Fault {
     NoJson,
     /// 200 and the `Status` of a failure.
     OtherKind,
+    /// The server has done what was asked for, and this is the answer: 200, and text that need not
+    /// be JSON.
+    Instead(String),
     /// The answer's head and its first bytes; then the connection is closed.
     Cut {
         /// How many bytes arrive.
