@@ -70,8 +70,7 @@ pub struct Global {
         hide_short_help = true
     )]
     pub impersonate_uid: Option<String>,
-    /// How long one request to the hub may take, with retries and all pages of a list, such as 10s
-    /// or 1m; 0 means no limit
+    /// How long one request to the hub may take, such as 10s or 1m; 0 means for ever
     #[arg(
         long,
         global = true,
