@@ -8,6 +8,11 @@ use clap::Args;
 use crate::hub::Flags;
 use crate::ui::Color;
 
+/// How long one request may take where nothing else is said, as `--request-timeout` has it.
+const REQUEST: Duration = Duration::from_secs(30);
+/// How long a user may take to log in.
+const LOG_IN: Duration = Duration::from_mins(5);
+
 /// Flags that every command understands.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Global options")]
@@ -116,6 +121,17 @@ impl Global {
             impersonate_groups: self.impersonate_groups.clone(),
             impersonate_uid: self.impersonate_uid.clone(),
             interactive,
+            quiet: false,
+            plugin_limit: self.plugin_limit(interactive),
+        }
+    }
+
+    /// How long a credential plugin may take: as long as a request, and where a user may have to
+    /// log in and has set no limit, as long as that takes.
+    fn plugin_limit(&self, interactive: bool) -> Option<Duration> {
+        match self.limit() {
+            Some(REQUEST) if interactive => Some(LOG_IN),
+            limit => limit,
         }
     }
 

@@ -144,6 +144,23 @@ impl Deadline {
         }
     }
 
+    /// The same, after something else has taken some time that is not the request's; the command's
+    /// end stays.
+    pub(super) fn later(self, took: Duration, command: Option<TimeLimit>) -> Self {
+        let at = match self.command {
+            Some(_) => self.at,
+            None => self.at.checked_add(took).unwrap_or(self.at),
+        };
+        match command {
+            Some(end) if end.at < at => Self {
+                at: end.at,
+                command: Some(end.limit),
+                ..self
+            },
+            _ => Self { at, ..self },
+        }
+    }
+
     /// What is said when it has passed; `last` is what the tries before said: it tells more than
     /// that the time is up.
     pub(super) fn passed(&self, last: Option<HubError>) -> HubError {

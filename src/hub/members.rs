@@ -5,10 +5,9 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use kube::config::Kubeconfig;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::sync::Semaphore;
@@ -17,8 +16,11 @@ use tokio::task::JoinSet;
 use super::answer::{self, Expected, Items};
 use super::bounds::{self, Allowance, OBJECT, too_large_an_object};
 use super::config::{self, Flags};
+use super::credentials::plugin::Running;
 use super::error::HubError;
+use super::kubeconfig::Kubeconfig;
 use super::request::{Connection, JSON};
+use super::signals::Ends;
 use crate::kubefleet::names;
 use crate::kubefleet::path::encode;
 use crate::member::{Closed, Errand, Kind, Look, Object, Outcome, Query, Which};
@@ -56,6 +58,9 @@ pub struct Members {
     kubeconfig: Kubeconfig,
     limit: Option<Duration>,
     variable: Variables,
+    running: Running,
+    /// The connections that stand, by context: a plugin is asked once.
+    connections: Arc<Mutex<BTreeMap<String, Connection>>>,
     keep_texts: bool,
     /// What the command may still read.
     pub(super) budget: Allowance,
@@ -83,6 +88,12 @@ impl Members {
             kubeconfig,
             limit,
             variable,
+            // Several at once cannot ask a user.
+            running: Running {
+                limit,
+                ..Running::default()
+            },
+            connections: Arc::default(),
             keep_texts: false,
             budget: Allowance::default(),
         };
@@ -106,9 +117,14 @@ impl Members {
         self.keep_texts = true;
     }
 
+    /// What plugins start ends with this.
+    pub(super) fn ends(&mut self, ends: &Arc<Ends>) {
+        self.running.ends = Arc::clone(ends);
+    }
+
     fn contexts(&self) -> impl Iterator<Item = &str> {
         let contexts = self.kubeconfig.contexts.iter();
-        contexts.map(|context| context.name.as_str())
+        contexts.map(|(name, _)| name.as_str())
     }
 
     fn has(&self, context: &str) -> bool {
@@ -149,6 +165,8 @@ impl Members {
                 kubeconfig: self.kubeconfig.clone(),
                 limit: self.limit,
                 variable: Arc::clone(&self.variable),
+                running: self.running.clone(),
+                connections: Arc::clone(&self.connections),
                 keep_texts: self.keep_texts,
                 budget: self.budget.clone(),
                 slots: Arc::clone(&slots),
@@ -170,6 +188,8 @@ struct Asker {
     kubeconfig: Kubeconfig,
     limit: Option<Duration>,
     variable: Variables,
+    running: Running,
+    connections: Arc<Mutex<BTreeMap<String, Connection>>>,
     keep_texts: bool,
     budget: Allowance,
     slots: Arc<Semaphore>,
@@ -242,20 +262,23 @@ impl Asker {
             let context = &self.context;
             Closed::NoWay(format!("the context {context} is of no use: {why}"))
         };
+        let known = || {
+            self.connections
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+        };
+        if let Some(connection) = known().get(&self.context) {
+            return Ok(connection.clone());
+        }
         let _slot = self.slots.acquire().await;
-        let variable = Arc::clone(&self.variable);
-        let (kubeconfig, context) = (self.kubeconfig.clone(), self.context.clone());
-        let config = config::of_context(kubeconfig, &context, &*variable)
-            .await
-            .map_err(|error| no_way(error.to_string()))?;
-        let limit = self.limit;
-        // A credential plugin is run here and now: not on a thread that others wait for.
-        let mut connection =
-            tokio::task::spawn_blocking(move || Connection::prepare(config, limit))
-                .await
-                .map_err(|error| no_way(error.to_string()))?
-                .map_err(|error| no_way(config::chain(&error)))?;
+        let variable = &*self.variable;
+        let made = config::of_context(&self.kubeconfig, &self.context, variable, &self.running)
+            .and_then(|settings| Connection::prepare(settings, self.limit));
+        let mut connection = made.map_err(|error| no_way(error.to_string()))?;
         connection.budget = self.budget.clone();
+        let ready = connection.log_in().await;
+        ready.map_err(|error| no_way(error.to_string()))?;
+        known().insert(self.context.clone(), connection.clone());
         Ok(connection)
     }
 }

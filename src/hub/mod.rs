@@ -4,16 +4,20 @@
 //! asks for all of it at once, on a bounded number of connections.
 
 mod access;
+mod address;
 mod answer;
 mod bounds;
 mod client;
 mod config;
+mod credentials;
 mod error;
+mod kubeconfig;
 mod members;
 mod read;
 mod request;
 mod served;
 mod signals;
+mod tls;
 mod watch;
 mod write;
 
@@ -41,6 +45,7 @@ use crate::inventory::source::{Answer, Outcome, Query, Source, Which};
 use crate::kubefleet::object::Object;
 use crate::kubefleet::{Kind, ObjectRef};
 use crate::member::{Errand, Look};
+use credentials::plugin::Running;
 use request::Connection;
 
 /// How many requests are under way at once.
@@ -67,6 +72,7 @@ pub struct Hub {
     texts: Option<BTreeMap<ObjectRef, Box<RawValue>>>,
     members: Option<Members>,
     member_texts: BTreeMap<String, Texts>,
+    ends: Arc<signals::Ends>,
     signals: Option<signals::Count>,
     /// How many signals a read goes on in spite of.
     bears: u32,
@@ -82,20 +88,29 @@ impl Hub {
         limit: Option<Duration>,
         end: Option<TimeLimit>,
         variable: &(dyn Fn(&str) -> Option<OsString> + Sync),
-        mut on_wait: OnWait,
+        on_wait: OnWait,
     ) -> Result<Self, HubError> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
             .build()
             .map_err(|error| HubError::Config(format!("no thread can be started: {error}")))?;
-        let resolved = runtime.block_on(config::resolve(flags, variable))?;
-        let default_namespace = resolved.config.default_namespace.clone();
+        let ends = Arc::new(signals::Ends::default());
+        let running = Running {
+            terminal: flags.interactive,
+            quiet: flags.quiet,
+            limit: flags.plugin_limit,
+            ends: Arc::clone(&ends),
+        };
+        let mut on_wait = unless_asked(on_wait, &ends);
+        let resolved = config::resolve(flags, variable, &running)?;
+        let default_namespace = resolved.settings.namespace.clone();
         let inside = runtime.enter();
-        let mut connection = Connection::prepare(resolved.config, limit)
-            .map_err(|error| HubError::Config(config::chain(&error)))?;
+        let mut connection = Connection::prepare(resolved.settings, limit)?;
         connection.end = end;
         drop(inside);
+        // A plugin may ask the user: nothing else is shown meanwhile.
+        runtime.block_on(connection.log_in())?;
         let served = wait(
             &runtime,
             &mut on_wait,
@@ -115,6 +130,7 @@ impl Hub {
             lost: None,
             texts: None,
             members: None,
+            ends,
             member_texts: BTreeMap::new(),
             signals: None,
             bears: 0,
@@ -136,6 +152,7 @@ impl Hub {
     /// Looks into member clusters too, from now on.
     pub fn enter(&mut self, mut members: Members) {
         members.budget = self.connection.budget.clone();
+        members.ends(&self.ends);
         self.members = Some(members);
     }
 
@@ -336,6 +353,12 @@ impl Source for Hub {
         }
         looks
     }
+}
+
+/// Says nothing while a plugin asks the user.
+fn unless_asked(mut on_wait: OnWait, ends: &Arc<signals::Ends>) -> OnWait {
+    let ends = Arc::clone(ends);
+    Box::new(move |what| on_wait(what.filter(|_| !ends.asks())))
 }
 
 /// Runs a future to its end, and says so when that takes a while.

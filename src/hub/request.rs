@@ -1,19 +1,22 @@
 //! One request: its time limit, its retries, and what its answer means.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::{Method, Request, StatusCode, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
+use kube::Client;
 use kube::client::Body;
-use kube::{Client, Config};
 use serde::Deserialize;
 use tokio::time::{sleep_until, timeout_at};
 
 use super::answer::{self, Expected};
 use super::bounds::{ANSWER, Allowance, Deadline, REFUSAL, TimeLimit, after, too_large};
 use super::client::client;
-use super::config::chain;
+use super::config::{Settings, chain};
+use super::credentials::Credentials;
 use super::error::HubError;
+use super::tls;
 
 /// How often a read is sent at most.
 const ATTEMPTS: u32 = 5;
@@ -26,6 +29,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 #[derive(Clone)]
 pub(super) struct Connection {
     client: Client,
+    credentials: Arc<Credentials>,
     /// The server's address, for errors.
     pub(super) url: String,
     /// How long one read may take, its pages and retries included; `None` for ever.
@@ -58,19 +62,31 @@ pub(super) struct Answer {
 }
 
 impl Connection {
-    /// Prepares a connection, which may run a credential plugin; nothing is sent yet. `limit` is
-    /// the time for one request. Must be called within a Tokio runtime.
-    pub(super) fn prepare(config: Config, limit: Option<Duration>) -> Result<Self, kube::Error> {
-        let url = config.cluster_url.to_string();
-        let url = url.trim_end_matches('/').to_owned();
-        let client = client(config)?;
+    /// Prepares a connection; nothing is sent yet. `limit` is the time for one request. Must be
+    /// called within a Tokio runtime.
+    pub(super) fn prepare(settings: Settings, limit: Option<Duration>) -> Result<Self, HubError> {
         Ok(Self {
-            client,
-            url,
+            url: settings.address.shown(),
+            credentials: Arc::clone(&settings.credentials),
+            client: client(settings)?,
             limit,
             end: None,
             budget: Allowance::default(),
         })
+    }
+
+    /// Fetches the credentials where that is due, which may run a plugin, and says how long that
+    /// took. It has a time limit of its own beside that of the command.
+    pub(super) async fn log_in(&self) -> Result<Duration, HubError> {
+        let begun = std::time::Instant::now();
+        let fetched = self.credentials.get(None);
+        match self.end {
+            None => fetched.await?,
+            Some(end) => tokio::time::timeout(end.left(), fetched)
+                .await
+                .map_err(|_| Deadline::new(None, Some(end)).passed(None))??,
+        };
+        Ok(begun.elapsed())
     }
 
     /// The end of a read that begins now.
@@ -99,7 +115,7 @@ impl Connection {
     /// Sends what may be sent again while the server asks for patience, all tries within one time
     /// limit.
     pub(super) async fn patiently(&self, asking: &Asking<'_>) -> Result<Answer, HubError> {
-        let deadline = asking.deadline;
+        let deadline = asking.deadline.later(self.log_in().await?, self.end);
         let mut pause = FIRST_PAUSE;
         let mut last = None;
         for attempt in 1.. {
@@ -135,6 +151,7 @@ impl Connection {
 
     /// Sends any request once, within the time limit of a request.
     pub(super) async fn exchange(&self, request: Request<Vec<u8>>) -> Result<Vec<u8>, HubError> {
+        self.log_in().await?;
         let deadline = Deadline::new(self.limit, None);
         match timeout_at(deadline.at, self.send(request, ANSWER)).await {
             Ok(Ok(answer)) => Ok(answer.body),
@@ -184,8 +201,9 @@ impl Connection {
     /// Opens a stream of lines: a watch. The time limit holds for the answer's beginning. A failure
     /// comes with the pause that the server asks for.
     pub(super) async fn open(&self, path: &str) -> Result<Body, (HubError, Option<Duration>)> {
-        let deadline = Deadline::new(self.limit, None);
         let plain = |error| (error, None);
+        self.log_in().await.map_err(plain)?;
+        let deadline = Deadline::new(self.limit, None);
         let request = Request::builder()
             .method(Method::GET)
             .uri(path)
@@ -231,28 +249,28 @@ async fn whole(body: Body, path: &str, most: usize) -> Result<Vec<u8>, HubError>
 fn classify(url: &str, error: &kube::Error) -> HubError {
     let why = chain(error);
     let url = url.to_owned();
-    if let kube::Error::Auth(_) = error {
-        return HubError::Credentials(why);
-    }
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     let mut io = None;
     // Whether a connection stood: what was sent on it may have been done.
     let mut connected = false;
     while let Some(error) = cause {
-        if error.is::<rustls::Error>() {
+        if let Some(error) = error.downcast_ref::<HubError>() {
+            return error.clone();
+        }
+        if let Some(error) = error.downcast_ref::<rustls::Error>() {
             return HubError::Tls {
                 url,
-                why: error.to_string(),
+                why: tls::explain(error),
             };
         }
         if let Some(error) = error.downcast_ref::<std::io::Error>() {
             let error = inmost(error);
             if let Some(inner) = error.get_ref()
-                && inner.is::<rustls::Error>()
+                && let Some(inner) = inner.downcast_ref::<rustls::Error>()
             {
                 return HubError::Tls {
                     url,
-                    why: inner.to_string(),
+                    why: tls::explain(inner),
                 };
             }
             io = Some((error.kind(), error.to_string()));
@@ -263,6 +281,10 @@ fn classify(url: &str, error: &kube::Error) -> HubError {
         if let Some(error) = error.downcast_ref::<hyper::Error>()
             && (error.is_incomplete_message() || error.is_parse())
         {
+            if error.is_parse() && url.starts_with("http://") {
+                let why = "it is not HTTP: does the server's address begin with https://?";
+                return HubError::Broken(why.to_owned());
+            }
             return HubError::Broken(chain(error));
         }
         cause = error.source();

@@ -3,7 +3,11 @@
 //! A command that only reads may be ended by the process's default at any moment. One that writes
 //! has to say what was done, so it minds the signals itself.
 
-use tokio::sync::watch::{Receiver, channel};
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use tokio::sync::watch::{Receiver, Sender};
 
 use super::Hub;
 use super::error::HubError;
@@ -35,18 +39,35 @@ impl Signals {
         Some(Self {})
     }
 
-    /// Waits for one.
-    pub(super) async fn next(&mut self) {
+    /// Waits for one, and says which.
+    pub(super) async fn next(&mut self) -> Came {
         #[cfg(unix)]
         tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.hang_up.recv() => {}
-            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => Came(signal_hook::consts::SIGTERM),
+            _ = self.hang_up.recv() => Came(signal_hook::consts::SIGHUP),
+            _ = self.interrupt.recv() => Came(signal_hook::consts::SIGINT),
         }
         #[cfg(not(unix))]
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
+        {
+            if tokio::signal::ctrl_c().await.is_err() {
+                std::future::pending::<()>().await;
+            }
+            Came(2)
         }
+    }
+}
+
+/// A signal that came.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Came(i32);
+
+impl Came {
+    /// Ends the process as the signal would have.
+    fn end(self) {
+        #[cfg(unix)]
+        let _ = signal_hook::low_level::emulate_default_handler(self.0);
+        // Only where the system does not let us: as a shell tells of it.
+        std::process::exit(128_i32.saturating_add(self.0));
     }
 }
 
@@ -60,6 +81,146 @@ pub(super) async fn more_than(count: &mut Count, seen: u32) {
     }
 }
 
+/// What a signal ends beside us: the processes that we have started.
+///
+/// A credential plugin runs in a process group of its own, which the terminal's interrupt does not
+/// reach, and a signal that ends us by default leaves us no time to end it. So the signals are
+/// minded from the first plugin on, and end the process afterwards as they would have.
+#[derive(Debug, Default)]
+pub(super) struct Ends {
+    count: Sender<u32>,
+    listening: OnceLock<()>,
+    stays: AtomicBool,
+    started: Mutex<BTreeSet<Started>>,
+}
+
+/// A process that we have started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Started {
+    pub id: u32,
+    /// Whether it leads a process group of its own.
+    pub leads: bool,
+}
+
+/// How a process is asked to end.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum How {
+    Politely,
+    AtOnce,
+}
+
+impl Started {
+    /// Ends it, and its group where it leads one.
+    pub(super) fn end(self, how: How) {
+        #[cfg(unix)]
+        {
+            use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+            let signal = match how {
+                How::Politely => Signal::TERM,
+                How::AtOnce => Signal::KILL,
+            };
+            let id = i32::try_from(self.id).ok().and_then(Pid::from_raw);
+            // It may have ended by itself.
+            let _ = match id {
+                Some(id) if self.leads => kill_process_group(id, signal),
+                Some(id) => kill_process(id, signal),
+                None => Ok(()),
+            };
+        }
+        #[cfg(not(unix))]
+        let _ = how;
+    }
+}
+
+impl Ends {
+    /// Minds the signals from now on. Must be called within a Tokio runtime.
+    pub(super) fn listen(self: &Arc<Self>) {
+        if self.listening.set(()).is_err() {
+            return;
+        }
+        let Some(mut signals) = Signals::mind() else {
+            return;
+        };
+        let this = Arc::clone(self);
+        tokio::spawn(async move {
+            loop {
+                let came = signals.next().await;
+                if this.stays.load(Ordering::SeqCst) {
+                    this.count
+                        .send_modify(|count| *count = count.saturating_add(1));
+                } else {
+                    this.end_all();
+                    came.end();
+                }
+            }
+        });
+    }
+
+    /// From now on a signal does not end the process.
+    pub(super) fn stay(&self) {
+        self.stays.store(true, Ordering::SeqCst);
+    }
+
+    /// How many signals came since then.
+    pub(super) fn count(&self) -> Count {
+        self.count.subscribe()
+    }
+
+    /// Whether one that we have started may ask the user.
+    pub(super) fn asks(&self) -> bool {
+        let all = self.started.lock().unwrap_or_else(PoisonError::into_inner);
+        all.iter().any(|started| !started.leads)
+    }
+
+    /// Ends a process with us until what is returned is dropped, which ends it too.
+    pub(super) fn with_us(self: &Arc<Self>, started: Started) -> WithUs {
+        let mut all = self.started.lock().unwrap_or_else(PoisonError::into_inner);
+        all.insert(started);
+        WithUs {
+            ends: Arc::clone(self),
+            started,
+            over: false,
+        }
+    }
+
+    fn end_all(&self) {
+        let all = self.started.lock().unwrap_or_else(PoisonError::into_inner);
+        for started in all.iter() {
+            started.end(How::AtOnce);
+        }
+    }
+}
+
+/// Keeps a process among those that end with us.
+pub(super) struct WithUs {
+    ends: Arc<Ends>,
+    started: Started,
+    over: bool,
+}
+
+impl WithUs {
+    /// It has ended by itself.
+    pub(super) fn over(mut self) {
+        self.over = true;
+    }
+
+    /// Asks it to end.
+    pub(super) fn end(&self, how: How) {
+        self.started.end(how);
+    }
+}
+
+impl Drop for WithUs {
+    fn drop(&mut self) {
+        let all = &self.ends.started;
+        let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+        all.remove(&self.started);
+        if !self.over {
+            self.started.end(How::AtOnce);
+        }
+    }
+}
+
 impl Hub {
     /// From now on a signal does not end the process: what is read ends with
     /// [`HubError::Interrupted`], and what is written is written to its end.
@@ -67,18 +228,10 @@ impl Hub {
         if self.signals.is_some() {
             return;
         }
-        let (tell, told) = channel(0);
         let _inside = self.runtime.enter();
-        let Some(mut signals) = Signals::mind() else {
-            return;
-        };
-        self.runtime.spawn(async move {
-            loop {
-                signals.next().await;
-                tell.send_modify(|count: &mut u32| *count = count.saturating_add(1));
-            }
-        });
-        self.signals = Some(told);
+        self.ends.stay();
+        self.ends.listen();
+        self.signals = Some(self.ends.count());
     }
 
     /// Reads what became of a write, whoever interrupted it meanwhile; another signal ends that.

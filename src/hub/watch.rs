@@ -126,6 +126,7 @@ impl Hub {
             Arc::clone(&self.served),
             PACE,
         );
+        self.ends.stay();
         watch.interrupted = self.is_interrupted();
         for query in queries {
             watch.add(query);

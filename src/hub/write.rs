@@ -132,7 +132,8 @@ impl Connection {
             Err(
                 error @ (HubError::Unreachable { .. }
                 | HubError::Tls { .. }
-                | HubError::Credentials(_)),
+                | HubError::Credentials(_)
+                | HubError::Interrupted),
             ) => Sent::Unsent(error),
             Err(
                 error @ (HubError::Broken(_)

@@ -295,6 +295,7 @@ fn permissions() -> String {
 fn environment() -> String {
     "# Environment\n\n| variable | effect |\n|---|---|\n\
      | `KUBECONFIG` | the kubeconfig files; those that do not exist are passed over |\n\
+     | `KUBERC` | the file that says which credential plugins may run, instead of ~/.kube/kuberc; `off` for none, as does `KUBECTL_KUBERC=false` |\n\
      | `HTTPS_PROXY`, `NO_PROXY` | the proxy to the hub, and the servers that need none |\n\
      | `NO_COLOR` | set and not empty: no colour, unless `--color=always` |\n\
      | `CLICOLOR_FORCE` | set, not empty and not `0`: colour also where there is no terminal, unless `NO_COLOR` is set |\n\

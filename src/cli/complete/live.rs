@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::commands::global::Global;
 use crate::diagnose::rules;
-use crate::hub::{Expected, Hub, contexts};
+use crate::hub::{Expected, Flags, Hub, contexts};
 use crate::inventory::choose::is_finished;
 use crate::inventory::source::{Query, Source};
 use crate::kubefleet::object::Body;
@@ -206,7 +206,11 @@ struct Asked<'t> {
 
 impl<'t> Asked<'t> {
     fn connect(typed: &'t Words) -> Option<Self> {
-        let flags = typed.global.connection(false);
+        let flags = Flags {
+            quiet: true,
+            plugin_limit: Some(LIMIT),
+            ..typed.global.connection(false)
+        };
         let variable = |name: &str| std::env::var_os(name);
         let hub = Hub::connect(&flags, Some(LIMIT), None, &variable, Box::new(|_| {})).ok()?;
         let scope = Scope::of_namespace(typed.global.namespace.as_deref().unwrap_or_default());

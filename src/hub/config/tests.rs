@@ -1,7 +1,10 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-use super::{Flags, HubError, contexts, resolve, spares};
+use proptest::prelude::*;
+
+use super::{Flags, HubError, Running, Settings, Trust, contexts, resolve, spares};
+use crate::hub::request::Connection;
 
 const ONE: &str = "
 apiVersion: v1
@@ -25,7 +28,7 @@ contexts:
 users:
 - name: plugin
   user:
-    exec: {apiVersion: client.authentication.k8s.io/v1, command: kubelogin, interactiveMode: IfAvailable}
+    exec: {apiVersion: client.authentication.k8s.io/v1, command: sh, interactiveMode: IfAvailable}
 ";
 
 struct Files {
@@ -38,9 +41,11 @@ impl Files {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("one"), ONE).unwrap();
         std::fs::write(dir.path().join("two"), TWO).unwrap();
+        // Where plugins are looked for.
+        let path = std::env::var_os("PATH").unwrap();
         Self {
             dir,
-            variables: BTreeMap::new(),
+            variables: BTreeMap::from([("PATH".to_owned(), path)]),
         }
     }
 
@@ -52,11 +57,11 @@ impl Files {
     }
 
     fn resolve(&self, flags: &Flags) -> Result<super::Resolved, HubError> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
-        runtime.block_on(resolve(flags, &|name| self.variables.get(name).cloned()))
+        let running = Running {
+            terminal: flags.interactive,
+            ..Running::default()
+        };
+        resolve(flags, &|name| self.variables.get(name).cloned(), &running)
     }
 }
 
@@ -65,9 +70,8 @@ fn a_list_may_name_files_that_do_not_exist() {
     let files = Files::new().list(&["missing", "one", "two"]);
     let resolved = files.resolve(&Flags::default()).unwrap();
     assert_eq!(resolved.context, "hub");
-    assert_eq!(resolved.config.default_namespace, "team-a");
-    assert_eq!(resolved.config.cluster_url.host(), Some("hub.example"));
-    assert!(!resolved.config.default_retry);
+    assert_eq!(resolved.settings.namespace, "team-a");
+    assert_eq!(resolved.settings.address.host(), "hub.example");
     let variable = |name: &str| files.variables.get(name).cloned();
     assert_eq!(
         contexts(&Flags::default(), &variable).unwrap(),
@@ -122,16 +126,25 @@ fn flags_win_over_files() {
         impersonate_uid: Some("17".to_owned()),
         ..Flags::default()
     };
-    let config = files.resolve(&flags).unwrap().config;
-    assert_eq!(config.cluster_url.host(), Some("10.0.0.1"));
-    assert_eq!(config.tls_server_name.as_deref(), Some("hub.internal"));
-    assert!(config.accept_invalid_certs);
-    assert_eq!(config.auth_info.impersonate.as_deref(), Some("jane"));
-    assert_eq!(config.auth_info.impersonate_uid.as_deref(), Some("17"));
+    let settings = files.resolve(&flags).unwrap().settings;
+    assert_eq!(settings.address.host(), "10.0.0.1");
+    let tls = settings.tls.as_ref().unwrap();
+    assert_eq!(tls.name.to_str(), "hub.internal");
+    assert!(matches!(tls.trust, Trust::Any));
+    let headers: Vec<_> = settings
+        .headers
+        .iter()
+        .map(|(name, value)| format!("{name}: {}", value.to_str().unwrap()))
+        .collect();
     assert_eq!(
-        config.auth_info.impersonate_groups,
-        Some(vec!["ops".to_owned()])
+        headers,
+        [
+            "impersonate-user: jane",
+            "impersonate-uid: 17",
+            "impersonate-group: ops"
+        ]
     );
+    assert_eq!(who(&settings), "Bearer two");
 }
 
 #[test]
@@ -144,22 +157,7 @@ fn a_server_alone_is_enough() {
     };
     let resolved = files.resolve(&flags).unwrap();
     assert_eq!(resolved.context, "");
-    assert!(resolved.config.auth_info.token.is_some());
-}
-
-#[test]
-fn a_plugin_does_not_get_what_is_piped_to_us() {
-    let files = Files::new().list(&["two"]);
-    let mode = |interactive| {
-        let flags = Flags {
-            interactive,
-            ..Flags::default()
-        };
-        let config = files.resolve(&flags).unwrap().config;
-        format!("{:?}", config.auth_info.exec.unwrap().interactive_mode)
-    };
-    assert_eq!(mode(true), "Some(IfAvailable)");
-    assert_eq!(mode(false), "Some(Never)");
+    assert_eq!(who(&resolved.settings), "Bearer two");
 }
 
 #[test]
@@ -175,5 +173,228 @@ fn no_proxy_names_servers() {
         ("", "hub.example", false),
     ] {
         assert_eq!(spares(list, host), spared, "{list} {host}");
+    }
+}
+
+/// The header that says who asks.
+fn who(settings: &Settings) -> String {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let current = runtime.block_on(settings.credentials.get(None)).unwrap();
+    let header = current.header.as_ref();
+    header.map_or_else(String::new, |header| header.to_str().unwrap().to_owned())
+}
+
+/// What comes of a kubeconfig with this cluster and this user.
+fn of(cluster: &str, user: &str) -> Result<Settings, String> {
+    of_flags(cluster, user, Flags::default())
+}
+
+fn of_flags(cluster: &str, user: &str, mut flags: Flags) -> Result<Settings, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("config");
+    std::fs::write(folder.path().join("token"), "from-file\n").unwrap();
+    let text = format!(
+        "current-context: c\ncontexts: [{{name: c, context: {{cluster: c, user: u}}}}]\n\
+         clusters: [{{name: c, cluster: {{{cluster}}}}}]\nusers: [{{name: u, user: {{{user}}}}}]\n"
+    );
+    std::fs::write(&path, text).unwrap();
+    flags.kubeconfig = Some(path);
+    let none = |_: &str| None;
+    let resolved = resolve(&flags, &none, &Running::default());
+    let resolved = resolved.map_err(|error| format!("{error} {error:?}"))?;
+    // A file is read when it is needed: here, before it is gone.
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let _ = runtime.block_on(resolved.settings.credentials.get(None));
+    Ok(resolved.settings)
+}
+
+const TLS: &str = "server: 'https://hub'";
+
+#[test]
+fn nothing_says_who_asks_without_tls() {
+    for server in ["http://hub", "hub:8080", "http://jane:S3CR3T@hub"] {
+        let cluster = format!("server: '{server}'");
+        for user in [
+            "token: S3CR3T",
+            "tokenFile: token",
+            "username: jane, password: S3CR3T",
+            "exec: {command: no-such-plugin, apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never}",
+            "client-certificate-data: '!', client-key-data: '!'",
+        ] {
+            let settings = of(&cluster, user).unwrap();
+            assert!(settings.tls.is_none() && settings.headers.is_empty());
+            assert_eq!(who(&settings), "", "{server} {user}");
+        }
+        // Whom to impersonate is no secret, and kubectl sends it.
+        assert_eq!(of(&cluster, "as: john").unwrap().headers.len(), 1);
+    }
+}
+
+#[test]
+fn users_are_taken_as_kubectl_takes_them() {
+    for (user, header) in [
+        ("token: one", "Bearer one"),
+        ("tokenFile: token", "Bearer from-file"),
+        ("token: one, tokenFile: token", "Bearer from-file"),
+        ("token: one, tokenFile: missing", "Bearer one"),
+        ("username: jane, password: x", "Basic amFuZTp4"),
+        ("username: jane", "Basic amFuZTo="),
+        ("password: x", ""),
+        (
+            "auth-provider: {name: oidc, config: {id-token: one}}",
+            "Bearer one",
+        ),
+        ("", ""),
+    ] {
+        assert_eq!(who(&of(TLS, user).unwrap()), header, "{user}");
+    }
+    let login = of("server: 'https://jane:x@hub'", "token: one").unwrap();
+    assert_eq!(who(&login), "Basic amFuZTp4");
+}
+
+#[test]
+fn what_kubectl_refuses_is_refused_and_not_quoted() {
+    for (cluster, user, why) in [
+        (
+            TLS,
+            "token: S3CR3T, username: jane",
+            "only one way to log in",
+        ),
+        (TLS, "token: \"S3CR3T\\n\"", "no HTTP header can carry"),
+        (TLS, "as-groups: [S3CR3T]", "but no user"),
+        (TLS, "as-uid: S3CR3T", "but no user"),
+        (TLS, "as-user-extra: {a: [S3CR3T]}", "but no user"),
+        (TLS, "as: \"S3CR3T\\n\"", "no HTTP header can carry"),
+        (TLS, "client-certificate-data: S3CR3T", "no client-key"),
+        (
+            TLS,
+            "client-certificate-data: S3CR3T, client-key-data: S3CR3T",
+            "not base64",
+        ),
+        (
+            TLS,
+            "client-certificate-data: AAAA, client-key-data: AAAA",
+            "no PEM certificate",
+        ),
+        (
+            TLS,
+            "client-certificate: missing, client-key: missing",
+            "cannot be read",
+        ),
+        (
+            TLS,
+            "auth-provider: {name: gcp, config: {access-token: S3CR3T}}",
+            "no longer part",
+        ),
+        (
+            TLS,
+            "auth-provider: {name: oidc, config: {client-secret: S3CR3T}}",
+            "no id-token",
+        ),
+        (
+            TLS,
+            "exec: {command: x}, auth-provider: {name: oidc}",
+            "both exec and auth-provider",
+        ),
+        ("server: ''", "", "has no server"),
+        (
+            "server: 'https://jane:S3CR3T@hub:port'",
+            "",
+            "its port is no number",
+        ),
+        ("server: 'https://S3CR3T hub'", "", "blank"),
+        (
+            "server: 'https://hub', proxy-url: 'ftp://jane:S3CR3T@proxy'",
+            "",
+            "proxy-url cannot be used",
+        ),
+        (
+            "server: 'https://hub', insecure-skip-tls-verify: true, certificate-authority-data: AAAA",
+            "",
+            "either checked or not",
+        ),
+        (
+            "server: 'https://hub', certificate-authority-data: AAAA",
+            "",
+            "no certificate in PEM",
+        ),
+        (
+            "server: 'https://hub', certificate-authority-data: '!'",
+            "",
+            "not base64",
+        ),
+        (
+            "server: 'https://hub', certificate-authority: missing",
+            "",
+            "cannot be read",
+        ),
+        (
+            "server: 'https://hub', certificate-authority: a, certificate-authority-data: AAAA",
+            "",
+            "has both",
+        ),
+        (
+            "server: 'https://hub', tls-server-name: 'S3CR3T!'",
+            "",
+            "no name that a certificate can have",
+        ),
+    ] {
+        let error = of(cluster, user)
+            .err()
+            .unwrap_or_else(|| panic!("{cluster} {user}"));
+        assert!(error.contains(why), "{cluster} {user}: {error}");
+        assert!(!error.contains("S3CR3T"), "{error}");
+    }
+}
+
+#[test]
+fn a_flag_lets_a_server_be_anyone_in_spite_of_an_authority() {
+    let flags = Flags {
+        insecure: true,
+        ..Flags::default()
+    };
+    let settings = of_flags(
+        "server: 'https://hub', certificate-authority-data: AAAA",
+        "",
+        flags,
+    );
+    assert!(matches!(settings.unwrap().tls.unwrap().trust, Trust::Any));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(192))]
+    #[test]
+    fn no_flag_is_a_panic(
+        server in "(https?://)?\\PC{0,12}(:[0-9]{0,6})?",
+        token in prop::option::of(any::<String>()),
+        name in prop::option::of("\\PC{0,8}"),
+        user in prop::option::of(any::<String>()),
+        groups in prop::collection::vec(any::<String>(), 0..3),
+        uid in prop::option::of(any::<String>()),
+    ) {
+        let flags = Flags {
+            server: Some(server),
+            token,
+            tls_server_name: name,
+            impersonate: user,
+            impersonate_groups: groups,
+            impersonate_uid: uid,
+            insecure: true,
+            ..Flags::default()
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        let _inside = runtime.enter();
+        if let Ok(resolved) = Files::new().resolve(&flags) {
+            prop_assert!(Connection::prepare(resolved.settings, None).is_ok());
+        }
     }
 }

@@ -4,7 +4,6 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use kube::Config;
 use tokio::runtime::{Builder, Runtime};
 
 use super::{Event, Mirror, News, Next, Pace, Watch, What};
@@ -181,7 +180,7 @@ impl Hub {
 
     fn watch(&self, queries: &[Query]) -> Watch {
         let _inside = self.runtime.enter();
-        let config = Config::new(self.server.url.parse().unwrap());
+        let config = super::super::config::Settings::of(&self.server.url);
         let limit = Some(Duration::from_secs(5));
         let connection = Connection::prepare(config, limit).unwrap();
         let mut served = Served::default();

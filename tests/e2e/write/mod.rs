@@ -10,6 +10,7 @@ mod guards;
 mod interrupt;
 mod launch;
 mod life;
+mod plugins;
 mod races;
 mod rollback;
 mod steer;

@@ -1,0 +1,232 @@
+//! What shows a server who asks: a token, a password, a certificate, or what a plugin gives.
+
+pub(super) mod plugin;
+pub(super) mod policy;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use http::HeaderValue;
+use jiff::Timestamp;
+use secrecy::{ExposeSecret, SecretString};
+use tokio::sync::Mutex;
+
+use super::error::HubError;
+use super::kubeconfig::unreadable;
+use super::tls::Identity;
+use plugin::{Given, Plugin};
+
+/// How long what a file held is taken for what it holds, as kubectl does.
+const FRESH: Duration = Duration::from_mins(1);
+
+/// Where the credentials come from.
+#[derive(Debug)]
+pub(super) enum Login {
+    /// There are none, beside perhaps a certificate.
+    None,
+    /// They are known.
+    Header(HeaderValue),
+    /// A file holds a token; another token counts while it cannot be read.
+    File {
+        path: PathBuf,
+        otherwise: Option<HeaderValue>,
+    },
+    /// A plugin gives them.
+    Plugin(Box<Plugin>),
+}
+
+/// The credentials of one user for one server, fetched when they are needed.
+#[derive(Debug)]
+pub(super) struct Credentials {
+    login: Login,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    current: Option<Arc<Current>>,
+    /// How often they were fetched.
+    times: u64,
+    failed: Option<(Instant, HubError)>,
+}
+
+/// Credentials that can be shown.
+#[derive(Debug)]
+pub(super) struct Current {
+    /// The header that shows them.
+    pub header: Option<HeaderValue>,
+    /// The certificate that does.
+    pub identity: Option<Identity>,
+    /// The how many-th these are.
+    pub number: u64,
+    fetched: Instant,
+    until: Option<Timestamp>,
+    /// Whether they were shown.
+    shown: AtomicBool,
+    /// Whether a server has accepted them.
+    served: AtomicBool,
+}
+
+impl Current {
+    /// They are shown.
+    pub(super) fn shows(&self) {
+        self.shown.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a server has accepted them before.
+    pub(super) fn has_served(&self) -> bool {
+        self.served.load(Ordering::Relaxed)
+    }
+
+    /// A server has accepted them.
+    pub(super) fn serves(&self) {
+        self.served.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Credentials {
+    pub(super) fn new(login: Login) -> Self {
+        Self {
+            login,
+            state: Mutex::default(),
+        }
+    }
+
+    /// Whether a server that does not accept them may accept others.
+    pub(super) const fn may_change(&self) -> bool {
+        matches!(self.login, Login::Plugin(_))
+    }
+
+    /// The credentials as they are now; fetches them where there are none, they have expired, or
+    /// are those that the server refused.
+    pub(super) async fn get(&self, refused: Option<u64>) -> Result<Arc<Current>, HubError> {
+        let asked = Instant::now();
+        let mut state = self.state.lock().await;
+        if let Some(current) = &state.current
+            && refused != Some(current.number)
+            && self.is_fresh(current)
+        {
+            return Ok(Arc::clone(current));
+        }
+        // Who waited while it failed is told so: it is not tried once more for each.
+        if let Some((when, error)) = &state.failed
+            && *when >= asked
+        {
+            return Err(error.clone());
+        }
+        let number = state.times.saturating_add(1);
+        match self.fetch(number, state.current.as_deref()).await {
+            Ok(current) => {
+                let current = Arc::new(current);
+                state.times = number;
+                state.current = Some(Arc::clone(&current));
+                Ok(current)
+            }
+            Err(error) => {
+                state.failed = Some((Instant::now(), error.clone()));
+                Err(error)
+            }
+        }
+    }
+
+    /// Forgets credentials that a server does not accept any more.
+    pub(super) async fn forget(&self, refused: &Current) {
+        if !self.may_change() {
+            return;
+        }
+        let mut state = self.state.lock().await;
+        if state
+            .current
+            .as_ref()
+            .is_some_and(|known| known.number == refused.number)
+        {
+            state.current = None;
+        }
+    }
+
+    fn is_fresh(&self, current: &Current) -> bool {
+        match &self.login {
+            Login::None | Login::Header(_) => true,
+            Login::File { .. } => current.fetched.elapsed() < FRESH,
+            // What was fetched for a request is shown with it, whatever it says of its time.
+            Login::Plugin(_) => {
+                !current.shown.load(Ordering::Relaxed)
+                    || current.until.is_none_or(|until| Timestamp::now() <= until)
+            }
+        }
+    }
+
+    async fn fetch(&self, number: u64, last: Option<&Current>) -> Result<Current, HubError> {
+        let mut current = Current {
+            header: None,
+            identity: None,
+            number,
+            fetched: Instant::now(),
+            until: None,
+            shown: AtomicBool::new(false),
+            served: AtomicBool::new(false),
+        };
+        match &self.login {
+            Login::None => {}
+            Login::Header(header) => current.header = Some(header.clone()),
+            Login::File { path, otherwise } => {
+                let last = last.and_then(|last| last.header.clone());
+                current.header = Some(
+                    match (from_file(path), last.or_else(|| otherwise.clone())) {
+                        (Ok(header), _) | (Err(_), Some(header)) => header,
+                        (Err(why), None) => return Err(HubError::Credentials(why)),
+                    },
+                );
+            }
+            Login::Plugin(plugin) => {
+                let given: Given = plugin.run().await?;
+                let bad = |why: &str| {
+                    HubError::Credentials(format!(
+                        "what the credential plugin gave cannot be used: {why}"
+                    ))
+                };
+                current.until = given.until;
+                if let Some(token) = &given.token {
+                    current.header = Some(bearer(token.expose_secret()).map_err(bad)?);
+                }
+                if let Some((certificate, key)) = &given.certificate {
+                    let identity =
+                        Identity::read(certificate.as_bytes(), key.expose_secret().as_bytes());
+                    current.identity = Some(identity.map_err(bad)?);
+                }
+            }
+        }
+        Ok(current)
+    }
+}
+
+/// The header that shows a token.
+pub(super) fn bearer(token: &str) -> Result<HeaderValue, &'static str> {
+    let mut header = HeaderValue::from_bytes(format!("Bearer {token}").as_bytes()).map_err(|_| {
+        "the token has a character that no HTTP header can carry; a newline at its end, perhaps"
+    })?;
+    header.set_sensitive(true);
+    Ok(header)
+}
+
+/// The header that shows the token in a file.
+fn from_file(path: &std::path::Path) -> Result<HeaderValue, String> {
+    let text = std::fs::read_to_string(path).map(SecretString::from);
+    let text = text.map_err(|error| {
+        format!(
+            "tokenFile {} cannot be read: {}",
+            path.display(),
+            unreadable(error.kind())
+        )
+    })?;
+    let token = text.expose_secret().trim();
+    if token.is_empty() {
+        return Err(format!("tokenFile {} is empty", path.display()));
+    }
+    bearer(token).map_err(|why| format!("tokenFile {}: {why}", path.display()))
+}
+
+#[cfg(test)]
+mod tests;

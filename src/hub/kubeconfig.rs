@@ -1,0 +1,462 @@
+//! Kubeconfig files: what they say, read and merged by kubectl's rules.
+//!
+//! What cannot be read is told by its place and its kind. Values are never quoted: any of them may
+//! be a secret that stands on a wrong line.
+
+use std::path::{Path, PathBuf};
+
+use secrecy::SecretString;
+use serde_json::{Map, Value};
+
+/// What the files say together.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Kubeconfig {
+    pub current_context: String,
+    pub contexts: Vec<(String, Context)>,
+    pub clusters: Vec<(String, Cluster)>,
+    pub users: Vec<(String, User)>,
+}
+
+/// Which cluster, as whom, and where in it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Context {
+    pub cluster: String,
+    pub user: String,
+    pub namespace: String,
+}
+
+/// A server.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Cluster {
+    pub server: String,
+    pub tls_server_name: String,
+    pub insecure: bool,
+    pub authority: Source,
+    pub proxy: String,
+    pub disable_compression: bool,
+    /// What the cluster tells plugins of itself.
+    pub extension: Option<Value>,
+}
+
+/// Something that stands in the kubeconfig itself, in base64, or in a file.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Source {
+    pub data: SecretString,
+    pub file: String,
+}
+
+/// Who asks.
+#[derive(Debug, Clone, Default)]
+pub(super) struct User {
+    pub certificate: Source,
+    pub key: Source,
+    pub token: SecretString,
+    pub token_file: String,
+    pub username: String,
+    pub password: SecretString,
+    pub impersonate: Impersonation,
+    pub provider: Option<Provider>,
+    pub exec: Option<Exec>,
+}
+
+/// As whom else.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Impersonation {
+    pub user: String,
+    pub uid: String,
+    pub groups: Vec<String>,
+    pub extra: Vec<(String, Vec<String>)>,
+}
+
+/// A way to log in that was built into kubectl once.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Provider {
+    pub name: String,
+    pub id_token: SecretString,
+}
+
+/// A credential plugin.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Exec {
+    pub command: String,
+    pub args: Vec<SecretString>,
+    pub env: Vec<(String, SecretString)>,
+    pub api_version: String,
+    pub install_hint: String,
+    pub provide_cluster_info: bool,
+    pub interactive_mode: String,
+}
+
+/// Why a file is none, without a word of what it holds.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Unread {
+    /// The file itself cannot be read.
+    File(std::io::ErrorKind),
+    /// It is not YAML.
+    Syntax {
+        line: u64,
+        column: u64,
+        kind: &'static str,
+    },
+    /// Something in it is not what it must be.
+    Field { path: String, kind: &'static str },
+}
+
+/// Why a file cannot be read.
+pub(super) fn unreadable(kind: std::io::ErrorKind) -> String {
+    match kind {
+        std::io::ErrorKind::NotFound => "it does not exist".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+impl std::fmt::Display for Unread {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::File(kind) => f.write_str(&unreadable(*kind)),
+            Self::Syntax { line: 0, kind, .. } => f.write_str(kind),
+            Self::Syntax { line, column, kind } => {
+                write!(f, "line {line}, column {column}: {kind}")
+            }
+            Self::Field { path, kind } if path.is_empty() => f.write_str(kind),
+            Self::Field { path, kind } => write!(f, "{path} {kind}"),
+        }
+    }
+}
+
+impl Kubeconfig {
+    /// Reads a file. Paths in it count from its folder.
+    pub(super) fn read(path: &Path) -> Result<Self, Unread> {
+        let bytes = std::fs::read(path).map_err(|error| Unread::File(error.kind()))?;
+        let mut this = Self::parse(&bytes)?;
+        if let Some(folder) = path.parent() {
+            this.resolve(folder);
+        }
+        Ok(this)
+    }
+
+    /// Reads a text.
+    pub(super) fn parse(bytes: &[u8]) -> Result<Self, Unread> {
+        let value = first_document(bytes)?;
+        let root = Node {
+            value: &value,
+            path: String::new(),
+        };
+        let Some(map) = root.map()? else {
+            return Ok(Self::default());
+        };
+        for (key, wanted) in [("kind", "Config"), ("apiVersion", "v1")] {
+            let found = root.text(map, key)?;
+            if !found.is_empty() && found != wanted {
+                return Err(Unread::Field {
+                    path: key.to_owned(),
+                    kind: "is not that of a kubeconfig",
+                });
+            }
+        }
+        Ok(Self {
+            current_context: root.text(map, "current-context")?,
+            contexts: root.named(map, "contexts", "context", Context::read)?,
+            clusters: root.named(map, "clusters", "cluster", Cluster::read)?,
+            users: root.named(map, "users", "user", User::read)?,
+        })
+    }
+
+    /// Adds what another file says; what is known already stays.
+    pub(super) fn merge(&mut self, next: Self) {
+        if self.current_context.is_empty() {
+            self.current_context = next.current_context;
+        }
+        add(&mut self.contexts, next.contexts);
+        add(&mut self.clusters, next.clusters);
+        add(&mut self.users, next.users);
+    }
+
+    fn resolve(&mut self, folder: &Path) {
+        let absolute = |file: &mut String| {
+            if !file.is_empty() && Path::new(file.as_str()).is_relative() {
+                let joined: PathBuf = folder.join(file.as_str());
+                *file = joined.to_string_lossy().into_owned();
+            }
+        };
+        for (_, cluster) in &mut self.clusters {
+            absolute(&mut cluster.authority.file);
+        }
+        for (_, user) in &mut self.users {
+            absolute(&mut user.certificate.file);
+            absolute(&mut user.key.file);
+            absolute(&mut user.token_file);
+            // A command without a folder is looked for in PATH.
+            if let Some(exec) = &mut user.exec
+                && exec.command.contains(std::path::MAIN_SEPARATOR)
+            {
+                absolute(&mut exec.command);
+            }
+        }
+    }
+}
+
+/// The entry of a name.
+pub(super) fn named<'e, T>(entries: &'e [(String, T)], name: &str) -> Option<&'e T> {
+    let entry = entries.iter().find(|(known, _)| known == name);
+    entry.map(|(_, entry)| entry)
+}
+
+fn add<T>(known: &mut Vec<(String, T)>, next: Vec<(String, T)>) {
+    for (name, entry) in next {
+        if named(known, &name).is_none() {
+            known.push((name, entry));
+        }
+    }
+}
+
+/// The first document, as kubectl reads it; of a key that is given twice, the last counts.
+pub(super) fn first_document(bytes: &[u8]) -> Result<Value, Unread> {
+    let text = match bytes {
+        [0xEF, 0xBB, 0xBF, rest @ ..] => std::str::from_utf8(rest),
+        all => std::str::from_utf8(all),
+    };
+    let text = text.map_err(|_| Unread::Syntax {
+        line: 0,
+        column: 0,
+        kind: "it is not UTF-8",
+    })?;
+    let options = serde_saphyr::options! {
+        duplicate_keys: serde_saphyr::options::DuplicateKeyPolicy::LastWins,
+    };
+    let documents: Result<Vec<Value>, _> = serde_saphyr::from_multiple_with_options(text, options);
+    let documents = documents.map_err(|error| {
+        let place = error.location();
+        Unread::Syntax {
+            line: place.map_or(0, |place| place.line()),
+            column: place.map_or(0, |place| place.column()),
+            kind: "it is not YAML",
+        }
+    })?;
+    Ok(documents.into_iter().next().unwrap_or_default())
+}
+
+/// A value and where it stands.
+pub(super) struct Node<'v> {
+    pub value: &'v Value,
+    pub path: String,
+}
+
+impl<'v> Node<'v> {
+    fn at(&self, key: &str) -> String {
+        if self.path.is_empty() {
+            key.to_owned()
+        } else {
+            format!("{}.{key}", self.path)
+        }
+    }
+
+    fn wrong(path: String, kind: &'static str) -> Unread {
+        Unread::Field { path, kind }
+    }
+
+    /// A mapping; `None` for nothing.
+    pub(super) fn map(&self) -> Result<Option<&'v Map<String, Value>>, Unread> {
+        match self.value {
+            Value::Null => Ok(None),
+            Value::Object(map) => Ok(Some(map)),
+            _ => Err(Self::wrong(self.path.clone(), "must be a mapping")),
+        }
+    }
+
+    /// A text; empty for nothing.
+    pub(super) fn text(&self, map: &Map<String, Value>, key: &str) -> Result<String, Unread> {
+        match map.get(key) {
+            None | Some(Value::Null) => Ok(String::new()),
+            Some(Value::String(text)) => Ok(text.clone()),
+            Some(_) => Err(Self::wrong(self.at(key), "must be text")),
+        }
+    }
+
+    fn secret(&self, map: &Map<String, Value>, key: &str) -> Result<SecretString, Unread> {
+        self.text(map, key).map(SecretString::from)
+    }
+
+    fn flag(&self, map: &Map<String, Value>, key: &str) -> Result<bool, Unread> {
+        match map.get(key) {
+            None | Some(Value::Null) => Ok(false),
+            Some(Value::Bool(flag)) => Ok(*flag),
+            Some(_) => Err(Self::wrong(self.at(key), "must be true or false")),
+        }
+    }
+
+    /// The elements of a list; none for nothing.
+    pub(super) fn list(
+        &self,
+        map: &'v Map<String, Value>,
+        key: &str,
+    ) -> Result<Vec<Node<'v>>, Unread> {
+        let place = self.at(key);
+        match map.get(key) {
+            None | Some(Value::Null) => Ok(Vec::new()),
+            Some(Value::Array(items)) => {
+                let nodes = items.iter().enumerate().map(|(index, value)| Node {
+                    value,
+                    path: format!("{place}[{index}]"),
+                });
+                Ok(nodes.collect())
+            }
+            Some(_) => Err(Self::wrong(place, "must be a list")),
+        }
+    }
+
+    fn child(&self, map: &'v Map<String, Value>, key: &str) -> Node<'v> {
+        Node {
+            value: map.get(key).unwrap_or(&Value::Null),
+            path: self.at(key),
+        }
+    }
+
+    fn texts(&self, map: &'v Map<String, Value>, key: &str) -> Result<Vec<String>, Unread> {
+        let nodes = self.list(map, key)?;
+        nodes.iter().map(Node::as_text).collect()
+    }
+
+    fn as_text(&self) -> Result<String, Unread> {
+        match self.value {
+            Value::Null => Ok(String::new()),
+            Value::String(text) => Ok(text.clone()),
+            _ => Err(Self::wrong(self.path.clone(), "must be text")),
+        }
+    }
+
+    /// The entries of a list, each with its name, which no other may have.
+    fn named<T: Default>(
+        &self,
+        map: &'v Map<String, Value>,
+        list: &str,
+        inner: &str,
+        read: impl Fn(&Node<'_>, &Map<String, Value>) -> Result<T, Unread>,
+    ) -> Result<Vec<(String, T)>, Unread> {
+        let mut entries: Vec<(String, T)> = Vec::new();
+        for node in self.list(map, list)? {
+            let Some(entry) = node.map()? else { continue };
+            let name = node.text(entry, "name")?;
+            if named(&entries, &name).is_some() {
+                return Err(Self::wrong(node.at("name"), "is given twice"));
+            }
+            let child = node.child(entry, inner);
+            let read = match child.map()? {
+                Some(map) => read(&child, map)?,
+                None => T::default(),
+            };
+            entries.push((name, read));
+        }
+        Ok(entries)
+    }
+}
+
+impl Context {
+    fn read(node: &Node<'_>, map: &Map<String, Value>) -> Result<Self, Unread> {
+        Ok(Self {
+            cluster: node.text(map, "cluster")?,
+            user: node.text(map, "user")?,
+            namespace: node.text(map, "namespace")?,
+        })
+    }
+}
+
+impl Cluster {
+    fn read(node: &Node<'_>, map: &Map<String, Value>) -> Result<Self, Unread> {
+        let extensions = map.get("extensions").and_then(Value::as_array);
+        let extension = extensions.into_iter().flatten().find_map(|extension| {
+            let own = extension["name"] == "client.authentication.k8s.io/exec";
+            own.then(|| extension["extension"].clone())
+        });
+        Ok(Self {
+            server: node.text(map, "server")?,
+            tls_server_name: node.text(map, "tls-server-name")?,
+            insecure: node.flag(map, "insecure-skip-tls-verify")?,
+            authority: Source::read(node, map, "certificate-authority")?,
+            proxy: node.text(map, "proxy-url")?,
+            disable_compression: node.flag(map, "disable-compression")?,
+            extension,
+        })
+    }
+}
+
+impl Source {
+    fn read(node: &Node<'_>, map: &Map<String, Value>, key: &str) -> Result<Self, Unread> {
+        Ok(Self {
+            data: node.secret(map, &format!("{key}-data"))?,
+            file: node.text(map, key)?,
+        })
+    }
+}
+
+impl User {
+    fn read(node: &Node<'_>, map: &Map<String, Value>) -> Result<Self, Unread> {
+        let mut extra = Vec::new();
+        let node_of_extra = node.child(map, "as-user-extra");
+        if let Some(map) = node_of_extra.map()? {
+            for key in map.keys() {
+                extra.push((key.clone(), node_of_extra.texts(map, key)?));
+            }
+        }
+        let provider = node.child(map, "auth-provider");
+        let provider = match provider.map()? {
+            None => None,
+            Some(map) => {
+                let config = provider.child(map, "config");
+                let id_token = match config.map()? {
+                    Some(map) => config.secret(map, "id-token")?,
+                    None => SecretString::default(),
+                };
+                Some(Provider {
+                    name: provider.text(map, "name")?,
+                    id_token,
+                })
+            }
+        };
+        let exec = node.child(map, "exec");
+        let exec = match exec.map()? {
+            Some(map) => Some(Exec::read(&exec, map)?),
+            None => None,
+        };
+        Ok(Self {
+            certificate: Source::read(node, map, "client-certificate")?,
+            key: Source::read(node, map, "client-key")?,
+            token: node.secret(map, "token")?,
+            token_file: node.text(map, "tokenFile")?,
+            username: node.text(map, "username")?,
+            password: node.secret(map, "password")?,
+            impersonate: Impersonation {
+                user: node.text(map, "as")?,
+                uid: node.text(map, "as-uid")?,
+                groups: node.texts(map, "as-groups")?,
+                extra,
+            },
+            provider,
+            exec,
+        })
+    }
+}
+
+impl Exec {
+    fn read(node: &Node<'_>, map: &Map<String, Value>) -> Result<Self, Unread> {
+        let mut env = Vec::new();
+        for node in node.list(map, "env")? {
+            if let Some(map) = node.map()? {
+                env.push((node.text(map, "name")?, node.secret(map, "value")?));
+            }
+        }
+        let args = node.texts(map, "args")?;
+        Ok(Self {
+            command: node.text(map, "command")?,
+            args: args.into_iter().map(SecretString::from).collect(),
+            env,
+            api_version: node.text(map, "apiVersion")?,
+            install_hint: node.text(map, "installHint")?,
+            provide_cluster_info: node.flag(map, "provideClusterInfo")?,
+            interactive_mode: node.text(map, "interactiveMode")?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

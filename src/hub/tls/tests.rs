@@ -1,0 +1,165 @@
+use std::sync::Arc;
+
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa,
+    KeyPair, date_time_ymd,
+};
+use rustls::client::danger::ServerCertVerifier;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+
+use super::{Identity, Trust, Verifier, authorities, explain, provider};
+
+fn params(name: &str, hosts: &[&str]) -> CertificateParams {
+    let hosts: Vec<String> = hosts.iter().map(|host| (*host).to_owned()).collect();
+    let mut params = CertificateParams::new(hosts).unwrap();
+    params.distinguished_name.push(DnType::CommonName, name);
+    params
+}
+
+fn authority(name: &str) -> CertifiedIssuer<'static, KeyPair> {
+    let mut params = params(name, &[]);
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
+}
+
+fn signed(params: &CertificateParams, by: &CertifiedIssuer<'_, KeyPair>) -> String {
+    let key = KeyPair::generate().unwrap();
+    params.signed_by(&key, by).unwrap().pem()
+}
+
+fn alone(params: &CertificateParams) -> String {
+    params
+        .self_signed(&KeyPair::generate().unwrap())
+        .unwrap()
+        .pem()
+}
+
+/// What a verifier that trusts these says of a certificate.
+fn verify(trusted: &str, shown: &str, name: &str) -> Result<(), String> {
+    use rustls::pki_types::pem::PemObject;
+    let trust = authorities(trusted.as_bytes()).unwrap();
+    let verifier = Verifier::new(&trust, &Arc::new(provider())).unwrap();
+    let certificate = CertificateDer::from_pem_slice(shown.as_bytes()).unwrap();
+    let name = ServerName::try_from(name.to_owned()).unwrap();
+    verifier
+        .verify_server_cert(&certificate, &[], &name, &[], UnixTime::now())
+        .map(drop)
+        .map_err(|error| explain(&error))
+}
+
+#[test]
+fn a_certificate_that_is_itself_trusted_needs_no_authority() {
+    let mut own = params("hub", &["hub.example", "10.0.0.1"]);
+    let plain = alone(&own);
+    assert_eq!(verify(&plain, &plain, "hub.example"), Ok(()));
+    assert_eq!(verify(&plain, &plain, "10.0.0.1"), Ok(()));
+    own.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let also_authority = alone(&own);
+    assert_eq!(
+        verify(&also_authority, &also_authority, "hub.example"),
+        Ok(())
+    );
+    // So is one that another authority has signed, which nobody trusts.
+    let root = authority("root");
+    let leaf = signed(&params("hub", &["hub.example"]), &root);
+    assert_eq!(verify(&leaf, &leaf, "hub.example"), Ok(()));
+    assert_eq!(verify(&root.pem(), &leaf, "hub.example"), Ok(()));
+}
+
+#[test]
+fn a_trusted_certificate_is_checked_like_any_other() {
+    let own = params("hub", &["hub.example"]);
+    let plain = alone(&own);
+    let why = verify(&plain, &plain, "other.example").unwrap_err();
+    assert_eq!(
+        why,
+        "the server's certificate (CN=hub) is valid for hub.example, not for other.example"
+    );
+    let mut old = own.clone();
+    old.not_before = date_time_ymd(2020, 1, 1);
+    old.not_after = date_time_ymd(2021, 1, 1);
+    let old = alone(&old);
+    let why = verify(&old, &old, "hub.example").unwrap_err();
+    assert!(
+        why.contains(" expired ") && why.ends_with("at 2021-01-01T00:00:00Z"),
+        "{why}"
+    );
+    let mut early = own.clone();
+    early.not_before = date_time_ymd(2999, 1, 1);
+    early.not_after = date_time_ymd(3000, 1, 1);
+    let early = alone(&early);
+    let why = verify(&early, &early, "hub.example").unwrap_err();
+    assert!(
+        why.contains("becomes valid in") && why.contains("2999-01-01"),
+        "{why}"
+    );
+    let mut client = own.clone();
+    client.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
+    let client = alone(&client);
+    let why = verify(&client, &client, "hub.example").unwrap_err();
+    assert!(why.contains("not for servers"), "{why}");
+    // The same names and another key are another certificate.
+    let why = verify(&plain, &alone(&own), "hub.example").unwrap_err();
+    assert!(why.contains("self-signed"), "{why}");
+}
+
+#[test]
+fn what_is_wrong_is_said_in_words() {
+    let (root, other) = (authority("root"), authority("other"));
+    let leaf = |change: &dyn Fn(&mut CertificateParams)| {
+        let mut own = params("hub", &["hub.example"]);
+        change(&mut own);
+        signed(&own, &root)
+    };
+    let plain = leaf(&|_| {});
+    let of = |trusted: &str, shown: &str| verify(trusted, shown, "hub.example").unwrap_err();
+    assert_eq!(
+        of(&other.pem(), &plain),
+        "the server's certificate (CN=hub) is signed by an unknown authority: \
+         certificate-authority does not have \"CN=root\""
+    );
+    let same_name = authority("root");
+    assert!(of(&same_name.pem(), &plain).contains("unknown authority"));
+    let old = leaf(&|own| own.not_after = date_time_ymd(2021, 1, 1));
+    assert!(of(&root.pem(), &old).contains("expired"));
+    let early = leaf(&|own| own.not_before = date_time_ymd(2999, 1, 1));
+    assert!(of(&root.pem(), &early).contains("becomes valid in"));
+    let nobody = leaf(&|own| own.subject_alt_names.clear());
+    assert!(of(&root.pem(), &nobody).contains("names no hosts"));
+    let client = leaf(&|own| own.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth]);
+    assert!(of(&root.pem(), &client).contains("not for servers"));
+    assert!(of(&other.pem(), &root.pem()).contains("self-signed"));
+}
+
+#[test]
+fn bundles_and_identities_are_checked() {
+    let own = params("jane", &[]);
+    let (key, other) = (KeyPair::generate().unwrap(), KeyPair::generate().unwrap());
+    let certificate = own.self_signed(&key).unwrap().pem();
+    let read =
+        |certificate: &str, key: &str| Identity::read(certificate.as_bytes(), key.as_bytes());
+    assert!(read(&certificate, &key.serialize_pem()).is_ok());
+    assert_eq!(
+        read(&certificate, &other.serialize_pem()).unwrap_err(),
+        "the key is not that of the certificate"
+    );
+    for (certificate, key) in [
+        ("", key.serialize_pem()),
+        ("S3CR3T", key.serialize_pem()),
+        (certificate.as_str(), String::new()),
+        (certificate.as_str(), "S3CR3T".to_owned()),
+        (&certificate.replace("MII", "S3CR3T"), key.serialize_pem()),
+    ] {
+        assert!(!read(certificate, &key).unwrap_err().contains("S3CR3T"));
+    }
+    assert!(authorities(b"").is_err());
+    assert!(authorities(b"S3CR3T").is_err());
+    let broken = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+    assert!(authorities(broken.as_bytes()).is_err());
+    // One that cannot be read does not spoil the others.
+    let Ok(Trust::Authorities(list)) = authorities(format!("{broken}{certificate}").as_bytes())
+    else {
+        panic!("no authorities");
+    };
+    assert_eq!(list.len(), 1);
+}
