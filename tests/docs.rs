@@ -1,10 +1,13 @@
-//! The pages: every command in them is one of ours, every link leads somewhere, and every YAML can
-//! be read.
+//! The pages: every command in them is one of ours, every link leads somewhere, every YAML can be read,
+//! and they speak plain English.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test may fail
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+
+#[path = "docs/explanations.rs"]
+mod explanations;
 
 use kubectl_fleet_stage::cli;
 use kubectl_fleet_stage::kubefleet::Kind;
@@ -248,6 +251,16 @@ fn lines_are_split_as_a_shell_does() {
     assert_eq!(split("kubectl get pods"), Vec::<String>::new());
 }
 
+/// A line as it is for cluster scope, and as it is for a namespace where it says how.
+fn in_both_scopes(line: &str) -> Vec<String> {
+    const FLAG: &str = " [-n NAMESPACE]";
+    if line.contains(FLAG) {
+        vec![line.replace(FLAG, ""), line.replace(FLAG, " -n NAMESPACE")]
+    } else {
+        vec![line.to_owned()]
+    }
+}
+
 /// Every command in a block of a page is one that the program takes.
 #[test]
 fn every_command_is_one_of_ours() {
@@ -260,7 +273,8 @@ fn every_command_is_one_of_ours() {
                 continue;
             }
             for (line, text) in joined(&block) {
-                for words in commands(&text) {
+                let forms = in_both_scopes(&text);
+                for words in forms.iter().flat_map(|form| commands(form)) {
                     seen += 1;
                     let arguments = std::iter::once("kubectl-fleet-stage".to_owned()).chain(words);
                     if let Err(error) = command.clone().try_get_matches_from(arguments)
@@ -392,4 +406,127 @@ fn every_yaml_can_be_read() {
             assert!(read.is_ok_and(|value| value.is_object()), "{place}");
         }
     }
+}
+
+/// The folders whose pages speak plain English.
+const PLAIN: &[&str] = &["docs/findings/"];
+
+/// What a native speaker stops at; a `*` at the end is any end of the word.
+const BANNED: &[&str] = &[
+    "mend*",
+    "go on",
+    "goes on",
+    "going on",
+    "went on",
+    "get on",
+    "gets on",
+    "got somewhere",
+    "give up",
+    "gives up",
+    "gave up",
+    "given up",
+    "gives a run up",
+    "give it up",
+    "ends with 0",
+    "ends with 3",
+    "ends with 4",
+    "ends with 5",
+    "let go",
+    "lets go",
+    "take back",
+    "takes back",
+    "takes a cluster back",
+    "speak of",
+    "speaks of",
+    "spoke of",
+    "spoken",
+    "made out to",
+    "is made of",
+    "stand in",
+    "stands in",
+    "stands under",
+    "stands above",
+    "stands there",
+    "stands still",
+    "hold back",
+    "holds back",
+    "hold up",
+    "holds up",
+    "held up",
+    "a look",
+    "one look",
+    "the look",
+    "next look",
+    "last look",
+    "first look",
+    "every look",
+    "each look",
+    "look again",
+    "looks again",
+    "sees to it",
+    "way into",
+    "for ever",
+    "nobody can be asked",
+    "nobody can say",
+    "cannot be told",
+    "cannot tell",
+    "not known whether",
+    "be rid of",
+    "get rid of",
+    "seldom",
+    "does not go",
+    "still holds",
+    "by now",
+    "anew",
+    "in vain",
+    "has to let",
+    "hub acts",
+    "without a word",
+    "come about",
+    "comes about",
+    "came about",
+    "shall",
+    "besides",
+    "to and fro",
+    "said of",
+    "misspelt",
+    "learnt",
+    "spelt",
+    "labelled",
+    "relabelled",
+];
+
+/// Where one of the banned words is in a text: whole words, in any case, also over the end of a line.
+fn banned(text: &str) -> Vec<&'static str> {
+    let letters = text.chars().map(|c| {
+        if c.is_alphanumeric() {
+            c.to_ascii_lowercase()
+        } else {
+            ' '
+        }
+    });
+    let words = letters.collect::<String>();
+    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = format!(" {words} ");
+    let is_in = |phrase: &&&str| match phrase.strip_suffix('*') {
+        Some(start) => text.contains(&format!(" {start}")),
+        None => text.contains(&format!(" {phrase} ")),
+    };
+    BANNED.iter().filter(is_in).copied().collect()
+}
+
+#[test]
+fn pages_speak_plain_english() {
+    assert_eq!(
+        banned("It is Mended.\nGo\non: recommend it."),
+        ["mend*", "go on"]
+    );
+    let mut wrong = Vec::new();
+    for page in pages() {
+        if PLAIN.iter().any(|folder| page.name().starts_with(folder)) {
+            let found = banned(&page.prose());
+            wrong.extend((!found.is_empty()).then(|| format!("{}: {found:?}", page.name())));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -23,7 +23,6 @@ use kubectl_fleet_stage::bundle::{self, Bundle, Input};
 use kubectl_fleet_stage::diagnose::report::{Finding, Report};
 use kubectl_fleet_stage::diagnose::{diagnose, rules};
 use kubectl_fleet_stage::kubefleet::{Concept, Kind, ObjectRef, Scope};
-use kubectl_fleet_stage::ui::{Environment, Ui};
 
 #[derive(Debug, Default)]
 struct Expectation {
@@ -348,49 +347,6 @@ fn rules_are_sorted_and_named_once() {
                 rule.code
             );
         }
-    }
-}
-
-/// The example of every explanation is run as it stands there, and shows the finding.
-#[test]
-fn examples_of_explanations_show_the_finding() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for rule in rules::ALL {
-        let path = root.join(format!("docs/findings/{}.md", rule.code));
-        let text = std::fs::read_to_string(&path).unwrap();
-        let command = text
-            .lines()
-            .find(|line| line.starts_with("kubectl-fleet-stage diagnose "))
-            .unwrap_or_else(|| panic!("{} has no example", rule.code));
-        let out = Shared::default();
-        let mut ui = Ui::new(
-            Box::new(out.clone()),
-            Box::new(std::io::sink()),
-            None,
-            Environment::default(),
-        );
-        let words = command.split_whitespace().map(Into::into);
-        kubectl_fleet_stage::run(words, &mut ui, jiff::Timestamp::now);
-        let shown = String::from_utf8(out.0.borrow().clone()).unwrap();
-        assert!(
-            shown.contains(&format!("{} {}", rule.code, rule.name)),
-            "{command}\n{shown}"
-        );
-    }
-}
-
-/// A stream whose content can be looked at.
-#[derive(Clone, Default)]
-struct Shared(std::rc::Rc<std::cell::RefCell<Vec<u8>>>);
-
-impl std::io::Write for Shared {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.borrow_mut().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
     }
 }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::findings::near;
 use super::output;
-use crate::diagnose::{explanations, rules};
+use crate::diagnose::{examples, explanations, rules};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::object::OWN_API_VERSION;
@@ -18,11 +18,13 @@ use crate::words::{Command, Hint};
 
 /// Explain a finding at length, offline
 ///
-/// Prints what a finding means, how it comes about, how to confirm it, how to fix it and how to avoid
-/// it. The explanations are part of the program.
+/// Prints what a finding means, why it happens, and how to confirm, fix and avoid it. Each finding has an
+/// example, a bundle to diagnose. The explanations and the examples are part of the program.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  kubectl fleet-stage explain FS401\n  \
-    kubectl fleet-stage explain approval-pending\n  kubectl fleet-stage explain --list")]
+    kubectl fleet-stage explain approval-pending\n  \
+    kubectl fleet-stage explain FS401 --example | kubectl fleet-stage diagnose -f -\n  \
+    kubectl fleet-stage explain --list")]
 pub struct ExplainArgs {
     /// The code (FS401) or the name (approval-pending) of a finding
     #[arg(required_unless_present = "list", value_name = "CODE|NAME")]
@@ -30,6 +32,9 @@ pub struct ExplainArgs {
     /// List all findings
     #[arg(long, conflicts_with = "finding")]
     list: bool,
+    /// Print a bundle in which the finding is seen, for `diagnose -f -`
+    #[arg(long, conflicts_with_all = ["list", "output"])]
+    example: bool,
     /// The format
     #[arg(short, long, value_enum, default_value_t, value_name = "FORMAT")]
     output: Format,
@@ -79,6 +84,12 @@ pub fn run(args: &ExplainArgs, ui: &mut Ui) -> Result<Exit, Error> {
         return list(args.output, ui);
     };
     let rule = rules::search(word).ok_or_else(|| unknown(word))?;
+    if args.example {
+        let example = examples::of(rule.code);
+        let missing = || Error::failed(format!("{} has no example", rule.code));
+        ui.answer(&example.ok_or_else(missing)?);
+        return Ok(Exit::Done);
+    }
     let source = match explanations::of(rule.code) {
         Some(source) => source.to_owned(),
         None => format!("# {}: {}\n", rule.code, rule.name),

@@ -3,6 +3,7 @@
 pub mod case;
 mod causes;
 mod claims;
+pub mod examples;
 pub mod explanations;
 mod failing;
 pub mod finding;

@@ -17,6 +17,7 @@ pub fn markdown(source: &str, width: usize, paint: Paint, invocation: &Invocatio
         paint,
     };
     let mut in_code = false;
+    let mut under = false;
     for line in invocation.prose(source).lines() {
         let trimmed = line.trim();
         if trimmed.starts_with("```") {
@@ -27,12 +28,16 @@ pub fn markdown(source: &str, width: usize, paint: Paint, invocation: &Invocatio
             page.line(&format!("    {line}"));
         } else if let Some(heading) = line.strip_prefix('#') {
             page.flush();
+            under = heading.starts_with('#');
             let heading = inline(heading.trim_start_matches('#').trim());
             let heading = page.paint.bold(&heading);
             page.line(&heading);
         } else if trimmed.is_empty() {
             page.flush();
-            page.gap();
+            // What is under a heading follows it at once; the title stands alone.
+            if !std::mem::take(&mut under) {
+                page.gap();
+            }
         } else {
             if marker(trimmed).is_some() {
                 page.flush();
@@ -96,6 +101,12 @@ fn marker(text: &str) -> Option<usize> {
     is_item.then_some(digits + 2)
 }
 
+/// The finding to whose page a link leads: `explain` shows it.
+fn finding(target: &str) -> Option<&str> {
+    let (code, _) = target.split_once(".md")?;
+    (code.starts_with("FS") && !code.contains('/')).then_some(code)
+}
+
 /// Without what stands for bold and for links.
 fn inline(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -114,6 +125,10 @@ fn inline(text: &str) -> String {
             if target.contains("://") {
                 out.push_str(" (");
                 out.push_str(target);
+                out.push(')');
+            } else if let Some(code) = finding(target).filter(|code| *code != words) {
+                out.push_str(" (");
+                out.push_str(code);
                 out.push(')');
             }
             rest = after;
@@ -136,13 +151,13 @@ mod tests {
     fn an_explanation_reads_well() {
         let source = "# FS1: x\n\n**One sentence that is long enough to be wrapped.**\n\n## How\n\n\
             - first, with a\n  second line of some length\n  - inner one\n- `a[0]` of it\n\n\
-            1. run\n   ```sh\n   kubectl fleet-stage x\n   ```\n2. see [FS2](FS2.md)\n   and [docs](https://x.test/y)\n";
+            1. run\n   ```sh\n   kubectl fleet-stage x\n   ```\n2. see [FS2](FS2.md)\n   or [more](FS3.md#a) and [docs](https://x.test/y)\n";
         let invocation = Invocation::new("kubectl-fleet-stage", "", &[]);
         assert_eq!(
             markdown(source, 40, Paint::new(false), &invocation),
-            "FS1: x\n\nOne sentence that is long enough to be\nwrapped.\n\nHow\n\n\
+            "FS1: x\n\nOne sentence that is long enough to be\nwrapped.\n\nHow\n\
              - first, with a second line of some\n  length\n  - inner one\n- `a[0]` of it\n\n\
-             1. run\n       kubectl-fleet-stage x\n2. see FS2 and docs (https://x.test/y)\n"
+             1. run\n       kubectl-fleet-stage x\n2. see FS2 or more (FS3) and docs\n   (https://x.test/y)\n"
         );
     }
 

@@ -32,7 +32,8 @@ pub fn run(root: &Path, code: &str, name: &str, area: &str) -> Result<(), String
     )?;
     crate::report(&format!(
         "wrote {} and {}\nleft to do: add `{module}` to the list in src/diagnose/rules/mod.rs, in the \
-         order of the codes;\nfixtures tests/findings/{code}/fires-*.yaml and quiet-*.yaml; cargo xtask gen",
+         order of the codes;\nfixtures tests/findings/{code}/fires-*.yaml and quiet-*.yaml, one of them in \
+         tests/findings/examples.txt;\ncargo xtask gen",
         rule.display(),
         explanation.display()
     ));
@@ -73,15 +74,21 @@ const EXPLANATION: &str = "# CODE: NAME
 
 ## What it means
 
-## How it comes about
+## Why it happens
 
 ## How to confirm
 
 ## How to fix
 
-## How to avoid
+## How to avoid it
 
 ## Example
+
+One sentence.
+
+```sh
+kubectl fleet-stage explain CODE --example | kubectl fleet-stage diagnose -f -
+```
 
 ## See also
 ";

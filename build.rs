@@ -1,0 +1,33 @@
+//! Packs the examples of the findings' pages: `explain CODE --example` prints them without the repository.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::{env, fs, io};
+
+/// Which fixtures are examples, beside them.
+const LIST: &str = "tests/findings/examples.txt";
+
+fn main() -> io::Result<()> {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed={LIST}");
+    let mut all = Vec::new();
+    for path in fs::read_to_string(LIST)?.lines() {
+        if path.is_empty() || path.starts_with('#') {
+            continue;
+        }
+        let file = format!("tests/findings/{path}");
+        println!("cargo::rerun-if-changed={file}");
+        let code = path.split('/').next().unwrap_or_default();
+        let text = fs::read_to_string(&file)
+            .map_err(|error| io::Error::new(error.kind(), format!("{file}: {error}")))?;
+        // `src/diagnose/examples.rs` reads this.
+        writeln!(all, "{code} {}", text.len())?;
+        all.extend(text.bytes());
+    }
+    let folder = env::var_os("OUT_DIR").unwrap_or_default();
+    let file = fs::File::create(Path::new(&folder).join("examples.gz"))?;
+    let mut packed = flate2::write::GzEncoder::new(file, flate2::Compression::best());
+    packed.write_all(&all)?;
+    packed.finish()?;
+    Ok(())
+}
