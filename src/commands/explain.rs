@@ -32,7 +32,7 @@ pub struct ExplainArgs {
     /// List all findings
     #[arg(long, conflicts_with = "finding")]
     list: bool,
-    /// Print a bundle in which the finding is seen, for `diagnose -f -`
+    /// Print an example as a bundle, for `diagnose -f -`
     #[arg(long, conflicts_with_all = ["list", "output"])]
     example: bool,
     /// The format

@@ -1,5 +1,6 @@
 //! The examples of the findings' pages: bundles that the program carries, packed by `build.rs`.
 
+use std::fmt::Write as _;
 use std::io::{self, BufRead as _, BufReader, Read as _};
 
 use flate2::read::GzDecoder;
@@ -35,11 +36,9 @@ fn fixture(code: &str) -> io::Result<Option<String>> {
 
 /// A fixture without what its test expects, and with the target that its test gives.
 fn bundle(fixture: &str) -> String {
-    let comments = fixture.lines().take_while(|line| line.starts_with('#'));
-    let args = comments
-        .filter_map(|line| line.strip_prefix("# args: "))
-        .next();
-    let title = fixture.lines().next().filter(|line| line.starts_with('#'));
+    let mut comments = fixture.lines().take_while(|line| line.starts_with('#'));
+    let title = comments.next();
+    let args = comments.find_map(|line| line.strip_prefix("# args: "));
     let mut out = String::with_capacity(fixture.len());
     if let Some(title) = title {
         out.push_str(title);
@@ -56,9 +55,10 @@ fn bundle(fixture: &str) -> String {
                 name,
             }) = target.take()
         {
-            out.push_str(&format!(
-                "target: {{kind: {kind}, namespace: '{namespace}', name: {name}}}\n"
-            ));
+            let _ = writeln!(
+                out,
+                "target: {{kind: {kind}, namespace: '{namespace}', name: {name}}}"
+            );
         }
     }
     out
