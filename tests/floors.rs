@@ -19,6 +19,7 @@ const FLOORS: &[&[&str]] = &[
     &["member"],
     &["kubefleet"],
     &["words"],
+    &["mask"],
 ];
 
 fn floor(module: &str) -> Option<usize> {

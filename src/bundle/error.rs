@@ -3,6 +3,8 @@
 use std::fmt;
 use std::io;
 
+use crate::mask;
+
 /// Where a text came from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Place {
@@ -46,7 +48,8 @@ impl ReadError {
             place: place.clone(),
             line: None,
             column: None,
-            message: one_line(&message.into()),
+            // A parser quotes what it does not understand.
+            message: mask::prose(&one_line(&message.into())).into_owned(),
             hint: None,
             source: None,
         }

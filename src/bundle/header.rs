@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::error::Place;
 use crate::inventory::source::{HubFacts, Outcome};
 use crate::kubefleet::{Kind, Scope};
+use crate::mask;
 
 /// What a bundle was collected for.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,7 +64,7 @@ impl Header {
             let Some(kind) = Kind::by_name(&text(entry, "kind")) else {
                 continue;
             };
-            let why = text(entry, "why");
+            let why = mask::prose(&text(entry, "why")).into_owned();
             let outcome = match text(entry, "outcome").as_str() {
                 "listed" => Outcome::Listed,
                 "denied" => Outcome::Denied(why),

@@ -22,8 +22,8 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::error::Place;
-use super::mask::{self, Masked};
 use crate::kubefleet::object::OWN_API_VERSION;
+use crate::mask::{self, Masked};
 use crate::member::{Closed, Kind, Look, Object, Outcome, Query, Which};
 
 /// The kind of such a document.
@@ -76,7 +76,7 @@ fn merge(known: &mut Look, other: Look) {
 }
 
 fn one(place: &Place, fields: &Value, warnings: &mut Vec<String>) -> Look {
-    let why = || text(fields, "why");
+    let why = || mask::prose(&text(fields, "why")).into_owned();
     match text(fields, "outcome").as_str() {
         "looked" | "" => {}
         "unreachable" => return Look::closed(Closed::Unreachable(why())),
@@ -118,7 +118,7 @@ fn read_entry(entry: &Value) -> Option<(Query, Outcome)> {
     let (name, labels, why) = (
         text(entry, "name"),
         text(entry, "labels"),
-        text(entry, "why"),
+        mask::prose(&text(entry, "why")).into_owned(),
     );
     let outcome = match text(entry, "outcome").as_str() {
         "listed" => Outcome::Listed,

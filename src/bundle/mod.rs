@@ -9,7 +9,6 @@ mod duplicates;
 mod error;
 mod header;
 mod input;
-pub mod mask;
 pub mod members;
 mod text;
 pub mod write;

@@ -8,10 +8,11 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{mask, members};
+use super::members;
 use crate::inventory::source::Outcome;
 use crate::kubefleet::object::OWN_API_VERSION;
 use crate::kubefleet::{Kind, ObjectRef};
+use crate::mask;
 
 /// What a collector could see.
 #[derive(Debug, Clone)]

@@ -18,6 +18,7 @@ use crate::kubefleet::object::{Body, Object};
 use crate::kubefleet::path::path;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef, Scope, reasons};
+use crate::mask;
 use crate::words::Command;
 
 /// One write.
@@ -372,7 +373,8 @@ impl Change {
                 match request.approved() {
                     Some(approved)
                         if approved.is_true()
-                            && approved.message == *message
+                            // Objects are read with their secrets masked.
+                            && approved.message == mask::prose(message)
                             && request.counts() =>
                     {
                         Happened::Yes

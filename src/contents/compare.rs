@@ -8,7 +8,7 @@ use serde_json::Value;
 use similar::TextDiff;
 
 use super::{Identity, Manifest, Secrets};
-use crate::bundle::mask::{MASK, mask_with};
+use crate::mask::{MASK, mask_with};
 
 /// Lines around a difference.
 const CONTEXT: usize = 3;

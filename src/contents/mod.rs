@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 
 pub use compare::{Change, ChangeKind, SecretChange, compare};
 
-use crate::bundle::mask::{self, Masked};
+use crate::mask::{self, Masked};
 
 /// Which object a manifest describes. Its version is not part of it: an object that is written in
 /// another version is changed, not another.

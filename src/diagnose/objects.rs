@@ -7,6 +7,7 @@ use super::rules::Rule;
 use super::troubled::Troubled;
 use crate::kubefleet::binding::FieldDifference;
 use crate::kubefleet::{ObjectRef, duration};
+use crate::mask;
 use crate::rollout::ManifestTrouble;
 use crate::words::Command;
 
@@ -231,7 +232,7 @@ impl Affected<'_, '_> {
                 let value = |value: &Option<String>| match value {
                     None => "absent".to_owned(),
                     Some(_) if manifest.kind == "Secret" => "(hidden)".to_owned(),
-                    Some(value) => value.clone(),
+                    Some(value) => mask::value_at(&field.path, value).into_owned(),
                 };
                 finding = finding.evidence(
                     &object,

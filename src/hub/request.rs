@@ -17,6 +17,7 @@ use super::config::{Settings, chain};
 use super::credentials::Credentials;
 use super::error::HubError;
 use super::tls;
+use crate::mask;
 
 /// How often a read is sent at most.
 const ATTEMPTS: u32 = 5;
@@ -345,7 +346,7 @@ struct Details {
 fn refusal(status: StatusCode, body: &[u8]) -> HubError {
     let said: Status = serde_json::from_slice(body).unwrap_or_default();
     let message = if said.kind == "Status" && !said.message.is_empty() {
-        said.message
+        mask::prose(&said.message).into_owned()
     } else {
         // A proxy's page: its first line is enough.
         let text = String::from_utf8_lossy(body);
@@ -353,7 +354,7 @@ fn refusal(status: StatusCode, body: &[u8]) -> HubError {
         let line = line.filter(|line| !line.starts_with('<'));
         line.map_or_else(
             || status.canonical_reason().unwrap_or("no reason").to_owned(),
-            |line| line.chars().take(200).collect(),
+            |line| mask::prose(line).chars().take(200).collect(),
         )
     };
     match status {

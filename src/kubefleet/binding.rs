@@ -8,7 +8,7 @@ use super::meta::{Condition, Conditions, ObjectMeta};
 use super::names;
 use super::run::NamespacedName;
 use super::scope::{ObjectRef, Scope};
-use super::tolerant::model;
+use super::tolerant::{Setting, model};
 
 model! {
     /// The binding of a placement to one member cluster, in either scope.
@@ -110,9 +110,9 @@ model! {
         /// A JSON pointer.
         pub path: String = "path",
         /// The hub's value; absent when only the member has the field.
-        pub hub: Option<String> = "valueInHub",
+        pub hub: Option<String> = "valueInHub" as Setting,
         /// The member's value; absent when only the hub has the field.
-        pub member: Option<String> = "valueInMember",
+        pub member: Option<String> = "valueInMember" as Setting,
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::tolerant::{Lenient, Scalar, model};
+use super::tolerant::{Lenient, Prose, Scalar, model};
 
 model! {
     /// The part of `metadata` that the walk reads.
@@ -62,7 +62,7 @@ model! {
         /// `reason`.
         pub reason: String = "reason",
         /// `message`.
-        pub message: String = "message",
+        pub message: String = "message" as Prose,
         /// `observedGeneration`; absent where the writer left it out.
         pub observed_generation: Option<i64> = "observedGeneration",
         /// `lastTransitionTime`.

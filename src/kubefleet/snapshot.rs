@@ -8,7 +8,7 @@ use super::names;
 use super::placement::Policy;
 use super::reasons::SCHEDULED;
 use super::scope::{ObjectRef, Scope};
-use super::tolerant::model;
+use super::tolerant::{Prose, model};
 
 model! {
     /// A resource snapshot object: the whole content of a placement, or one part of it.
@@ -75,7 +75,7 @@ model! {
         /// Whether it was picked.
         pub selected: bool = "selected",
         /// Why, or why not.
-        pub reason: String = "reason",
+        pub reason: String = "reason" as Prose,
     }
 }
 

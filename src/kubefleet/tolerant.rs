@@ -11,6 +11,8 @@ use std::marker::PhantomData;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use crate::mask;
+
 /// A value that is neither a list nor a mapping.
 #[derive(Debug, Clone, Copy)]
 pub enum Scalar<'a> {
@@ -262,7 +264,51 @@ impl<T: Lenient> Lenient for BTreeMap<String, T> {
     }
 }
 
-/// Declares structs of the object model: each field names its key in the wire format.
+/// Text that someone wrote for people. Secrets in it are masked before anyone sees it, so that no
+/// output can forget to, and a bundle, whose texts were masked when it was collected, is read alike.
+#[derive(Debug, Default)]
+pub struct Prose(String);
+
+impl Lenient for Prose {
+    const TEXT: bool = true;
+
+    fn from_scalar(scalar: Scalar<'_>) -> Self {
+        Self(match scalar {
+            Scalar::Str(text) => mask::prose(text).into_owned(),
+            other => String::from_scalar(other),
+        })
+    }
+}
+
+impl From<Prose> for String {
+    fn from(prose: Prose) -> Self {
+        prose.0
+    }
+}
+
+/// The value of a setting, of which secrets are masked in the same way.
+#[derive(Debug, Default)]
+pub struct Setting(Option<String>);
+
+impl Lenient for Setting {
+    const TEXT: bool = true;
+
+    fn from_scalar(scalar: Scalar<'_>) -> Self {
+        Self(match scalar {
+            Scalar::Str(text) => Some(mask::setting(text).into_owned()),
+            other => Option::from_scalar(other),
+        })
+    }
+}
+
+impl From<Setting> for Option<String> {
+    fn from(setting: Setting) -> Self {
+        setting.0
+    }
+}
+
+/// Declares structs of the object model: each field names its key in the wire format, and what it is
+/// read as where that is another type.
 ///
 /// The struct reads itself leniently, knows whether it was there at all only through its
 /// `Option<Box<_>>` holder, and passes over every key that it does not name.
@@ -270,7 +316,7 @@ macro_rules! model {
     ($(
         $(#[$outer:meta])*
         pub struct $name:ident {
-            $( $(#[$inner:meta])* pub $field:ident : $ty:ty = $key:literal ),* $(,)?
+            $( $(#[$inner:meta])* pub $field:ident : $ty:ty = $key:literal $(as $via:ty)? ),* $(,)?
         }
     )*) => {$(
         $(#[$outer])*
@@ -284,8 +330,7 @@ macro_rules! model {
                 let mut this = Self::default();
                 while let Some(key) = map.next_key_seed($crate::kubefleet::tolerant::Key)? {
                     match key.as_ref() {
-                        $( $key => this.$field = map.next_value_seed(
-                            $crate::kubefleet::tolerant::Seed::default())?, )*
+                        $( $key => this.$field = $crate::kubefleet::tolerant::read!(map $(, $via)?), )*
                         _ => { map.next_value::<serde::de::IgnoredAny>()?; }
                     }
                 }
@@ -295,3 +340,15 @@ macro_rules! model {
     )*};
 }
 pub(crate) use model;
+
+/// Reads the value of a field, as another type where one is given.
+macro_rules! read {
+    ($map:ident) => {
+        $map.next_value_seed($crate::kubefleet::tolerant::Seed::default())?
+    };
+    ($map:ident, $via:ty) => {
+        $map.next_value_seed($crate::kubefleet::tolerant::Seed::<$via>::default())?
+            .into()
+    };
+}
+pub(crate) use read;

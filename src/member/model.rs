@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::kubefleet::Condition;
 use crate::kubefleet::selector::LabelSelector;
-use crate::kubefleet::tolerant::{Lenient, model};
+use crate::kubefleet::tolerant::{Lenient, Prose, model};
 
 model! {
     /// The part of `metadata` that is read.
@@ -242,7 +242,7 @@ model! {
         /// `reason`.
         pub reason: String = "reason",
         /// `message`.
-        pub message: String = "message",
+        pub message: String = "message" as Prose,
         /// `count`.
         pub count: Option<i64> = "count",
         /// `lastTimestamp`.

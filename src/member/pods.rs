@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::model::{Given, Meta};
 use crate::kubefleet::Condition;
-use crate::kubefleet::tolerant::model;
+use crate::kubefleet::tolerant::{Prose, model};
 
 model! {
     /// A pod.
@@ -116,7 +116,7 @@ model! {
         /// `reason`.
         pub reason: String = "reason",
         /// `message`.
-        pub message: String = "message",
+        pub message: String = "message" as Prose,
     }
 
     /// Since when a container runs.
@@ -134,7 +134,7 @@ model! {
         /// `reason`.
         pub reason: String = "reason",
         /// `message`.
-        pub message: String = "message",
+        pub message: String = "message" as Prose,
         /// `finishedAt`.
         pub finished: Option<Timestamp> = "finishedAt",
     }

@@ -13,7 +13,12 @@ const PARTS: &[(&str, &[&str])] = &[
     ("Reference", &["reference"]),
     (
         "Behind it",
-        &["how-it-works.md", "decisions", "benchmarks.md"],
+        &[
+            "how-it-works.md",
+            "accuracy.md",
+            "decisions",
+            "benchmarks.md",
+        ],
     ),
 ];
 

@@ -47,6 +47,7 @@ fn files(root: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, String> {
     let mut files = Vec::new();
     let mut text =
         |path: &str, content: String| files.push((PathBuf::from(path), content.into_bytes()));
+    text(crate::accuracy::PAGE, crate::accuracy::page(root)?);
     text("docs/reference/exit-codes.md", exit_codes());
     text("docs/reference/environment.md", environment());
     text("docs/reference/permissions.md", permissions());

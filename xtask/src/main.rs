@@ -1,5 +1,6 @@
 //! Developer tasks: generated files, new findings, benchmarks, releases.
 
+mod accuracy;
 mod bench;
 mod book;
 mod faults;

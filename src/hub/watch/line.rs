@@ -12,6 +12,7 @@ use crate::hub::error::HubError;
 use crate::hub::read::parse_object;
 use crate::kubefleet::Kind;
 use crate::kubefleet::object::Object;
+use crate::mask;
 
 /// What an event may have beside its object.
 const FRAME: usize = 64 << 10;
@@ -90,13 +91,14 @@ pub(super) fn parse(kind: Kind, line: &[u8]) -> Result<Line, HubError> {
 }
 
 fn failure(status: Status) -> HubError {
+    let message = mask::prose(&status.message).into_owned();
     match (status.code, status.reason.as_str()) {
         (410, _) | (_, "Expired" | "Gone") => HubError::Gone,
-        (401, _) => HubError::Unauthorized(status.message),
-        (403, _) => HubError::Forbidden(status.message),
+        (401, _) => HubError::Unauthorized(message),
+        (403, _) => HubError::Forbidden(message),
         (code, _) => HubError::Refused {
             code,
-            message: status.message,
+            message,
             reason: status.reason,
         },
     }

@@ -1,18 +1,75 @@
-//! Secrets out of objects: what must neither be printed nor leave the hub in a bundle.
+//! Secrets out of text from clusters: what must neither be printed nor leave a hub in a bundle.
 //!
-//! Three things are masked: what Kubernetes itself calls secret (the data of Secrets, wherever they
-//! are nested: in snapshots, Works, envelopes, annotations, overrides), values whose name says that
-//! they are credentials, and texts that look like one (tokens, private keys, passwords in URLs).
-//! Names and the rest of the object stay, so that it can still be explained. Sizes do not.
+//! Masked is what Kubernetes itself calls secret (the data of Secrets, wherever they are nested: in
+//! snapshots, Works, envelopes, annotations, overrides), values whose name says that they are
+//! credentials (`names.rs`), and texts that look like one (`forms.rs`). Names and the rest of the
+//! object stay, so that it can still be explained. Sizes do not.
+//!
+//! What was masked stays as it is when it is masked again: a bundle of masked objects is diagnosed
+//! like the hub that it was collected from.
 
+mod forms;
+mod names;
 mod text;
+mod values;
 
+use std::borrow::Cow;
 use std::mem;
 
 use serde_json::{Map, Value};
 
+use names::Says;
+
 /// What stands in the place of a secret.
 pub const MASK: &str = "••••";
+
+/// What stands behind the mask of a value that is not the one it is compared with.
+pub const ANOTHER: &str = " (another value)";
+
+/// Masks what a controller, a node or a server wrote for people.
+pub fn prose(text: &str) -> Cow<'_, str> {
+    masked(text, true)
+}
+
+/// Masks the value of a setting.
+pub fn setting(text: &str) -> Cow<'_, str> {
+    masked(text, false)
+}
+
+/// Masks a value whose place is known as a path: the field of an object, or a JSON pointer.
+pub fn value_at<'t>(path: &str, value: &'t str) -> Cow<'t, str> {
+    if names_a_credential(path) {
+        return Cow::Borrowed(MASK);
+    }
+    setting(value)
+}
+
+fn names_a_credential(path: &str) -> bool {
+    names::names_a_credential(path.rsplit('/').next().unwrap_or_default())
+}
+
+fn masked(text: &str, prose: bool) -> Cow<'_, str> {
+    if !text::is_suspect(text) {
+        return Cow::Borrowed(text);
+    }
+    let mut value = text.to_owned();
+    let mut replace = |_: &str, _: &str| MASK.to_owned();
+    let mut walker = Walker {
+        path: String::new(),
+        found: Vec::new(),
+        replace: &mut replace,
+    };
+    let place = Place {
+        prose,
+        ..Place::default()
+    };
+    walker.text(&mut value, place);
+    if walker.found.is_empty() {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(value)
+    }
+}
 
 /// A value that was masked.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -86,20 +143,36 @@ impl Walker<'_> {
     fn list(&mut self, items: &mut [Value], place: Place) {
         // `--token` and its value may be two arguments.
         let mut after_flag = false;
+        let (mut of_curl, mut after_user) = (false, false);
         for (at, item) in items.iter_mut().enumerate() {
             let is_value = mem::take(&mut after_flag);
             let step = match item.get("name").and_then(Value::as_str) {
                 Some(name) if is_plain(name) => format!("[name={name}]"),
                 _ => format!("[{at}]"),
             };
-            if let Value::String(text) = &*item {
+            if let Value::String(text) = &mut *item {
                 if is_value && !text.starts_with('-') {
-                    self.below(&step, |this| this.whole(item));
+                    self.below(&step, |this| this.credential(item, Says::Credential));
                     continue;
                 }
-                after_flag = text
-                    .strip_prefix("--")
-                    .is_some_and(|flag| !flag.contains('=') && text::names_a_secret(flag));
+                if mem::take(&mut after_user) {
+                    if let Some((user, password)) = text.split_once(':')
+                        && !values::is_harmless(password)
+                    {
+                        let password = password.to_owned();
+                        let user = user.to_owned();
+                        self.below(&step, |this| {
+                            *text = format!("{user}:{}", this.hide(&password));
+                        });
+                    }
+                    continue;
+                }
+                after_user =
+                    of_curl && matches!(text.as_str(), "-u" | "--user" | "-U" | "--proxy-user");
+                of_curl |= text.ends_with("curl");
+                after_flag = text.strip_prefix('-').is_some_and(|flag| {
+                    !flag.contains('=') && names::names_a_credential(flag.trim_start_matches('-'))
+                });
             }
             self.below(&step, |this| this.value(item, place));
         }
@@ -108,11 +181,16 @@ impl Walker<'_> {
     fn mapping(&mut self, map: &mut Map<String, Value>, mut place: Place) {
         let secret = is_secret(map);
         place.of_secret |= secret || is_about_secrets(map);
-        let named = ["name", "path"].iter().any(|key| {
-            let name = map.get(*key).and_then(Value::as_str).unwrap_or_default();
-            text::names_a_secret(name.rsplit('/').next().unwrap_or_default())
+        let said = PAIR_NAMES.iter().find_map(|key| {
+            let name = map.get(*key)?.as_str()?;
+            let said = names::says(name.rsplit('/').next().unwrap_or_default());
+            (said != Says::Nothing).then_some(said)
         });
+        let said = said.unwrap_or(Says::Nothing);
+        let named = matches!(said, Says::Credential | Says::SecretOrName);
         let is_patch = map.contains_key("op") && map.contains_key("path");
+        // Where a value comes from is described: `secretKey` is the name of a key.
+        let refers = map.contains_key("remoteRef") || map.contains_key("secretRef");
         for (key, value) in map.iter_mut() {
             self.below(&step(key), |this| match (key.as_str(), &mut *value) {
                 ("data" | "stringData", Value::Object(data)) if secret => {
@@ -124,20 +202,34 @@ impl Walker<'_> {
                 ("valueInHub" | "valueInMember", _) if place.of_secret || named => {
                     this.whole(value);
                 }
-                ("value", _) if named || (is_patch && place.of_secret) => this.credential(value),
+                ("value", _) if is_patch && place.of_secret => this.whole(value),
+                ("value", Value::String(_) | Value::Number(_)) if said != Says::Nothing => {
+                    this.credential(value, said);
+                    this.value(value, place);
+                }
                 (LAST_APPLIED, Value::String(text)) if place.of_secret && json(text).is_none() => {
                     this.whole(value);
                 }
-                (_, Value::String(_) | Value::Number(_))
-                    if !place.labels && text::names_a_secret(key) =>
-                {
-                    this.credential(value);
+                (_, Value::String(_) | Value::Number(_)) if !place.labels && !refers => {
+                    this.credential(value, names::says(key));
+                    let prose = PROSE.contains(&key.as_str());
+                    this.value(value, Place { prose, ..place });
+                }
+                (_, Value::Array(items)) if !place.labels && names_a_credential(key) => {
+                    for (at, item) in items.iter_mut().enumerate() {
+                        this.below(&format!("[{at}]"), |this| {
+                            if item.is_string() {
+                                this.credential(item, Says::SecretOrName);
+                            }
+                            this.value(item, place);
+                        });
+                    }
                 }
                 _ => this.value(
                     value,
                     Place {
                         labels: place.labels || matches!(key.as_str(), "labels" | "matchLabels"),
-                        prose: key == "message",
+                        prose: PROSE.contains(&key.as_str()),
                         ..place
                     },
                 ),
@@ -146,11 +238,27 @@ impl Walker<'_> {
     }
 
     /// Masks a value that is called a credential, unless it obviously is none.
-    fn credential(&mut self, value: &mut Value) {
+    fn credential(&mut self, value: &mut Value, said: Says) {
         match value {
-            Value::String(text) if text::is_harmless(text) => {}
-            Value::Bool(_) => {}
-            _ => self.whole(value),
+            Value::String(text) => match said {
+                Says::Scheme | Says::Cookies => {
+                    if let Some(range) = text::header(text, 0, said) {
+                        let secret = text[range.clone()].to_owned();
+                        if !values::is_masked(&secret) {
+                            text.replace_range(range, &self.hide(&secret));
+                        }
+                    }
+                }
+                _ if text::is_credential(said, text) => self.whole(value),
+                _ => {}
+            },
+            Value::Number(number) => {
+                let is_small = number.as_i64().is_some_and(|number| number.abs() < 1000);
+                if said == Says::Credential && !is_small {
+                    self.whole(value);
+                }
+            }
+            _ => {}
         }
     }
 
@@ -158,7 +266,7 @@ impl Walker<'_> {
     fn whole(&mut self, value: &mut Value) {
         let secret = match &*value {
             Value::Null => return,
-            Value::String(text) if text.is_empty() || text.starts_with(MASK) => return,
+            Value::String(text) if text.is_empty() || values::is_masked(text) => return,
             Value::String(text) => text.clone(),
             other => other.to_string(),
         };
@@ -172,14 +280,29 @@ impl Walker<'_> {
         (self.replace)(&self.path, secret)
     }
 
-    /// Masks what a text holds: manifests and settings in it, and what looks like a credential.
+    /// Masks what a text holds: manifests and settings in it, and what looks like a credential. What
+    /// is left is looked at again, so that a second time finds nothing that the first did not.
     fn text(&mut self, text: &mut String, place: Place) {
-        if self.packed(text, place) {
+        if !text::is_suspect(text) {
             return;
+        }
+        for _ in 0..MAX_ROUNDS {
+            if !self.once(text, place) {
+                return;
+            }
+        }
+        let secret = mem::take(text);
+        *text = self.hide(&secret);
+    }
+
+    /// Returns whether something was found.
+    fn once(&mut self, text: &mut String, place: Place) -> bool {
+        if let Some(found) = self.packed(text, place) {
+            return found;
         }
         let ranges = text::secrets(text, place.prose);
         if ranges.is_empty() {
-            return;
+            return false;
         }
         let mut out = String::with_capacity(text.len());
         let mut end = 0;
@@ -191,19 +314,20 @@ impl Walker<'_> {
         }
         out.push_str(&text[end..]);
         *text = out;
+        true
     }
 
-    /// Masks what stands in a text that is JSON, or YAML with a Secret in it. Returns whether it
-    /// did: a text without secrets stays as it was written.
-    fn packed(&mut self, text: &mut String, mut place: Place) -> bool {
+    /// Masks what stands in a text that is JSON, or YAML with a Secret in it, and says whether it
+    /// did: a text without secrets stays as it was written. `None` for any other text.
+    fn packed(&mut self, text: &mut String, mut place: Place) -> Option<bool> {
         place.depth += 1;
         if place.depth > MAX_DEPTH {
-            let doubtful = text.contains("Secret");
-            if doubtful {
-                let secret = mem::take(text);
-                *text = self.hide(&secret);
+            if !text.contains("Secret") {
+                return None;
             }
-            return doubtful;
+            let secret = mem::take(text);
+            *text = self.hide(&secret);
+            return Some(false);
         }
         let before = self.found.len();
         if let Some(mut value) = json(text) {
@@ -214,12 +338,11 @@ impl Walker<'_> {
                 } else {
                     value.to_string()
                 };
-                return true;
             }
-            return false;
+            return Some(false);
         }
         if !(text.contains('\n') && text.contains("kind") && text.contains("Secret")) {
-            return false;
+            return None;
         }
         let Ok(mut documents) = serde_saphyr::from_multiple::<Value>(text) else {
             // A manifest that cannot be read, a template for one: what is what, nobody can say.
@@ -231,27 +354,43 @@ impl Walker<'_> {
             if text.lines().any(looks_secret) {
                 let secret = mem::take(text);
                 *text = self.hide(&secret);
-                return true;
+                return Some(false);
             }
-            return false;
+            return None;
         };
         if !documents.iter().any(contains_secret) {
-            return false;
+            return None;
         }
         for document in &mut documents {
             self.value(document, place);
         }
         if self.found.len() == before {
-            return false;
+            return None;
         }
         let written: Result<Vec<_>, _> = documents.iter().map(serde_saphyr::to_string).collect();
         *text = match written {
             Ok(documents) => documents.join("---\n"),
             Err(_) => MASK.to_owned(),
         };
-        true
+        Some(true)
     }
 }
+
+/// Keys whose values are the names of what stands beside them as `value`.
+const PAIR_NAMES: &[&str] = &["name", "path", "key", "header", "option", "variable"];
+
+/// Keys whose values were written for people.
+const PROSE: &[&str] = &[
+    "message",
+    "reason",
+    "description",
+    "summary",
+    "note",
+    "error",
+];
+
+/// How often a text is looked at.
+const MAX_ROUNDS: usize = 4;
 
 /// The annotation in which `kubectl apply` keeps the object as it was given.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";

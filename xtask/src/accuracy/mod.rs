@@ -1,0 +1,21 @@
+//! How right the program is, counted: the page that says so.
+
+mod masking;
+mod ordinary;
+#[path = "../../../tests/attack/planted.rs"]
+mod planted;
+
+use std::path::Path;
+
+/// The page.
+pub const PAGE: &str = "docs/accuracy.md";
+
+/// What the page says: one section for each thing that is counted.
+pub fn page(root: &Path) -> Result<String, String> {
+    let mut page = String::from("# Accuracy\n\nCounted by `cargo xtask gen`; CI counts again.\n");
+    for section in [masking::section] {
+        page.push('\n');
+        page.push_str(&section(root)?);
+    }
+    Ok(page)
+}
