@@ -434,7 +434,7 @@ fn push(text: &str, range: Range<usize>, found: &mut Vec<Range<usize>>) {
 /// How long a value is at most.
 const MOST_IN_QUOTES: usize = 1 << 16;
 /// How long one is whose name leaves a doubt.
-const MOST_IN_DOUBT: usize = 1 << 10;
+const MOST_IN_DOUBT: usize = 1 << 8;
 
 /// The value in quotes that starts here, where one does. Quotes inside a text in quotes have a
 /// backslash, and more of them deeper inside.
@@ -620,7 +620,12 @@ fn named(text: &str, prose: bool, found: &mut Vec<Range<usize>>) {
         }
         if said == Says::Nothing {
             if in_query && !is_colon && is_signature(name.text) {
-                let range = value_at(text, start);
+                let near =
+                    &text[..text.floor_char_boundary(start.saturating_add(MOST_OF_A_HEADER))];
+                let part = |c: char| {
+                    !c.is_whitespace() && !is_quote(c) && !matches!(c, '&' | '#' | '\\' | ':')
+                };
+                let range = start..run(near, start, part);
                 let value = &text[range.clone()];
                 let vague = matches!(name.text, "key" | "code" | "hash");
                 if name.text == "sig" || value.len() >= 10 && !vague || looks_random(value) {
@@ -724,13 +729,72 @@ fn value_of(
     let word = &text[range.clone()];
     // In a sentence, what follows a colon is most often a word of a language.
     let certain = !is_colon || !spaced && name.quoted || !prose && name.quoted;
-    if !certain && !is_no_word(word) {
-        return None;
-    }
+    let certain = certain || said == Says::Credential && is_last_word(text, &range);
     if !certain && said == Says::SecretOrName && is_object_name(word) {
         return None;
     }
-    judge(text, said, range, certain)
+    let secret = judge(text, said, range, certain)?;
+    // All of it, where only its beginning was looked at.
+    Some(secret.start..secret.end.max(value_at(text, start).end))
+}
+
+/// What is said of a credential in one word.
+const STATES: &[&str] = &[
+    "accepted",
+    "authenticated",
+    "cached",
+    "changed",
+    "configured",
+    "created",
+    "default",
+    "deleted",
+    "disabled",
+    "disallowed",
+    "duplicate",
+    "enabled",
+    "expired",
+    "external",
+    "forbidden",
+    "generated",
+    "ignored",
+    "incorrect",
+    "internal",
+    "malformed",
+    "mandatory",
+    "mismatch",
+    "mismatched",
+    "not-found",
+    "permitted",
+    "rejected",
+    "refreshed",
+    "removed",
+    "required",
+    "revoked",
+    "rotated",
+    "supported",
+    "unauthenticated",
+    "unauthorized",
+    "unavailable",
+    "unchanged",
+    "unexpected",
+    "unknown",
+    "unspecified",
+    "unsupported",
+    "untrusted",
+    "validated",
+    "verified",
+];
+
+/// Whether a word ends what is said, and is none that says something of a credential: behind
+/// `password:` it is one.
+fn is_last_word(text: &str, range: &Range<usize>) -> bool {
+    let word = text[range.clone()].to_ascii_lowercase();
+    let rest = &text[range.end..];
+    word.len() >= 8
+        && !STATES.contains(&word.as_str())
+        && (rest.is_empty()
+            || rest.starts_with(['\n', ',', ';', ')', '"', '}', '\\'])
+            || rest == ".")
 }
 
 /// Whether a value under a name that says this is a credential.
@@ -789,6 +853,10 @@ const MOST_OF_A_HEADER: usize = 1 << 13;
 pub(super) fn header(text: &str, start: usize, said: Says) -> Option<Range<usize>> {
     let within = quoted(text, start);
     let start = within.as_ref().map_or(start, |range| range.start);
+    let near = &text[start..text.floor_char_boundary(start.saturating_add(200))];
+    if said == Says::Cookies && !near.contains('=') {
+        return None;
+    }
     let limit = within.map_or_else(
         || {
             let text = &text[..text.floor_char_boundary(start.saturating_add(MOST_OF_A_HEADER))];
@@ -800,7 +868,7 @@ pub(super) fn header(text: &str, start: usize, said: Says) -> Option<Range<usize
     );
     let value = &text[start..limit];
     if said == Says::Cookies {
-        let secret = value.contains('=') && !is_harmless(value);
+        let secret = !is_harmless(value);
         return secret.then_some(start..limit);
     }
     let (scheme, rest) = value.split_once(' ').unwrap_or(("", value));

@@ -7,6 +7,8 @@
 mod credentials;
 mod input;
 mod output;
+mod planted;
+mod secrets;
 mod transport;
 mod words;
 
