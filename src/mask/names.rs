@@ -283,6 +283,16 @@ const DECORATIONS: &[&str] = &[
     "contents",
     "in",
     "arg",
+    "prod",
+    "production",
+    "staging",
+    "stage",
+    "dev",
+    "test",
+    "live",
+    "local",
+    "default",
+    "secondary",
 ];
 
 /// What the values of such a name are: `DB_PASSWORD`, `api-key`, `spring.datasource.password` hold

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{MASK, mask, mask_with};
+use super::{MASK, mask, mask_with, prose, setting, value_at};
 
 /// The value of a key after masking, where the key stands in an object of any kind.
 fn masked(mut value: Value) -> (Value, Vec<String>) {
@@ -234,6 +234,75 @@ fn sentences_of_controllers_stay() {
     assert!(paths.is_empty());
 }
 
+/// What a controller or a server may say; what is secret is called `canary`.
+#[test]
+fn secrets_in_sentences_are_found() {
+    for said in [
+        "DB_PASS=canaryplain",
+        "serve --pass=canaryplain --x",
+        "serve -password canaryplain -x",
+        "serve -password \"canary plain\" -x",
+        "Server=x;Pwd=canary,va)lue;Db=1",
+        "SECRET_KEY_BASE: Canary12345678",
+        "AZURE_CREDS=Canary12345678",
+        "{\"client-key-data\": \"CANARYabcdefgh==\"}",
+        "X-Api-Key: Canary12345",
+        "Authorization: token CANARY0123456789",
+        "curl -u admin:canary http://x",
+        "curl -uadmin:canary http://x",
+        "POST https://hooks.slack.com/services/T000CANARY0/B000CANARY1/XXXXXXXXCANARYXXXXXXXXXX",
+        "key sk-proj-CANARYabcdefghij1234567890 is revoked",
+        "error: {\"db\": {\"password\": \"canary\"}}",
+        "error: \"{\\\"db\\\": {\\\"password\\\": \\\"canary\\\"}}\"",
+        "the password \"canary\" was refused",
+        "{Name:DB_PASSWORD,Value:canary,ValueFrom:nil,}",
+        "v1.EnvVar{Name:\"DB_PASSWORD\", Value:\"canary\"}",
+        "env[0].password: Invalid value: \"canary\": no",
+        "map[password:canary user:x]",
+        "dial postgres://user:can/ary@host/db",
+        "open user:canary@tcp(127.0.0.1:3306)/db",
+        "GET /x?access_token=canary&y=1: 401",
+        "bad config: {\"auths\":{\"r\":{\"auth\":\"dXNlcjpjYW5hcnk=\"}}}",
+        "cannot apply {\"data\":{\"x\":\"canary\"},\"kind\":\"Secret\"}",
+        "kubectl create secret generic x --from-literal=password=canary",
+        "mysql -uroot -pcanary db",
+    ] {
+        for masked in [prose(said), setting(said)] {
+            let left = masked.to_lowercase();
+            assert!(
+                !left.contains("canary") && !left.contains("dxnlcjp"),
+                "{masked}"
+            );
+            assert!(masked.contains(MASK), "{masked}");
+        }
+    }
+    for harmless in [
+        "secret \"db-1\" not found",
+        "Secret: shop/db-1 is missing",
+        "token: expired",
+        "couldn't find key DB_PASSWORD in Secret shop/db-1",
+        "Back-off pulling image \"registry.example.com/team/auth-token:1.2.3\"",
+        "dial tcp token-secret:8080: connection refused",
+        "Get \"https://auth.docker.io/token?scope=repository%3Ax%3Apull\": 401 Unauthorized",
+        "spec.containers[0].env[0].valueFrom.secretKeyRef.key: Required value",
+        "arn:aws:secretsmanager:eu-west-1:123456789012:secret:web-AbCdEf",
+        "the flag --token is required",
+        "${TOKEN:-none}",
+    ] {
+        assert_eq!(prose(harmless), harmless);
+    }
+}
+
+#[test]
+fn a_path_names_its_value() {
+    assert_eq!(value_at("/spec/password", "hunter2"), MASK);
+    assert_eq!(value_at("/spec/replicas", "3"), "3");
+    assert_eq!(
+        value_at("/spec/x", "a password=hunter2"),
+        format!("a password={MASK}")
+    );
+}
+
 #[test]
 fn named_items_keep_their_path() {
     let env = json!([{"name": "A"}, {"name": "DB_PASSWORD", "value": "x"}, {"name": "a b", "password": "y"}]);
@@ -260,6 +329,11 @@ fn a_replacement_sees_path_and_secret() {
     assert_eq!(value["data"]["a"], format!("{MASK}!"));
 }
 
+/// Texts of the pieces that masking looks at, in any order.
+fn any_text() -> impl Strategy<Value = String> {
+    "(password|token|key|auth|name|value|Cookie|Authorization|Basic |Bearer |://|@tcp\\(|@|=|:|: |, |\"|'|\\\\|\\{|\\}|\\[|\\]|map\\[     |curl -u |sshpass -p |-p|--token |-|<password>|</|<|>|Secret|data|stringData|-----BEGIN PRIVATE KEY|-----END |eyJ     |ghp_|sk-|\\$1\\$|Q~|hunter2|A1b2C3d4E5f6G7h8|é|••••|\n| |&|;|#){0,24}"
+}
+
 fn any_value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         any::<bool>().prop_map(Value::from),
@@ -267,6 +341,7 @@ fn any_value() -> impl Strategy<Value = Value> {
         "[a-z:=/@ \"'\n-]{0,20}".prop_map(Value::from),
         "(password|token|--secret)[=: ][a-z\"' ]{0,9}(\n [a-z: ]{0,9}){0,2}".prop_map(Value::from),
         "(kind: Secret\n|data:\n|  a: b\n|---\n){0,6}".prop_map(Value::from),
+        any_text().prop_map(Value::from),
         "\\PC{0,20}".prop_map(Value::from),
     ];
     leaf.prop_recursive(4, 40, 6, |inner| {
@@ -295,6 +370,14 @@ proptest! {
         let found = mask(&mut twice);
         prop_assert_eq!(&twice, &once);
         prop_assert!(found.is_empty(), "{:?}", found);
+    }
+
+    #[test]
+    fn no_text_is_too_odd(text in any_text()) {
+        for mask in [prose, setting] {
+            let once = mask(&text).into_owned();
+            prop_assert_eq!(mask(&once), once.as_str());
+        }
     }
 
     #[test]

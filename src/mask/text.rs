@@ -201,9 +201,9 @@ pub(super) fn secrets(text: &str, prose: bool) -> Vec<Range<usize>> {
         if !prose && text.contains('\n') {
             blocks(text, &mut found);
         }
-        if data && (text.contains("Secret") || text.contains("stringData")) {
-            data_of_secrets(text, &mut found);
-        }
+    }
+    if data && (text.contains("Secret") || text.contains("stringData")) {
+        data_of_secrets(text, &mut found);
     }
     apart(text, found)
 }
@@ -599,6 +599,10 @@ fn named(text: &str, prose: bool, found: &mut Vec<Range<usize>>) {
         let Some(name) = name_before(text, sign) else {
             continue;
         };
+        // A default: `${TOKEN:-none}`.
+        if is_colon && text[..name.start].ends_with("${") {
+            continue;
+        }
         // A part of an ARN or a URN.
         if is_colon
             && !name.quoted
@@ -608,7 +612,15 @@ fn named(text: &str, prose: bool, found: &mut Vec<Range<usize>>) {
             continue;
         }
         let in_query = text[..name.start].ends_with(['?', '&']);
-        let said = says(name.text);
+        let said = match says(name.text) {
+            // `api key: …`
+            Says::Nothing if is_colon && name.text.eq_ignore_ascii_case("key") => {
+                let before = text[..name.start].trim_end_matches(' ');
+                let word = before.rsplit(|c: char| !c.is_ascii_alphanumeric()).next();
+                says(&format!("{}-key", word.unwrap_or_default()))
+            }
+            said => said,
+        };
         let mut start = sign + 1;
         // `=>`, `==`, `:=`
         start += usize::from(text[start..].starts_with(['>', '=']));
@@ -645,12 +657,28 @@ fn named(text: &str, prose: bool, found: &mut Vec<Range<usize>>) {
             continue;
         }
         let line = !prose && !in_query && begins_line(text, name.start) && !name.quoted;
+        if is_colon && !spaced && !name.quoted && is_tag(&name, &text[start..]) {
+            continue;
+        }
         let Some(secret) = value_of(text, start, &name, said, is_colon, spaced, line, prose) else {
             continue;
         };
         done = secret.end;
         found.push(secret);
     }
+}
+
+/// Whether a name and what is behind its colon are an image and its tag, or a host and its port.
+fn is_tag(name: &Name<'_>, rest: &str) -> bool {
+    let near = &rest[..rest.floor_char_boundary(128)];
+    let tag = &near[..run(near, 0, |c| {
+        c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_')
+    })];
+    let number = tag.trim_start_matches('v');
+    name.text.contains('/')
+        || number.starts_with(|c: char| c.is_ascii_digit())
+            && (number.contains('.') && number.split('.').take(2).all(|part| part.len() <= 4)
+                || number.len() <= 5 && number.chars().all(|c| c.is_ascii_digit()))
 }
 
 /// The credential behind a name and its sign, if it is one.
@@ -718,6 +746,7 @@ fn value_of(
             && body.matches('=').count() > body.matches("==").count();
         if !several && !semicolon {
             let end = start + body.trim_end().len();
+            let said = assigned(said, is_colon, &text[start..end]);
             return judge(text, said, start..end, true);
         }
     }
@@ -729,13 +758,23 @@ fn value_of(
     let word = &text[range.clone()];
     // In a sentence, what follows a colon is most often a word of a language.
     let certain = !is_colon || !spaced && name.quoted || !prose && name.quoted;
-    let certain = certain || said == Says::Credential && is_last_word(text, &range);
+    let glued = is_colon && !spaced && !STATES.contains(&word);
+    let certain = certain || said == Says::Credential && (glued || is_last_word(text, &range));
+    let said = assigned(said, is_colon, word);
     if !certain && said == Says::SecretOrName && is_object_name(word) {
         return None;
     }
     let secret = judge(text, said, range, certain)?;
     // All of it, where only its beginning was looked at.
     Some(secret.start..secret.end.max(value_at(text, start).end))
+}
+
+/// Who assigns gives the secret itself, if it is not plainly the name of an object.
+fn assigned(said: Says, is_colon: bool, value: &str) -> Says {
+    match said {
+        Says::SecretOrName if !is_colon && !value.contains(['-', '.']) => Says::Credential,
+        said => said,
+    }
 }
 
 /// What is said of a credential in one word.
@@ -999,8 +1038,8 @@ fn spoken(text: &str, found: &mut Vec<Range<usize>>) {
                 continue;
             }
             let mut start = run(text, at + word.len(), is_blank);
-            for filler in ["is ", "was ", "of ", "for "] {
-                if lower[start..].starts_with(filler) && !is_setting && filler != "for " {
+            for filler in ["is ", "was ", "of "] {
+                if lower[start..].starts_with(filler) && !is_setting {
                     start += filler.len();
                 }
             }
@@ -1010,9 +1049,10 @@ fn spoken(text: &str, found: &mut Vec<Range<usize>>) {
             let is = if *is_setting {
                 !value.is_empty() && (in_quotes || begins_line(text, at) || is_no_word(value))
             } else if word.starts_with("pass") {
-                is_no_word(value)
-                    && !value.contains(['(', '/'])
-                    && (!is_object_name(value) || !value.contains('-'))
+                in_quotes && !value.contains(' ')
+                    || is_no_word(value)
+                        && !value.contains(['(', '/'])
+                        && (!is_object_name(value) || !value.contains('-'))
             } else {
                 looks_random(value)
             };

@@ -82,7 +82,7 @@ const FILES: &[(&str, &str)] = &[
     ),
     (
         "run.sh",
-        "#!/bin/sh\nset -e\nexport PATH=/usr/local/bin:$PATH\nexport DB_PASSWORD=\"$(cat /run/secrets/db)\"\nexport TOKEN=${TOKEN:-}\nexec @ --token-file=/run/token --key-file /etc/tls/tls.key --password-stdin < /run/secrets/db\n",
+        "set -e\nexport PATH=/usr/local/bin:$PATH\nexport DB_PASSWORD=\"$(cat /run/secrets/db)\"\nexport TOKEN=${TOKEN:-}\nexec @ --token-file=/run/token --key-file /etc/tls/tls.key --password-stdin < /run/secrets/db\n",
     ),
     (
         "Corefile",
