@@ -171,7 +171,10 @@ impl Walker<'_> {
                     of_curl && matches!(text.as_str(), "-u" | "--user" | "-U" | "--proxy-user");
                 of_curl |= text.ends_with("curl");
                 after_flag = text.strip_prefix('-').is_some_and(|flag| {
-                    !flag.contains('=') && names::names_a_credential(flag.trim_start_matches('-'))
+                    let is_name =
+                        |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+                    flag.chars().all(is_name)
+                        && names::names_a_credential(flag.trim_start_matches('-'))
                 });
             }
             self.below(&step, |this| this.value(item, place));

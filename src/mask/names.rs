@@ -313,6 +313,7 @@ pub(super) fn says(name: &str) -> Says {
     while let [front @ .., last] = words
         && !front.is_empty()
         && DECORATIONS.contains(&last.as_str())
+        && !front.last().is_some_and(|word| word.starts_with("conn"))
     {
         words = front;
     }

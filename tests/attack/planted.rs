@@ -73,21 +73,24 @@ pub struct Planted {
 }
 
 impl Planted {
-    /// Whether a part of the secret is in a text, as it is or as it stands in a URL.
-    pub fn leaks_into(&self, text: &str) -> bool {
-        let pieces = |secret: &str| {
+    /// The parts of the secret, as it is and as it stands in a URL: each is as telling as all of it.
+    pub fn pieces(&self) -> Vec<String> {
+        let pieces = |secret: &str| -> Vec<String> {
             let signs: Vec<char> = secret.chars().collect();
             let pieces = signs.windows(PIECE.min(signs.len()));
-            pieces
-                .map(|piece| piece.iter().collect::<String>())
-                .any(|piece| text.contains(&piece))
+            pieces.map(|piece| piece.iter().collect()).collect()
         };
-        pieces(&self.secret) || pieces(&encoded(&self.secret))
+        [pieces(&self.secret), pieces(&encoded(&self.secret))].concat()
+    }
+
+    /// Whether a part of the secret is in a text.
+    pub fn leaks_into(&self, text: &str) -> bool {
+        self.pieces().iter().any(|piece| text.contains(piece))
     }
 }
 
 /// So many signs of a secret are a part of it.
-const PIECE: usize = 8;
+pub const PIECE: usize = 8;
 
 /// Tokens that say by their form what they are: who issues them, and what they look like.
 const TOKENS: &[(&str, &str)] = &[

@@ -1,6 +1,7 @@
 //! Secrets in everything that a cluster can say: none of them is printed, in no format, and a bundle
 //! whose secrets were masked is diagnosed like the hub that has them.
 
+use std::collections::HashSet;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -12,7 +13,7 @@ use kubectl_fleet_stage::kubefleet::{Concept, ObjectRef};
 use kubectl_fleet_stage::mask::mask;
 use serde_json::{Value, json};
 
-use super::planted::{self, Dice, Planted};
+use super::planted::{self, Dice, PIECE, Planted};
 use super::{ends, program, tries};
 
 fn fixtures() -> Vec<PathBuf> {
@@ -45,12 +46,7 @@ struct Garden {
 
 impl Garden {
     fn new(seed: u64) -> Self {
-        let mut secrets = planted::all(seed);
-        secrets.retain(|one| {
-            let mut object = one.object.clone();
-            mask(&mut object);
-            !one.leaks_into(&object.to_string())
-        });
+        let secrets = planted::all(seed);
         let sentences = (0..secrets.len()).filter(|at| sentence(&secrets[*at]).is_some());
         Self {
             sentences: sentences.collect(),
@@ -59,16 +55,27 @@ impl Garden {
         }
     }
 
+    /// Whether one is masked where nothing is around it.
+    fn is_found(&self, at: usize) -> bool {
+        let mut object = self.secrets[at].object.clone();
+        mask(&mut object);
+        !self.secrets[at].leaks_into(&object.to_string())
+    }
+
     fn sentence(&mut self, planted: &mut Vec<usize>) -> String {
-        let at = *self.dice.pick(&self.sentences);
-        planted.push(at);
-        sentence(&self.secrets[at]).unwrap_or_default().to_owned()
+        loop {
+            let at = *self.dice.pick(&self.sentences);
+            if self.is_found(at) {
+                planted.push(at);
+                return sentence(&self.secrets[at]).unwrap_or_default().to_owned();
+            }
+        }
     }
 
     fn object(&mut self, planted: &mut Vec<usize>) -> Value {
         loop {
             let at = self.dice.roll(self.secrets.len());
-            if self.secrets[at].object["apiVersion"].is_string() {
+            if self.secrets[at].object["apiVersion"].is_string() && self.is_found(at) {
                 planted.push(at);
                 return self.secrets[at].object.clone();
             }
@@ -149,9 +156,15 @@ fn targets(bundle: &Bundle) -> Vec<ObjectRef> {
 /// The leaks of what was planted into a text, folded or not.
 fn leaks<'g>(garden: &'g Garden, planted: &[usize], text: &str) -> Vec<&'g Planted> {
     let joined: String = text.split_whitespace().collect();
+    let windows = text.as_bytes().windows(PIECE);
+    let windows: HashSet<&[u8]> = windows.chain(joined.as_bytes().windows(PIECE)).collect();
+    let is_there = |piece: &String| match piece.len() {
+        PIECE => windows.contains(piece.as_bytes()),
+        _ => joined.contains(piece),
+    };
     let secrets = planted.iter().map(|at| &garden.secrets[*at]);
     secrets
-        .filter(|one| one.leaks_into(text) || one.leaks_into(&joined))
+        .filter(|one| one.pieces().iter().any(is_there))
         .collect()
 }
 
@@ -276,6 +289,10 @@ fn masked_objects_are_diagnosed_like_those_that_they_were() {
 #[test]
 fn what_controllers_write_is_read_as_it_is() {
     for fixture in fixtures() {
+        // One that was made with a password in it.
+        if fixture.ends_with("lists/payments.yaml") {
+            continue;
+        }
         for document in documents(&fixture) {
             let mut masked = document.clone();
             let found = mask(&mut masked);
