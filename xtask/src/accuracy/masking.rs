@@ -124,16 +124,20 @@ fn write(
          | what is counted | number | right |\n|---|---|---|\n\
          | planted secrets: {kinds} kinds in places | {} | {} masked |\n\
          | values of objects that were made up without secrets | {} | {} left as they are |\n\
-         | values of recorded and written objects of this repository | {} | {} left as they are |\n\n\
+         | values of recorded and written objects of this repository | over {} | {} left as they are |\n\n\
          Planted are tokens as their issuers make them and random passwords under names that say what they \
          are, in conditions, events, variables, arguments, annotations, ConfigMaps, Works, Secrets, patches \
          and logs. Their values are random. A secret counts as masked when no 8 signs of it in a row are left. \
-         A value counts as left when not a sign of it is changed; the data of Secrets is not counted.\n",
+         A value counts as left when not a sign of it is changed; the data of Secrets is not counted.\n\n\
+         What is planted stands in tests/attack/planted.rs and was written with the rules in mind: a kind of \
+         credential that neither knows is not counted. What is missed under a name like `*_CREDS` looks like the \
+         name of a Secret: small letters with dashes.\n",
         secrets.all,
         secrets.share(),
         made.all,
         made.share(),
-        kept.all,
+        // Not anew for every fixture.
+        kept.all / 10_000 * 10_000,
         kept.share(),
     );
     for (title, wrong) in [
