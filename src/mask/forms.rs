@@ -289,9 +289,14 @@ pub const ADDRESSES: &[Form] = &[
     ("hooks.mattermost.com/hooks/", Of::Path, 20),
 ];
 
+/// What is on one side of a middle: of what it is made, how much there is at least and at most.
+type Side = (Of, usize, usize);
+/// The middle of a token, what comes before it, and what behind it.
+pub type Middle = (&'static str, Side, Side);
+
 /// Tokens that are known by what is in their middle: what comes before it and how much of it, and
 /// the same behind it.
-pub const MIDDLES: &[(&str, (Of, usize, usize), (Of, usize, usize))] = &[
+pub const MIDDLES: &[Middle] = &[
     // The secret of an application in Entra ID
     ("Q~", (Of::Dotted, 4, 4), (Of::Dotted, 31, 40)),
     // Terraform Cloud
@@ -327,7 +332,7 @@ pub fn token(text: &str, start: usize, form: Form) -> Result<Range<usize>, usize
     let made_of = &text[body..end];
     // A longer word of hexadecimal digits, of capitals or of small letters is another thing.
     let goes_on = text[end..].starts_with(|c: char| c.is_ascii_alphanumeric());
-    let fits = made_of.len() >= least && !(goes_on && !matches!(of, Of::Path));
+    let fits = made_of.len() >= least && (!goes_on || matches!(of, Of::Path));
     // Of capitals alone, the length tells.
     let exact = matches!(of, Of::Upper) && made_of.len() == least;
     if fits && (exact || is_mixed(made_of)) {
@@ -347,11 +352,7 @@ pub fn address(text: &str, start: usize, form: Form) -> Option<Range<usize>> {
 }
 
 /// The token around its middle.
-pub fn around(
-    text: &str,
-    start: usize,
-    (middle, before, behind): (&str, (Of, usize, usize), (Of, usize, usize)),
-) -> Option<Range<usize>> {
+pub fn around(text: &str, start: usize, (middle, before, behind): Middle) -> Option<Range<usize>> {
     let (of, least, most) = before;
     let mut begin = start;
     for (at, c) in text[..start].char_indices().rev().take(most) {

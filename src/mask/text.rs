@@ -138,7 +138,7 @@ pub(super) fn is_suspect(text: &str) -> bool {
 pub(super) fn secrets(text: &str, prose: bool) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let Some(leads) = LEADS.as_ref() else {
-        return vec![0..text.len()];
+        return std::iter::once(0..text.len()).collect();
     };
     let (mut names, mut data, mut keys) = (false, false, false);
     // Where forms were looked for in vain, and where flags of programs were read.
@@ -682,7 +682,7 @@ fn is_tag(name: &Name<'_>, rest: &str) -> bool {
 }
 
 /// The credential behind a name and its sign, if it is one.
-#[allow(clippy::too_many_arguments)] // what is known of one place
+#[allow(clippy::too_many_arguments, clippy::fn_params_excessive_bools)] // what is known of one place
 fn value_of(
     text: &str,
     start: usize,

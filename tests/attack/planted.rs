@@ -1,6 +1,8 @@
 //! Planted secrets: credentials of many kinds in the places where clusters have them. The values
 //! are random, so that no rule can know them; the same seed gives the same.
 
+#![allow(clippy::needless_pass_by_value)] // `json!` borrows what it is given
+
 use serde_json::{Value, json};
 
 /// Random numbers that are the same every time (SplitMix64).
@@ -49,17 +51,16 @@ impl Dice {
                 _ => "abcdefghijkmnopqrstuvwxyz",
             };
             let text = self.some(of, many);
-            // Random text that happens to be all letters is no realistic token.
             out.push_str(&text);
             rest = after;
         }
         out + rest
     }
+}
 
-    fn base64(&mut self, plain: &str) -> String {
-        use base64::Engine;
-        base64::engine::general_purpose::STANDARD.encode(plain)
-    }
+fn in_base64(plain: &str) -> String {
+    use base64::Engine;
+    base64::engine::general_purpose::STANDARD.encode(plain)
 }
 
 /// A secret somewhere.
@@ -801,7 +802,7 @@ fn others(dice: &mut Dice, planted: &mut Vec<Planted>) {
     }
     let mut pair = |place, make: &dyn Fn(&str) -> Value| {
         let password = dice.fill("app:{A18}");
-        let secret = dice.base64(&password);
+        let secret = in_base64(&password);
         planted.push(Planted {
             kind: "user and password in base64".to_owned(),
             place,
@@ -838,7 +839,7 @@ fn others(dice: &mut Dice, planted: &mut Vec<Planted>) {
         let pem =
             format!("-----BEGIN {kind}PRIVATE KEY-----\n{body}\n-----END {kind}PRIVATE KEY-----\n");
         let line = body.lines().nth(1).unwrap_or_default().to_owned();
-        let encoded = dice.base64(&pem);
+        let encoded = in_base64(&pem);
         let middle = encoded[100..160].to_owned();
         let kind = format!("{kind}private key");
         let mut plant = |place, object: Value, secret: &str| {

@@ -135,10 +135,8 @@ fn documents(path: &Path) -> Vec<Value> {
 
 /// JSON is YAML, and keeps every sign as it is.
 fn bundle_of(documents: &[Value]) -> String {
-    documents
-        .iter()
-        .map(|one| format!("---\n{one}\n"))
-        .collect()
+    let documents: Vec<_> = documents.iter().map(Value::to_string).collect();
+    format!("---\n{}\n", documents.join("\n---\n"))
 }
 
 fn read(text: &str) -> Option<Bundle> {
