@@ -1,11 +1,13 @@
 //! From what was given on the command line to texts: files, directories, gzip, archives.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 
+use super::budget::Budget;
 use super::error::{Place, ReadError};
 
 /// One thing to read.
@@ -25,9 +27,6 @@ impl std::fmt::Debug for Input {
     }
 }
 
-/// The most text that one input may hold: beyond it is no bundle, but an unpacked bomb.
-const MAX_BYTES: u64 = 512 << 20;
-
 /// How deeply directories may nest, and how often data may be packed.
 const MAX_DEPTH: usize = 32;
 const MAX_PACKED: usize = 3;
@@ -36,19 +35,23 @@ const MAX_PACKED: usize = 3;
 const TEXTS: [&str; 4] = [".yaml", ".yml", ".json", ".ndjson"];
 const PACKED: [&str; 3] = [".gz", ".tgz", ".tar"];
 
-/// Receives one text after the other.
-pub(super) type Sink<'s> = dyn FnMut(&Place, Vec<u8>) -> Result<(), ReadError> + 's;
+/// Receives one text after the other, and what may be read.
+pub(super) type Sink<'s> = dyn FnMut(&Place, &[u8], &mut Budget) -> Result<(), ReadError> + 's;
 
 /// Reads an input and hands its texts on, in an order that depends on their names only.
-pub(super) fn read(input: Input, sink: &mut Sink<'_>) -> Result<(), ReadError> {
+pub(super) fn read(
+    input: Input,
+    budget: &mut Budget,
+    sink: &mut Sink<'_>,
+) -> Result<(), ReadError> {
     match input {
         Input::Stdin(reader) => {
             let place = Place {
                 file: "standard input".to_owned(),
                 member: None,
             };
-            let bytes = limited(reader, &place, 0)?;
-            unpack(&place, bytes, 0, sink)
+            let bytes = limited(reader, &place, 0, budget)?;
+            unpack(&place, bytes.into(), 0, budget, sink)
         }
         Input::Path(path) => {
             let place = file(&path);
@@ -62,7 +65,7 @@ pub(super) fn read(input: Input, sink: &mut Sink<'_>) -> Result<(), ReadError> {
                 }
             })?;
             if !metadata.is_dir() {
-                return open(&path, metadata.len(), sink);
+                return open(&path, metadata.len(), budget, sink);
             }
             let mut files = Vec::new();
             list(&path, 0, &mut files)?;
@@ -79,7 +82,7 @@ pub(super) fn read(input: Input, sink: &mut Sink<'_>) -> Result<(), ReadError> {
             }
             files
                 .iter()
-                .try_for_each(|(path, size)| open(path, *size, sink))
+                .try_for_each(|(path, size)| open(path, *size, budget, sink))
         }
     }
 }
@@ -126,28 +129,26 @@ fn wanted(name: &str, endings: &[&str]) -> bool {
     endings.iter().any(|ending| name.ends_with(ending))
 }
 
-fn open(path: &Path, size: u64, sink: &mut Sink<'_>) -> Result<(), ReadError> {
+fn open(path: &Path, size: u64, budget: &mut Budget, sink: &mut Sink<'_>) -> Result<(), ReadError> {
     let place = file(path);
     let reader =
         fs::File::open(path).map_err(|error| ReadError::io(&place, "cannot be opened", error))?;
-    let bytes = limited(reader, &place, size)?;
-    unpack(&place, bytes, 0, sink)
+    let bytes = limited(reader, &place, size, budget)?;
+    unpack(&place, bytes.into(), 0, budget, sink)
 }
 
 /// Everything that a reader delivers, up to the limit.
-fn limited(reader: impl Read, place: &Place, size: u64) -> Result<Vec<u8>, ReadError> {
-    limited_to(MAX_BYTES, reader, place, size)
-}
-
-fn limited_to(
-    most: u64,
+fn limited(
     reader: impl Read,
     place: &Place,
     size: u64,
+    budget: &mut Budget,
 ) -> Result<Vec<u8>, ReadError> {
-    let mut bytes = Vec::with_capacity(usize::try_from(size.min(most)).unwrap_or(0) + 1);
+    let most = budget.left();
+    let room = usize::try_from(size.min(most)).unwrap_or(0);
+    let mut bytes = Vec::with_capacity(room.saturating_add(1));
     reader
-        .take(most + 1)
+        .take(most.saturating_add(1))
         .read_to_end(&mut bytes)
         .map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => {
@@ -161,20 +162,18 @@ fn limited_to(
             _ => ReadError::io(place, "cannot be read", error),
         })?;
     if bytes.len() as u64 > most {
-        return Err(ReadError::new(
-            place,
-            format!("more than {} MiB of text: this is no bundle", most >> 20),
-        )
-        .hint("give only the objects of one rollout, as `kubectl fleet-stage collect` does"));
+        return Err(budget.too_long(place));
     }
+    budget.take(bytes.len());
     Ok(bytes)
 }
 
 /// Hands on a text, or the texts in an archive.
 fn unpack(
     place: &Place,
-    bytes: Vec<u8>,
+    bytes: Cow<'_, [u8]>,
     depth: usize,
+    budget: &mut Budget,
     sink: &mut Sink<'_>,
 ) -> Result<(), ReadError> {
     let is_gzip = bytes.starts_with(&[0x1f, 0x8b]);
@@ -186,13 +185,13 @@ fn unpack(
         ));
     }
     if is_gzip {
-        let text = limited(MultiGzDecoder::new(bytes.as_slice()), place, 0)?;
+        let text = limited(MultiGzDecoder::new(&*bytes), place, 0, budget)?;
         drop(bytes);
-        unpack(place, text, depth + 1, sink)
+        unpack(place, text.into(), depth + 1, budget, sink)
     } else if is_tar {
-        members(place, &bytes, depth, sink)
+        members(place, &bytes, depth, budget, sink)
     } else {
-        sink(place, bytes)
+        sink(place, &bytes, budget)
     }
 }
 
@@ -201,6 +200,7 @@ fn members(
     place: &Place,
     bytes: &[u8],
     depth: usize,
+    budget: &mut Budget,
     sink: &mut Sink<'_>,
 ) -> Result<(), ReadError> {
     let damaged = |error| {
@@ -257,22 +257,27 @@ fn members(
                 None => name,
             }),
         };
-        unpack(&member, content.to_vec(), depth + 1, sink)?;
+        unpack(&member, content.into(), depth + 1, budget, sink)?;
     }
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::budget::Limits;
     use super::*;
 
     #[test]
     fn endless_input_ends_at_the_limit() {
         let place = Place::default();
-        let read = |bytes| limited_to(3 << 20, io::repeat(b'x').take(bytes), &place, 0);
+        let mut budget = Budget::new(Limits::new(4 << 20));
+        let mut read = |bytes| limited(io::repeat(b'x').take(bytes), &place, 0, &mut budget);
         assert_eq!(read(3 << 20).unwrap().len(), 3 << 20);
+        // All inputs together.
         let error = read(u64::MAX).unwrap_err();
-        assert_eq!(error.message, "more than 3 MiB of text: this is no bundle");
+        let message = "all files together hold more than 4Mi, unpacked";
+        assert_eq!(error.message, message);
+        assert!(error.hint.unwrap().ends_with("--max-input 16Mi"));
     }
 
     #[test]

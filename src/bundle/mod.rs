@@ -4,6 +4,7 @@
 //! read the same way: files, directories, gzip and tar archives, in any order and any number. Broken
 //! syntax is an error with its place; an odd field costs that field.
 
+mod budget;
 mod clock;
 mod duplicates;
 mod error;
@@ -20,15 +21,17 @@ use std::ops::Range;
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 
+pub use budget::{Limits, parse as parse_size};
 pub use error::{Place, ReadError};
 pub use header::BundleTarget;
 pub use input::Input;
 
 use crate::inventory::source::{Answer, HubFacts, Outcome, Query, Source, Which};
-use crate::kubefleet::object::{Object, Parsed};
+use crate::kubefleet::object::{Body, Object, Parsed};
 use crate::kubefleet::scope::ObjectRef;
 use crate::kubefleet::{Concept, Kind};
 use crate::member::{Errand, Look};
+use budget::Budget;
 use header::Header;
 
 /// Objects that were read from files, and what their headers say of what is missing.
@@ -59,23 +62,40 @@ pub struct Bundle {
     pub looks: BTreeMap<String, Look>,
     /// Which objects have a label, by its value; filled when a query first asks for the label.
     labels: HashMap<(Kind, &'static str), HashMap<String, Vec<usize>>>,
+    /// Which runs there are on a placement, by its name; filled when that is first asked for.
+    runs_on: HashMap<Kind, HashMap<String, Vec<usize>>>,
 }
+
+/// How many things are said of files, at most: thousands are as bad as none.
+const MAX_WARNINGS: usize = 100;
 
 /// Reads inputs into one bundle.
 pub fn read(inputs: Vec<Input>) -> Result<Bundle, ReadError> {
-    read_keeping(inputs, &[])
+    read_within(inputs, &[], Limits::default())
 }
 
-/// The same; the objects of the concepts to `keep` keep their text.
-pub fn read_keeping(inputs: Vec<Input>, keep: &'static [Concept]) -> Result<Bundle, ReadError> {
+/// The same, within limits; the objects of the concepts to `keep` keep their text.
+pub fn read_within(
+    inputs: Vec<Input>,
+    keep: &'static [Concept],
+    limits: Limits,
+) -> Result<Bundle, ReadError> {
+    let mut budget = Budget::new(limits);
     let mut all = Parsed::default();
     let mut headers = Vec::new();
     let mut warnings = Vec::new();
     let mut places = Vec::new();
     let mut member_documents = Vec::new();
     for input in inputs {
-        input::read(input, &mut |place, bytes| {
-            let mut read = text::read(place, bytes, keep)?;
+        input::read(input, &mut budget, &mut |place, bytes, budget| {
+            let meter = &budget.meter;
+            let mut read = text::read(place, bytes, keep, meter).map_err(|error| {
+                if meter.is_over() {
+                    budget.too_large(place)
+                } else {
+                    error
+                }
+            })?;
             warnings.append(&mut read.warnings);
             let own = std::mem::take(&mut read.parsed.own);
             let mut expected = None;
@@ -87,8 +107,11 @@ pub fn read_keeping(inputs: Vec<Input>, keep: &'static [Concept]) -> Result<Bund
                     }
                     headers.push(header);
                 } else if kind == members::KIND {
+                    let name = place.to_string().len();
+                    let room = meter.charge(name).map_err(|_| budget.too_large(place));
+                    room?;
                     member_documents.push((place.clone(), fields));
-                } else if kind != write::CONTROLLER_LOG {
+                } else if kind != write::CONTROLLER_LOG && warnings.len() < MAX_WARNINGS {
                     // The hub agent's lines are for people.
                     warnings.push(format!("{place}: passed over a document of kind `{kind}`"));
                 }
@@ -101,6 +124,7 @@ pub fn read_keeping(inputs: Vec<Input>, keep: &'static [Concept]) -> Result<Bund
                 )
                 .hint("collect or copy it again"));
             }
+            warnings.truncate(MAX_WARNINGS);
             places.push(place.clone());
             all.absorb(read.parsed);
             Ok(())
@@ -142,6 +166,7 @@ pub fn read_keeping(inputs: Vec<Input>, keep: &'static [Concept]) -> Result<Bund
         looks,
         warnings,
         labels: HashMap::new(),
+        runs_on: HashMap::new(),
     })
 }
 
@@ -277,6 +302,29 @@ impl Bundle {
             .map_or(&[], Vec::as_slice)
     }
 
+    /// The runs on a placement, of those that are asked for.
+    fn runs_on(&mut self, query: &Query, placement: &str) -> Vec<Object> {
+        let kind = query.kind;
+        let range = self.range(|object| object.kind.cmp(&kind));
+        let objects = &self.objects;
+        let places = self.runs_on.entry(kind).or_insert_with(|| {
+            let mut places: HashMap<String, Vec<usize>> = HashMap::new();
+            for place in range {
+                if let Body::Run(run) = &objects[place].body {
+                    let on = run.spec.placement.clone();
+                    places.entry(on).or_default().push(place);
+                }
+            }
+            places
+        });
+        let places = places.get(placement).map_or(&[][..], Vec::as_slice);
+        let found = places.iter().map(|place| &objects[*place]);
+        found
+            .filter(|object| query.matches(object))
+            .cloned()
+            .collect()
+    }
+
     fn matching(&mut self, query: &Query) -> Vec<Object> {
         let kind = query.kind;
         match &query.which {
@@ -317,11 +365,23 @@ impl Bundle {
 
 impl Source for Bundle {
     fn answer(&mut self, queries: &[Query]) -> Vec<Answer> {
+        self.answer_around(queries, None)
+    }
+
+    fn answer_around(&mut self, queries: &[Query], placement: Option<&str>) -> Vec<Answer> {
         queries
             .iter()
-            .map(|query| Answer {
-                objects: self.matching(query),
-                outcome: self.outcome(query.kind).clone(),
+            .map(|query| {
+                let runs = query.kind.concept() == Concept::UpdateRun
+                    && matches!(query.which, Which::All { label: None, .. });
+                let objects = match placement.filter(|_| runs) {
+                    Some(placement) => self.runs_on(query, placement),
+                    None => self.matching(query),
+                };
+                Answer {
+                    objects,
+                    outcome: self.outcome(query.kind).clone(),
+                }
             })
             .collect()
     }

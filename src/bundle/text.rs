@@ -1,14 +1,15 @@
 //! One text into objects: which of YAML and JSON it is, where its documents start, and what it is
 //! when it is neither.
 
-use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer};
+use std::borrow::Cow;
+
 use serde_json::value::RawValue;
 
 use super::error::{Place, ReadError};
 use super::yaml;
 use crate::kubefleet::Concept;
-use crate::kubefleet::object::{DocumentSeed, Parsed};
+use crate::kubefleet::meter::{Meter, Over};
+use crate::kubefleet::object::Parsed;
 
 /// What a text held, and what should be said about it.
 #[derive(Debug, Default)]
@@ -20,8 +21,9 @@ pub(super) struct Read {
 /// Reads a whole text; objects of the concepts to `keep` keep their text.
 pub(super) fn read(
     place: &Place,
-    bytes: Vec<u8>,
+    bytes: &[u8],
     keep: &'static [Concept],
+    meter: &Meter,
 ) -> Result<Read, ReadError> {
     let text = decode(place, bytes)?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
@@ -38,14 +40,16 @@ pub(super) fn read(
     }
     let mut read = Read::default();
     if is_json(text) {
-        match json(text, keep) {
+        match json(text, keep, meter) {
             Ok(parsed) => read.parsed = parsed,
             // JSON documents between YAML's separators.
-            Err(_) if text.contains("\n---") => documents(place, text, keep, &mut read)?,
+            Err(_) if text.contains("\n---") && !meter.is_over() => {
+                documents(place, text, (keep, meter), &mut read)?;
+            }
             Err(error) => return Err(json_error(place, text, &error)),
         }
     } else {
-        documents(place, text, keep, &mut read)?;
+        documents(place, text, (keep, meter), &mut read)?;
     }
     let parsed = &read.parsed;
     if parsed.not_objects > 0 {
@@ -72,8 +76,8 @@ pub(super) fn count(number: usize, what: &str) -> String {
 }
 
 /// The bytes as text: UTF-8, or UTF-16 with a byte order mark, as PowerShell's `>` writes it.
-fn decode(place: &Place, bytes: Vec<u8>) -> Result<String, ReadError> {
-    if let Some(what) = packed(&bytes) {
+fn decode<'b>(place: &Place, bytes: &'b [u8]) -> Result<Cow<'b, str>, ReadError> {
+    if let Some(what) = packed(bytes) {
         return Err(ReadError::new(place, format!("{what}, which is not read"))
             .hint("unpack it and give the directory or the files"));
     }
@@ -81,21 +85,22 @@ fn decode(place: &Place, bytes: Vec<u8>) -> Result<String, ReadError> {
         Some([0xff, 0xfe]) => u16::from_le_bytes,
         Some([0xfe, 0xff]) => u16::from_be_bytes,
         _ => {
-            return String::from_utf8(bytes).map_err(|error| {
-                let valid = error.utf8_error().valid_up_to();
-                let start = String::from_utf8_lossy(&error.as_bytes()[..valid]);
-                let (line, column) = line_and_column(&start, start.len());
-                ReadError::new(place, "not text in UTF-8")
-                    .at(line, column)
-                    .hint("save it as UTF-8, or run the command that wrote it again")
-            });
+            return std::str::from_utf8(bytes)
+                .map(Cow::Borrowed)
+                .map_err(|error| {
+                    let start = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
+                    let (line, column) = line_and_column(&start, start.len());
+                    ReadError::new(place, "not text in UTF-8")
+                        .at(line, column)
+                        .hint("save it as UTF-8, or run the command that wrote it again")
+                });
         }
     };
     let (pairs, rest) = bytes[2..].as_chunks::<2>();
     let text: Result<String, _> =
         char::decode_utf16(pairs.iter().map(|pair| order(*pair))).collect();
     match text {
-        Ok(text) if rest.is_empty() => Ok(text),
+        Ok(text) if rest.is_empty() => Ok(Cow::Owned(text)),
         _ => Err(ReadError::new(place, "not text: broken UTF-16")
             .hint("save it as UTF-8, or run the command that wrote it again")),
     }
@@ -137,31 +142,21 @@ fn is_json(text: &str) -> bool {
             })
 }
 
-/// One value of a JSON stream.
-struct Document(Parsed);
-
-impl<'de> Deserialize<'de> for Document {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut parsed = Parsed::default();
-        DocumentSeed::new(&mut parsed).deserialize(deserializer)?;
-        Ok(Self(parsed))
-    }
-}
-
 /// One JSON value, or any number of them one after the other.
-fn json(text: &str, keep: &'static [Concept]) -> Result<Parsed, serde_json::Error> {
-    let mut all = Parsed::keeping(keep);
-    let reader = serde_json::Deserializer::from_str(text);
-    if keep.is_empty() {
-        for document in reader.into_iter::<Document>() {
-            all.absorb(document?.0);
-        }
-        return Ok(all);
+fn json(text: &str, keep: &'static [Concept], meter: &Meter) -> Result<Parsed, serde_json::Error> {
+    let before = meter.spent();
+    let mut first = Parsed::keeping(keep, meter);
+    let mut reader = serde_json::Deserializer::from_str(text);
+    first.document(&mut reader)?;
+    if reader.end().is_ok() {
+        return Ok(first);
     }
-    // A stream's values cannot be told what to keep: they are cut out first.
-    for document in reader.into_iter::<&RawValue>() {
-        let mut reader = serde_json::Deserializer::from_str(document?.get());
-        DocumentSeed::new(&mut all).deserialize(&mut reader)?;
+    // A stream's values cannot be told what they are read into: they are cut out first.
+    drop(first);
+    meter.give_back(before);
+    let mut all = Parsed::keeping(keep, meter);
+    for document in serde_json::Deserializer::from_str(text).into_iter::<&RawValue>() {
+        all.document(&mut serde_json::Deserializer::from_str(document?.get()))?;
     }
     Ok(all)
 }
@@ -191,10 +186,10 @@ fn json_error(place: &Place, text: &str, error: &serde_json::Error) -> ReadError
 fn documents(
     place: &Place,
     text: &str,
-    keep: &'static [Concept],
+    (keep, meter): (&'static [Concept], &Meter),
     read: &mut Read,
 ) -> Result<(), ReadError> {
-    let chunks = split(text);
+    let chunks = split(text, meter).map_err(|over| ReadError::new(place, over.to_string()))?;
     let count = chunks.len();
     for (number, document) in chunks.into_iter().enumerate() {
         let body = document.text;
@@ -213,7 +208,7 @@ fn documents(
         }
         let inner = body.strip_prefix("---").unwrap_or(body);
         if is_json(inner) {
-            match json(inner, keep) {
+            match json(inner, keep, meter) {
                 Ok(parsed) => {
                     read.parsed.absorb(parsed);
                     continue;
@@ -226,7 +221,7 @@ fn documents(
                 }
             }
         }
-        let parsed = yaml::parse(body, keep)
+        let parsed = yaml::parse(body, keep, meter)
             .map_err(|fault| yaml_error(place, text, &document, number + 1 == count, &fault))?;
         if parsed.unnamed_lists > 0 {
             return Err(ReadError::new(
@@ -270,7 +265,7 @@ struct Chunk<'t> {
 
 /// Cuts a stream at its `---` and `...` lines. A `---` line stays with the document that follows;
 /// directives and comments before it do too.
-fn split(text: &str) -> Vec<Chunk<'_>> {
+fn split<'t>(text: &'t str, meter: &Meter) -> Result<Vec<Chunk<'t>>, Over> {
     let mut documents = Vec::new();
     let (mut start, mut start_line) = (0, 1);
     // Whether there is content between `start` and the current line.
@@ -283,6 +278,7 @@ fn split(text: &str) -> Vec<Chunk<'_>> {
         };
         if marker("---") {
             if content {
+                meter.charge(3 * size_of::<Chunk<'_>>())?;
                 documents.push(Chunk {
                     line: start_line,
                     text: &text[start..offset],
@@ -292,6 +288,7 @@ fn split(text: &str) -> Vec<Chunk<'_>> {
             content = true;
         } else if marker("...") {
             if content {
+                meter.charge(3 * size_of::<Chunk<'_>>())?;
                 documents.push(Chunk {
                     line: start_line,
                     text: &text[start..offset],
@@ -308,7 +305,7 @@ fn split(text: &str) -> Vec<Chunk<'_>> {
         line: start_line,
         text: &text[start..],
     });
-    documents
+    Ok(documents)
 }
 
 /// What kubectl's own words on standard output or error mean.
@@ -426,7 +423,8 @@ mod tests {
     #[test]
     fn documents_keep_their_lines_and_lose_nothing() {
         let text = "# a\n%YAML 1.2\n--- # b\nc: 1\n...\n\nd: 2\n---\n---e: 3\n----\n--- |\n f\n";
-        let found: Vec<_> = split(text)
+        let found: Vec<_> = split(text, &Meter::default())
+            .unwrap()
             .iter()
             .map(|chunk| (chunk.line, chunk.text))
             .collect();

@@ -111,7 +111,10 @@ pub fn run(
         None => None,
     };
     let strategy = match (&args.strategy_file, named) {
-        (Some(path), named) => file::read(path, named.as_deref(), &scope, ui)?,
+        (Some(path), named) => {
+            let limits = args.input.limits();
+            file::read(path, named.as_deref(), &scope, limits, ui)?
+        }
         (None, Some(name)) => StrategyChoice::Named(name),
         (None, None) => return Err(Error::usage("say by which strategy: --strategy NAME")),
     };

@@ -34,6 +34,10 @@ pub struct Input {
     /// repeated
     #[arg(short = 'f', long = "filename", value_name = "PATH")]
     pub files: Vec<PathBuf>,
+    /// Read at most so much of all files together, unpacked: a number of bytes, or such as 1Gi
+    /// [default: 256Mi]
+    #[arg(long, value_name = "SIZE", value_parser = bundle::parse_size)]
+    pub max_input: Option<u64>,
     /// The moment to judge for, as RFC 3339 [default: now; with -f when the objects were collected,
     /// else the newest time in them]
     #[arg(long, value_name = "TIME")]
@@ -49,6 +53,14 @@ impl Input {
         } else {
             self.clone()
         }
+    }
+}
+
+impl Input {
+    /// How much may be read.
+    pub fn limits(&self) -> bundle::Limits {
+        self.max_input
+            .map_or_else(bundle::Limits::default, bundle::Limits::new)
     }
 }
 
@@ -127,7 +139,7 @@ pub fn open_keeping(
         let hub = connect(global, None, ui)?;
         return Ok(of_hub(hub, input.now.unwrap_or_else(clock), command, clock));
     }
-    let bundle = bundle::read_keeping(inputs(input, ui)?, keep)?;
+    let bundle = bundle::read_within(inputs(input, ui)?, keep, input.limits())?;
     for warning in &bundle.warnings {
         ui.warning(warning);
     }
@@ -605,10 +617,14 @@ impl Reading {
 
 impl Source for Reading {
     fn answer(&mut self, queries: &[Query]) -> Vec<Answer> {
+        self.answer_around(queries, None)
+    }
+
+    fn answer_around(&mut self, queries: &[Query], placement: Option<&str>) -> Vec<Answer> {
         match &mut self.place {
-            Place::Hub(hub) => hub.answer(queries),
+            Place::Hub(hub) => hub.answer_around(queries, placement),
             Place::Files(bundle) => {
-                let answers = bundle.answer(queries);
+                let answers = bundle.answer_around(queries, placement);
                 if !bundle.duplicates.is_empty() {
                     let objects = answers.iter().flat_map(|answer| &answer.objects);
                     let names: Vec<_> = objects.map(Object::reference).collect();

@@ -353,10 +353,8 @@ impl Gathered<'_> {
             for object in &answer.objects {
                 if let Some(item) = pick(object) {
                     let meta = object.body.meta();
-                    items.insert(
-                        (meta.namespace.clone(), meta.name.clone()),
-                        Arc::clone(item),
-                    );
+                    let name = (meta.namespace.as_str(), meta.name.as_str());
+                    items.insert(name, Arc::clone(item));
                 }
             }
         }

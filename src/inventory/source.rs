@@ -162,6 +162,12 @@ pub trait Source {
     /// Answers one round: as many answers as queries, in their order.
     fn answer(&mut self, queries: &[Query]) -> Vec<Answer>;
 
+    /// The same for what is around one placement: of all runs, those on others may be left out. A
+    /// source that holds thousands of runs need not hand all of them out for each.
+    fn answer_around(&mut self, queries: &[Query], _placement: Option<&str>) -> Vec<Answer> {
+        self.answer(queries)
+    }
+
     /// Looks into the member clusters themselves. Clusters that nobody asked to look into are
     /// left out, which for most sources are all; those that were to be looked into in vain say why.
     fn look(&mut self, _errands: &[Errand]) -> BTreeMap<String, Look> {

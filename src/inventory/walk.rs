@@ -86,8 +86,17 @@ impl Walk {
             if round.is_empty() {
                 return;
             }
-            let answers = source.answer(&round);
+            let placement = self.placement_meant();
+            let answers = source.answer_around(&round, placement.as_deref());
             self.absorb(round, answers);
+        }
+    }
+
+    /// The placement around which everything is, as far as it is known yet.
+    fn placement_meant(&self) -> Option<String> {
+        match self.target.kind.concept() {
+            Concept::Placement => Some(self.target.name.clone()),
+            _ => self.placement_name(),
         }
     }
 

@@ -9,6 +9,7 @@ pub mod kind;
 pub mod member;
 pub mod messages;
 pub mod meta;
+pub mod meter;
 pub mod names;
 pub mod object;
 pub mod overrides;

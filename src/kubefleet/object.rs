@@ -15,6 +15,7 @@ use super::binding::Binding;
 use super::kind::{Concept, Kind};
 use super::member::MemberCluster;
 use super::meta::ObjectMeta;
+use super::meter::{Meter, Metered};
 use super::overrides::OverrideSnapshot;
 use super::placement::Placement;
 use super::run::UpdateRun;
@@ -40,6 +41,13 @@ macro_rules! objects {
                     Arc::make_mut(run).fill_in();
                 }
                 Ok(body)
+            }
+
+            /// What an object of this concept takes, beside what its fields hold elsewhere.
+            const fn size(concept: Concept) -> usize {
+                match concept {
+                    $( $(Concept::$concept)|+ => size_of::<$ty>(), )*
+                }
             }
 
             /// The object's metadata.
@@ -112,7 +120,12 @@ pub struct Parsed {
     keep: &'static [Concept],
     /// The texts that were kept, as JSON, each behind the object that was read from it.
     pub texts: Vec<(Object, Box<RawValue>)>,
+    /// What all of it takes.
+    meter: Meter,
 }
+
+/// What the record of a document takes that is not read further.
+const PASSED: usize = 160;
 
 /// The API version of our own documents.
 pub const OWN_API_VERSION: &str = "kubectl-fleet-stage/v1";
@@ -189,6 +202,7 @@ impl<'de> Visitor<'de> for DocumentSeed<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let (mut api_version, mut kind) = self.inherited.unwrap_or_default();
+        let meter = self.parsed.meter.clone();
         // What came before the kind was known; nothing in what kubectl and the API server print.
         let mut early: Vec<(String, serde_json::Value)> = Vec::new();
         let mut had_items = false;
@@ -220,6 +234,7 @@ impl<'de> Visitor<'de> for DocumentSeed<'_> {
                         early: early.into_iter(),
                         pending: None,
                         map,
+                        meter: &meter,
                     };
                     return self.parsed.read(&api_version, &kind, rest);
                 }
@@ -234,6 +249,7 @@ impl<'de> Visitor<'de> for DocumentSeed<'_> {
             early: early.into_iter(),
             pending: None,
             map,
+            meter: &meter,
         };
         self.parsed.read(&api_version, &kind, rest)
     }
@@ -248,12 +264,19 @@ impl DocumentSeed<'_> {
 }
 
 impl Parsed {
-    /// Nothing so far; the objects of these concepts will keep their text.
-    pub fn keeping(keep: &'static [Concept]) -> Self {
+    /// Nothing so far; the objects of these concepts will keep their text, and all take of a meter.
+    pub fn keeping(keep: &'static [Concept], meter: &Meter) -> Self {
         Self {
             keep,
+            meter: meter.clone(),
             ..Self::default()
         }
+    }
+
+    /// Reads a document from a format.
+    pub fn document<'de, D: Deserializer<'de>>(&mut self, deserializer: D) -> Result<(), D::Error> {
+        let meter = self.meter.clone();
+        DocumentSeed::new(self).deserialize(Metered::new(deserializer, &meter))
     }
 
     /// Takes over what another text held.
@@ -276,9 +299,11 @@ impl Parsed {
         &mut self,
         api_version: &str,
         kind: &str,
-        mut rest: Rest<A>,
+        mut rest: Rest<'_, A>,
     ) -> Result<(), A::Error> {
+        let charge = |bytes| rest.meter.charge(bytes).map_err(A::Error::custom);
         if api_version == OWN_API_VERSION {
+            charge(PASSED)?;
             let mut fields = serde_json::Map::new();
             while let Some(key) = rest.next_key_seed(Key)? {
                 let key = key.into_owned();
@@ -291,6 +316,7 @@ impl Parsed {
         }
         let group = api_version.split_once('/').map_or("", |(group, _)| group);
         if let Some(known) = Kind::find(group, kind) {
+            charge(Body::size(known.concept()) + 3 * size_of::<Object>())?;
             let object = if self.keep.contains(&known.concept()) {
                 let (object, text) = read_with_text(known, api_version, rest)?;
                 self.texts.push((object.clone(), text));
@@ -305,13 +331,11 @@ impl Parsed {
         while rest.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
         if kind.is_empty() || api_version.is_empty() {
             self.not_objects += 1;
+        } else if let Some(count) = self.ignored.get_mut(kind) {
+            *count += 1;
         } else {
-            match self.ignored.get_mut(kind) {
-                Some(count) => *count += 1,
-                None => {
-                    self.ignored.insert(kind.to_owned(), 1);
-                }
-            }
+            charge(PASSED)?;
+            self.ignored.insert(kind.to_owned(), 1);
         }
         Ok(())
     }
@@ -321,8 +345,9 @@ impl Parsed {
 fn read_with_text<'de, A: MapAccess<'de>>(
     kind: Kind,
     api_version: &str,
-    mut rest: Rest<A>,
+    mut rest: Rest<'_, A>,
 ) -> Result<(Object, Box<RawValue>), A::Error> {
+    let meter = rest.meter;
     let mut fields = serde_json::Map::new();
     fields.insert("apiVersion".to_owned(), api_version.into());
     fields.insert("kind".to_owned(), kind.name().into());
@@ -332,8 +357,9 @@ fn read_with_text<'de, A: MapAccess<'de>>(
         fields.insert(key, value);
     }
     let text = serde_json::value::to_raw_value(&fields).map_err(A::Error::custom)?;
+    meter.charge(text.get().len()).map_err(A::Error::custom)?;
     let map = MapDeserializer::<_, serde_json::Error>::new(fields.into_iter());
-    let body = Body::read(kind.concept(), map).map_err(A::Error::custom)?;
+    let body = Body::read(kind.concept(), Metered::new(map, meter)).map_err(A::Error::custom)?;
     Ok((Object { kind, body }, text))
 }
 
@@ -414,14 +440,15 @@ fn read_items<'de, A: SeqAccess<'de>>(
 
 /// The rest of a mapping whose kind is known: the key just read, then what came before the kind,
 /// then what the text still holds.
-struct Rest<A> {
+struct Rest<'m, A> {
     first: Option<String>,
     early: std::vec::IntoIter<(String, serde_json::Value)>,
     pending: Option<serde_json::Value>,
     map: A,
+    meter: &'m Meter,
 }
 
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for Rest<A> {
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Rest<'_, A> {
     type Error = A::Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(
@@ -440,7 +467,10 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Rest<A> {
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
         match self.pending.take() {
-            Some(value) => seed.deserialize(value).map_err(A::Error::custom),
+            // What it is made of takes memory as well.
+            Some(value) => seed
+                .deserialize(Metered::new(value, self.meter))
+                .map_err(A::Error::custom),
             None => self.map.next_value_seed(seed),
         }
     }

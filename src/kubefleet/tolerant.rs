@@ -258,9 +258,30 @@ impl<T: Lenient> Lenient for BTreeMap<String, T> {
     fn from_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
         let mut entries = Self::new();
         while let Some(key) = map.next_key_seed(Key)? {
-            entries.insert(key.into_owned(), map.next_value_seed(Seed::default())?);
+            let entry = map.next_value_seed(EntrySeed(PhantomData))?;
+            entries.insert(key.into_owned(), entry.value);
         }
         Ok(entries)
+    }
+}
+
+/// A value, as large as it is with a key and two pieces of memory, so that a [meter](super::meter)
+/// sees all that an entry takes.
+struct Entry<T> {
+    value: T,
+    _room: [u64; 5],
+}
+
+struct EntrySeed<T>(PhantomData<T>);
+
+impl<'de, T: Lenient> DeserializeSeed<'de> for EntrySeed<T> {
+    type Value = Entry<T>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Entry<T>, D::Error> {
+        Ok(Entry {
+            value: Seed::default().deserialize(deserializer)?,
+            _room: [0; 5],
+        })
     }
 }
 

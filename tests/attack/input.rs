@@ -1,6 +1,11 @@
 //! Files that are not what they seem.
 
 use std::io::Write as _;
+use std::process::Command;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use kubectl_fleet_stage::bundle::{self, Bundle, Input, Limits, ReadError};
 
 use super::{ends, program, tries};
 
@@ -32,5 +37,254 @@ fn damaged_bundles_have_an_end() {
         let errors = String::from_utf8_lossy(&output.stderr);
         let errors = errors.lines().filter(|line| line.starts_with("error:"));
         assert!(errors.count() <= 1, "{at}");
+    }
+}
+
+fn read(bytes: impl AsRef<[u8]>, limits: Limits) -> Result<Bundle, ReadError> {
+    let bytes = std::io::Cursor::new(bytes.as_ref().to_vec());
+    bundle::read_within(vec![Input::Stdin(Box::new(bytes))], &[], limits)
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn archive(members: &[(String, Vec<u8>)]) -> Vec<u8> {
+    let mut builder = tar::Builder::new(Vec::new());
+    for (name, content) in members {
+        let mut header = tar::Header::new_ustar();
+        header.set_size(content.len() as u64);
+        header.set_mode(0o644);
+        header.set_cksum();
+        builder
+            .append_data(&mut header, name, content.as_slice())
+            .unwrap();
+    }
+    builder.into_inner().unwrap()
+}
+
+/// Texts of about this size that make much of what they say: what each begins with, repeats and
+/// ends with.
+fn dense(size: usize) -> Vec<(&'static str, String)> {
+    const RUNS: &str =
+        r#"{"apiVersion":"placement.kubernetes-fleet.io/v1beta1","kind":"ClusterStagedUpdateRun"#;
+    const YAML: &str = "apiVersion: placement.kubernetes-fleet.io/v1beta1\nkind: ClusterStagedUpdateRun\nmetadata: {name: a}\n";
+    let text = |start: String, again: &str, end: &str| {
+        let times = size / again.len();
+        [start.as_str(), &again.repeat(times), end].concat()
+    };
+    let run = |field: &str| format!("{RUNS}\",\"metadata\":{{\"name\":\"a\"}},\"{field}");
+    let own = "apiVersion: kubectl-fleet-stage/v1\nkind: Bundle\n";
+    vec![
+        (
+            "empty objects",
+            text(format!("{RUNS}List\",\"items\":["), "{},", "{}]}"),
+        ),
+        (
+            "named objects",
+            text(
+                format!("{RUNS}List\",\"items\":["),
+                r#"{"metadata":{"name":"a"}},"#,
+                "{}]}",
+            ),
+        ),
+        (
+            "lists before the kind",
+            text("{\"a\":[".into(), "[],", "[]]}"),
+        ),
+        (
+            "mappings before the kind",
+            text("{\"a\":[".into(), r#"{"a":0},"#, "0]}"),
+        ),
+        (
+            "keys before the kind",
+            text("{".into(), "\"a\":[0],", "\"b\":0}"),
+        ),
+        (
+            "our own document",
+            text(
+                r#"{"apiVersion":"kubectl-fleet-stage/v1","kind":"Bundle","kinds":["#.into(),
+                "[],",
+                "[]]}",
+            ),
+        ),
+        (
+            "our own documents",
+            text(
+                String::new(),
+                r#"{"apiVersion":"kubectl-fleet-stage/v1","kind":"X"}"#,
+                "",
+            ),
+        ),
+        (
+            "conditions",
+            text(run("status\":{\"conditions\":["), "{},", "{}]}}"),
+        ),
+        (
+            "stages",
+            text(run("status\":{\"stagesStatus\":["), "{},", "{}]}}"),
+        ),
+        (
+            "numbers as text",
+            text(
+                format!("{RUNS}\",\"metadata\":{{\"name\":\"a\",\"finalizers\":["),
+                "0,",
+                "0]}}",
+            ),
+        ),
+        (
+            "YAML: flow lists",
+            text(format!("{YAML}x:\n"), "- []\n", ""),
+        ),
+        (
+            "YAML: stages",
+            text(format!("{YAML}status: {{stagesStatus: ["), "{},", "]}\n"),
+        ),
+        (
+            "YAML: finalizers",
+            text(
+                format!("{YAML}spec: {{}}\nmetadata: {{name: a, finalizers: ["),
+                "0,",
+                "]}\n",
+            ),
+        ),
+        (
+            "YAML: an anchor",
+            text(format!("{YAML}x: &x ["), "0,", "]\n"),
+        ),
+        (
+            "YAML: a merged mapping",
+            text(format!("{YAML}x:\n  <<: {{"), "a,", "}\n"),
+        ),
+        (
+            "YAML: our own document",
+            text(format!("{own}kinds: ["), "[],", "]\n"),
+        ),
+        ("YAML: separators", text(String::new(), "---\n", "")),
+        ("YAML: short documents", text(String::new(), "---\na\n", "")),
+    ]
+}
+
+/// A text never makes more than its size allows, however it is written.
+#[test]
+fn small_texts_do_not_become_large() {
+    // Beyond what any input may take.
+    for (what, text) in dense(1 << 20) {
+        let error = read(&text, Limits::default());
+        let refused = error.as_ref().is_err_and(|error| {
+            let hint = error.hint.as_deref().unwrap_or_default();
+            error.message.contains("of memory") && hint.contains("--max-input 256Mi")
+        });
+        // What takes no more than its share ends as it would if it were short.
+        let short = read(
+            &dense(600)
+                .into_iter()
+                .find(|(name, _)| *name == what)
+                .unwrap()
+                .1,
+            Limits::default(),
+        );
+        let same =
+            |a: &Result<Bundle, ReadError>, b: &Result<Bundle, ReadError>| a.is_ok() == b.is_ok();
+        assert!(refused || same(&error, &short), "{what}: {error:?}");
+        let dense = !matches!(
+            what,
+            "our own documents"
+                | "YAML: flow lists"
+                | "YAML: short documents"
+                | "keys before the kind"
+                | "YAML: a merged mapping"
+        );
+        assert!(refused || !dense, "{what}: {error:?}");
+    }
+}
+
+const RUN: &str = "apiVersion: placement.kubernetes-fleet.io/v1beta1\nkind: ClusterStagedUpdateRun\nmetadata: {name: a}\n";
+
+/// The limit holds for all files together, whatever they are in.
+#[test]
+fn all_inputs_together_have_one_limit() {
+    let pad = |name: usize| format!("{RUN}x: '{}{name}'\n", "x".repeat(4_000));
+    let limits = Limits::new(64 << 10);
+    let refused = |bytes: Vec<u8>, what: &str| {
+        let error = read(bytes, limits).unwrap_err();
+        assert_eq!(
+            error.message, "all files together hold more than 64Ki, unpacked",
+            "{what}"
+        );
+        assert!(error.hint.unwrap().contains("--max-input 256Ki"));
+    };
+    let members = |count: usize| -> Vec<_> {
+        (0..count)
+            .map(|n| (format!("{n}.yaml"), pad(n).into_bytes()))
+            .collect()
+    };
+    assert!(read(archive(&members(10)), limits).is_ok());
+    refused(archive(&members(20)), "an archive");
+    refused(gzip(&archive(&members(20))), "a packed archive");
+    let packed: Vec<_> = members(20)
+        .into_iter()
+        .map(|(name, text)| (format!("{name}.gz"), gzip(&text)))
+        .collect();
+    refused(archive(&packed), "packed members");
+    let inner = gzip(&archive(&members(12)));
+    let outer: Vec<_> = ["a.tgz", "b.tgz"]
+        .map(|name| (name.to_owned(), inner.clone()))
+        .into();
+    refused(archive(&outer), "archives in an archive");
+    refused(gzip(&vec![b' '; 10 << 20]), "a bomb");
+    // Many files of a directory, most of them links to one.
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("0.yaml"), pad(0)).unwrap();
+    for number in 1..20 {
+        let link = folder.path().join(format!("{number}.yaml"));
+        std::os::unix::fs::symlink("0.yaml", link).unwrap();
+    }
+    let directory = || vec![Input::Path(folder.path().to_owned())];
+    assert!(bundle::read_within(directory(), &[], limits).is_err());
+    assert!(bundle::read_within(directory(), &[], Limits::new(100 << 10)).is_ok());
+    // What never ends.
+    let endless = Input::Stdin(Box::new(std::io::repeat(b'#')));
+    assert!(bundle::read_within(vec![endless], &[], limits).is_err());
+}
+
+/// How much memory a process had at most, in kilobytes.
+fn peak(command: &mut Command) -> (u64, std::process::Output) {
+    // GNU time, where it is; the limits themselves are held above.
+    let mut time = Command::new("/usr/bin/time");
+    time.args(["-f", "peak %M"])
+        .arg(command.get_program())
+        .args(command.get_args())
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .env("KUBECONFIG", "/nonexistent");
+    let output = time.output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    let peak = err
+        .lines()
+        .rev()
+        .find_map(|line| line.strip_prefix("peak "));
+    (peak.unwrap().parse().unwrap(), output)
+}
+
+/// The program itself: at most ten times what it reads, beside what it is.
+#[test]
+fn the_program_stays_small() {
+    if !std::path::Path::new("/usr/bin/time").exists() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("input.yaml");
+    let size = tries(2) << 18;
+    for (what, text) in dense(size) {
+        std::fs::write(&file, &text).unwrap();
+        let (peak, _) = peak(&mut program(&["list", "-A", "-f", file.to_str().unwrap()]));
+        let most = 40_000 + text.len() as u64 * 10 / 1024;
+        assert!(
+            peak < most.min(1 << 20),
+            "{what}: {peak} KB of {}",
+            text.len()
+        );
     }
 }

@@ -1,5 +1,6 @@
 use kubectl_fleet_stage::bundle::{self, Bundle};
-use kubectl_fleet_stage::inventory::source::{Outcome, Query, Source};
+use kubectl_fleet_stage::inventory::source::{Answer, HubFacts, Outcome, Query, Source};
+use kubectl_fleet_stage::inventory::{Inventory, Walk};
 use kubectl_fleet_stage::kubefleet::{Concept, Kind};
 
 use super::{MEMBER, RUN, good, names, stdin};
@@ -156,4 +157,66 @@ fn the_newest_point_in_time_is_found_wherever_it_is() {
     ));
     assert_eq!(bundle.newest_timestamp(), time(NEW));
     assert_eq!(good(RUN).newest_timestamp(), None);
+}
+
+/// A bundle that counts the objects that it hands out.
+struct Handing<'b> {
+    bundle: &'b mut Bundle,
+    objects: usize,
+}
+
+impl Source for Handing<'_> {
+    fn answer(&mut self, queries: &[Query]) -> Vec<Answer> {
+        self.answer_around(queries, None)
+    }
+
+    fn answer_around(&mut self, queries: &[Query], placement: Option<&str>) -> Vec<Answer> {
+        let answers = self.bundle.answer_around(queries, placement);
+        self.objects += answers.iter().map(|it| it.objects.len()).sum::<usize>();
+        answers
+    }
+}
+
+/// Twice as many placements with as many runs each are twice the work: what a run is told by does
+/// not grow with the others.
+#[test]
+fn all_runs_together_are_told_in_proportion() {
+    let work = |placements: usize| {
+        let mut text = String::new();
+        for placement in 0..placements {
+            for run in 0..4 {
+                let run = RUN
+                    .replace("release", &format!("run-{placement}-{run}"))
+                    .replace("shop", &format!("shop-{placement}"));
+                text += &format!("{run}---\n");
+            }
+            text += &MEMBER
+                .replace("MemberCluster", "ClusterResourcePlacement")
+                .replace("cluster.kube", "placement.kube")
+                .replace("member-1", &format!("shop-{placement}"));
+            text += "---\n";
+        }
+        let mut bundle = good(text);
+        let runs = bundle.objects_of(Kind::ClusterStagedUpdateRun).to_vec();
+        assert_eq!(runs.len(), 4 * placements);
+        let mut source = Handing {
+            bundle: &mut bundle,
+            objects: 0,
+        };
+        for run in &runs {
+            let mut walk = Walk::new(run.reference());
+            walk.drive(&mut source);
+            let now = "2026-01-09T02:00:00Z".parse().unwrap();
+            let inventory = Inventory::new(walk, now, HubFacts::default());
+            assert_eq!(inventory.runs.items.len(), 4);
+        }
+        source.objects
+    };
+    let few = work(3);
+    assert_eq!(
+        few,
+        3 * 4 * (1 + 4 + 1),
+        "the run, those beside it, and the placement"
+    );
+    assert_eq!(work(30), 10 * few);
 }

@@ -9,8 +9,13 @@ use serde_saphyr::granit_parser::{
     self, Event as Raw, Parser, ScalarStyle, ScanError, Span, StrInput, Tag,
 };
 
+use crate::kubefleet::meter::Meter;
+
 /// How deeply mappings and lists may nest; serde_json has the same limit.
 const MAX_DEPTH: usize = 127;
+
+/// What an event takes that is kept: a list of them grows by doubling, and is copied once.
+const KEPT: usize = 3 * size_of::<Event<'static>>();
 
 /// Why a document cannot be read: line and column from 1, and what is wrong.
 #[derive(Debug, Default)]
@@ -88,10 +93,12 @@ pub(super) struct Events<'t> {
     left: usize,
     /// Where the last event of the text started.
     span: Span,
+    /// What the events take that are kept.
+    meter: Meter,
 }
 
 impl<'t> Events<'t> {
-    pub(super) fn new(text: &'t str) -> Self {
+    pub(super) fn new(text: &'t str, meter: &Meter) -> Self {
         let options = granit_parser::options! {
             emit_comments: false,
             flow_nesting_limit: MAX_DEPTH + 1,
@@ -106,7 +113,13 @@ impl<'t> Events<'t> {
             depth: 0,
             left: text.len().saturating_mul(4).saturating_add(1 << 20),
             span: Span::default(),
+            meter: meter.clone(),
         }
+    }
+
+    /// Takes memory for something that is kept.
+    pub(super) fn charge(&self, bytes: usize) -> Result<(), Fault> {
+        self.meter.charge(bytes).map_err(serde::de::Error::custom)
     }
 
     /// Adds the place to a fault that has none.
@@ -261,6 +274,7 @@ impl<'t> Events<'t> {
         }
         for index in 0..self.recordings.len() {
             self.spend(event)?;
+            self.charge(KEPT)?;
             let recording = &mut self.recordings[index];
             recording.events.push(event.clone());
             match event {
@@ -278,17 +292,21 @@ impl<'t> Events<'t> {
 
     /// Passes over the next node.
     pub(super) fn skip(&mut self) -> Result<(), Fault> {
-        self.walk(|_| {})
+        self.walk(|_| Ok(()))
     }
 
     /// Takes the next node out of the stream.
     pub(super) fn take(&mut self) -> Result<Vec<Event<'t>>, Fault> {
         let mut events = Vec::new();
-        self.walk(|event| events.push(event))?;
+        let meter = self.meter.clone();
+        self.walk(|event| {
+            events.push(event);
+            meter.charge(KEPT).map_err(serde::de::Error::custom)
+        })?;
         Ok(events)
     }
 
-    fn walk(&mut self, mut see: impl FnMut(Event<'t>)) -> Result<(), Fault> {
+    fn walk(&mut self, mut see: impl FnMut(Event<'t>) -> Result<(), Fault>) -> Result<(), Fault> {
         let mut open = 0_usize;
         loop {
             let event = self.next()?;
@@ -297,7 +315,7 @@ impl<'t> Events<'t> {
                 Event::End => open = open.saturating_sub(1),
                 Event::Scalar(..) => {}
             }
-            see(event);
+            see(event)?;
             if open == 0 {
                 return Ok(());
             }

@@ -15,16 +15,17 @@ use serde::de::value::StringDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use crate::kubefleet::Concept;
-use crate::kubefleet::object::{DocumentSeed, Parsed};
+use crate::kubefleet::meter::Meter;
+use crate::kubefleet::object::Parsed;
 use crate::kubefleet::tolerant::TEXT;
 use events::Event;
 pub(super) use events::Fault;
 
 /// Reads one document; objects of the concepts to `keep` keep their text.
-pub(super) fn parse(text: &str, keep: &'static [Concept]) -> Result<Parsed, Fault> {
-    let mut parsed = Parsed::keeping(keep);
+pub(super) fn parse(text: &str, keep: &'static [Concept], meter: &Meter) -> Result<Parsed, Fault> {
+    let mut parsed = Parsed::keeping(keep, meter);
     let mut yaml = Yaml {
-        events: events::Events::new(text),
+        events: events::Events::new(text, meter),
         merges: text.contains("<<"),
     };
     yaml.document(&mut parsed)
@@ -41,7 +42,7 @@ struct Yaml<'t> {
 impl Yaml<'_> {
     fn document(&mut self, parsed: &mut Parsed) -> Result<(), Fault> {
         if self.events.start()? {
-            DocumentSeed::new(parsed).deserialize(&mut *self)?;
+            parsed.document(&mut *self)?;
             self.events.finish()?;
         }
         Ok(())
@@ -257,6 +258,7 @@ impl<'t> MapAccess<'t> for Mapping<'_, 't> {
                 }
                 Event::Scalar(key, _) if self.yaml.merges => {
                     let key = key.clone().into_owned();
+                    self.yaml.events.charge(96)?;
                     self.seen.insert(key);
                     return seed.deserialize(&mut *self.yaml).map(Some);
                 }
@@ -286,7 +288,7 @@ mod tests {
 
     fn value(text: &str) -> Result<Value, String> {
         let mut yaml = Yaml {
-            events: events::Events::new(text),
+            events: events::Events::new(text, &Meter::default()),
             merges: text.contains("<<"),
         };
         let read = |yaml: &mut Yaml<'_>| {

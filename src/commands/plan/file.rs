@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::bundle::{self, Input};
+use crate::bundle::{self, Input, Limits};
 use crate::commands::planning::StrategyChoice;
 use crate::diagnose::finding::enumerate;
 use crate::error::{Error, did_you_mean};
@@ -18,6 +18,7 @@ pub(super) fn read(
     path: &Path,
     named: Option<&str>,
     scope: &Scope,
+    limits: Limits,
     ui: &mut Ui,
 ) -> Result<StrategyChoice, Error> {
     let input = if path.as_os_str() == "-" {
@@ -33,7 +34,7 @@ pub(super) fn read(
     } else {
         path.display().to_string()
     };
-    let bundle = bundle::read_keeping(vec![input], &[Concept::Strategy])?;
+    let bundle = bundle::read_within(vec![input], &[Concept::Strategy], limits)?;
     for warning in &bundle.warnings {
         ui.warning(warning);
     }
