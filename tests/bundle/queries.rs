@@ -188,7 +188,8 @@ fn all_runs_together_are_told_in_proportion() {
                 let run = RUN
                     .replace("release", &format!("run-{placement}-{run}"))
                     .replace("shop", &format!("shop-{placement}"));
-                text += &format!("{run}---\n");
+                text.push_str(&run);
+                text.push_str("---\n");
             }
             text += &MEMBER
                 .replace("MemberCluster", "ClusterResourcePlacement")
