@@ -94,7 +94,10 @@ fn files_are_written_where_they_are_named() {
     ];
     let mut files = files_with(&words);
     files.sort();
-    assert_eq!(files, ["src/commands/completion.rs", "src/commands/saving.rs"]);
+    assert_eq!(
+        files,
+        ["src/commands/completion.rs", "src/commands/saving.rs"]
+    );
 }
 
 /// A server is named that nobody can reach: with files it is not asked.

@@ -12,7 +12,14 @@ pub fn run(root: &Path) -> Result<(), String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)
         .current_dir(root)
-        .args(["test", "--quiet", "--locked", "--test", "e2e", "write::faults::"])
+        .args([
+            "test",
+            "--quiet",
+            "--locked",
+            "--test",
+            "e2e",
+            "write::faults::",
+        ])
         .env("FLEET_STAGE_WRITE_FAULTS", "1")
         // Without a hub there is nothing to measure.
         .env("FLEET_STAGE_REQUIRE_HUB", "1")

@@ -80,7 +80,13 @@ async fn interrupted() {
 
 fn build(root: &Path) -> Result<(), String> {
     let built = Command::new("cargo")
-        .args(["build", "--quiet", "--locked", "--bin", "kubectl-fleet-stage"])
+        .args([
+            "build",
+            "--quiet",
+            "--locked",
+            "--bin",
+            "kubectl-fleet-stage",
+        ])
         .current_dir(root)
         .status()
         .map_err(|error| format!("starting cargo: {error}"))?;

@@ -76,7 +76,10 @@ fn finding(case: &Case<'_>, rule: &Rule, cluster: &str, stage: &str, stopping: b
     }
     let finding = finding.look(
         "See what the scheduler decided: which clusters it picked, and why not the others.",
-        Some(case.of_placement(Concept::PolicySnapshot).flag("-o", "yaml")),
+        Some(
+            case.of_placement(Concept::PolicySnapshot)
+                .flag("-o", "yaml"),
+        ),
     );
     failing::new_run(
         case,

@@ -79,7 +79,9 @@ fn finding(case: &Case<'_>, rule: &Rule, cluster: &str, what: &str) -> Finding {
         }
     }
     let finding = finding.look(
-        format!("See whether the placement picks {cluster} again: its policy, and what was decided."),
+        format!(
+            "See whether the placement picks {cluster} again: its policy, and what was decided."
+        ),
         Some(case.placement_object().kubectl("get").flag("-o", "yaml")),
     );
     failing::new_run(

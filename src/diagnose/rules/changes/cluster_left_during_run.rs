@@ -7,11 +7,11 @@ use crate::diagnose::failing;
 use crate::diagnose::membership::{Fate, fate, recorded_stage};
 use crate::diagnose::report::{Finding, Severity, Subject};
 use crate::diagnose::rules::Rule;
+use crate::diagnose::steps;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::Cause;
 use crate::kubefleet::{Concept, Kind};
 use crate::rollout::Rollout;
-use crate::diagnose::steps;
 
 /// A binding that became Unscheduled after the run was initialized belongs into a deletion stage
 /// that was computed without it. Source: updaterun/validation.go:validateDeleteStageStatus,

@@ -8,12 +8,12 @@ use crate::diagnose::finding::{count, enumerate};
 use crate::diagnose::membership::{self, StageDifference, compare, recorded_stage};
 use crate::diagnose::report::{Finding, Severity, Subject};
 use crate::diagnose::rules::Rule;
+use crate::diagnose::steps;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::Cause;
 use crate::kubefleet::run::{StageStatus, UpdateRun};
 use crate::kubefleet::strategy::Stage;
 use crate::kubefleet::{Concept, Kind};
-use crate::diagnose::steps;
 
 /// The stages are computed again at every look, from the recorded strategy and the members as they
 /// are, and must come out the same. Source: updaterun/validation.go:validateUpdateStagesStatus.

@@ -3,10 +3,10 @@
 use crate::diagnose::case::Case;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
+use crate::diagnose::steps;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::{Concept, duration, names};
 use crate::rollout::{ClusterState, STUCK_AFTER};
-use crate::diagnose::steps;
 
 /// In the deletion stage a cluster is done when its binding is gone. The controller never calls
 /// that stuck. Source: updaterun/execution.go:executeDeleteStage.

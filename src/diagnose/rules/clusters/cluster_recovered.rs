@@ -133,10 +133,7 @@ fn one(
                 "Or make the controller look now, by stopping the run …",
                 Some(case.command("stop").arg(run)),
             )
-            .fix(
-                "… and resuming it.",
-                Some(case.command("resume").arg(run)),
-            ),
+            .fix("… and resuming it.", Some(case.command("resume").arg(run))),
     )
 }
 

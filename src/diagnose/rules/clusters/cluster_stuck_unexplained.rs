@@ -7,11 +7,11 @@ use crate::diagnose::claims;
 use crate::diagnose::finding::enumerate;
 use crate::diagnose::report::{Finding, Severity, Subject, Verdict};
 use crate::diagnose::rules::Rule;
+use crate::diagnose::steps;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::parse_stuck;
 use crate::kubefleet::{Concept, reasons};
 use crate::rollout::{ClusterState, Health, Rollout};
-use crate::diagnose::steps;
 
 /// The rest of the stuck clusters, so that each has a finding: those of which no other rule of this
 /// group speaks. Source: updaterun/execution.go:checkClusterUpdateResult.

@@ -5,11 +5,11 @@ use crate::diagnose::claims;
 use crate::diagnose::objects::{clusters, goes_on, per_object, per_trouble};
 use crate::diagnose::report::{Finding, Severity, Subject};
 use crate::diagnose::rules::Rule;
+use crate::diagnose::steps;
 use crate::diagnose::troubled::Troubled;
 use crate::kubefleet::messages::{ManifestProblem, parse_manifest_problem};
 use crate::kubefleet::work::Work;
 use crate::kubefleet::{Concept, Condition, Conditions, reasons};
-use crate::diagnose::steps;
 
 /// `FailedToReportDiff`; also `FoundDiffInDegradedMode`, which is a report, but is not counted as
 /// one. Source: workapplier/status.go:setManifestDiffReportedCondition.

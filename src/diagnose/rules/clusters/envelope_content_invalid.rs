@@ -4,10 +4,10 @@ use crate::diagnose::case::Case;
 use crate::diagnose::objects::{clusters, per_trouble};
 use crate::diagnose::report::{Finding, Severity, Subject};
 use crate::diagnose::rules::Rule;
+use crate::diagnose::steps;
 use crate::diagnose::troubled::Troubled;
 use crate::kubefleet::Concept;
 use crate::kubefleet::messages::{BindingProblem, EnvelopeProblem};
-use crate::diagnose::steps;
 
 /// Content errors of envelopes; KubeFleet does not try again.
 /// Source: workgenerator/envelope.go:extractManifestsFromEnvelopeCR.

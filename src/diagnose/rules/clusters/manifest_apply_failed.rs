@@ -204,10 +204,7 @@ fn remedies(
             )),
             None,
         ),
-        P::ObjectModified => (
-            Some(format!("Let only one of them change {object}.")),
-            None,
-        ),
+        P::ObjectModified => (Some(format!("Let only one of them change {object}.")), None),
         P::OwnerMissing => (
             Some(format!(
                 "Look at the ownerReferences of {object} on {clusters}: something removed the \

@@ -5,9 +5,9 @@ use crate::diagnose::members::{Needed, needed};
 use crate::diagnose::objects::goes_on;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
+use crate::diagnose::steps;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::{Concept, duration};
-use crate::diagnose::steps;
 
 /// No condition changes when an agent is gone: `Joined` stays True, and only the heartbeat grows
 /// old. Seen on a real hub.

@@ -5,11 +5,11 @@ use crate::diagnose::claims;
 use crate::diagnose::objects::{clusters, per_trouble};
 use crate::diagnose::report::{Finding, Severity, Subject};
 use crate::diagnose::rules::Rule;
+use crate::diagnose::steps;
 use crate::diagnose::troubled::Troubled;
 use crate::kubefleet::Concept;
 use crate::kubefleet::binding::describe_object;
 use crate::kubefleet::messages::{BindingProblem, OverrideKind};
-use crate::diagnose::steps;
 
 /// `OverriddenFailed`. The run pins override snapshots by name when it is initialized, so a mended
 /// override reaches the clusters only with a new run.

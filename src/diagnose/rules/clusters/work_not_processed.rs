@@ -5,10 +5,10 @@ use crate::diagnose::claims;
 use crate::diagnose::objects::goes_on;
 use crate::diagnose::report::{Finding, Severity, Subject, Verdict};
 use crate::diagnose::rules::Rule;
+use crate::diagnose::steps;
 use crate::diagnose::troubled::Troubled;
 use crate::kubefleet::work::Work;
 use crate::kubefleet::{Concept, Conditions, names, reasons};
-use crate::diagnose::steps;
 
 /// `ApplyInProgress` and the like, which every rollout passes through, for longer than the
 /// controller allows. Source: workgenerator/controller.go:setAllWorkAppliedCondition.

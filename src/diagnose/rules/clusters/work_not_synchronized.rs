@@ -5,10 +5,10 @@ use crate::diagnose::claims;
 use crate::diagnose::objects::{clusters, goes_on, per_trouble};
 use crate::diagnose::report::{Finding, Severity, Subject};
 use crate::diagnose::rules::Rule;
+use crate::diagnose::steps;
 use crate::diagnose::troubled::Troubled;
 use crate::kubefleet::messages::BindingProblem;
 use crate::kubefleet::{Concept, names};
-use crate::diagnose::steps;
 
 /// `SyncWorkFailed`, or `OverriddenFailed` with a text that is not about overrides.
 /// Source: workgenerator/controller.go:Reconcile.

@@ -83,7 +83,10 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         finding
             .look(
                 "Compare the content that was rolled out with the current one.",
-                Some(case.command("snapshots").arg(&case.inventory.placement_name)),
+                Some(
+                    case.command("snapshots")
+                        .arg(&case.inventory.placement_name),
+                ),
             )
             .fix(
                 "Roll out the current content with a new run; it sees to it that it gets the new \

@@ -132,7 +132,12 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             .fix(
                 "Bring all clusters to one version with a new run.",
                 case.new_run_command().or_else(|| {
-                    Some(case.command("run").arg("NEW").flag("--placement", &inventory.placement_name).flag("--strategy", "STRATEGY"))
+                    Some(
+                        case.command("run")
+                            .arg("NEW")
+                            .flag("--placement", &inventory.placement_name)
+                            .flag("--strategy", "STRATEGY"),
+                    )
                 }),
             ),
     ]

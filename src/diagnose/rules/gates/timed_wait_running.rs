@@ -74,7 +74,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         finding = if case.verdict == Verdict::WaitingForTimer {
             finding.look(
                 "Wait; nothing else is needed.",
-                Some(case.command("wait").arg(&run.name).switch("--for=succeeded")),
+                Some(
+                    case.command("wait")
+                        .arg(&run.name)
+                        .switch("--for=succeeded"),
+                ),
             )
         } else {
             finding.look(

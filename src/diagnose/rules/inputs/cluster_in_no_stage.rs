@@ -8,9 +8,9 @@ use crate::diagnose::finding::{count, enumerate};
 use crate::diagnose::placing::{Placing, selector_of};
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
+use crate::diagnose::steps;
 use crate::kubefleet::Concept;
 use crate::kubefleet::messages::Cause;
-use crate::diagnose::steps;
 
 /// The controller prints ten names at most. A stage without a selector takes no cluster.
 /// Source: updaterun/initialization.go:computeRunStageStatus.
@@ -103,13 +103,21 @@ fn nowhere(case: &Case<'_>, rule: &Rule, total: Option<u64>, shown: &[String]) -
             format!(
                 "Label {} so that exactly one stage selects it{selectors}; or extend the strategy, \
                  or narrow the placement's policy.",
-                if number == 1 { "the cluster" } else { "each of the clusters" }
+                if number == 1 {
+                    "the cluster"
+                } else {
+                    "each of the clusters"
+                }
             ),
             Some(steps::label("NAME", "KEY=VALUE")),
         )
         .look(
             "See where every cluster lands then.",
-            Some(case.command("plan").flag("--placement", &case.inventory.placement_name).flag("--strategy", strategy)),
+            Some(
+                case.command("plan")
+                    .flag("--placement", &case.inventory.placement_name)
+                    .flag("--strategy", strategy),
+            ),
         );
     failing::then_new_run(case, finding)
 }

@@ -107,7 +107,11 @@ fn repair(case: &Case<'_>, finding: Finding, strategy: &str) -> Finding {
         )
         .look(
             "See where every cluster lands then.",
-            Some(case.command("plan").flag("--placement", &case.inventory.placement_name).flag("--strategy", strategy)),
+            Some(
+                case.command("plan")
+                    .flag("--placement", &case.inventory.placement_name)
+                    .flag("--strategy", strategy),
+            ),
         );
     failing::then_new_run(case, finding)
 }

@@ -3,10 +3,10 @@
 use crate::diagnose::case::Case;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
+use crate::diagnose::steps;
 use crate::diagnose::{failing, scheduling};
 use crate::kubefleet::messages::Cause;
 use crate::kubefleet::{Concept, Conditions, reasons};
-use crate::diagnose::steps;
 
 /// With PickAll a policy that finds nothing counts as fulfilled.
 /// Source: updaterun/initialization.go:collectScheduledClusters.

@@ -4,9 +4,9 @@ use crate::diagnose::case::Case;
 use crate::diagnose::failing;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
+use crate::diagnose::steps;
 use crate::kubefleet::Concept;
 use crate::kubefleet::messages::Cause;
-use crate::diagnose::steps;
 
 /// Update runs take only placements whose strategy is External; without a word it is
 /// RollingUpdate. Source: updaterun/initialization.go:validatePlacement.

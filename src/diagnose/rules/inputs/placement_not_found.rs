@@ -141,7 +141,12 @@ fn absent(case: &Case<'_>, rule: &Rule, lead: &str, make: &str) -> Finding {
             format!(
                 "If {similar} is meant, create a new run that names it: the field is immutable."
             ),
-            Some(case.command("run").arg("NEW").flag("--placement", similar).flag("--strategy", strategy)),
+            Some(
+                case.command("run")
+                    .arg("NEW")
+                    .flag("--placement", similar)
+                    .flag("--strategy", strategy),
+            ),
         );
     }
     failing::then_new_run(case, finding.fix(make, None))

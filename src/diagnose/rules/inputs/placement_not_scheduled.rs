@@ -3,11 +3,11 @@
 use crate::diagnose::case::Case;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
+use crate::diagnose::steps;
 use crate::diagnose::{failing, scheduling};
 use crate::kubefleet::messages::Cause;
 use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::kubefleet::{Concept, Conditions, reasons};
-use crate::diagnose::steps;
 
 /// The controller does not wait for the scheduler, it gives up: also when only a moment is
 /// missing. Source: updaterun/initialization.go:determinePolicySnapshot.

@@ -63,10 +63,7 @@ fn invalid(case: &Case<'_>, rule: &Rule, problem: &SelectorProblem) -> Finding {
             finding = finding.condition(&object, "status", condition);
         }
     }
-    finding = finding.fix(
-        format!("{repair}."),
-        Some(object.kubectl("edit")),
-    );
+    finding = finding.fix(format!("{repair}."), Some(object.kubectl("edit")));
     failing::then_new_run(case, finding)
 }
 

@@ -6,11 +6,11 @@ use crate::diagnose::finding::enumerate;
 use crate::diagnose::placing::Placing;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
+use crate::diagnose::steps;
 use crate::kubefleet::Concept;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::messages::Cause;
 use crate::rollout::placing::sorting_number;
-use crate::diagnose::steps;
 
 /// The controller names the first such cluster only; a missing label prints as an empty value.
 /// Source: updaterun/initialization.go:computeRunStageStatus.

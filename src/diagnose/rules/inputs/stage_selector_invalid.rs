@@ -79,7 +79,10 @@ fn invalid(case: &Case<'_>, rule: &Rule, strategy: &str, stage: &str, error: &st
             now,
         );
     }
-    let plan = case.command("plan").flag("--placement", &case.inventory.placement_name).flag("--strategy", strategy);
+    let plan = case
+        .command("plan")
+        .flag("--placement", &case.inventory.placement_name)
+        .flag("--strategy", strategy);
     finding = if changed {
         finding.look("See what the strategy computes as it is now.", Some(plan))
     } else {

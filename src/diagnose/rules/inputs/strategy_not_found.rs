@@ -77,7 +77,12 @@ fn missing(case: &Case<'_>, rule: &Rule, name: &str) -> Finding {
             format!(
                 "If {similar} is meant, create a new run that names it: the field is immutable."
             ),
-            Some(case.command("run").arg("NEW").flag("--placement", &inventory.placement_name).flag("--strategy", similar)),
+            Some(
+                case.command("run")
+                    .arg("NEW")
+                    .flag("--placement", &inventory.placement_name)
+                    .flag("--strategy", similar),
+            ),
         );
     }
     finding = finding.fix(

@@ -6,10 +6,10 @@ use crate::diagnose::case::Case;
 use crate::diagnose::finding::count;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
+use crate::diagnose::steps;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, duration, names};
 use crate::rollout::Phase;
-use crate::diagnose::steps;
 
 /// Deleting a run takes seconds: only its approval requests go with it.
 const LONG: SignedDuration = SignedDuration::from_secs(120);

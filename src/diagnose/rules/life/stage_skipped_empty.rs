@@ -4,8 +4,8 @@ use crate::diagnose::case::Case;
 use crate::diagnose::finding::enumerate;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
-use crate::rollout::StageState;
 use crate::diagnose::steps;
+use crate::rollout::StageState;
 
 /// A stage without clusters runs none of its tasks either: nobody is asked, nothing is waited for.
 /// Up to KubeFleet 0.3.1 its tasks were run. Source: updaterun/execution.go:execute.

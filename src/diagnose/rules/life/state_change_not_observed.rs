@@ -5,8 +5,8 @@ use jiff::SignedDuration;
 use crate::diagnose::case::Case;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
-use crate::kubefleet::{Concept, duration};
 use crate::diagnose::steps;
+use crate::kubefleet::{Concept, duration};
 
 /// After this long without any change the controller counts as silent.
 const QUIET: SignedDuration = SignedDuration::from_secs(120);

@@ -50,7 +50,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             );
             finding = finding.fix(
                 "If it stays so, see that the member agent runs and reaches the hub.",
- Some(group.kubectl_in("fleet-system", "get").arg("pods")),
+                Some(group.kubectl_in("fleet-system", "get").arg("pods")),
             );
             group.goes_on(finding)
         },

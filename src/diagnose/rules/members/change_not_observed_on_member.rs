@@ -64,7 +64,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             }
             finding = finding.look(
                 "Look whether the cluster's controllers run.",
- Some(group.kubectl_in("", "get").arg("leases").switch("-A")),
+                Some(group.kubectl_in("", "get").arg("leases").switch("-A")),
             );
             finding = finding.fix(
                 "Mend the control plane of the member: its kube-controller-manager does not work, or \

@@ -45,7 +45,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             }
             finding = finding.look(
                 "See what there is.",
- Some(group.kubectl("get").arg("configmaps,secrets")),
+                Some(group.kubectl("get").arg("configmaps,secrets")),
             );
             finding = finding.fix(
                 "If it is made on the member (by an operator, or by hand), make it there under this \

@@ -86,7 +86,13 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             }
             finding = finding.look(
                 "Read what it said before it ended.",
- Some(group.kubectl("logs").arg(group.pod()).flag("-c", group.container()).switch("--previous")),
+                Some(
+                    group
+                        .kubectl("logs")
+                        .arg(group.pod())
+                        .flag("-c", group.container())
+                        .switch("--previous"),
+                ),
             );
             finding = finding.fix(
                 "If something is missing on the member (a database, a permission, a host name), \

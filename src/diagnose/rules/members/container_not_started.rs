@@ -48,7 +48,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             }
             finding = finding.look(
                 "Look at the pod.",
- Some(group.kubectl("describe").arg("pod").arg(group.pod())),
+                Some(group.kubectl("describe").arg("pod").arg(group.pod())),
             );
             finding = group.goes_on(finding);
             group.new_run(

@@ -62,9 +62,12 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             }
             finding = finding.look(
                 "Look at the definition.",
- Some(group.kubectl("describe").arg("crd").arg(&meta.name)),
+                Some(group.kubectl("describe").arg("crd").arg(&meta.name)),
             );
-            finding = finding.look("Look at those beside it.", Some(group.kubectl("get").arg("crds")));
+            finding = finding.look(
+                "Look at those beside it.",
+                Some(group.kubectl("get").arg("crds")),
+            );
             if names {
                 finding = finding.disrupt(
                     "If the other definition is not needed, delete it; all its objects go with it.",

@@ -80,7 +80,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             }
             finding = finding.look(
                 "Look at the pod's events: they name the registry and its answer.",
- Some(group.kubectl("describe").arg("pod").arg(group.pod())),
+                Some(group.kubectl("describe").arg("pod").arg(group.pod())),
             );
             finding = finding.fix(repair(one), None);
             finding = group.goes_on(finding);

@@ -51,7 +51,12 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             }
             finding = finding.look(
                 "Read what it waits for.",
- Some(group.kubectl("logs").arg(group.pod()).flag("-c", group.container())),
+                Some(
+                    group
+                        .kubectl("logs")
+                        .arg(group.pod())
+                        .flag("-c", group.container()),
+                ),
             );
             finding = finding.fix(
                 "Give the member what it waits for (a database, another service, a migration).",

@@ -65,7 +65,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             }
             finding = finding.look(
                 "Read the whole text.",
- Some(group.kubectl("describe").arg("service").arg(name)),
+                Some(group.kubectl("describe").arg("service").arg(name)),
             );
             finding = finding.fix(
                 "Mend on the member what the text names: a quota of addresses, a subnet, a \

@@ -70,7 +70,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             }
             finding = finding.look(
                 "Look at the node.",
- Some(group.kubectl_in("", "describe").arg("node").arg(*node)),
+                Some(group.kubectl_in("", "describe").arg("node").arg(*node)),
             );
             finding = finding.fix(
                 "Bring the node back, or remove it from the cluster so that its pods are replaced.",

@@ -38,7 +38,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             let kind = group.first().map_or("", |(_, wanted)| wanted.kind.plural());
             finding = finding.look(
                 "Make sure, and see what else is gone.",
- Some(group.kubectl("get").arg(kind)),
+                Some(group.kubectl("get").arg(kind)),
             );
             finding = finding.look(
                 "Find out who deletes it on the member (a clean-up job, another tool that owns the \

@@ -65,11 +65,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             }
             finding = finding.look(
                 "See why the old pod is not ready.",
- Some(group.kubectl("describe").arg("pod").arg(pod)),
+                Some(group.kubectl("describe").arg("pod").arg(pod)),
             );
             finding = finding.disrupt(
                 "Delete the old pod, so that it comes back with the new template.",
- Some(group.kubectl("delete").arg("pod").arg(pod)),
+                Some(group.kubectl("delete").arg("pod").arg(pod)),
             );
             group.goes_on(finding)
         },

@@ -43,7 +43,12 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             }
             finding = finding.look(
                 "Look at the workload's events.",
- Some(group.kubectl("get").arg("events").flag("--field-selector", "reason=FailedCreate")),
+                Some(
+                    group
+                        .kubectl("get")
+                        .arg("events")
+                        .flag("--field-selector", "reason=FailedCreate"),
+                ),
             );
             finding = finding.fix(repair, None);
             finding = group.goes_on(finding);

@@ -68,7 +68,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             let quota = quotas.first().unwrap_or(&"");
             finding = finding.look(
                 "See what is used.",
- Some(group.kubectl("describe").arg("resourcequota").arg(*quota)),
+                Some(group.kubectl("describe").arg("resourcequota").arg(*quota)),
             );
             finding = finding.fix(
                 "Raise the quota on the member, or remove what fills it; a rolling update needs room \

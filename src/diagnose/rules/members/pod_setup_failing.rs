@@ -51,7 +51,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             }
             finding = finding.look(
                 "Look at the pod's events.",
- Some(group.kubectl("describe").arg("pod").arg(group.pod())),
+                Some(group.kubectl("describe").arg("pod").arg(group.pod())),
             );
             finding = finding.fix(
                 if volumes {

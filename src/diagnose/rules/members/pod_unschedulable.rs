@@ -52,9 +52,12 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             }
             finding = finding.look(
                 "Look at the nodes.",
- Some(group.kubectl_in("", "get").arg("nodes").flag("-o", "wide")),
+                Some(group.kubectl_in("", "get").arg("nodes").flag("-o", "wide")),
             );
-            finding = finding.look("Look at what the pod asks for.", Some(group.kubectl("describe").arg("pod").arg(group.pod())));
+            finding = finding.look(
+                "Look at what the pod asks for.",
+                Some(group.kubectl("describe").arg("pod").arg(group.pod())),
+            );
             if *gated {
                 finding = finding.look(
                     "Find out who removes the pod's schedulingGates (a queue, a quota controller), \

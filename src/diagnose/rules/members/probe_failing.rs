@@ -58,9 +58,12 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             let (pod, container) = (group.pod(), group.container());
             finding = finding.look(
                 "See what the probe got.",
- Some(group.kubectl("describe").arg("pod").arg(pod)),
+                Some(group.kubectl("describe").arg("pod").arg(pod)),
             );
-            finding = finding.look("Read what the program says.", Some(group.kubectl("logs").arg(pod).flag("-c", container)));
+            finding = finding.look(
+                "Read what the program says.",
+                Some(group.kubectl("logs").arg(pod).flag("-c", container)),
+            );
             finding = finding.fix(
                 "If the program waits for something on the member (a database, another service), \
                  mend that there.",

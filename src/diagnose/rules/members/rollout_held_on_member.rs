@@ -67,12 +67,18 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             }
             finding = finding.look(
                 "Look at the workload.",
- Some(group.kubectl("rollout status").arg(&word).arg(name).switch("--watch=false")),
+                Some(
+                    group
+                        .kubectl("rollout status")
+                        .arg(&word)
+                        .arg(name)
+                        .switch("--watch=false"),
+                ),
             );
             finding = match held {
                 Held::Paused => finding.fix(
                     "If somebody paused it on the member, let it go on.",
- Some(group.kubectl("rollout resume").arg(&word).arg(name)),
+                    Some(group.kubectl("rollout resume").arg(&word).arg(name)),
                 ),
                 Held::Partition(_) => finding.fix(
                     "If the partition was set on the member, set it back to 0 there.",
@@ -80,7 +86,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 ),
                 Held::OnDelete => finding.disrupt(
                     "Delete the old pods, one after the other, and let them come back.",
- Some(group.kubectl("delete").arg("pod").arg("NAME")),
+                    Some(group.kubectl("delete").arg("pod").arg("NAME")),
                 ),
             };
             finding = group.goes_on(finding);

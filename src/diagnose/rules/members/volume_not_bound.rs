@@ -112,9 +112,12 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             let claim = pending.first().map_or("pvc", |name| name);
             finding = finding.look(
                 "Look at the claim.",
- Some(group.kubectl("describe").arg("pvc").arg(claim)),
+                Some(group.kubectl("describe").arg("pvc").arg(claim)),
             );
-            finding = finding.look("Look at the storage classes.", Some(group.kubectl_in("", "get").arg("storageclasses")));
+            finding = finding.look(
+                "Look at the storage classes.",
+                Some(group.kubectl_in("", "get").arg("storageclasses")),
+            );
             finding = finding.fix(
                 "Give the cluster the storage class that the claim names, a provisioner that works, \
                  or a volume that fits.",

@@ -77,7 +77,12 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     vec![finding.fix(
         "Roll the placement out with a new run; it takes all clusters that are scheduled by then.",
         case.new_run_command().or_else(|| {
-            Some(case.command("run").arg("NEW").flag("--placement", &inventory.placement_name).flag("--strategy", "STRATEGY"))
+            Some(
+                case.command("run")
+                    .arg("NEW")
+                    .flag("--placement", &inventory.placement_name)
+                    .flag("--strategy", "STRATEGY"),
+            )
         }),
     )]
 }

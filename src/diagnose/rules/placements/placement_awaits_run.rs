@@ -80,11 +80,20 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         finding
             .look(
                 "See what a run would do.",
-                Some(case.command("plan").flag("--placement", &object.name).flag("--strategy", "STRATEGY")),
+                Some(
+                    case.command("plan")
+                        .flag("--placement", &object.name)
+                        .flag("--strategy", "STRATEGY"),
+                ),
             )
             .fix(
                 "Start the first run.",
-                Some(case.command("run").arg("RUN").flag("--placement", &object.name).flag("--strategy", "STRATEGY")),
+                Some(
+                    case.command("run")
+                        .arg("RUN")
+                        .flag("--placement", &object.name)
+                        .flag("--strategy", "STRATEGY"),
+                ),
             ),
     ]
 }
