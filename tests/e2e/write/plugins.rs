@@ -68,7 +68,6 @@ fn a_plugin_that_hangs_at_any_moment_of_an_approval_sends_nothing() {
         for old in ["n", "ids"] {
             let _ = fs::remove_file(at(old));
         }
-        let late = number % 4 == 0;
         let mut child = Command::new(env!("CARGO_BIN_EXE_kubectl-fleet-stage"))
             .args([
                 "approve",
@@ -80,11 +79,7 @@ fn a_plugin_that_hangs_at_any_moment_of_an_approval_sends_nothing() {
             ])
             .arg("--kubeconfig")
             .arg(&config)
-            .arg(if late {
-                "--request-timeout=1s"
-            } else {
-                "--request-timeout=30s"
-            })
+            .arg("--request-timeout=30s")
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .stdin(Stdio::null())
@@ -93,7 +88,7 @@ fn a_plugin_that_hangs_at_any_moment_of_an_approval_sends_nothing() {
             .spawn()
             .unwrap();
         let begun = Instant::now();
-        let mut interrupted = late;
+        let mut interrupted = false;
         while child.try_wait().unwrap().is_none() {
             assert!(begun.elapsed() < PATIENCE, "call {number}: it does not end");
             let hangs = fs::read_to_string(at("ids")).is_ok_and(|ids| ids.ends_with('\n'));
