@@ -14,6 +14,7 @@ use crate::diagnose::finding::enumerate;
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::kubefleet::binding::Binding;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::rollout::{ClusterState, Phase, Rollout};
 use crate::ui::Ui;
@@ -155,13 +156,10 @@ impl Doomed {
 pub(super) fn leaves(rollout: &Rollout<'_>) -> Preview {
     let mut preview = Preview::default();
     let run = rollout.run.object();
-    let of = |state| {
-        let clusters = rollout.updated_clusters();
-        clusters
-            .filter(move |cluster| cluster.state == state)
-            .map(|cluster| cluster.name)
-    };
-    let done = of(ClusterState::Done).count();
+    let done: Vec<_> = rollout
+        .updated_clusters()
+        .filter(|cluster| cluster.state == ClusterState::Done)
+        .collect();
     let total = rollout.updated_clusters().count();
     let index = &rollout.run.status.snapshot_index;
     preview.lines([match rollout.phase {
@@ -173,9 +171,27 @@ pub(super) fn leaves(rollout: &Rollout<'_>) -> Preview {
         _ => format!("{run} is not over: deleting gives the release up and rolls nothing back"),
     }]);
     if rollout.is_live() && total > 0 {
+        let index = index.as_str();
+        let (keep, lost): (Vec<_>, Vec<_>) = done.into_iter().partition(|cluster| {
+            let has = cluster.binding.and_then(Binding::snapshot_index);
+            has == Some(index)
+        });
         preview.progress([format!(
-            "  {done} of {total} clusters have snapshot {index} and keep it"
+            "  {} of {total} clusters have snapshot {index} from this run and keep it",
+            keep.len()
         )]);
+        let (other, unknown): (Vec<_>, Vec<_>) = lost
+            .into_iter()
+            .partition(|cluster| cluster.binding.is_some());
+        for (clusters, how) in [
+            (other, "have another snapshot since"),
+            (unknown, "the current snapshot is unknown"),
+        ] {
+            if !clusters.is_empty() {
+                let names = enumerate(clusters.iter().map(|cluster| cluster.name));
+                preview.progress([format!("  updated by this run, {how}: {names}")]);
+            }
+        }
         let flying: Vec<_> = rollout.in_flight().map(|cluster| cluster.name).collect();
         if !flying.is_empty() {
             preview.progress([format!(

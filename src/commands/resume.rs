@@ -160,7 +160,7 @@ fn ahead(rollout: &Rollout<'_>) -> Vec<String> {
             stage.concurrency
         ));
         if !stage.deletes {
-            lines.extend(moves(&rollout.run.status.snapshot_index, &left));
+            lines.extend(moves(rollout, &left));
         }
     }
     lines

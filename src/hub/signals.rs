@@ -4,8 +4,9 @@
 //! has to say what was done, so it minds the signals itself.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::sync::watch::{Receiver, Sender};
 
@@ -149,7 +150,7 @@ impl Ends {
                     this.count
                         .send_modify(|count| *count = count.saturating_add(1));
                 } else {
-                    this.end_all();
+                    let _none_starts = this.end_all();
                     came.end();
                 }
             }
@@ -172,22 +173,30 @@ impl Ends {
         all.iter().any(|started| !started.leads)
     }
 
-    /// Ends a process with us until what is returned is dropped, which ends it too.
-    pub(super) fn with_us(self: &Arc<Self>, started: Started) -> WithUs {
+    /// Starts a process that ends with us until what is returned is dropped, which ends it too. A
+    /// signal that comes while it is being started ends it as well.
+    pub(super) fn start<C>(
+        self: &Arc<Self>,
+        spawn: impl FnOnce() -> io::Result<(C, Option<Started>)>,
+    ) -> io::Result<(C, Option<WithUs>)> {
         let mut all = self.started.lock().unwrap_or_else(PoisonError::into_inner);
-        all.insert(started);
-        WithUs {
+        let (child, started) = spawn()?;
+        all.extend(started);
+        let with_us = started.map(|started| WithUs {
             ends: Arc::clone(self),
             started,
             over: false,
-        }
+        });
+        Ok((child, with_us))
     }
 
-    fn end_all(&self) {
+    /// Ends all that we have started. None is started while what is returned is held.
+    fn end_all(&self) -> MutexGuard<'_, BTreeSet<Started>> {
         let all = self.started.lock().unwrap_or_else(PoisonError::into_inner);
         for started in all.iter() {
             started.end(How::AtOnce);
         }
+        all
     }
 }
 

@@ -436,12 +436,12 @@ mod tests {
                 "datadogKey write_key tokens passwords JWT user-salt",
             ),
             (Says::Pair, "auth _auth"),
-            (Says::Hash, "checksum/secret token-sha256"),
+            (Says::Hash, "checksum/secret sha-of-token"),
             (Says::Scheme, "Authorization proxy-authorization"),
             (Says::Cookies, "Cookie Set-Cookie"),
             (
                 Says::Nothing,
-                "TOKEN_FILE secretName secretKeyRef PWD OLDPWD tokenExpirationSeconds password_policy \
+                "TOKEN_FILE token-sha256 secretName secretKeyRef PWD OLDPWD tokenExpirationSeconds password_policy \
                  public_key publicKey topologyKey key partition-key sortingLabelKey \
                  automountServiceAccountTokens_enabled proxy_pass fastcgi_pass nextPageToken eos_token \
                  monkey bypass compass keyboard author authority passed tokenizer secretary",

@@ -52,6 +52,7 @@ impl<'i> Rollout<'i> {
             stages,
             now: inventory.now,
             state_ignored,
+            sees_bindings: inventory.bindings.is_complete(),
         }
     }
 

@@ -73,6 +73,8 @@ pub struct Rollout<'i> {
     pub now: Timestamp,
     /// Whether the hub is known to ignore `spec.state`, or the run shows that it does.
     pub state_ignored: bool,
+    /// Whether all bindings were read: else a cluster without one may have one.
+    pub sees_bindings: bool,
 }
 
 /// One stage of a run.

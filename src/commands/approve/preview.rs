@@ -8,6 +8,7 @@ use crate::commands::steering;
 use crate::diagnose::finding::{count, enumerate};
 use crate::error::Error;
 use crate::inventory::Inventory;
+use crate::kubefleet::binding::Binding;
 use crate::kubefleet::duration;
 use crate::rollout::approvals::{Approval, ApprovalState};
 use crate::rollout::content::{GoesBack, would_go_back};
@@ -101,15 +102,21 @@ fn stage_lines(rollout: &Rollout<'_>, stage: &StageView<'_>) -> Vec<String> {
         "  opens stage {}: {clusters}, {} at a time",
         stage.status.name, stage.concurrency
     )];
-    lines.extend(moves(&rollout.run.status.snapshot_index, &waiting));
+    lines.extend(moves(rollout, &waiting));
     lines
 }
 
-/// Which cluster goes from which snapshot to this one, those that do the same in one line.
-pub(crate) fn moves(to: &str, clusters: &[&ClusterView<'_>]) -> Vec<String> {
-    let mut groups: Vec<(Option<&str>, Vec<&str>)> = Vec::new();
+/// Which cluster goes from which snapshot to the run's, those that do the same in one line.
+pub(crate) fn moves(rollout: &Rollout<'_>, clusters: &[&ClusterView<'_>]) -> Vec<String> {
+    let to = rollout.run.status.snapshot_index.as_str();
+    let mut groups: Vec<(Has<'_>, Vec<&str>)> = Vec::new();
     for cluster in clusters {
-        let has = cluster.binding.and_then(|binding| binding.snapshot_index());
+        let has = match cluster.binding {
+            None if !rollout.sees_bindings => Has::Unknown,
+            binding => binding
+                .and_then(Binding::snapshot_index)
+                .map_or(Has::Nothing, Has::Snapshot),
+        };
         match groups.iter_mut().find(|(known, _)| *known == has) {
             Some((_, names)) => names.push(cluster.name),
             None => groups.push((has, vec![cluster.name])),
@@ -120,12 +127,23 @@ pub(crate) fn moves(to: &str, clusters: &[&ClusterView<'_>]) -> Vec<String> {
         .map(|(has, names)| {
             let names = enumerate(names);
             match has {
-                None => format!("    snapshot {to}, the first: {names}"),
-                Some(has) if has == to => format!("    snapshot {to}, as now: {names}"),
-                Some(has) => format!("    snapshot {has} to {to}: {names}"),
+                Has::Unknown => {
+                    format!("    snapshot {to}; the current snapshot is unknown: {names}")
+                }
+                Has::Nothing => format!("    snapshot {to}, the first: {names}"),
+                Has::Snapshot(has) if has == to => format!("    snapshot {to}, as now: {names}"),
+                Has::Snapshot(has) => format!("    snapshot {has} to {to}: {names}"),
             }
         })
         .collect()
+}
+
+/// What a cluster has before it is updated.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Has<'a> {
+    Unknown,
+    Nothing,
+    Snapshot(&'a str),
 }
 
 /// What still fails in a stage that is signed off.

@@ -149,7 +149,7 @@ fn opens(rollout: &Rollout<'_>) -> Vec<String> {
             count(clusters.len(), "cluster"),
             stage.concurrency
         ));
-        lines.extend(moves(index, &clusters));
+        lines.extend(moves(rollout, &clusters));
     }
     lines
 }

@@ -219,15 +219,14 @@ impl Plugin {
         if !self.interactive {
             command.process_group(0);
         }
-        let mut child = command
-            .spawn()
-            .map_err(|error| fail(&format!("cannot be started: {}", error.kind())))?;
-        let started = child.id().map(|id| {
-            ends.with_us(Started {
-                id,
-                leads: !self.interactive,
+        let (mut child, started) = ends
+            .start(|| {
+                let child = command.spawn()?;
+                let leads = !self.interactive;
+                let started = child.id().map(|id| Started { id, leads });
+                Ok((child, started))
             })
-        });
+            .map_err(|error| fail(&format!("cannot be started: {}", error.kind())))?;
         let stdout = child.stdout.take();
         let read = async {
             let mut bytes = Vec::new();
