@@ -12,6 +12,10 @@
 //! # stage: FS501 staging
 //! # says: FS501 words that the message contains
 //! # never: FS402
+//! # summary: words that the summary contains
+//! # first: FS501 words that the first step or its command contains
+//! # offers: FS501 words that some step or its command contains
+//! # avoids: FS501 words that no step and no command contains
 //! ```
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test may fail
@@ -44,7 +48,8 @@ fn expectations(text: &str) -> Vec<Expectation> {
                 args: value.to_owned(),
                 rules: Vec::new(),
             }),
-            "verdict" | "findings" | "clusters" | "subject" | "stage" | "says" | "never" => {
+            "verdict" | "findings" | "clusters" | "subject" | "stage" | "says" | "never"
+            | "summary" | "first" | "offers" | "avoids" => {
                 if let Some(last) = all.last_mut() {
                     last.rules.push((key.to_owned(), value.trim().to_owned()));
                 }
@@ -199,6 +204,28 @@ fn check(report: &Report, key: &str, value: &str) -> Result<(), String> {
                 Ok(())
             } else {
                 Err(format!("{code} does not say `{rest}`: {got:?}"))
+            }
+        }
+        "summary" if !report.summary.contains(value) => Err(format!(
+            "the summary does not say `{value}`: {}",
+            report.summary
+        )),
+        "first" | "offers" | "avoids" => {
+            let steps: Vec<_> = of_code()
+                .flat_map(|finding| {
+                    let most = if key == "first" { 1 } else { usize::MAX };
+                    finding.remedies.iter().take(most)
+                })
+                .map(|step| match &step.command {
+                    Some(command) => format!("{} {command}", step.action),
+                    None => step.action.clone(),
+                })
+                .collect();
+            if steps.is_empty() || steps.iter().any(|step| step.contains(rest)) == (key == "avoids")
+            {
+                Err(format!("{key} {value}: {steps:#?}"))
+            } else {
+                Ok(())
             }
         }
         _ => Ok(()),

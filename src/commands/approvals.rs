@@ -251,7 +251,7 @@ fn commands(scope: &Scope, approval: &Approval) -> Vec<Command> {
     let stopped = matches!(approval.phase, Some(Phase::Stopped | Phase::Stopping));
     match approval.state {
         ApprovalState::Pending | ApprovalState::Ignored => vec![approve],
-        ApprovalState::Withheld if stopped => vec![approve],
+        ApprovalState::Withheld if stopped || !approval.stoppable => vec![approve],
         ApprovalState::Withheld => vec![approve, of_run("stop")],
         ApprovalState::Approved if stopped => vec![of_run("resume")],
         ApprovalState::Missing | ApprovalState::Foreign | ApprovalState::Unknown => {

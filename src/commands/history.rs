@@ -8,6 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::around;
 use super::global::Global;
+use super::list::compared;
 use super::output::{self, Format, Output, names};
 use super::reading::{self, Input};
 use super::runs;
@@ -173,7 +174,7 @@ fn episodes(history: &History<'_>, wide: bool, ui: &Ui) -> Table {
                 },
             ),
             Cell::styled(verdict.as_str(), ui.paint().verdict_style(verdict)),
-            Cell::from(format!("{done}/{total}")),
+            Cell::from(format!("{done}/{total}{}", compared(rollout))),
             Cell::from(started.map(moment)),
             Cell::from(took(started, ended, rollout.now)),
         ];

@@ -83,6 +83,9 @@ struct RunItem {
     /// The stage that it is at.
     #[serde(skip_serializing_if = "Option::is_none")]
     stage: Option<StageNow>,
+    /// Whether nothing is applied: clusters are done when their differences are reported.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    only_compares: bool,
     /// Clusters done, over all stages.
     done: usize,
     /// Clusters in all stages.
@@ -253,6 +256,15 @@ fn clusters(rollout: &Rollout<'_>) -> (usize, usize) {
     (done.count(), rollout.clusters().count())
 }
 
+/// What stands behind the clusters that are done of a run that applies nothing.
+pub(super) fn compared(rollout: &Rollout<'_>) -> &'static str {
+    if rollout.only_compares() {
+        " compared"
+    } else {
+        ""
+    }
+}
+
 fn filled(text: &str) -> Option<String> {
     (!text.trim().is_empty()).then(|| text.to_owned())
 }
@@ -286,6 +298,7 @@ fn item(rollout: &Rollout<'_>) -> RunItem {
             name: stage.name().to_owned(),
             state: stage.state,
         }),
+        only_compares: rollout.only_compares(),
         done,
         total,
         snapshot: filled(&run.status.snapshot_index),
@@ -334,7 +347,7 @@ fn table(rollouts: &[&Rollout<'_>], reach: &Reach, wide: bool, ui: &Ui) -> Table
             Cell::from(&run.spec.placement),
             Cell::styled(verdict.as_str(), ui.paint().verdict_style(verdict)),
             Cell::from(stage.map(StageView::name)),
-            Cell::from(format!("{done}/{total}")),
+            Cell::from(format!("{done}/{total}{}", compared(rollout))),
             Cell::from(filled(&run.status.snapshot_index)),
             Cell::from(age(run.meta.created, rollout.now)),
         ]);

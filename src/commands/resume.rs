@@ -14,6 +14,7 @@ use crate::change::states::{Step, Wish, step};
 use crate::commands::approve::moves;
 use crate::diagnose;
 use crate::diagnose::finding::count;
+use crate::diagnose::gate::stopped_waits;
 use crate::diagnose::report::Severity;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -26,9 +27,9 @@ use crate::ui::Ui;
 /// Go on with a stopped update run
 ///
 /// Says what the run still has to do, and what changed since it stopped: another placement policy,
-/// a cluster that joined or left, another apply strategy each make KubeFleet give the run up. An
-/// approval that was given while it was stopped is taken now, a timed wait starts over. A run that
-/// is over cannot be resumed.
+/// a cluster that joined or left, another apply strategy each make KubeFleet abort the run. An
+/// approval that was given while it was stopped is taken now. A timed wait has counted since the
+/// stop, and may be over. A run that has ended cannot be resumed.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage resume example-run\n  \
@@ -163,6 +164,7 @@ fn ahead(rollout: &Rollout<'_>) -> Vec<String> {
             lines.extend(moves(rollout, &left));
         }
     }
+    lines.extend(stopped_waits(rollout));
     lines
 }
 

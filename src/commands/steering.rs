@@ -274,12 +274,17 @@ pub(super) fn finish(
         Effect::Never(status) => {
             writing::conclude(run, &status, reading, args, ui)?;
             if wish == Wish::Stop && status.verdict == Verdict::Stuck {
-                ui.hint(
+                ui.hint(if status.waits_for_removal() {
                     Hint::new(
-                        "a stuck cluster keeps the run from stopping: mend it, or give the run up:",
+                        "only resuming or deleting the run ends this; see what it would remove:",
                     )
-                    .command(run.fleet("delete")),
-                );
+                    .command(run.fleet("diagnose"))
+                } else {
+                    Hint::new(
+                        "a stuck cluster keeps the run from stopping: fix it, or delete the run:",
+                    )
+                    .command(run.fleet("delete"))
+                });
                 return Ok(Exit::Stuck);
             }
             if wish == Wish::Stop && status.verdict == Verdict::Succeeded {

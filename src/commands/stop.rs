@@ -21,9 +21,10 @@ use crate::ui::Ui;
 
 /// Stop an update run: nothing new begins
 ///
-/// Clusters in flight are finished, and the run is stopped then; a timed wait starts over when the
-/// run is resumed. Says what is in flight and follows until the run is stopped. Nothing is rolled
-/// back. A run with a stuck cluster cannot stop: mend the cluster, or delete the run.
+/// Clusters in flight are finished, and the run is stopped then. A timed wait counts from the stop
+/// and goes on counting while the run is stopped. Says what is in flight and follows until the run
+/// is stopped. Nothing is rolled back. A run with a stuck cluster cannot stop: fix the cluster, or
+/// delete the run.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage stop example-run\n  \
@@ -117,9 +118,17 @@ fn in_flight(rollout: &Rollout<'_>) -> Vec<String> {
     for gate in rollout.open_timers() {
         let wait = gate.wait.map(duration::describe).unwrap_or_default();
         lines.push(format!(
-            "the wait of {wait} {} stage {} starts over when the run is resumed",
+            "the wait of {wait} {} stage {} counts from the stop, and goes on counting while the run \
+             is stopped: a later resume may pass it at once",
             gate.time.as_str(),
             gate.stage
+        ));
+    }
+    let removals = rollout.removals_to_come();
+    if !removals.is_empty() {
+        lines.push(format!(
+            "the removal from {} has not begun: the run stays Stopping until it is resumed or deleted",
+            enumerate(removals.iter().map(|cluster| cluster.name))
         ));
     }
     lines

@@ -65,6 +65,18 @@ impl<'i> Case<'i> {
         &self.inventory.target
     }
 
+    /// Whether the run does nothing until a person or the time lets it.
+    pub fn is_resting(&self) -> bool {
+        self.rollout.is_some()
+            && matches!(
+                self.verdict,
+                Verdict::WaitingForApproval
+                    | Verdict::WaitingForTimer
+                    | Verdict::Stopped
+                    | Verdict::NotStarted
+            )
+    }
+
     /// The moment for which everything is judged.
     pub fn now(&self) -> Timestamp {
         self.inventory.now

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::finding::enumerate;
 use super::report::{Cause, Effect, Finding, Remedy, Severity, Verdict};
 use super::{looks, rules};
+use crate::words::Command;
 
 /// Values shown of a finding about many clusters.
 const EVIDENCE_EACH: usize = 12;
@@ -194,6 +195,46 @@ const ENDS_RUN: [&str; 6] = ["FS201", "FS202", "FS203", "FS204", "FS205", "FS206
 
 /// What lets a run go on once it is approved, resumed or started.
 const LETS_GO_ON: [&str; 6] = ["FS401", "FS402", "FS403", "FS404", "FS601", "FS602"];
+
+/// What another run has done to a run that rests.
+const OVERTAKEN: [&str; 2] = ["FS703", "FS706"];
+
+/// A run that rests while another one is on its clusters: that is what to decide about. Letting it
+/// continue comes after, and where that takes clusters back, in the form that says so.
+pub(super) fn overtaken(findings: &mut [Finding]) {
+    let causes: Vec<_> = findings
+        .iter()
+        .filter(|finding| finding.root_cause && OVERTAKEN.contains(&finding.code.as_str()))
+        .map(Finding::as_cause)
+        .collect();
+    let Some(first) = causes.first() else { return };
+    let step = Remedy {
+        action: format!("Decide about {} first.", first.code),
+        command: None,
+        effect: Effect::ReadOnly,
+    };
+    let back = causes.iter().any(|cause| cause.code == "FS703");
+    for finding in findings {
+        if !LETS_GO_ON.contains(&finding.code.as_str()) && finding.code != "FS407" {
+            continue;
+        }
+        if finding.root_cause {
+            finding.root_cause = false;
+            finding.caused_by.extend(causes.iter().cloned());
+            finding.caused_by.sort();
+        }
+        for remedy in &mut finding.remedies {
+            let continues = |command: &Command| {
+                command.is_ours() && ["approve", "resume", "run"].contains(&command.verb())
+            };
+            if back && remedy.command.as_ref().is_some_and(continues) {
+                remedy.command = remedy.command.take().map(|it| it.switch("--allow-older"));
+                remedy.effect = Effect::Disruptive;
+            }
+        }
+        finding.remedies.insert(0, step.clone());
+    }
+}
 
 /// Where a run cannot pass its next check, letting it go on helps nothing: that step comes second.
 pub(super) fn order_steps(findings: &mut [Finding]) {

@@ -62,10 +62,13 @@ pub(super) fn live_run<'i>(case: &Case<'i>) -> Option<&'i UpdateRun> {
 /// a run that waits each minute, and checks it before it looks at approvals.
 /// Source: updaterun/controller.go:Reconcile.
 pub(super) fn will_fail(case: &Case<'_>) -> &'static str {
-    if case.verdict == Verdict::WaitingForApproval {
-        "so the run will fail when the controller checks it next, approved or not"
-    } else {
-        "so the run will fail when the controller checks it next"
+    match case.verdict {
+        Verdict::WaitingForApproval => {
+            "so the run will fail when the controller checks it next, approved or not"
+        }
+        Verdict::Stopped => "so resuming the run makes it fail",
+        Verdict::NotStarted => "so starting the run makes it fail",
+        _ => "so the run will fail when the controller checks it next",
     }
 }
 

@@ -79,6 +79,25 @@ impl Finding {
             cluster: None,
             path: path.into(),
             value: cut(value.into()),
+            computed: false,
+        });
+        self
+    }
+
+    /// Adds a value that was computed from what stands under some paths of an object.
+    #[must_use]
+    pub fn computed(
+        mut self,
+        object: impl Into<Subject>,
+        paths: &[&str],
+        value: impl Into<String>,
+    ) -> Self {
+        self.evidence.push(Evidence {
+            object: object.into(),
+            cluster: None,
+            path: paths.join(", "),
+            value: cut(value.into()),
+            computed: true,
         });
         self
     }
@@ -97,6 +116,7 @@ impl Finding {
             cluster: Some(cluster.to_owned()),
             path: path.into(),
             value: cut(value.into()),
+            computed: false,
         });
         self
     }
@@ -193,5 +213,41 @@ pub fn count(number: usize, noun: &str) -> String {
         format!("1 {noun}")
     } else {
         format!("{number} {noun}s")
+    }
+}
+
+/// The indexes that there are, in the middle of a sentence: `only index 0 exists`,
+/// `existing indexes: 2, 3, 4`, `the newest of 12 indexes: 8, 9, 10, 11, 12`.
+pub fn existing_indexes(indexes: impl IntoIterator<Item = String>) -> String {
+    const SHOWN: usize = 5;
+    let indexes: Vec<String> = indexes.into_iter().collect();
+    match indexes.as_slice() {
+        [] => "no index exists".to_owned(),
+        [one] => format!("only index {one} exists"),
+        few if few.len() <= SHOWN => format!("existing indexes: {}", few.join(", ")),
+        many => {
+            let skipped = many.len().saturating_sub(SHOWN);
+            let newest = many.get(skipped..).unwrap_or_default();
+            format!(
+                "the newest of {} indexes: {}",
+                many.len(),
+                newest.join(", ")
+            )
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::existing_indexes;
+
+    #[test]
+    fn a_list_of_one_reads_as_one() {
+        let says = |count: u64| existing_indexes((0..count).map(|index| index.to_string()));
+        assert_eq!(says(0), "no index exists");
+        assert_eq!(says(1), "only index 0 exists");
+        assert_eq!(says(2), "existing indexes: 0, 1");
+        assert_eq!(says(5), "existing indexes: 0, 1, 2, 3, 4");
+        assert_eq!(says(7), "the newest of 7 indexes: 2, 3, 4, 5, 6");
     }
 }

@@ -96,3 +96,102 @@ pub(super) fn unlisted(
         Some(case.command("approvals").arg(name)),
     ))
 }
+
+/// Where it stands since when a stage's timed wait counts.
+pub(super) fn since_path(stage: &str) -> String {
+    format!(
+        "status.stagesStatus[stageName={stage}].conditions[type=Progressing].lastTransitionTime"
+    )
+}
+
+/// Where it stands how long a stage's timed wait is.
+pub(super) fn wait_path(stage: &str) -> String {
+    format!(
+        "status.stagedUpdateStrategySnapshot.stages[name={stage}].afterStageTasks\
+         [type=TimedWait].waitTime"
+    )
+}
+
+/// What becomes of the timed waits of a run that is stopped, and of the gates that they are.
+pub fn stopped_waits(rollout: &crate::rollout::Rollout<'_>) -> Vec<String> {
+    use crate::kubefleet::duration;
+
+    rollout
+        .stages
+        .iter()
+        .flat_map(|stage| &stage.gates)
+        .filter_map(|gate| {
+            let (since, until) = (gate.stopped_since?, gate.holds_until());
+            let stage = gate.stage;
+            Some(match until {
+                None => format!(
+                    "the timed wait of stage {stage} counts from the stop at {since}, also while the \
+                     run is stopped"
+                ),
+                Some(until) if until > rollout.now => format!(
+                    "the timed wait of stage {stage} counts from the stop and ends in {}, at {until}, \
+                     stopped or not",
+                    duration::describe(until.duration_since(rollout.now))
+                ),
+                Some(until) => format!(
+                    "the timed wait of stage {stage} counted on and is over since {until}: a resume \
+                     passes it at once"
+                ),
+            })
+        })
+        .collect()
+}
+
+/// Adds how to hold a rollout back that waits at a gate: a gate cannot be rejected.
+pub(super) fn hold_back(
+    case: &super::case::Case<'_>,
+    finding: super::report::Finding,
+) -> super::report::Finding {
+    use crate::rollout::ClusterState;
+
+    let Some(rollout) = &case.rollout else {
+        return finding;
+    };
+    let name = &rollout.run.meta.name;
+    let left = rollout
+        .clusters()
+        .any(|cluster| cluster.state != ClusterState::Done);
+    if !left {
+        return match went_before(case) {
+            Some(index) => finding.disrupt(
+                format!(
+                    "To undo it, go back to snapshot {index} with a new run: every cluster has the new \
+                     content, so a stop holds nothing back."
+                ),
+                Some(case.command("rollback").arg(name)),
+            ),
+            None => finding,
+        };
+    }
+    if rollout.state_ignored {
+        return finding.disrupt(
+            "To hold the rollout back, delete the run: a gate cannot be rejected, and this hub cannot \
+             stop a run. Clusters keep what they have.",
+            Some(case.command("delete").arg(name)),
+        );
+    }
+    finding.fix(
+        "To hold the rollout back, stop the run: a gate cannot be rejected.",
+        Some(case.command("stop").arg(name)),
+    )
+}
+
+/// The newest snapshot that an earlier run on the placement completed, and that still exists.
+fn went_before<'i>(case: &super::case::Case<'i>) -> Option<&'i str> {
+    use crate::kubefleet::{Conditions, reasons};
+
+    let run = case.run()?;
+    let own = &run.status.snapshot_index;
+    case.inventory
+        .other_runs()
+        .filter(|other| other.meta.created < run.meta.created)
+        .filter(|other| other.status.conditions.is_true(reasons::SUCCEEDED))
+        .map(|other| other.status.snapshot_index.as_str())
+        .filter(|index| *index != own.as_str() && case.inventory.snapshot(index).is_some())
+        .last()
+}

@@ -1,5 +1,6 @@
 //! Why a rollout is where it is: the engine, its rules and its report.
 
+pub mod back;
 pub mod case;
 mod causes;
 mod claims;
@@ -8,7 +9,7 @@ pub mod explanations;
 mod failing;
 pub mod finding;
 mod gaps;
-mod gate;
+pub mod gate;
 mod looks;
 mod members;
 mod membership;
@@ -75,6 +76,7 @@ pub fn explain(inventory: &Inventory) -> Report {
         .collect();
     let mut findings = causes::merge(findings);
     causes::link(&mut findings);
+    causes::overtaken(&mut findings);
     causes::ensure_root(&mut findings, case.verdict);
     let mut findings = causes::group(findings);
     causes::order_steps(&mut findings);

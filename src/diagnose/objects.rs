@@ -8,7 +8,7 @@ use super::troubled::Troubled;
 use crate::kubefleet::binding::FieldDifference;
 use crate::kubefleet::{ObjectRef, duration};
 use crate::mask;
-use crate::rollout::ManifestTrouble;
+use crate::rollout::{ManifestTrouble, Phase};
 use crate::words::Command;
 
 /// How many of the readings of one finding are shown as evidence.
@@ -158,6 +158,21 @@ impl Compared {
     }
 }
 
+/// How a field of an object differs between hub and member; of a Secret only that it does.
+pub(super) fn difference(kind: &str, field: &FieldDifference) -> String {
+    let value = |value: &Option<String>| match value {
+        None => "absent".to_owned(),
+        Some(_) if kind == "Secret" => "(hidden)".to_owned(),
+        Some(value) => mask::value_at(&field.path, value).into_owned(),
+    };
+    format!(
+        "{}: hub {}, member {}",
+        field.path,
+        value(&field.hub),
+        value(&field.member)
+    )
+}
+
 /// What is at fault, and where.
 pub(super) struct Affected<'a, 'i> {
     /// The case.
@@ -209,6 +224,18 @@ impl Affected<'_, '_> {
             })
     }
 
+    /// Whether the object can be deleted without taking other objects or data with it.
+    pub fn is_replaceable(&self) -> bool {
+        !matches!(
+            self.manifest.kind,
+            "Namespace"
+                | "CustomResourceDefinition"
+                | "PersistentVolumeClaim"
+                | "PersistentVolume"
+                | "MemberCluster"
+        )
+    }
+
     /// What to change on the hub: the object itself, or the envelope that wraps it.
     pub fn on_hub(&self) -> String {
         match &self.manifest.envelope {
@@ -229,20 +256,10 @@ impl Affected<'_, '_> {
                 continue;
             };
             for (at, field) in fields.iter().enumerate().take(FIELDS) {
-                let value = |value: &Option<String>| match value {
-                    None => "absent".to_owned(),
-                    Some(_) if manifest.kind == "Secret" => "(hidden)".to_owned(),
-                    Some(value) => mask::value_at(&field.path, value).into_owned(),
-                };
                 finding = finding.evidence(
                     &object,
                     format!("{base}[{at}]"),
-                    format!(
-                        "{}: hub {}, member {}",
-                        field.path,
-                        value(&field.hub),
-                        value(&field.member)
-                    ),
+                    difference(manifest.kind, field),
                 );
             }
         }
@@ -276,15 +293,24 @@ impl Affected<'_, '_> {
 
 /// Adds what follows a repair on the member clusters: the same run goes on by itself.
 pub(super) fn goes_on(case: &Case<'_>, finding: Finding) -> Finding {
-    if case.verdict == Verdict::Stuck && case.run().is_some() {
-        finding.look(
-            "Then wait: the same run goes on by itself at the controller's next look, which may \
-             take some minutes.",
-            Some(case.command("diagnose").arg(case.run_object().name)),
-        )
+    let Some(rollout) = case
+        .rollout
+        .as_ref()
+        .filter(|_| case.verdict == Verdict::Stuck)
+    else {
+        return finding;
+    };
+    let then = if rollout.phase == Phase::Stopping {
+        "Then wait: the run stops at the controller's next check, which may take some minutes. \
+         Nothing more is updated until someone resumes it."
     } else {
-        finding
-    }
+        "Then wait: the same run continues by itself at the controller's next check, which may take \
+         some minutes."
+    };
+    finding.look(
+        then,
+        Some(case.command("diagnose").arg(case.run_object().name)),
+    )
 }
 
 /// `member-1`, `member-1 and member-2`, `member-1, member-2, member-3 and 4 more`.

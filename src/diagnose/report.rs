@@ -251,6 +251,21 @@ pub struct Evidence {
     pub path: String,
     /// The value: text from the cluster, untrusted. Long values are cut with `…`.
     pub value: String,
+    /// Whether the value stands nowhere: it was computed from what stands under the path, or under
+    /// several that are joined by `, `. Absent where it was read.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub computed: bool,
+}
+
+impl Evidence {
+    /// The path as people read it before the value: what was computed poses as no field.
+    pub fn label(&self) -> String {
+        if self.computed {
+            format!("computed from {}:", self.path)
+        } else {
+            format!("{} =", self.path)
+        }
+    }
 }
 
 /// A step that helps.

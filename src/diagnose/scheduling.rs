@@ -55,6 +55,56 @@ pub(super) fn evidence(policy: &PolicySnapshot, mut finding: Finding) -> Finding
     finding
 }
 
+/// The clusters that the scheduler leaves out until somebody changes a label, a taint, or the
+/// policy, with the reason: waiting does not bring them.
+pub fn left_out_for_good(policy: &PolicySnapshot) -> BTreeMap<String, Vec<&str>> {
+    let mut groups = not_picked(policy);
+    for clusters in groups.values_mut() {
+        clusters.retain(|cluster| {
+            let decisions = policy.status.decisions.iter();
+            decisions
+                .filter(|decision| !decision.selected && decision.cluster == *cluster)
+                .any(|decision| is_for_good(&decision.reason))
+        });
+    }
+    groups.retain(|_, clusters| !clusters.is_empty());
+    groups
+}
+
+fn is_for_good(text: &str) -> bool {
+    let reasons = match parse_decision(text) {
+        Decision::NotEligible { reason, .. } => vec![reason],
+        Decision::Unschedulable { reasons } => reasons,
+        Decision::ClusterNotFound { .. } => return true,
+        Decision::Picked { .. } | Decision::ScoreTooLow { .. } | Decision::Other { .. } => {
+            return false;
+        }
+    };
+    reasons.iter().any(|reason| match reason {
+        FilterReason::LeftFleet
+        | FilterReason::AffinityMismatch
+        | FilterReason::Taint { .. }
+        | FilterReason::TopologySpread { .. }
+        | FilterReason::NamespaceMissing => true,
+        FilterReason::AgentNotOnline
+        | FilterReason::NoHeartbeat { .. }
+        | FilterReason::AgentNotJoined
+        | FilterReason::HealthUnknown
+        | FilterReason::Unhealthy { .. }
+        | FilterReason::NamespacesUnknown
+        | FilterReason::AlreadyPlaced
+        | FilterReason::Other { .. } => false,
+    })
+}
+
+/// The step where waiting for the scheduler does not help; `None` where it may.
+pub fn not_by_waiting(policy: &PolicySnapshot) -> Option<String> {
+    let reasons = explain(&left_out_for_good(policy))?;
+    Some(format!(
+        "Change what keeps clusters out, or ask for fewer: waiting does not bring them ({reasons})."
+    ))
+}
+
 fn why(text: &str) -> String {
     match parse_decision(text) {
         Decision::Picked { .. } => "picked".to_owned(),
@@ -106,5 +156,29 @@ fn words(reason: &FilterReason) -> String {
         FilterReason::NamespaceMissing => "the placement's namespace is missing there".to_owned(),
         FilterReason::AlreadyPlaced => "the placement is there already".to_owned(),
         FilterReason::Other { text } => format!("`{text}`"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_for_good;
+
+    #[test]
+    fn only_what_somebody_has_to_change_keeps_a_cluster_out_for_good() {
+        for text in [
+            "ClusterUnschedulable, taint &{Key:maintenance Value:true Effect:NoSchedule} cannot be tolerated",
+            "ClusterUnschedulable, target namespace does not exist on cluster",
+        ] {
+            assert!(is_for_good(text), "{text}");
+        }
+        for text in [
+            "ClusterUnschedulable, cluster is not connected to the fleet: no recent heartbeat signals \
+             (last received 12.40 minutes ago)",
+            "Successfully scheduled resources for placement in \"member1\" (affinity score: 0, topology \
+             spread score: 0): picked by scheduling policy",
+            "",
+        ] {
+            assert!(!is_for_good(text), "{text}");
+        }
     }
 }

@@ -14,7 +14,8 @@ use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::object::OWN_API_VERSION;
 use crate::kubefleet::{Concept, ConditionStatus, Conditions, duration, reasons};
-use crate::rollout::{Gate, Phase, Progress, Rollout, TaskTime, rollout_started};
+use crate::rollout::content::would_go_back;
+use crate::rollout::{ClusterState, Gate, Phase, Progress, Rollout, TaskTime, rollout_started};
 use crate::words::{self, Command};
 
 /// What state a rollout is in.
@@ -207,6 +208,22 @@ impl Status {
         timeless(self) == timeless(other)
     }
 
+    /// Whether the run has clusters left from which it has still to remove the placement, and
+    /// nothing else.
+    pub fn waits_for_removal(&self) -> bool {
+        self.progress.as_ref().is_some_and(|progress| {
+            let left = |removal: bool| {
+                let stages = progress
+                    .stages
+                    .iter()
+                    .filter(move |it| it.deletes == removal);
+                stages.flat_map(|stage| &stage.clusters)
+            };
+            left(false).all(|cluster| cluster.state == ClusterState::Done)
+                && left(true).any(|cluster| cluster.state == ClusterState::Pending)
+        })
+    }
+
     /// Whether the run is over.
     pub const fn is_over(&self) -> bool {
         matches!(
@@ -241,7 +258,8 @@ fn open_gate(case: &Case<'_>, rollout: &Rollout<'_>, gate: &Gate<'_>) -> OpenGat
         Some(Approval::Given | Approval::Missing | Approval::Foreign)
     );
     // A stopped run takes no approval before it is resumed.
-    let counts = rollout.phase == Phase::Executing && !answered;
+    let back = || !would_go_back(rollout).is_empty();
+    let counts = rollout.phase == Phase::Executing && !answered && !back();
     OpenGate {
         stage: gate.stage.to_owned(),
         when: gate.time,

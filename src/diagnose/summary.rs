@@ -3,6 +3,7 @@
 use super::case::Case;
 use super::finding::count;
 use super::report::{Finding, Severity, Verdict};
+use crate::rollout::Rollout;
 
 /// The sentence about a case, with what was found.
 pub(super) fn summarize(case: &Case<'_>, findings: &[Finding]) -> String {
@@ -25,7 +26,7 @@ pub(super) fn sentence(case: &Case<'_>, because: Option<&str>) -> String {
     } else {
         format!("{} (update run {})", case.target(), subject.name)
     };
-    let progress = case.rollout.as_ref().map(crate::rollout::Rollout::progress);
+    let progress = case.rollout.as_ref().map(Rollout::progress);
     let done = progress
         .as_ref()
         .filter(|progress| progress.total > 0)
@@ -37,15 +38,11 @@ pub(super) fn sentence(case: &Case<'_>, because: Option<&str>) -> String {
             )
         });
     let lead = match case.verdict {
-        Verdict::Succeeded => match &progress {
-            Some(progress) => match &progress.snapshot {
-                Some(index) => format!(
-                    "has succeeded: snapshot {index} of {} was rolled out to {}",
-                    progress.placement,
-                    count(progress.total, "cluster")
-                ),
-                None => "has succeeded".to_owned(),
-            },
+        Verdict::Succeeded => match &case.rollout {
+            Some(rollout) => succeeded(rollout),
+            None if only_compares(case) => {
+                "was compared with all its clusters, and nothing was applied".to_owned()
+            }
             None => "is available on all its clusters".to_owned(),
         },
         Verdict::Progressing => "is progressing".to_owned(),
@@ -74,4 +71,43 @@ pub(super) fn sentence(case: &Case<'_>, because: Option<&str>) -> String {
         Some(because) => format!("{about} {lead}{done}: {because}"),
         None => format!("{about} {lead}{done}."),
     }
+}
+
+/// What a run has done that succeeded: where it brought its snapshot, and where it removed it.
+fn succeeded(rollout: &Rollout<'_>) -> String {
+    let run = rollout.run;
+    let (index, placement) = (&run.status.snapshot_index, &run.spec.placement);
+    if index.is_empty() {
+        return "has succeeded".to_owned();
+    }
+    let updated = rollout.updated_clusters().count();
+    let removed = rollout.clusters().count().saturating_sub(updated);
+    let (updated, removed) = (
+        (updated > 0).then(|| count(updated, "cluster")),
+        (removed > 0).then(|| count(removed, "cluster")),
+    );
+    let did = match updated {
+        Some(updated) if rollout.only_compares() => format!(
+            "snapshot {index} of {placement} was compared with {updated}, and nothing was applied"
+        ),
+        Some(updated) => format!("snapshot {index} of {placement} was rolled out to {updated}"),
+        None => match removed {
+            Some(removed) => {
+                return format!("has succeeded: {placement} was removed from {removed}");
+            }
+            None => format!("snapshot {index} of {placement} was rolled out to 0 clusters"),
+        },
+    };
+    match removed {
+        Some(removed) => {
+            format!("has succeeded: {did}, and {placement} was removed from {removed}")
+        }
+        None => format!("has succeeded: {did}"),
+    }
+}
+
+/// Whether the placement applies nothing.
+fn only_compares(case: &Case<'_>) -> bool {
+    let placement = case.inventory.placement.present();
+    placement.is_some_and(|placement| placement.apply_strategy().is_report_diff())
 }

@@ -18,7 +18,9 @@ pub(super) fn of_run(rollout: &Rollout<'_>) -> Verdict {
         Phase::Initializing => Verdict::Initializing,
         Phase::Idle => Verdict::NotStarted,
         Phase::Stopped => Verdict::Stopped,
-        Phase::Stopping if is_stuck(rollout) => Verdict::Stuck,
+        Phase::Stopping if is_stuck(rollout) || !rollout.removals_under_stop().is_empty() => {
+            Verdict::Stuck
+        }
         Phase::Stopping => Verdict::Stopping,
         Phase::Executing => executing(rollout),
     }

@@ -229,6 +229,13 @@ impl Inventory {
             .filter(move |work| work.cluster() == Some(cluster.as_str()))
     }
 
+    /// Whether a Work carries content of the placement.
+    pub fn is_of_placement(&self, work: &Work) -> bool {
+        work.meta.label(names::PARENT_PLACEMENT) == Some(self.placement_name.as_str())
+            && work.meta.label(names::PARENT_NAMESPACE).unwrap_or_default()
+                == self.scope.namespace()
+    }
+
     /// The approval request of that name.
     pub fn approval(&self, name: &str) -> Sight<ApprovalRequest> {
         match self

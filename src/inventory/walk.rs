@@ -193,6 +193,11 @@ impl Walk {
             needs.push(Query::all(Kind::ClusterResourcePlacement, ""));
             needs.push(Query::all(Kind::ResourcePlacement, ""));
         }
+        for cluster in run.into_iter().flat_map(removed_clusters) {
+            let cluster = names::member_namespace(cluster);
+            let key = names::PARENT_PLACEMENT;
+            needs.push(Query::labelled(Kind::Work, &cluster, key, &placement));
+        }
         for binding in self.troubled_bindings(run) {
             let cluster = names::member_namespace(&binding.spec.cluster);
             needs.push(Query::labelled(
@@ -329,6 +334,15 @@ impl Walk {
             })
             .collect()
     }
+}
+
+/// The clusters from which a run has removed its placement: their bindings go before their Works do.
+fn removed_clusters(run: &UpdateRun) -> impl Iterator<Item = &str> {
+    let removal = run.status.deletion_stage.as_deref().into_iter();
+    removal
+        .flat_map(|stage| &stage.clusters)
+        .filter(|cluster| cluster.conditions.is_true(reasons::SUCCEEDED))
+        .map(|cluster| cluster.name.as_str())
 }
 
 /// Whether an approval was asked for and not taken yet.

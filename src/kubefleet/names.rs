@@ -2,6 +2,10 @@
 //!
 //! Source of all of them: apis/placement/v1beta1/commons.go and the controllers named beside.
 
+/// What every label, annotation and finalizer of KubeFleet begins with.
+pub const PREFIX: &str = "kubernetes-fleet.io/";
+/// Label of Works: the namespace of a namespaced placement.
+pub const PARENT_NAMESPACE: &str = "kubernetes-fleet.io/parent-placement-namespace";
 /// Label of snapshots, bindings and Works: the placement, in both scopes.
 pub const PARENT_PLACEMENT: &str = "kubernetes-fleet.io/parent-CRP";
 /// Where KubeFleet's agents run, on the hub and in member clusters.

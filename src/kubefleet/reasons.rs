@@ -26,6 +26,8 @@ pub const RUN_FAILED: &str = "UpdateRunFailed";
 
 /// Progressing=False of a stage that waits for its tasks.
 pub const STAGE_WAITING: &str = "StageUpdatingWaiting";
+/// `Progressing` of a stage: the run was stopped in it.
+pub const STAGE_STOPPED: &str = "StageUpdatingStopped";
 /// Succeeded=True of a stage without clusters.
 pub const STAGE_SKIPPED: &str = "StageUpdatingSkippedNoClusters";
 

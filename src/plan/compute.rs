@@ -60,6 +60,8 @@ fn finish(
         StrategyChoice::Named(_) => None,
         StrategyChoice::Given(given) => Some(given.source.clone()),
     };
+    let placement = draft.inventory.placement.present();
+    let compares = placement.is_some_and(|it| it.apply_strategy().is_report_diff());
     let mut plan = Plan {
         api_version: OWN_API_VERSION.to_owned(),
         kind: "Plan".to_owned(),
@@ -79,16 +81,21 @@ fn finish(
         not_checked: draft.not_checked,
         as_of: draft.inventory.now,
     };
-    plan.summary = summary(&plan);
+    plan.summary = summary(&plan, compares);
     plan
 }
 
-fn summary(plan: &Plan) -> String {
+fn summary(plan: &Plan, compares: bool) -> String {
     match plan.outcome {
         Outcome::Ready => {
             let updated: usize = plan.stages.iter().map(|stage| stage.clusters.len()).sum();
+            let does = if compares {
+                "apply nothing (ReportDiff), compare"
+            } else {
+                "update"
+            };
             let mut text = format!(
-                "The controller would update {} in {}",
+                "The controller would {does} {} in {}",
                 count(updated, "cluster"),
                 count(plan.stages.len(), "stage")
             );

@@ -4,7 +4,7 @@ use jiff::SignedDuration;
 
 use super::draft::Draft;
 use super::{PlannedSnapshot, Refusal, RefusalKind, Warning, WarningKind};
-use crate::diagnose::finding::{count, enumerate};
+use crate::diagnose::finding::{count, existing_indexes};
 use crate::kubefleet::{Concept, ObjectRef, duration, names, reasons};
 use crate::rollout::content::DELAY;
 use crate::rollout::versions::{Version, versions};
@@ -137,18 +137,10 @@ fn missing(draft: &Draft<'_>, asked: &str, existing: &[&Version<'_>]) -> Refusal
         .min();
     let pruned =
         matches!((asked.parse::<u64>(), lowest), (Ok(asked), Some(lowest)) if asked < lowest);
-    let there = enumerate(
-        existing
-            .iter()
-            .rev()
-            .take(5)
-            .rev()
-            .map(|version| &version.index),
-    );
     let tail = if existing.is_empty() {
         "it has none at all".to_owned()
     } else {
-        format!("there is {there}")
+        existing_indexes(existing.iter().map(|version| version.index.clone()))
     };
     let (kind, message) = match asked {
         "latest" => (

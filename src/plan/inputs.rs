@@ -211,7 +211,8 @@ fn mismatch(draft: &Draft<'_>, policy: &PolicySnapshot, selected: usize) -> Refu
         ),
     };
     let bindings = draft.inventory.scope.kind(Concept::Binding);
-    Refusal::new(
+    let short = usize::try_from(wanted).is_ok_and(|wanted| selected < wanted);
+    let refusal = Refusal::new(
         RefusalKind::BindingCountMismatch,
         object,
         format!(
@@ -220,9 +221,12 @@ fn mismatch(draft: &Draft<'_>, policy: &PolicySnapshot, selected: usize) -> Refu
         ),
     )
     .evidence(policy.object(), path, value)
-    .evidence(object, bindings.plural(), selected.to_string())
-    .look(
-        "See which bindings there are, and wait until the scheduler has made up for the difference.",
+    .evidence(object, bindings.plural(), selected.to_string());
+    if let Some(step) = scheduling::not_by_waiting(policy).filter(|_| short) {
+        return refusal.fix(step, Some(show_labels()));
+    }
+    refusal.look(
+        "See which bindings exist, and wait until the scheduler has made up the difference.",
         Some(of_placement(object, Concept::Binding)),
     )
 }

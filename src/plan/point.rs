@@ -207,6 +207,7 @@ impl<K: Kinded> Point<K> {
             cluster: None,
             path: path.into(),
             value: value.into(),
+            computed: false,
         });
         self
     }

@@ -58,7 +58,7 @@ fn finding(out: &mut String, finding: &Finding, report: &Report, invocation: &In
             Some(cluster) => format!("{} on {cluster}", evidence.object),
             None => evidence.object.to_string(),
         };
-        let value = format!("{place} {} = {}", evidence.path, evidence.value);
+        let value = format!("{place} {} {}", evidence.label(), evidence.value);
         lines.push(data(&value));
     }
     if finding.evidence.len() > EVIDENCE {

@@ -256,8 +256,10 @@ fn describe(finding: &Finding, invocation: &Invocation) -> String {
             None => String::new(),
         };
         let line = format!(
-            "{}{cluster} {} = {}",
-            evidence.object, evidence.path, evidence.value
+            "{}{cluster} {} {}",
+            evidence.object,
+            evidence.label(),
+            evidence.value
         );
         let _ = write!(out, "\nevidence: {}", escape::line(&line));
     }

@@ -150,9 +150,14 @@ fn finding(out: &mut String, finding: &Finding, invocation: &Invocation) {
         };
         let _ = writeln!(
             out,
-            "- {} {} = {}",
+            "- {} {}{} {}",
             text(&place),
             code(&evidence.path),
+            if evidence.computed {
+                ": computed"
+            } else {
+                " ="
+            },
             code(&evidence.value)
         );
     }

@@ -174,7 +174,7 @@ impl Page<'_> {
             let value = shorten(&one.value, self.most(VALUE));
             self.cut |= value != one.value;
             let value = if value.is_empty() { "\"\"" } else { &value };
-            let text = format!("{} = {value}", one.path);
+            let text = format!("{} {value}", one.label());
             hanging(&mut self.out, "      ", "        ", &text, width);
         }
         if evidence.len() > most {

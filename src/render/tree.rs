@@ -60,6 +60,9 @@ pub(super) fn draw(
     if !progress.strategy.is_empty() {
         head.push(format!("strategy {}", progress.strategy));
     }
+    if progress.only_compares {
+        head.push("differences only, nothing is applied".to_owned());
+    }
     let mut head = head.join(", ");
     if progress.total > 0 {
         head = format!("{head}: {}/{} clusters done", progress.done, progress.total);

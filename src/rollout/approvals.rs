@@ -77,6 +77,8 @@ pub struct Approval {
     pub state: ApprovalState,
     /// Where its run is, when there is one.
     pub phase: Option<Phase>,
+    /// Whether stopping its run holds something back: the hub heeds it, and clusters are left.
+    pub stoppable: bool,
     /// Since when it is asked for.
     pub asked: Option<Timestamp>,
     /// The answer, when there is one.
@@ -117,6 +119,7 @@ pub fn of_run(rollout: &Rollout<'_>) -> Vec<Approval> {
                 request: gate.task.approval_request.clone(),
                 state: state(rollout, gate),
                 phase: Some(rollout.phase),
+                stoppable: is_stoppable(rollout),
                 asked: own.and_then(|request| request.meta.created).or_else(|| {
                     let created = gate
                         .task
@@ -147,9 +150,15 @@ pub fn of_request(request: &ApprovalRequest, rollout: Option<&Rollout<'_>>) -> A
         request: request.meta.name.clone(),
         state,
         phase: rollout.map(|rollout| rollout.phase),
+        stoppable: rollout.is_some_and(is_stoppable),
         asked: request.meta.created,
         answer: answer(request),
     }
+}
+
+fn is_stoppable(rollout: &Rollout<'_>) -> bool {
+    let left = |cluster: &super::ClusterView<'_>| cluster.state != super::ClusterState::Done;
+    !rollout.state_ignored && rollout.clusters().any(left)
 }
 
 fn state(rollout: &Rollout<'_>, gate: &Gate<'_>) -> ApprovalState {

@@ -70,6 +70,7 @@ impl<'i> Rollout<'i> {
             placement: self.run.spec.placement.clone(),
             strategy: self.run.spec.strategy.clone(),
             snapshot: (!index.is_empty()).then(|| index.clone()),
+            only_compares: self.only_compares(),
             done: clusters()
                 .filter(|cluster| cluster.state == ClusterState::Done)
                 .count(),
@@ -237,7 +238,7 @@ fn stage_state(status: &StageStatus, gates: &[Gate<'_>]) -> StageState {
             }
         }
         "StageUpdatingStopping" => StageState::Stopping,
-        "StageUpdatingStopped" => StageState::Stopped,
+        reasons::STAGE_STOPPED => StageState::Stopped,
         "StageUpdatingFailed" => StageState::Failed,
         "StageUpdatingSucceeded" => StageState::Done,
         reasons::STAGE_SKIPPED => StageState::Skipped,
@@ -277,6 +278,15 @@ fn gate<'i>(
     } else {
         TaskState::Pending
     };
+    // A resume goes from one reason to another of the same status, and keeps the time.
+    // Source: updaterun/stop.go:markStageUpdatingStopped.
+    let stopped_since = stage
+        .conditions
+        .condition(reasons::PROGRESSING)
+        .filter(|progressing| progressing.reason == reasons::STAGE_STOPPED)
+        .filter(|_| time == TaskTime::After && task.is_timed_wait())
+        .filter(|_| state == TaskState::Pending && is_past_clusters(stage))
+        .and_then(|progressing| progressing.since);
     let request = task
         .is_approval()
         .then(|| inventory.approval(&task.approval_request));
@@ -290,6 +300,7 @@ fn gate<'i>(
         request,
         wait: spec.and_then(|spec| duration::parse(&spec.wait)),
         waiting_since: waiting_since.filter(|_| task.is_timed_wait()),
+        stopped_since,
     }
 }
 

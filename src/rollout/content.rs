@@ -127,3 +127,35 @@ pub fn would_go_back<'i>(rollout: &Rollout<'i>) -> Vec<GoesBack<'i>> {
         })
         .collect()
 }
+
+/// A cluster with which a run is done, and that has another snapshot than the run's.
+#[derive(Debug, Clone, Copy)]
+pub struct Overtaken<'i> {
+    /// The member cluster.
+    pub cluster: &'i str,
+    /// The index of the snapshot that it has.
+    pub index: &'i str,
+    /// The binding that says so.
+    pub binding: &'i Binding,
+}
+
+/// The clusters that a live run counts as done while another run's snapshot is there.
+pub fn overtaken<'i>(rollout: &Rollout<'i>) -> Vec<Overtaken<'i>> {
+    let own = rollout.run.status.snapshot_index.as_str();
+    if !rollout.is_live() || own.is_empty() {
+        return Vec::new();
+    }
+    rollout
+        .updated_clusters()
+        .filter(|cluster| cluster.state == ClusterState::Done)
+        .filter_map(|cluster| {
+            let binding = cluster.binding.filter(|it| !it.meta.is_deleting())?;
+            let index = binding.snapshot_index()?;
+            (index != own).then_some(Overtaken {
+                cluster: cluster.name,
+                index,
+                binding,
+            })
+        })
+        .collect()
+}

@@ -17,6 +17,7 @@ pub mod versions;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::inventory::{Inventory, Sight};
+use crate::kubefleet::apply::ApplyStrategy;
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::run::{RunState, StageStatus, TaskStatus, UpdateRun};
 use crate::kubefleet::strategy::Stage;
@@ -115,6 +116,9 @@ pub struct Gate<'i> {
     pub wait: Option<SignedDuration>,
     /// Since when a TimedWait runs.
     pub waiting_since: Option<Timestamp>,
+    /// Since when a TimedWait counts that a stop interrupted: the stage's last transition, which a
+    /// resume keeps. It counts on while the run is stopped.
+    pub stopped_since: Option<Timestamp>,
 }
 
 impl Gate<'_> {
@@ -157,6 +161,12 @@ impl Gate<'_> {
     /// Until when a TimedWait runs that has begun.
     pub fn until(&self) -> Option<Timestamp> {
         self.waiting_since?.checked_add(self.wait?).ok()
+    }
+
+    /// Until when a TimedWait holds a run that is stopped, once it is resumed. Later, a resume opens
+    /// the gate at once.
+    pub fn holds_until(&self) -> Option<Timestamp> {
+        self.stopped_since?.checked_add(self.wait?).ok()
     }
 }
 
@@ -255,6 +265,48 @@ impl<'i> Rollout<'i> {
                 cluster.state == ClusterState::Stuck
                     || (cluster.state == ClusterState::Pending && cluster.is_overdue(self.now))
             })
+    }
+
+    /// The clusters from which the run has still to remove the placement, once all its other stages
+    /// are done. A stop neither begins with them nor ends before they are gone.
+    /// Source: updaterun/stop.go:stopDeleteStage.
+    pub fn removals_to_come(&self) -> Vec<&ClusterView<'i>> {
+        let (removal, updates): (Vec<_>, Vec<_>) =
+            self.stages.iter().partition(|stage| stage.deletes);
+        let over =
+            |stage: &&StageView<'_>| matches!(stage.state, StageState::Done | StageState::Skipped);
+        if !self.is_live() || !updates.iter().all(over) {
+            return Vec::new();
+        }
+        removal
+            .into_iter()
+            .flat_map(|stage| &stage.clusters)
+            .filter(|cluster| cluster.state == ClusterState::Pending)
+            // One that somebody else deletes goes without the run.
+            .filter(|cluster| {
+                !cluster
+                    .binding
+                    .is_some_and(|binding| binding.meta.is_deleting())
+            })
+            .collect()
+    }
+
+    /// The clusters for whose removal a stop waits that never begins.
+    pub fn removals_under_stop(&self) -> Vec<&ClusterView<'i>> {
+        let stops = self.phase == Phase::Stopping
+            && self.reason() == reasons::RUN_STOPPING
+            && self.is_current();
+        if stops {
+            self.removals_to_come()
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// Whether the run only compares, and applies nothing.
+    pub fn only_compares(&self) -> bool {
+        let strategy = self.run.status.apply_strategy.as_deref();
+        strategy.is_some_and(ApplyStrategy::is_report_diff)
     }
 
     /// Whether the run has begun with its first stage, and be it that it waits there for an

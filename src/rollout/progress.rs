@@ -15,6 +15,9 @@ pub struct Progress {
     /// The index of the snapshot that is rolled out; absent until the run is initialized.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<String>,
+    /// Whether nothing is applied: clusters are done when their differences are reported.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub only_compares: bool,
     /// Clusters done, over all stages.
     pub done: usize,
     /// Clusters in all stages.

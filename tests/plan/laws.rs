@@ -128,6 +128,7 @@ const CHANGED: &[&str] = &[
     "findings/FS607/fires-foreign-finalizer.yaml example-run",
     "healthy/cluster/head-delete-stage.yaml example-run",
     "healthy/namespaced/head-delete-stage.yaml web-app-rollout",
+    "findings/FS527/fires-agent-silent.yaml example-run",
     "real/C-cluster-joined.yaml cluster-joined",
     "real/C-cluster-left.yaml cluster-left",
 ];
@@ -238,6 +239,7 @@ const MENDED: &[&str] = &[
     // A policy that has no count.
     "findings/FS106/quiet-one-cluster.yaml",
     "findings/FS107/fires-agrees-by-now.yaml",
+    "findings/FS107/fires-tainted.yaml",
     "findings/FS108/fires-exists-by-now.yaml",
     "findings/FS109/fires-mended-by-now.yaml",
     "findings/FS110/fires-changed-since.yaml",

@@ -36,6 +36,7 @@ fn evidence(object: &Subject, path: &str, value: &str) -> Evidence {
         object: object.clone(),
         path: path.to_owned(),
         value: value.to_owned(),
+        computed: false,
     }
 }
 
@@ -145,6 +146,7 @@ pub fn stuck() -> Report {
         placement: "example-placement".to_owned(),
         strategy: "example-strategy".to_owned(),
         snapshot: Some("7".to_owned()),
+        only_compares: false,
         done: 14,
         total: 30,
         stages: vec![staging, production, removal],
@@ -285,6 +287,7 @@ pub fn waiting() -> Report {
         placement: "example-placement".to_owned(),
         strategy: "example-strategy".to_owned(),
         snapshot: Some("7".to_owned()),
+        only_compares: false,
         done: 1,
         total: 2,
         stages: vec![staging, canary],
@@ -326,6 +329,7 @@ pub fn hostile() -> Report {
         path: "status.`x`".to_owned(),
         value: "back``quote | pipe\nnext <b>line</b> @someone #1 \u{2066}iso\u{2069} ".to_owned()
             + &"long ".repeat(60),
+        computed: false,
     }];
     cjk.remedies = vec![remedy(
         "Look at `kubectl get <pods>` and <script>, or `open",

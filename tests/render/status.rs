@@ -90,6 +90,7 @@ fn state(verdict: Verdict, summary: &str, stages: Vec<StageProgress>) -> Status 
             placement: "example-placement".to_owned(),
             strategy: "example-strategy".to_owned(),
             snapshot: Some("7".to_owned()),
+            only_compares: false,
             done: stages.iter().map(StageProgress::done).sum(),
             total,
             stages,

@@ -291,5 +291,10 @@ pub(super) fn guard(
         .into_iter()
         .filter(|back| opened.contains(&back.cluster))
         .collect();
-    steering::guard(&back, rollout, ("approving", "stop"), accepted, reading)
+    let instead = if rollout.state_ignored {
+        "delete"
+    } else {
+        "stop"
+    };
+    steering::guard(&back, rollout, ("approving", instead), accepted, reading)
 }

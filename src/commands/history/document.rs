@@ -70,6 +70,9 @@ struct RunView {
     /// From its first cluster to its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     took_seconds: Option<i64>,
+    /// Whether nothing was applied: clusters are done when their differences are reported.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    only_compares: bool,
     /// Clusters done, over all stages.
     done: usize,
     /// Clusters in all stages.
@@ -227,6 +230,7 @@ fn run(episode: &Episode<'_>) -> RunView {
         started,
         ended,
         took_seconds: seconds(started, ended),
+        only_compares: rollout.only_compares(),
         done: done.count(),
         total: rollout.clusters().count(),
         still_on: owned(episode.holds.iter().copied()),

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::diagnose::back::goes_back;
 use crate::diagnose::finding::enumerate;
 use crate::inventory::Inventory;
 use crate::inventory::choose;
 use crate::render::wrap::list;
-use crate::rollout::Phase;
 use crate::rollout::history::{Episode, History, Holding, StepBack};
 use crate::words::Command;
 
@@ -270,28 +270,17 @@ fn mixed(history: &History<'_>) -> Option<Note> {
 }
 
 fn threat(episode: &Episode<'_>) -> Option<Note> {
-    let first = episode.would_go_back.first()?;
+    if episode.would_go_back.is_empty() {
+        return None;
+    }
     let run = &episode.rollout.run;
-    let name = &run.meta.name;
-    let how = match episode.rollout.phase {
-        Phase::Idle => "Starting",
-        Phase::Stopped | Phase::Stopping => "Resuming",
-        _ if episode.rollout.open_approvals().next().is_some() => "Approving",
-        _ => "Going on with",
-    };
-    let clusters: Vec<_> = episode
-        .would_go_back
-        .iter()
-        .map(|back| back.cluster)
-        .collect();
+    let back = &episode.would_go_back;
+    let clusters = back.iter().map(|back| back.cluster);
     let mut note = Note::new(
         NoteKind::WouldGoBack,
         format!(
-            "{how} {name} takes {} back from snapshot {} to {}; deleting it changes nothing on the \
-             clusters.",
-            enumerate(&clusters),
-            first.holds,
-            run.status.snapshot_index
+            "{}; deleting it changes nothing on the clusters.",
+            goes_back(&episode.rollout, back)
         ),
     )
     .about(episode)

@@ -117,6 +117,8 @@ rules! {
         load_balancer_pending,
         apply_conflict,
         work_status_trimmed,
+        differences_reported,
+        removed_content_remains,
     }
     life {
         run_not_started,
@@ -130,6 +132,7 @@ rules! {
         strategy_differs_from_run,
         availability_not_tracked,
         stage_skipped_empty,
+        stop_waits_for_removal,
     }
     content {
         old_content_rolled_out,
@@ -137,6 +140,7 @@ rules! {
         cluster_would_go_back,
         snapshot_about_to_be_pruned,
         other_run_active,
+        done_cluster_overtaken,
     }
     placements {
         placement_awaits_run,

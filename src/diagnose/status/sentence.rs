@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use crate::diagnose::case::Case;
 use crate::diagnose::finding::{count, enumerate};
 use crate::diagnose::report::Verdict;
-use crate::diagnose::{gate, summary};
+use crate::diagnose::{back, gate, summary};
 use crate::kubefleet::{Concept, Condition, duration};
 use crate::rollout::{ClusterState, Gate, Rollout, StageState, StageView, TaskTime};
 use crate::words::Command;
@@ -16,10 +16,16 @@ const WORDS: usize = 240;
 /// The sentence.
 pub(super) fn summary(case: &Case<'_>) -> String {
     let because = match &case.rollout {
-        Some(rollout) => of_run(case, rollout),
+        Some(rollout) => overtaken(case).or_else(|| of_run(case, rollout)),
         None => of_placement(case),
     };
     summary::sentence(case, because.as_deref())
+}
+
+/// What another run has done to the clusters of a run that rests.
+fn overtaken(case: &Case<'_>) -> Option<String> {
+    let rollout = case.rollout.as_ref().filter(|_| case.is_resting())?;
+    back::sentence(rollout)
 }
 
 fn of_run(case: &Case<'_>, rollout: &Rollout<'_>) -> Option<String> {
@@ -27,6 +33,10 @@ fn of_run(case: &Case<'_>, rollout: &Rollout<'_>) -> Option<String> {
         Verdict::WaitingForApproval => approvals(case, rollout),
         Verdict::WaitingForTimer => timers(rollout),
         Verdict::Stuck => stuck(rollout),
+        Verdict::Stopped => {
+            let waits = gate::stopped_waits(rollout);
+            waits.into_iter().next().map(|wait| format!("{wait}."))
+        }
         Verdict::Progressing => progressing(rollout),
         Verdict::Stopping => {
             let names = rollout.in_flight().map(|cluster| cluster.name);
@@ -94,6 +104,13 @@ fn remaining(until: Timestamp, now: Timestamp) -> String {
 }
 
 fn stuck(rollout: &Rollout<'_>) -> Option<String> {
+    let removals = rollout.removals_under_stop();
+    if !removals.is_empty() {
+        return Some(format!(
+            "it is to stop and never will, because it does not begin to remove the placement from {}.",
+            enumerate(removals.iter().map(|cluster| cluster.name))
+        ));
+    }
     let late: Vec<_> = rollout
         .in_flight()
         .filter(|cluster| cluster.state == ClusterState::Stuck && !rollout.has_recovered(cluster))
@@ -101,7 +118,7 @@ fn stuck(rollout: &Rollout<'_>) -> Option<String> {
     let Some(first) = late.first() else {
         // Clusters that failed before they were noted as started have no state of their own.
         let stage = rollout.current_stage()?;
-        return Some(format!("stage {} does not get on.", stage.name()));
+        return Some(format!("stage {} makes no progress.", stage.name()));
     };
     let longest = late
         .iter()
@@ -205,6 +222,9 @@ pub(super) fn next(case: &Case<'_>) -> Option<Command> {
         _ => object.word(),
     };
     let about = |verb, name: &str| Some(case.command(verb).arg(name));
+    if overtaken(case).is_some() {
+        return about("diagnose", &word);
+    }
     match case.verdict {
         Verdict::WaitingForApproval => {
             let mut open = case.rollout.as_ref()?.open_approvals();

@@ -110,7 +110,7 @@ fn evidence(finding: &Finding) -> Markup {
                 p.object { (place) }
                 dl.values {
                     @for one in values {
-                        dt { code { (one.path) } }
+                        dt { @if one.computed { "computed from " } code { (one.path) } }
                         dd {
                             @if one.value.is_empty() { em { "empty" } } @else { code { (one.value) } }
                         }

@@ -50,6 +50,7 @@ fn progress(stages: Vec<StageProgress>) -> Progress {
         placement: "web".to_owned(),
         strategy: "rings".to_owned(),
         snapshot: Some("1".to_owned()),
+        only_compares: false,
         done: 0,
         total: 0,
         stages,

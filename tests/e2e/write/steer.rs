@@ -107,7 +107,7 @@ fn a_stuck_run_cannot_stop() {
 }
 
 #[test]
-fn a_wait_that_starts_over_is_said() {
+fn a_wait_that_counts_on_is_said() {
     play("steer-timer", |scene| {
         let mut stages = three_stages();
         stages[0]["afterStageTasks"] = json!([{"type": "TimedWait", "waitTime": "1h"}]);
@@ -120,7 +120,11 @@ fn a_wait_that_starts_over_is_said() {
         scene
             .does(&["stop", name])
             .ends(0)
-            .says("the wait of 1h after stage staging starts over when the run is resumed");
+            .says("the wait of 1h after stage staging counts from the stop");
+        scene
+            .does(&["status", name])
+            .ends(8)
+            .says("the timed wait of stage staging counts from the stop and ends in");
         // A time limit ends the wait, not the run.
         scene
             .does(&["resume", name, "--wait", "--timeout=2s"])

@@ -130,6 +130,7 @@ fn run(verdict: Verdict, states: [StageState; 3], approvals: [TaskState; 3]) -> 
             placement: "p".to_owned(),
             strategy: "s".to_owned(),
             snapshot: Some("0".to_owned()),
+            only_compares: false,
             done: 0,
             total: 3,
             stages,

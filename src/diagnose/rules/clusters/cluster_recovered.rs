@@ -124,7 +124,8 @@ fn one(
             Some(case.command("diagnose").arg(run)),
         )
     };
-    if rollout.state_ignored {
+    // A run that is stopping looks every few seconds anyway, and cannot be stopped again.
+    if rollout.state_ignored || rollout.phase == Phase::Stopping {
         return Some(finding);
     }
     Some(

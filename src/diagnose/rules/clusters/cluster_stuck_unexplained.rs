@@ -28,6 +28,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     if case.verdict != Verdict::Stuck {
         return Vec::new();
     }
+    // A stop that waits for a removal waits for no cluster.
+    let waits_for_removal = |rollout: &Rollout<'_>| !rollout.removals_under_stop().is_empty();
+    if case.rollout.as_ref().is_some_and(waits_for_removal) {
+        return Vec::new();
+    }
     let stuck = stuck(case);
     let mut groups: BTreeMap<_, Vec<(&str, Option<&Binding>)>> = BTreeMap::new();
     for (cluster, stage) in &stuck {

@@ -225,7 +225,7 @@ fn remedies(
     if let Some(member) = member {
         finding = affected.goes_on(finding.fix(member, None));
     }
-    if matches!(problem, P::ImmutableField { .. }) {
+    if matches!(problem, P::ImmutableField { .. }) && affected.is_replaceable() {
         finding = affected.goes_on(finding.disrupt(
             format!(
                 "Or delete {object} on {clusters}, if it may be missing for a moment: the agent \

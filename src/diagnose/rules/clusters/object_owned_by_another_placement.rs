@@ -64,20 +64,28 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     ),
                 );
             }
-            finding = finding.fix(
-                "If this placement should have the object, take it out of the other placement's \
-                 selectors; once the other has let go of it, the agent applies it here.",
-                None,
-            );
-            finding = affected.goes_on(finding);
-            affected.new_run(
+            finding = affected.new_run(
                 finding,
                 format!(
-                    "If the other placement should keep it, take {} out of this placement's \
-                     content and make a new run.",
+                    "If the other placement should keep it, take {} out of this placement's content \
+                     and make a new run: nothing changes on {clusters}.",
                     affected.on_hub()
                 ),
-            )
+            );
+            let with = if affected.manifest.kind == "Namespace" {
+                ", with everything in it,"
+            } else {
+                ""
+            };
+            finding = finding.disrupt(
+                format!(
+                    "Or, if this placement should have it, take it out of the other placement's \
+                     selectors. That deletes it{with} wherever the other placement brought it, before \
+                     this one applies it."
+                ),
+                None,
+            );
+            affected.goes_on(finding)
         },
     )
 }

@@ -57,18 +57,21 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     );
                 }
             }
-            finding = finding.disrupt(
-                format!(
-                    "If {object} may be missing for a moment, delete it on {clusters}: the agent \
-                     then creates its own."
-                ),
-                None,
-            );
             finding = affected.goes_on(finding);
-            affected.new_run(
+            finding = affected.new_run(
                 finding,
                 "If existing objects should be taken over as they are, set whenToTakeOver: Always \
                  in the placement's applyStrategy; that aborts this run, so a new one is needed.",
+            );
+            if !affected.is_replaceable() {
+                return finding;
+            }
+            finding.disrupt(
+                format!(
+                    "Or, if nothing else needs {object} and it may be missing for a moment, delete it \
+                     on {clusters}: the agent then creates its own."
+                ),
+                None,
             )
         },
     )

@@ -1,12 +1,11 @@
 //! Going on with a run would put an older version back on clusters that another run has updated.
 
+use crate::diagnose::back::goes_back;
 use crate::diagnose::case::Case;
-use crate::diagnose::finding::enumerate;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
 use crate::kubefleet::{Concept, Conditions, reasons};
 use crate::rollout::content::would_go_back;
-use crate::rollout::{Phase, rollout_started};
 
 /// A cluster that the run has still to reach has a later version, put there after the run was
 /// initialized. Nothing fails when it goes back. Measured on a hub; see the decisions.
@@ -29,42 +28,12 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         return Vec::new();
     }
     let object = run.object();
-    let mut writers: Vec<_> = later
-        .iter()
-        .filter_map(|back| rollout_started(back.binding).run)
-        .collect();
-    writers.sort();
-    writers.dedup();
-    let by = if writers.is_empty() {
-        String::new()
-    } else {
-        format!(" that {} put there", enumerate(&writers))
-    };
-    let mut newer: Vec<_> = later.iter().map(|back| back.holds).collect();
-    newer.sort_unstable();
-    newer.dedup();
-    let newer = match newer.as_slice() {
-        [one] => format!("snapshot {one}"),
-        several => format!(
-            "snapshots {}",
-            enumerate(several.iter().map(u64::to_string))
-        ),
-    };
-    let how = match rollout.phase {
-        Phase::Idle => "Starting",
-        Phase::Stopped | Phase::Stopping => "Resuming",
-        _ if rollout.open_approvals().next().is_some() => "Approving",
-        _ => "Going on with",
-    };
     let mut finding = rule
         .finding(
             &object,
-            format!(
-                "{how} {} takes {} back from {newer}{by} to snapshot {own}.",
-                object.name,
-                enumerate(later.iter().map(|back| back.cluster)),
-            ),
+            format!("{}.", goes_back(rollout, &later)),
         )
+        .root_if(case.is_resting())
         .clusters(later.iter().map(|back| back.cluster))
         .evidence(&object, "status.resourceSnapshotIndexUsed", own.clone());
     for back in later.iter().take(3) {

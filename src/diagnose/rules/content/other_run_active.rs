@@ -1,5 +1,7 @@
 //! Two runs on one placement are under way at once.
 
+use std::collections::BTreeMap;
+
 use crate::diagnose::case::Case;
 use crate::diagnose::finding::enumerate;
 use crate::diagnose::report::{Finding, Severity};
@@ -37,22 +39,34 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         return Vec::new();
     }
     let object = rollout.run.object();
-    let mut finding = rule
-        .finding(
-            &object,
-            format!(
-                "{} {} under way on the same placement as {}: runs do not wait for each other, and \
-                 whichever writes a cluster last decides its version.",
-                enumerate(active.iter().map(|run| &run.meta.name)),
-                if active.len() == 1 { "is" } else { "are" },
-                object.name
-            ),
+    let others = enumerate(active.iter().map(|run| &run.meta.name));
+    let verb = if active.len() == 1 { "is" } else { "are" };
+    let alike = active.iter().all(|other| write_the_same(rollout.run, other));
+    let message = if alike {
+        format!(
+            "{others} {verb} under way on the same placement as {}, with the same snapshot {}: neither \
+             changes what the other writes, but a cluster is updated as soon as one of them reaches it.",
+            object.name, rollout.run.status.snapshot_index
         )
-        .evidence(
+    } else {
+        format!(
+            "{others} {verb} under way on the same placement as {}: runs do not wait for each other, \
+             and whichever writes a cluster last decides its version.",
+            object.name
+        )
+    };
+    let mut finding = rule.finding(&object, message).evidence(
+        &object,
+        "spec.placementName",
+        case.inventory.placement_name.clone(),
+    );
+    if alike {
+        finding = finding.severity(Severity::Info).evidence(
             &object,
-            "spec.placementName",
-            case.inventory.placement_name.clone(),
+            "status.resourceSnapshotIndexUsed",
+            rollout.run.status.snapshot_index.clone(),
         );
+    }
     for run in active.iter().take(5) {
         let reference = run.object();
         finding = finding
@@ -66,6 +80,12 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 "status.resourceSnapshotIndexUsed",
                 run.status.snapshot_index.clone(),
             );
+    }
+    if alike {
+        return vec![finding.look(
+            "Let them finish, or look at the gates of the other run: they do not hold back this one.",
+            active.first().map(|run| case.command("status").arg(&run.meta.name)),
+        )];
     }
     let older = case
         .inventory
@@ -92,4 +112,34 @@ fn is_active(run: &UpdateRun, state_ignored: bool) -> bool {
         && !choose::is_finished(run)
         && !run.meta.is_deleting()
         && (state_ignored || run.spec.wants() == RunState::Run)
+}
+
+/// Whether two runs write the same into the bindings that both have: then neither takes a cluster
+/// from the other. Source: updaterun/execution.go:isBindingSyncedWithClusterStatus.
+fn write_the_same(a: &UpdateRun, b: &UpdateRun) -> bool {
+    let clusters = |run: &UpdateRun| -> BTreeMap<String, (Vec<String>, Vec<String>)> {
+        let stages = run.status.stages.iter();
+        stages
+            .flat_map(|stage| &stage.clusters)
+            .map(|cluster| {
+                let overrides = cluster.overrides.iter();
+                let overrides = overrides.map(|it| format!("{}/{}", it.namespace, it.name));
+                let writes = (overrides.collect(), cluster.cluster_overrides.clone());
+                (cluster.name.clone(), writes)
+            })
+            .collect()
+    };
+    let apply = (&a.status.apply_strategy, &b.status.apply_strategy);
+    let same_apply = match apply {
+        (Some(a), Some(b)) => a.differences(b).is_empty(),
+        (None, None) => true,
+        _ => false,
+    };
+    let theirs = clusters(b);
+    !a.status.snapshot_index.is_empty()
+        && a.status.snapshot_index == b.status.snapshot_index
+        && same_apply
+        && clusters(a)
+            .iter()
+            .all(|(name, writes)| theirs.get(name).is_none_or(|other| other == writes))
 }

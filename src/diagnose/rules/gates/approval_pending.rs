@@ -1,7 +1,7 @@
 //! A gate waits for a person.
 
 use crate::diagnose::case::Case;
-use crate::diagnose::gate::{opens, unlisted};
+use crate::diagnose::gate::{hold_back, opens, unlisted};
 use crate::diagnose::report::{Finding, Severity, Verdict};
 use crate::diagnose::rules::Rule;
 use crate::inventory::Sight;
@@ -93,12 +93,10 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     approve,
                 )
         } else {
-            finding
-                .fix("When the rollout so far looks right, approve.", approve)
-                .fix(
-                    "There is no way to reject: to hold the rollout back, stop the run.",
-                    Some(case.command("stop").arg(&run.name)),
-                )
+            hold_back(
+                case,
+                finding.fix("When the rollout so far looks right, approve.", approve),
+            )
         });
     }
     if findings.is_empty() {

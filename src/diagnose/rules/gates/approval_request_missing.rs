@@ -66,15 +66,18 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 Some(case.command("resume").arg(&run.name)),
             )
         } else {
-            finding
-                .look(
-                    "Look again in a minute: the new request has the same name.",
-                    Some(case.command("diagnose").arg(&run.name)),
-                )
-                .fix(
+            let finding = finding.look(
+                "Look again in a minute: the new request has the same name.",
+                Some(case.command("diagnose").arg(&run.name)),
+            );
+            if rollout.state_ignored {
+                finding
+            } else {
+                finding.fix(
                     "If it does not come, stop and resume the run, which makes the controller look.",
                     Some(case.command("stop").arg(&run.name)),
                 )
+            }
         });
     }
     findings

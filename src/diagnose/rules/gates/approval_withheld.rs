@@ -1,6 +1,7 @@
 //! Somebody wrote `Approved=False`, which KubeFleet does not understand as a rejection.
 
 use crate::diagnose::case::Case;
+use crate::diagnose::gate::hold_back;
 use crate::diagnose::report::{Finding, Severity, Verdict};
 use crate::diagnose::rules::Rule;
 use crate::kubefleet::Concept;
@@ -21,7 +22,6 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     let Some(rollout) = case.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
         return Vec::new();
     };
-    let run = case.run_object();
     let halted = matches!(rollout.phase, Phase::Stopped | Phase::Stopping);
     let mut findings = Vec::new();
     for gate in rollout.open_approvals() {
@@ -48,13 +48,10 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             .stage(gate.stage)
             .condition(&object, "status", approved);
         if !halted {
-            finding = finding.fix(
-                "To hold the rollout back, stop the run: there is no reject.",
-                Some(case.command("stop").arg(&run.name)),
-            );
+            finding = hold_back(case, finding);
         }
         findings.push(finding.fix(
-            "To let it go on after all, approve.",
+            "To let it continue after all, approve.",
             Some(case.command("approve").arg(name)),
         ));
     }

@@ -1,13 +1,14 @@
 //! A stage waits for its time.
 
 use crate::diagnose::case::Case;
-use crate::diagnose::gate::unlisted;
+use crate::diagnose::gate::{since_path, unlisted, wait_path};
 use crate::diagnose::report::{Finding, Severity, Verdict};
 use crate::diagnose::rules::Rule;
 use crate::kubefleet::duration;
 
-/// The wait runs from the moment at which the stage's last cluster was done. Source:
-/// updaterun/execution.go:checkAfterStageTasksStatus.
+/// The wait counts from the last transition of the stage's `Progressing`: the moment at which its
+/// last cluster was done, or at which it was stopped since. A resume keeps that time.
+/// Source: updaterun/execution.go:checkAfterStageTasksStatus, stop.go:markStageUpdatingStopped.
 pub(in crate::diagnose::rules) const RULE: Rule = Rule {
     code: "FS407",
     name: "timed-wait-running",
@@ -50,25 +51,17 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             .finding(&run, message)
             .root_if(case.verdict == Verdict::WaitingForTimer)
             .stage(stage)
-            .evidence(
-                &run,
-                format!("status.stagesStatus[stageName={stage}].conditions[type=Progressing].lastTransitionTime"),
-                since.to_string(),
-            );
+            .evidence(&run, since_path(stage), since.to_string());
         if let (Some(wait), Some(until)) = (gate.wait, gate.until()) {
             finding = finding
-                .evidence(
+                .evidence(&run, wait_path(stage), duration::describe(wait))
+                .computed(
                     &run,
+                    &[&since_path(stage), &wait_path(stage)],
                     format!(
-                        "status.stagedUpdateStrategySnapshot.stages[name={stage}].afterStageTasks\
-                         [type=TimedWait].waitTime"
+                        "until {until}, {} from now",
+                        duration::describe(until.duration_since(case.now()))
                     ),
-                    duration::describe(wait),
-                )
-                .evidence(
-                    &run,
-                    format!("status.stagesStatus[stageName={stage}].afterStageTaskStatus[type=TimedWait]"),
-                    format!("until {until}, {} from now", duration::describe(until.duration_since(case.now()))),
                 );
         }
         finding = if case.verdict == Verdict::WaitingForTimer {
@@ -87,7 +80,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             )
         };
         findings.push(finding.look(
-            "Do not stop the run meanwhile: a wait that is stopped starts over.",
+            "Do not stop the run to hold this gate: the wait then counts from the stop, and goes on \
+             counting while the run is stopped.",
             None,
         ));
     }

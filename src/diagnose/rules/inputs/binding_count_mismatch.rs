@@ -1,7 +1,7 @@
 //! The placement has more or fewer bindings than its policy asks for.
 
 use crate::diagnose::case::Case;
-use crate::diagnose::failing;
+use crate::diagnose::{failing, scheduling, steps};
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
 use crate::kubefleet::messages::Cause;
@@ -97,10 +97,16 @@ fn mismatch(case: &Case<'_>, rule: &Rule, selected: Option<i64>, observed: Optio
         };
         finding = finding.evidence(binding.object(), state.0, state.1);
     }
-    if missing.is_empty() {
+    let short = wanted > i64::try_from(now.len()).ok();
+    let stays = policy.filter(|_| short).and_then(scheduling::not_by_waiting);
+    if let (Some(policy), Some(step), true) = (policy, stays, missing.is_empty()) {
+        let left_out = scheduling::left_out_for_good(policy);
+        finding = scheduling::evidence(policy, finding)
+            .clusters(left_out.into_values().flatten())
+            .fix(step, Some(steps::show_labels()));
+    } else if missing.is_empty() {
         finding = finding.look(
-            "See which bindings there are, and wait until the scheduler has made up for the \
-             difference.",
+            "See which bindings exist, and wait until the scheduler has made up the difference.",
             Some(case.of_placement(Concept::Binding)),
         );
     } else {

@@ -2,7 +2,7 @@
 
 use crate::diagnose::case::Case;
 use crate::diagnose::failing;
-use crate::diagnose::finding::enumerate;
+use crate::diagnose::finding::existing_indexes;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
 use crate::kubefleet::messages::Cause;
@@ -71,17 +71,17 @@ fn missing(case: &Case<'_>, rule: &Rule, index: &str) -> Finding {
     let indexes = inventory.snapshot_indexes();
     let lead = format!("{object} had no resource snapshot with index {index} {when}");
     let found = inventory.snapshot(index);
+    let meant = otherwise_written(index, &indexes);
     let tail = if found.is_some() {
         ", but it has one now".to_owned()
+    } else if let Some(meant) = meant {
+        format!("; index {meant} exists, and KubeFleet takes an index only as it is written there")
     } else if !inventory.snapshots.is_complete() {
         String::new()
     } else if indexes.is_empty() {
         ", and it has no resource snapshot at all".to_owned()
     } else {
-        format!(
-            "; there is {}",
-            enumerate(indexes.iter().rev().take(5).rev().map(ToString::to_string))
-        )
+        format!("; {}", existing_indexes(indexes.iter().map(ToString::to_string)))
     };
     let mut finding = failing::finding(case, rule, &run, format!("{lead}{tail}.")).evidence(
         &run,
@@ -98,6 +98,13 @@ fn missing(case: &Case<'_>, rule: &Rule, index: &str) -> Finding {
                 .map(|command| command.flag("--snapshot", index)),
         );
     }
+    if let Some(meant) = meant {
+        finding = finding.fix(
+            format!("Create a new run with the index written as {meant}: {} is over.", run.name),
+            case.new_run_command()
+                .map(|command| command.flag("--snapshot", meant.to_string())),
+        );
+    }
     finding
         .look(
             "See which snapshots there are.",
@@ -111,4 +118,32 @@ fn missing(case: &Case<'_>, rule: &Rule, index: &str) -> Finding {
             ),
             case.new_run_command(),
         )
+}
+
+/// The index that exists and is the same number as the one asked for, written otherwise: `01` for 1.
+/// Snapshots are looked up by their label. Source: updaterun/initialization.go:getResourceSnapshotObjs.
+fn otherwise_written(index: &str, existing: &[u64]) -> Option<u64> {
+    let number: u64 = index.trim().trim_start_matches('+').parse().ok()?;
+    (number.to_string() != index && existing.contains(&number)).then_some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::otherwise_written;
+
+    #[test]
+    fn the_same_number_is_meant_however_it_is_written() {
+        let existing = [0, 1, 12];
+        for (index, meant) in [
+            ("00", Some(0)),
+            ("01", Some(1)),
+            (" 1", Some(1)),
+            ("+12", Some(12)),
+            ("1", None),
+            ("02", None),
+            ("x", None),
+        ] {
+            assert_eq!(otherwise_written(index, &existing), meant, "{index:?}");
+        }
+    }
 }

@@ -42,6 +42,14 @@ fn sorts(member: &MemberCluster, key: &str) -> bool {
     sorting_number(member, key).is_some()
 }
 
+/// A label that may be meant: its key is nearly the one that is looked for, and its value a number.
+fn near(member: &MemberCluster, key: &str) -> Option<String> {
+    let numbers = member.meta.labels.keys().filter(|key| sorts(member, key));
+    let near = failing::similar(key, numbers.map(String::as_str))?;
+    let value = member.meta.label(near)?;
+    Some(format!(", but has {near}={value}"))
+}
+
 fn invalid(case: &Case<'_>, rule: &Rule, key: &str, value: Option<&str>, cluster: &str) -> Finding {
     let recorded = Placing::recorded(case);
     // The stage that the text speaks of: it sorts by the label and selects the cluster.
@@ -86,7 +94,10 @@ fn invalid(case: &Case<'_>, rule: &Rule, key: &str, value: Option<&str>, cluster
         format!(" (stage {} sorts by it)", stage.name)
     });
     let what = match value {
-        None => format!("MemberCluster {cluster} lacked the label {key}{by}"),
+        None => format!(
+            "MemberCluster {cluster} lacked the label {key}{by}{}",
+            own.and_then(|own| near(own, key)).unwrap_or_default()
+        ),
         Some(value) => format!(
             "MemberCluster {cluster} had the label {key}={value}, which is not a whole number{by}"
         ),

@@ -2,8 +2,10 @@
 
 use crate::diagnose::case::Case;
 use crate::diagnose::finding::count;
+use crate::diagnose::gate::{since_path, stopped_waits, wait_path};
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
+use crate::kubefleet::duration;
 use crate::rollout::{ClusterState, Phase};
 
 /// `UpdateRunStopped` at the run's generation. A run that is created in state Stop is initialized
@@ -39,9 +41,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .filter(|cluster| cluster.state != ClusterState::Done)
         .map(|cluster| cluster.name)
         .collect();
+    let waits = stopped_waits(rollout);
+    let also = waits.first().map_or_else(String::new, |wait| format!("; {wait}"));
     let message = if begun {
         format!(
-            "{} is stopped: {done} of {} {} done.",
+            "{} is stopped: {done} of {} {} done{also}.",
             run.object(),
             count(total, "cluster"),
             if done == 1 { "is" } else { "are" }
@@ -70,6 +74,21 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 "status.conditions[type=Progressing].lastTransitionTime",
                 since.to_string(),
             );
+        }
+    }
+    for gate in rollout.stages.iter().flat_map(|stage| &stage.gates) {
+        if let (Some(since), Some(wait), Some(until)) =
+            (gate.stopped_since, gate.wait, gate.holds_until())
+        {
+            let (since_path, wait_path) = (since_path(gate.stage), wait_path(gate.stage));
+            finding = finding
+                .evidence(run.object(), &since_path, since.to_string())
+                .evidence(run.object(), &wait_path, duration::describe(wait))
+                .computed(
+                    run.object(),
+                    &[&since_path, &wait_path],
+                    format!("the wait is over at {until}"),
+                );
         }
     }
     vec![

@@ -28,6 +28,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         rollout.phase == Phase::Stopping
             && rollout.run.spec.wants() == RunState::Stop
             && case.verdict == Verdict::Stuck
+            && rollout.removals_under_stop().is_empty()
     }) else {
         return Vec::new();
     };
@@ -82,8 +83,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     vec![
         finding
             .look(
-                "Mend what holds the clusters back: the run then stops by itself at the \
-                 controller's next look.",
+                "Fix what blocks the clusters: the run then stops by itself at the controller's next \
+                 check.",
                 Some(case.command("diagnose").arg(&run.meta.name)),
             )
             .disrupt(

@@ -12,7 +12,7 @@ use crate::member::availability::is_available;
 pub(in crate::diagnose::rules) const RULE: Rule = Rule {
     code: "FS919",
     name: "available-on-member",
-    severity: Severity::Error,
+    severity: Severity::Info,
     reads: &[Concept::Binding, Concept::Work, Concept::MemberCluster],
     caused_by: &["FS516"],
     check,
@@ -32,8 +32,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         },
         |group, mut finding| {
             finding = group.says(
-                finding,
-                "it is available there by now, and the member agent has not reported that yet",
+                finding.severity(rule.severity),
+                "it is available there now, and the member agent has not reported that yet",
             );
             for (cluster, wanted) in group.shown() {
                 finding = finding.evidence_in(
@@ -44,8 +44,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 );
             }
             finding = finding.look(
-                "Wait: the agent looks again by itself, the more seldom the longer it has waited, at \
-                 most every 15 minutes.",
+                "Wait: the agent checks again by itself at growing intervals, at least every 15 \
+                 minutes.",
                 None,
             );
             finding = finding.fix(

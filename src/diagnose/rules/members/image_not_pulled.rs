@@ -82,6 +82,16 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 "Look at the pod's events: they name the registry and its answer.",
                 Some(group.kubectl("describe").arg("pod").arg(group.pod())),
             );
+            if one == PullProblem::InvalidName {
+                return group.new_run(
+                    finding,
+                    format!(
+                        "Correct the image name in {} on the hub, or give these clusters an \
+                         override, and make a new run: nothing can be pushed under this name.",
+                        group.on_hub()
+                    ),
+                );
+            }
             finding = finding.fix(repair(one), None);
             finding = group.goes_on(finding);
             group.new_run(
@@ -98,7 +108,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
 
 const fn why(problem: PullProblem) -> &'static str {
     match problem {
-        PullProblem::InvalidName => ", for it is no valid name of an image",
+        PullProblem::InvalidName => ": it is not a valid image name",
         PullProblem::NeverPull => ": it is not on the node, and imagePullPolicy is Never",
         PullProblem::Platform => ": it has no variant for the nodes' platform",
         PullProblem::Certificate => ": the registry's certificate is not trusted there",

@@ -53,8 +53,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                         Some(Command::member(needed.name, "get").flag("--raw", "/readyz")),
                     )
                     .fix(
-                        "Bring the cluster back: its agent then goes on by itself, and so does the \
-                         run.",
+                        "Bring the cluster back: its agent then continues by itself.",
                         None,
                     )
                     .disrupt(

@@ -83,6 +83,7 @@ fn status(verdict: Verdict, stages: Vec<StageProgress>) -> Status {
             placement: "p".to_owned(),
             strategy: "s".to_owned(),
             snapshot: Some("4".to_owned()),
+            only_compares: false,
             done: 0,
             total: stages.iter().map(|stage| stage.clusters.len()).sum(),
             stages,

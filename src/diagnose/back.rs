@@ -1,0 +1,69 @@
+//! What continuing a run does to clusters that another run has updated since.
+
+use super::finding::enumerate;
+use crate::rollout::content::{GoesBack, overtaken, would_go_back};
+use crate::rollout::{Phase, Rollout, rollout_started};
+
+/// What lets the run continue, as the beginning of a sentence: `Resuming example-run`.
+fn how(rollout: &Rollout<'_>) -> String {
+    let how = match rollout.phase {
+        Phase::Idle => "Starting",
+        Phase::Stopped | Phase::Stopping => "Resuming",
+        _ if rollout.open_approvals().next().is_some() => "Approving",
+        _ => "Continuing",
+    };
+    format!("{how} {}", rollout.run.meta.name)
+}
+
+/// That continuing the run takes clusters back to its older snapshot, without the full stop.
+pub fn goes_back(rollout: &Rollout<'_>, back: &[GoesBack<'_>]) -> String {
+    let mut writers: Vec<_> = back
+        .iter()
+        .filter_map(|back| rollout_started(back.binding).run)
+        .collect();
+    writers.sort();
+    writers.dedup();
+    let by = if writers.is_empty() {
+        String::new()
+    } else {
+        format!(" that {} put there", enumerate(&writers))
+    };
+    let mut newer: Vec<_> = back.iter().map(|back| back.holds).collect();
+    newer.sort_unstable();
+    newer.dedup();
+    let newer = match newer.as_slice() {
+        [one] => format!("snapshot {one}"),
+        several => format!(
+            "snapshots {}",
+            enumerate(several.iter().map(u64::to_string))
+        ),
+    };
+    format!(
+        "{} takes {} back from {newer}{by} to snapshot {}",
+        how(rollout),
+        enumerate(back.iter().map(|back| back.cluster)),
+        rollout.run.status.snapshot_index
+    )
+}
+
+/// What another run has done to the clusters of a run that rests, in one sentence; `None` where
+/// nothing.
+pub(super) fn sentence(rollout: &Rollout<'_>) -> Option<String> {
+    let back = would_go_back(rollout);
+    if !back.is_empty() {
+        return Some(format!("{}.", goes_back(rollout, &back)));
+    }
+    let lost = overtaken(rollout);
+    if lost.is_empty() {
+        return None;
+    }
+    let (verb, has) = if lost.len() == 1 {
+        ("counts", "has")
+    } else {
+        ("count", "have")
+    };
+    Some(format!(
+        "{} {verb} as done, but {has} another run's snapshot.",
+        enumerate(lost.iter().map(|lost| lost.cluster))
+    ))
+}

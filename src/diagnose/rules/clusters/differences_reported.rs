@@ -1,0 +1,84 @@
+//! A placement that only compares found differences.
+
+use std::collections::BTreeSet;
+
+use crate::diagnose::case::Case;
+use crate::diagnose::finding::{count, enumerate};
+use crate::diagnose::objects::difference;
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::apply::ApplyStrategy;
+use crate::kubefleet::binding::{Binding, describe_object};
+use crate::kubefleet::{Concept, Condition, reasons};
+
+/// With `type: ReportDiff` nothing is applied, and a cluster is done when its report is there,
+/// whatever it says. Source: updaterun/execution.go:checkClusterUpdateResult.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS526",
+    name: "differences-reported",
+    severity: Severity::Info,
+    reads: &[Concept::Binding],
+    caused_by: &[],
+    check,
+};
+
+/// Clusters of which differing fields are shown, and fields of each.
+const SHOWN: usize = 3;
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    let compared: Vec<&Binding> = case
+        .inventory
+        .bindings
+        .iter()
+        .filter(|binding| {
+            let strategy = binding.spec.apply_strategy.as_deref();
+            strategy.is_some_and(ApplyStrategy::is_report_diff)
+                && !binding.meta.is_deleting()
+                && binding
+                    .current(reasons::DIFF_REPORTED)
+                    .is_some_and(Condition::is_true)
+        })
+        .collect();
+    let differing = || compared.iter().filter(|it| !it.status.diffed.is_empty());
+    if differing().next().is_none() {
+        return Vec::new();
+    }
+    let clusters: BTreeSet<&str> = differing().map(|it| it.spec.cluster.as_str()).collect();
+    let objects: BTreeSet<String> = differing()
+        .flat_map(|binding| &binding.status.diffed)
+        .map(|diff| describe_object(&diff.kind, &diff.namespace, &diff.name))
+        .collect();
+    let verb = if objects.len() == 1 { "differs" } else { "differ" };
+    let placement = case.placement_object();
+    let mut finding = rule
+        .finding(
+            &placement,
+            format!(
+                "{placement} applies nothing: of {} compared, {} {verb} on {}.",
+                count(compared.len(), "cluster"),
+                enumerate(&objects),
+                enumerate(&clusters)
+            ),
+        )
+        .clusters(clusters.iter().copied());
+    for binding in differing().take(SHOWN) {
+        let object = binding.object();
+        finding = finding.evidence(&object, "spec.applyStrategy.type", "ReportDiff");
+        for (at, diff) in binding.status.diffed.iter().enumerate().take(SHOWN) {
+            let base = format!("status.diffedPlacements[{at}]");
+            finding = finding.evidence(&object, format!("{base}.name"), diff.name.clone());
+            for (field, one) in diff.diffs.iter().enumerate().take(SHOWN) {
+                finding = finding.evidence(
+                    &object,
+                    format!("{base}.observedDiffs[{field}]"),
+                    difference(&diff.kind, one),
+                );
+            }
+        }
+    }
+    vec![finding.look(
+        "Decide for each object which side is right. To roll the hub's version out, set another \
+         `spec.strategy.applyStrategy.type` in the placement and make a new run.",
+        None,
+    )]
+}

@@ -1,0 +1,94 @@
+//! A cluster with which a run is done has another run's snapshot.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::finding::enumerate;
+use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::{Concept, Conditions, reasons};
+use crate::rollout::content::overtaken;
+use crate::rollout::rollout_started;
+
+/// A run never looks again at a cluster that is done. One that waits or is stopped counts it, also
+/// when another run has replaced its snapshot there.
+/// Source: updaterun/execution.go:executeUpdatingStage.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS706",
+    name: "done-cluster-overtaken",
+    severity: Severity::Warning,
+    reads: &[Concept::Binding],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = &case.rollout else {
+        return Vec::new();
+    };
+    let lost = overtaken(rollout);
+    if lost.is_empty() {
+        return Vec::new();
+    }
+    let run = rollout.run.object();
+    let mut writers: Vec<_> = lost
+        .iter()
+        .filter_map(|lost| rollout_started(lost.binding).run)
+        .filter(|writer| *writer != run.name)
+        .collect();
+    writers.sort();
+    writers.dedup();
+    let by = if writers.is_empty() {
+        String::new()
+    } else {
+        format!(" that {} put there", enumerate(&writers))
+    };
+    let mut held: Vec<_> = lost.iter().map(|lost| lost.index).collect();
+    held.sort_unstable();
+    held.dedup();
+    let held = match held.as_slice() {
+        [one] => format!("snapshot {one}"),
+        several => format!("snapshots {}", enumerate(several)),
+    };
+    let (verb, has, them) = if lost.len() == 1 {
+        ("counts", "has", "it")
+    } else {
+        ("count", "have", "them")
+    };
+    let names = enumerate(lost.iter().map(|lost| lost.cluster));
+    let own = &rollout.run.status.snapshot_index;
+    let mut finding = rule
+        .finding(
+            &run,
+            format!(
+                "{names} {verb} as done in {}, but {has} {held}{by}, not snapshot {own}; the run does \
+                 not update {them} again.",
+                run.name
+            ),
+        )
+        .root_if(case.is_resting())
+        .clusters(lost.iter().map(|lost| lost.cluster))
+        .evidence(&run, "status.resourceSnapshotIndexUsed", own.clone());
+    for lost in lost.iter().take(3) {
+        let object = lost.binding.object();
+        finding = finding.evidence(
+            &object,
+            "spec.resourceSnapshotName",
+            lost.binding.spec.snapshot.clone(),
+        );
+        let conditions = &lost.binding.status.conditions;
+        if let Some(started) = conditions.condition(reasons::ROLLOUT_STARTED) {
+            finding = finding.condition(&object, "status", started);
+        }
+    }
+    vec![
+        finding
+            .disrupt(
+                "If the other version is the one that is wanted, delete this run: that changes \
+                 nothing on the clusters.",
+                Some(case.command("delete").arg(&run.name)),
+            )
+            .look(
+                "See which run put which version where.",
+                Some(case.command("history").arg(&case.inventory.placement_name)),
+            ),
+    ]
+}
