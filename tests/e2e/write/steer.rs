@@ -121,14 +121,11 @@ fn a_wait_that_counts_on_is_said() {
             .does(&["stop", name])
             .ends(0)
             .says("the wait of 1h after stage staging counts from the stop");
-        scene
-            .does(&["status", name])
-            .ends(8)
-            .says("the timed wait of stage staging counts from the stop and ends in");
         // A time limit ends the wait, not the run.
         scene
             .does(&["resume", name, "--wait", "--timeout=2s"])
             .ends(5)
+            .says("the timed wait of stage staging counts from the stop and ends in")
             .says("is not over after 2s");
         assert_eq!(scene.seen_run(name).unwrap()["spec"]["state"], "Run");
     });
