@@ -6,6 +6,7 @@
 //!
 //! The tables are `docs/reference/faults.md`; `cargo xtask faults` writes it.
 
+mod hanging;
 mod overtaken;
 mod reads;
 
@@ -491,6 +492,7 @@ enum Work {
     Write(Deed, Scene),
     Reads(Deed, Scene),
     Overtaken(overtaken::Asks, Scene),
+    Hanging(Deed, Scene),
 }
 
 /// What was found.
@@ -499,6 +501,7 @@ struct Found {
     writes: Table,
     reads: reads::Table,
     overtaken: overtaken::Table,
+    hanging: hanging::Table,
 }
 
 #[test]
@@ -511,6 +514,10 @@ fn every_write_survives_every_mishap() {
         work.extend(scenes.into_iter().map(|scene| Work::Write(deed, scene)));
         let scenes = both(&format!("unseen-{word}"));
         work.extend(scenes.into_iter().map(|scene| Work::Reads(deed, scene)));
+        // What a plugin gives is the same in both scopes; it takes a user of ours with a token.
+        let scenes = both(&format!("hangs-{word}"));
+        let scene = scenes.into_iter().find(|scene| !scene.namespaced);
+        work.extend(scene.map(|scene| Work::Hanging(deed, scene)));
     }
     if has_terminals() {
         for (asks, _) in overtaken::ASKS {
@@ -546,6 +553,10 @@ fn every_write_survives_every_mishap() {
                             let key = (asks, scene.namespaced);
                             found.lock().unwrap().overtaken.insert(key, cells);
                         }
+                        Some(Work::Hanging(deed, scene)) => {
+                            let requests = hanging::tried(deed, &scene);
+                            found.lock().unwrap().hanging.insert(deed, requests);
+                        }
                     }
                 }
             });
@@ -560,6 +571,7 @@ fn every_write_survives_every_mishap() {
     let mut page = page(&found.writes);
     page.push_str(&reads::page(&found.reads));
     page.push_str(&overtaken::page(&found.overtaken));
+    page.push_str(&hanging::page(&found.hanging));
     page.push_str("\nMeasured by `cargo xtask faults`.\n");
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference/faults.md");
     if std::env::var_os(WRITE).is_some() {

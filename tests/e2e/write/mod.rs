@@ -10,7 +10,6 @@ mod guards;
 mod interrupt;
 mod launch;
 mod life;
-mod plugins;
 mod races;
 mod rollback;
 mod steer;

@@ -1,0 +1,183 @@
+//! A credential plugin that hangs at each request before the write: an interrupt ends the command and
+//! the plugin, and nothing is sent.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::{DEEDS, Deed, Subject, is_done};
+use crate::scene::Scene;
+use crate::write::desk::{PATIENCE, interrupt};
+use crate::write::{ALL, BEFORE, gated};
+
+/// More often than a command asks.
+const MOST: usize = 80;
+
+/// At how many requests of each deed the plugin hung before the write was done.
+pub(super) type Table = BTreeMap<Deed, usize>;
+
+/// A folder with a plugin and a kubeconfig that runs it.
+struct Plugin {
+    folder: TempDir,
+    kubeconfig: PathBuf,
+}
+
+impl Plugin {
+    /// A plugin that gives what has expired at once, so that it is asked for each request, and hangs
+    /// the how many-th time the file `hangs` says, with a process of its own that hangs too.
+    fn new(kubeconfig: &Path) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let text = fs::read_to_string(kubeconfig).unwrap();
+        let mut config: Value = serde_saphyr::from_str(&text).unwrap();
+        let token = config["users"][0]["user"]["token"].as_str().unwrap();
+        let credential = json!({
+            "kind": "ExecCredential",
+            "apiVersion": "client.authentication.k8s.io/v1",
+            "status": {"token": token, "expirationTimestamp": "2020-01-01T00:00:00Z"},
+        });
+        let script = format!(
+            "cd {}; n=$(($(cat n 2>/dev/null)+1)); echo $n > n\n\
+             if [ $n = $(cat hangs) ]; then trap '' TERM INT; sleep 300 & echo $$ $! > ids; wait; sleep 300; fi\n\
+             echo '{credential}'",
+            folder.path().display()
+        );
+        config["users"][0]["user"] = json!({"exec": {
+            "command": "sh",
+            "args": ["-c", script],
+            "apiVersion": "client.authentication.k8s.io/v1",
+            "interactiveMode": "Never",
+        }});
+        let kubeconfig = folder.path().join("config");
+        fs::write(&kubeconfig, config.to_string()).unwrap();
+        Self { folder, kubeconfig }
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Hangs at this request from now on.
+    fn hang_at(&self, number: usize) {
+        fs::write(self.at("hangs"), number.to_string()).unwrap();
+        for old in ["n", "ids"] {
+            // The first time there is none.
+            let _ = fs::remove_file(self.at(old));
+        }
+    }
+
+    /// The processes of a plugin that hangs; none before it does.
+    fn hanging(&self) -> Vec<String> {
+        let ids = fs::read_to_string(self.at("ids")).unwrap_or_default();
+        let ids = ids.ends_with('\n').then_some(ids).unwrap_or_default();
+        ids.split_whitespace().map(str::to_owned).collect()
+    }
+}
+
+/// Runs a deed, interrupts it when the plugin hangs, and gives its exit code and what it said.
+fn interrupted(plugin: &Plugin, words: &[&str], what: &str) -> (Option<i32>, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_kubectl-fleet-stage"))
+        .args(words)
+        .args(["--context", "hub", "--request-timeout=30s", "--kubeconfig"])
+        .arg(&plugin.kubeconfig)
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let begun = Instant::now();
+    let mut is_interrupted = false;
+    while child.try_wait().unwrap().is_none() {
+        assert!(begun.elapsed() < PATIENCE, "{what}: it does not end");
+        if !is_interrupted && !plugin.hanging().is_empty() {
+            interrupt(child.id());
+            is_interrupted = true;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output.status.code(), err)
+}
+
+/// Fails where one of these processes is left behind.
+fn none_is_left(ids: &[String], what: &str) {
+    for id in ids {
+        let until = Instant::now() + PATIENCE;
+        let stat = format!("/proc/{id}/stat");
+        while fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z ")) {
+            assert!(Instant::now() < until, "{what}: {id} was left behind");
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+    }
+}
+
+/// Tries a deed with a plugin that hangs at each request in turn, until the write is done.
+pub(super) fn tried(deed: Deed, scene: &Scene) -> usize {
+    scene.set(&gated(&[(0, BEFORE)]), &ALL);
+    if deed == Deed::Rollback {
+        // There is a snapshot to go back to.
+        let first = format!("{}-first", scene.name);
+        scene.run(&first, "Initialize");
+        scene.until_run(&first, "Initialized", "True", "");
+    }
+    let subject: Subject = deed.prepare(scene, 0);
+    let placement = format!("crp/{}", scene.name);
+    let words = deed.words(scene, &subject, &placement);
+    let plugin = Plugin::new(&scene.hub.kubeconfig);
+    for number in 1..MOST {
+        plugin.hang_at(number);
+        let what = format!("{deed:?}, request {number}");
+        let (code, err) = interrupted(&plugin, &words, &what);
+        let hung = plugin.hanging();
+        none_is_left(&hung, &what);
+        assert!(!err.contains("panicked"), "{what}: {err}");
+        if is_done(deed, scene, &subject, None) {
+            // What hung was a read behind the write, if anything.
+            assert!(!err.contains("nothing was sent"), "{what}: {err}");
+            assert!(number > 2, "{what}: a plugin is asked for each request");
+            return number - 1;
+        }
+        assert!(!hung.is_empty(), "{what}: it is not done: {err}");
+        // Before a command minds signals, one ends it as it ends any other program.
+        assert!(matches!(code, Some(130) | None), "{what}: {code:?}: {err}");
+    }
+    panic!("{deed:?} asks more often than {MOST} times");
+}
+
+/// The part of the reference.
+pub(super) fn page(table: &Table) -> String {
+    let mut text = String::from(
+        "\n## When a credential plugin hangs\n\n\
+         A credential plugin that is asked for each request hung at each of them in turn, with a \
+         process of its own, and ignored polite signals. An interrupt ended the command, with exit \
+         code 130 or by the signal itself where a command does not handle signals yet, and both \
+         processes with it.\n\n",
+    );
+    let head: Vec<_> = DEEDS.iter().map(|(_, name)| format!("`{name}`")).collect();
+    let _ = writeln!(text, "| what hangs | {} |", head.join(" | "));
+    let _ = writeln!(text, "|---|{}", "---|".repeat(head.len()));
+    let cells: Vec<_> = DEEDS
+        .iter()
+        .map(|(deed, _)| {
+            if table.contains_key(deed) {
+                "130, not done"
+            } else {
+                ""
+            }
+        })
+        .collect();
+    let _ = writeln!(
+        text,
+        "| the plugin, at any request before the write | {} |",
+        cells.join(" | ")
+    );
+    text
+}
