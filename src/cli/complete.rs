@@ -48,7 +48,8 @@ const UNQUOTED: [(&str, &str, &str); 2] = [
     (
         FISH,
         "(commandline --current-token)",
-        "(commandline --current-token --tokenize)",
+        // A word that has not begun is a word too.
+        r#"(set -l word (commandline --current-token --tokenize); printf '%s\n' \"\$word\")"#,
     ),
 ];
 /// The variable in which zsh says at which word the cursor is.

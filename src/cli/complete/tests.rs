@@ -82,7 +82,7 @@ fn every_shell_has_a_script() {
     // What is typed is read without its quotes.
     assert!(script("zsh").unwrap().contains("${compstate[quote]}"));
     let fish = script("fish").unwrap();
-    assert!(fish.contains("(commandline --current-token --tokenize)"));
+    assert!(fish.contains("(set -l word (commandline --current-token --tokenize);"));
 }
 
 #[test]
