@@ -1,1 +1,1 @@
-complete --keep-order --exclusive --command kubectl-fleet-stage --arguments "(FLEET_STAGE_COMPLETE=fish kubectl-fleet-stage -- (commandline --current-process --tokenize --cut-at-cursor) (commandline --current-token --tokenize))"
+complete --keep-order --exclusive --command kubectl-fleet-stage --arguments "(FLEET_STAGE_COMPLETE=fish kubectl-fleet-stage -- (commandline --current-process --tokenize --cut-at-cursor) (set -l word (commandline --current-token --tokenize); printf '%s\n' \"\$word\"))"

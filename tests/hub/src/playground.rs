@@ -142,6 +142,11 @@ fn stages() -> [Stage; 3] {
 async fn start(fleet: &Fleet, scope: &Scope, name: &str, number: u32) -> Done<String> {
     // A run that comes before its placement is scheduled fails for good.
     fleet.wait_for_scheduling(scope, name, LIMIT).await?;
+    if number == 1 {
+        // Moments are whole seconds: a run of the second in which its placement was created may
+        // belong to an earlier placement of that name.
+        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    }
     let run = format!("{name}-{number}");
     fleet
         .create(&Run::new(scope, &run, name, name).build())
