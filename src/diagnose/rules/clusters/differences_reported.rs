@@ -48,7 +48,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .flat_map(|binding| &binding.status.diffed)
         .map(|diff| describe_object(&diff.kind, &diff.namespace, &diff.name))
         .collect();
-    let verb = if objects.len() == 1 { "differs" } else { "differ" };
+    let verb = if objects.len() == 1 {
+        "differs"
+    } else {
+        "differ"
+    };
     let placement = case.placement_object();
     let mut finding = rule
         .finding(

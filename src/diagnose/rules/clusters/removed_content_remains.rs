@@ -60,7 +60,10 @@ fn one(case: &Case<'_>, rule: &Rule, cluster: &str, stage: &str) -> Option<Findi
     let member = case.inventory.member(cluster);
     let silent = member.and_then(|member| member.silent_for(case.now()));
     let agent = silent.map_or_else(String::new, |silent| {
-        format!("; the agent has been silent for {}", duration::describe(silent))
+        format!(
+            "; the agent has been silent for {}",
+            duration::describe(silent)
+        )
     });
     let late = lasting > STUCK_AFTER;
     let mut finding = rule

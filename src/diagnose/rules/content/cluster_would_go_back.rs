@@ -29,10 +29,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     }
     let object = run.object();
     let mut finding = rule
-        .finding(
-            &object,
-            format!("{}.", goes_back(rollout, &later)),
-        )
+        .finding(&object, format!("{}.", goes_back(rollout, &later)))
         .root_if(case.is_resting())
         .clusters(later.iter().map(|back| back.cluster))
         .evidence(&object, "status.resourceSnapshotIndexUsed", own.clone());

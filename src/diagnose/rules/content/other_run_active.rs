@@ -41,7 +41,9 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     let object = rollout.run.object();
     let others = enumerate(active.iter().map(|run| &run.meta.name));
     let verb = if active.len() == 1 { "is" } else { "are" };
-    let alike = active.iter().all(|other| write_the_same(rollout.run, other));
+    let alike = active
+        .iter()
+        .all(|other| write_the_same(rollout.run, other));
     let message = if alike {
         format!(
             "{others} {verb} under way on the same placement as {}, with the same snapshot {}: neither \

@@ -1,9 +1,9 @@
 //! The placement has more or fewer bindings than its policy asks for.
 
 use crate::diagnose::case::Case;
-use crate::diagnose::{failing, scheduling, steps};
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
+use crate::diagnose::{failing, scheduling, steps};
 use crate::kubefleet::messages::Cause;
 use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::kubefleet::{Concept, names};
@@ -98,7 +98,9 @@ fn mismatch(case: &Case<'_>, rule: &Rule, selected: Option<i64>, observed: Optio
         finding = finding.evidence(binding.object(), state.0, state.1);
     }
     let short = wanted > i64::try_from(now.len()).ok();
-    let stays = policy.filter(|_| short).and_then(scheduling::not_by_waiting);
+    let stays = policy
+        .filter(|_| short)
+        .and_then(scheduling::not_by_waiting);
     if let (Some(policy), Some(step), true) = (policy, stays, missing.is_empty()) {
         let left_out = scheduling::left_out_for_good(policy);
         finding = scheduling::evidence(policy, finding)

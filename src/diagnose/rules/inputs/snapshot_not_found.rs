@@ -81,7 +81,10 @@ fn missing(case: &Case<'_>, rule: &Rule, index: &str) -> Finding {
     } else if indexes.is_empty() {
         ", and it has no resource snapshot at all".to_owned()
     } else {
-        format!("; {}", existing_indexes(indexes.iter().map(ToString::to_string)))
+        format!(
+            "; {}",
+            existing_indexes(indexes.iter().map(ToString::to_string))
+        )
     };
     let mut finding = failing::finding(case, rule, &run, format!("{lead}{tail}.")).evidence(
         &run,
@@ -100,7 +103,10 @@ fn missing(case: &Case<'_>, rule: &Rule, index: &str) -> Finding {
     }
     if let Some(meant) = meant {
         finding = finding.fix(
-            format!("Create a new run with the index written as {meant}: {} is over.", run.name),
+            format!(
+                "Create a new run with the index written as {meant}: {} is over.",
+                run.name
+            ),
             case.new_run_command()
                 .map(|command| command.flag("--snapshot", meant.to_string())),
         );

@@ -42,7 +42,9 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .map(|cluster| cluster.name)
         .collect();
     let waits = stopped_waits(rollout);
-    let also = waits.first().map_or_else(String::new, |wait| format!("; {wait}"));
+    let also = waits
+        .first()
+        .map_or_else(String::new, |wait| format!("; {wait}"));
     let message = if begun {
         format!(
             "{} is stopped: {done} of {} {} done{also}.",

@@ -74,7 +74,9 @@ impl Plugin {
     /// The processes of a plugin that hangs; none before it does.
     fn hanging(&self) -> Vec<String> {
         let ids = fs::read_to_string(self.at("ids")).unwrap_or_default();
-        let ids = ids.ends_with('\n').then_some(ids).unwrap_or_default();
+        if !ids.ends_with('\n') {
+            return Vec::new();
+        }
         ids.split_whitespace().map(str::to_owned).collect()
     }
 }
