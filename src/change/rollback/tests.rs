@@ -66,8 +66,10 @@ fn it_goes_back_to_what_was_completed_last_before() {
     late[5]["status"]["conditions"][2]["status"] = "False".into();
     assert_eq!(good(&late).0, "0 of first");
     // The same snapshot again is no way back.
-    late[5] = done("second", "2", DAY + 110);
-    assert_eq!(good(&late).0, "0 of first");
+    late[5] = done("second", "1", DAY + 110);
+    late[6] = under_way("third", "1", DAY + 310);
+    assert_eq!(good(&late), ("0 of first".to_owned(), Vec::new()));
+    late[6] = under_way("third", "2", DAY + 310);
     // Of two, the one that ended last.
     late[5] = done("second", "0", DAY + 110);
     assert_eq!(good(&late).0, "0 of second");
