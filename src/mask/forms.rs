@@ -77,7 +77,7 @@ pub const TOKENS: &[Form] = &[
     ("ATCTT3", Of::Dotted, 40),
     ("ATBB", Of::Dotted, 24),
     ("ATOA", Of::Dotted, 40),
-    // Buildkite, CircleCI, Clojars, Cloudflare, Contentful, crates.io
+    // Buildkite, CircleCI, Clojars, Cloudflare, Contentful, Cargo
     ("bkua_", Of::Alnum, 40),
     ("CCIPAT_", Of::Word, 40),
     ("CCIPRJ_", Of::Word, 40),

@@ -115,7 +115,7 @@ const TOKENS: &[(&str, &str)] = &[
     ("Clojars token", "CLOJARS_{L60}"),
     ("Cloudflare origin key", "v1.0-{H24}-{H146}"),
     ("Contentful token", "CFPAT-{W43}"),
-    ("crates.io token", "cio{A32}"),
+    ("Cargo token", "cio{A32}"),
     ("Databricks token", "dapi{H32}"),
     ("DigitalOcean token", "dop_v1_{H64}"),
     ("DigitalOcean refresh token", "dor_v1_{H64}"),
@@ -797,7 +797,7 @@ fn others(dice: &mut Dice, planted: &mut Vec<Planted>) {
             ))
         });
         plant("npmrc", place, "{A36}", &|v| {
-            make(format!("//registry.npmjs.org/:_authToken={v}"))
+            make(format!("//registry.example.com/:_authToken={v}"))
         });
     }
     let mut pair = |place, make: &dyn Fn(&str) -> Value| {
