@@ -24,32 +24,14 @@ pub(super) enum Says {
 /// No name is longer; of those that are, the end counts.
 const LONGEST: usize = 128;
 
-/// Without one of these in it, a name says nothing.
-const STEMS: &[&str] = &[
-    "pass",
-    "pwd",
-    "pw",
-    "psk",
-    "token",
-    "secret",
-    "key",
-    "cred",
-    "auth",
-    "bearer",
-    "cookie",
-    "jwt",
-    "salt",
-    "pepper",
-    "otp",
-    "sas",
-    "signature",
-    "session",
-    "connect",
-    "connstr",
-    "mnemonic",
-    "license",
-    "netrc",
+/// Parts of names of credentials.
+pub(super) const STEMS: &[&str] = &[
+    "pass", "pwd", "pw", "psk", "token", "secret", "key", "cred", "auth", "bearer", "cookie",
+    "jwt", "salt", "pepper", "otp", "sas", "session", "connstr", "mnemonic", "license", "netrc",
 ];
+
+/// More of them, which are too common in texts to look for.
+const IN_NAMES: &[&str] = &["signature", "connect"];
 
 /// Ends of a name, without separators, whose values are credentials.
 const CREDENTIALS: &[&str] = &[
@@ -301,7 +283,12 @@ pub(super) fn says(name: &str) -> Says {
     let start = name.ceil_char_boundary(name.len().saturating_sub(LONGEST));
     let name = &name[start..];
     let lower = name.to_ascii_lowercase();
-    if !STEMS.iter().any(|stem| lower.contains(stem)) {
+    // Without one of these in it, a name says nothing.
+    if !STEMS
+        .iter()
+        .chain(IN_NAMES)
+        .any(|stem| lower.contains(stem))
+    {
         return Says::Nothing;
     }
     let words = words(name);

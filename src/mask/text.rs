@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::forms::{self, run};
-use super::names::{Says, names_a_credential, says};
+use super::names::{STEMS, Says, names_a_credential, says};
 use super::values::{
     is_digest, is_encoded_pair, is_harmless, is_masked, is_no_word, is_object_name, looks_random,
 };
@@ -28,34 +28,9 @@ enum Lead {
     Data,
 }
 
-/// Parts of names that say that their value is a credential: one of those stands in every name that
-/// does.
-const STEMS: &[&str] = &[
-    "pass",
-    "pwd",
-    "pw",
-    "psk",
-    "token",
-    "secret",
-    "key",
-    "cred",
-    "auth",
-    "bearer",
-    "cookie",
-    "jwt",
-    "salt",
-    "pepper",
-    "otp",
-    "sas",
-    "sig",
-    "session",
-    "connstr",
-    "connectionstring",
-    "mnemonic",
-    "license",
-    "netrc",
-    "identified",
-];
+/// What leads to a name beside the stems of names: one of all these is in each that says that its
+/// value is a credential.
+const IN_TEXT: &[&str] = &["sig", "connectionstring", "identified"];
 
 /// Programs whose flags say nothing by their names: a flag, whether its value may be glued to it,
 /// and whether it is `USER:PASSWORD`.
@@ -112,7 +87,7 @@ static LEADS: LazyLock<Option<Leads>> = LazyLock::new(|| {
     for (at, program) in PROGRAMS.iter().enumerate() {
         add(program.0, Lead::Command(at));
     }
-    for stem in STEMS {
+    for stem in STEMS.iter().chain(IN_TEXT) {
         add(stem, Lead::Name);
     }
     add("data", Lead::Data);
