@@ -12,6 +12,7 @@ mod secrets;
 mod transport;
 mod words;
 
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 /// How often something is tried: a hundred times as often by `make attack`.
@@ -41,4 +42,17 @@ fn ends(command: &mut Command) -> Output {
     assert!(output.status.code().is_some(), "{command:?}: {err}");
     assert!(!err.contains("panicked"), "{command:?}: {err}");
     output
+}
+
+/// Adds the files below a folder whose names end so, in order.
+fn files(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files(&path, ending, found);
+        } else if path.extension().is_some_and(|found| found == ending) {
+            found.push(path);
+        }
+    }
+    found.sort();
 }

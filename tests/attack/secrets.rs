@@ -14,25 +14,14 @@ use kubectl_fleet_stage::mask::mask;
 use serde_json::{Value, json};
 
 use super::planted::{self, Dice, PIECE, Planted};
-use super::{ends, program, tries};
+use super::{ends, files, program, tries};
 
 fn fixtures() -> Vec<PathBuf> {
-    fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
-        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                walk(&path, found);
-            } else if path.extension().is_some_and(|ending| ending == "yaml") {
-                found.push(path);
-            }
-        }
-    }
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = Vec::new();
     for folder in ["tests/findings", "tests/real", "tests/lists"] {
-        walk(&root.join(folder), &mut found);
+        files(&root.join(folder), "yaml", &mut found);
     }
-    found.sort();
     found
 }
 

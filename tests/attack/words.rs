@@ -17,7 +17,7 @@ use kubectl_fleet_stage::render::style::Paint;
 use kubectl_fleet_stage::words;
 use serde_json::Value;
 
-use crate::{ends, program, tries};
+use crate::{ends, files, program, tries};
 
 /// What an object's field may hold. Nothing of it does harm, where it is run after all.
 const HOSTILE: [&str; 16] = [
@@ -41,18 +41,6 @@ const HOSTILE: [&str; 16] = [
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-fn files(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            files(&path, ending, found);
-        } else if path.extension().is_some_and(|found| found == ending) {
-            found.push(path);
-        }
-    }
-    found.sort();
 }
 
 /// The objects of a fixture.
