@@ -1,6 +1,6 @@
 //! What continuing a run does to clusters that another run has updated since.
 
-use super::finding::enumerate;
+use super::finding::{distinct, enumerate};
 use crate::rollout::content::{GoesBack, overtaken, would_go_back};
 use crate::rollout::{Phase, Rollout, rollout_started};
 
@@ -15,31 +15,32 @@ fn how(rollout: &Rollout<'_>) -> String {
     format!("{how} {}", rollout.run.meta.name)
 }
 
+/// What clusters have of others: `snapshot 3 that web-2 put there`.
+pub fn put_there<I: Ord + ToString, W: Ord + AsRef<str>>(
+    indexes: impl IntoIterator<Item = I>,
+    writers: impl IntoIterator<Item = W>,
+) -> String {
+    let held = match distinct(indexes).as_slice() {
+        [one] => format!("snapshot {}", one.to_string()),
+        several => format!("snapshots {}", enumerate(several.iter().map(I::to_string))),
+    };
+    let writers = distinct(writers);
+    if writers.is_empty() {
+        held
+    } else {
+        format!("{held} that {} put there", enumerate(writers))
+    }
+}
+
 /// That continuing the run takes clusters back to its older snapshot, without the full stop.
 pub fn goes_back(rollout: &Rollout<'_>, back: &[GoesBack<'_>]) -> String {
-    let mut writers: Vec<_> = back
-        .iter()
-        .filter_map(|back| rollout_started(back.binding).run)
-        .collect();
-    writers.sort();
-    writers.dedup();
-    let by = if writers.is_empty() {
-        String::new()
-    } else {
-        format!(" that {} put there", enumerate(&writers))
-    };
-    let mut newer: Vec<_> = back.iter().map(|back| back.holds).collect();
-    newer.sort_unstable();
-    newer.dedup();
-    let newer = match newer.as_slice() {
-        [one] => format!("snapshot {one}"),
-        several => format!(
-            "snapshots {}",
-            enumerate(several.iter().map(u64::to_string))
-        ),
-    };
+    let newer = put_there(
+        back.iter().map(|back| back.holds),
+        back.iter()
+            .filter_map(|back| rollout_started(back.binding).run),
+    );
     format!(
-        "{} takes {} back from {newer}{by} to snapshot {}",
+        "{} takes {} back from {newer} to snapshot {}",
         how(rollout),
         enumerate(back.iter().map(|back| back.cluster)),
         rollout.run.status.snapshot_index

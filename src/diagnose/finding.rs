@@ -1,5 +1,7 @@
 //! How rules write their findings.
 
+use std::collections::BTreeSet;
+
 use super::report::{Cause, Effect, Evidence, Finding, Remedy, Severity, Subject};
 use super::rules::Rule;
 use crate::kubefleet::{Condition, ObjectRef};
@@ -205,6 +207,12 @@ pub fn enumerate<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> String {
             format!("{} and {} more", first.join(", "), count - 3)
         }
     }
+}
+
+/// Each once, in order.
+pub fn distinct<T: Ord>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+    let once: BTreeSet<T> = items.into_iter().collect();
+    once.into_iter().collect()
 }
 
 /// `1 cluster`, `2 clusters`.

@@ -404,6 +404,14 @@ impl<'i, T> Group<'_, 'i, (PodTrouble<'i>, T)> {
             .map_or("", |(_, (trouble, _))| trouble.pod.meta.name.as_str())
     }
 
+    /// The command that shows what the first container said before it was started again.
+    pub fn previous_logs(&self) -> Command {
+        self.kubectl("logs")
+            .arg(self.pod())
+            .flag("-c", self.container())
+            .switch("--previous")
+    }
+
     /// The name of the first container; empty when it is about pods.
     pub fn container(&self) -> &str {
         self.first()

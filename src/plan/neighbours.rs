@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::draft::Draft;
 use super::stages::Computed;
 use super::{ClusterChange, PlannedCluster, Warning, WarningKind};
+use crate::diagnose::back::put_there;
 use crate::diagnose::finding::{count, enumerate};
 use crate::kubefleet::Concept;
 use crate::kubefleet::run::{RunState, UpdateRun};
@@ -18,32 +19,15 @@ pub(super) fn going_back(draft: &mut Draft<'_>, computed: &Computed, then: Optio
     let Some(then) = then.filter(|_| !back.is_empty()) else {
         return;
     };
-    let mut writers: Vec<_> = back
-        .iter()
-        .filter_map(|it| it.written_by.as_deref())
-        .collect();
-    writers.sort_unstable();
-    writers.dedup();
-    let by = if writers.is_empty() {
-        String::new()
-    } else {
-        format!(" that {} put there", enumerate(&writers))
-    };
-    let mut held: Vec<_> = back
-        .iter()
-        .filter_map(|it| it.snapshot_now.as_deref())
-        .collect();
-    held.sort_unstable();
-    held.dedup();
-    let held = match held.as_slice() {
-        [one] => format!("snapshot {one}"),
-        several => format!("snapshots {}", enumerate(several)),
-    };
+    let held = put_there(
+        back.iter().filter_map(|it| it.snapshot_now.as_deref()),
+        back.iter().filter_map(|it| it.written_by.as_deref()),
+    );
     let mut warning = Warning::new(
         WarningKind::ClustersGoBack,
         draft.placement(),
         format!(
-            "{} would go back from {held}{by} to snapshot {then}: {}.",
+            "{} would go back from {held} to snapshot {then}: {}.",
             count(back.len(), "cluster"),
             enumerate(back.iter().map(|cluster| &cluster.name))
         ),

@@ -1,5 +1,6 @@
 //! A cluster with which a run is done has another run's snapshot.
 
+use crate::diagnose::back::put_there;
 use crate::diagnose::case::Case;
 use crate::diagnose::finding::enumerate;
 use crate::diagnose::report::{Finding, Severity};
@@ -29,25 +30,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         return Vec::new();
     }
     let run = rollout.run.object();
-    let mut writers: Vec<_> = lost
+    let writers = lost
         .iter()
         .filter_map(|lost| rollout_started(lost.binding).run)
-        .filter(|writer| *writer != run.name)
-        .collect();
-    writers.sort();
-    writers.dedup();
-    let by = if writers.is_empty() {
-        String::new()
-    } else {
-        format!(" that {} put there", enumerate(&writers))
-    };
-    let mut held: Vec<_> = lost.iter().map(|lost| lost.index).collect();
-    held.sort_unstable();
-    held.dedup();
-    let held = match held.as_slice() {
-        [one] => format!("snapshot {one}"),
-        several => format!("snapshots {}", enumerate(several)),
-    };
+        .filter(|writer| *writer != run.name);
+    let held = put_there(lost.iter().map(|lost| lost.index), writers);
     let (verb, has, them) = if lost.len() == 1 {
         ("counts", "has", "it")
     } else {
@@ -59,7 +46,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .finding(
             &run,
             format!(
-                "{names} {verb} as done in {}, but {has} {held}{by}, not snapshot {own}; the run does \
+                "{names} {verb} as done in {}, but {has} {held}, not snapshot {own}; the run does \
                  not update {them} again.",
                 run.name
             ),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::diagnose::case::Case;
-use crate::diagnose::finding::enumerate;
+use crate::diagnose::finding::{distinct, enumerate};
 use crate::diagnose::report::{Finding, Severity, Verdict};
 use crate::diagnose::rules::Rule;
 use crate::inventory::choose;
@@ -78,12 +78,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             .first()
             .and_then(|b| b.snapshot_index())
             .unwrap_or(snapshot);
-        let mut writers: Vec<_> = bindings
-            .iter()
-            .filter_map(|b| rollout_started(b).run)
-            .collect();
-        writers.sort();
-        writers.dedup();
+        let writers = distinct(bindings.iter().filter_map(|b| rollout_started(b).run));
         let by = if writers.is_empty() {
             String::new()
         } else {

@@ -86,13 +86,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             }
             finding = finding.look(
                 "Read what it said before it ended.",
-                Some(
-                    group
-                        .kubectl("logs")
-                        .arg(group.pod())
-                        .flag("-c", group.container())
-                        .switch("--previous"),
-                ),
+                Some(group.previous_logs()),
             );
             finding = finding.fix(
                 "If something is missing on the member (a database, a permission, a host name), \

@@ -68,13 +68,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             }
             finding = finding.look(
                 "See what it used and what it said.",
-                Some(
-                    group
-                        .kubectl("logs")
-                        .arg(group.pod())
-                        .flag("-c", group.container())
-                        .switch("--previous"),
-                ),
+                Some(group.previous_logs()),
             );
             if limits.is_empty() {
                 finding = finding.fix(
