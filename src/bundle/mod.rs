@@ -17,6 +17,7 @@ mod yaml;
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde_json::value::RawValue;
@@ -64,6 +65,8 @@ pub struct Bundle {
     labels: HashMap<(Kind, &'static str), HashMap<String, Vec<usize>>>,
     /// Which runs there are on a placement, by its name; filled when that is first asked for.
     runs_on: HashMap<Kind, HashMap<String, Vec<usize>>>,
+    /// The lists that were asked for, and around which placement: who asks again shares them.
+    lists: HashMap<(Query, Option<String>), Arc<[Object]>>,
 }
 
 /// How many things are said of files, at most: thousands are as bad as none.
@@ -167,6 +170,7 @@ pub fn read_within(
         warnings,
         labels: HashMap::new(),
         runs_on: HashMap::new(),
+        lists: HashMap::new(),
     })
 }
 
@@ -325,6 +329,24 @@ impl Bundle {
             .collect()
     }
 
+    /// What answers a query; of all runs those on a placement, where one is meant.
+    fn found(&mut self, query: &Query, placement: Option<&str>) -> Arc<[Object]> {
+        if let Which::Named { .. } = query.which {
+            return self.matching(query).into();
+        }
+        let key = (query.clone(), placement.map(str::to_owned));
+        if let Some(known) = self.lists.get(&key) {
+            return Arc::clone(known);
+        }
+        let found: Arc<[Object]> = match placement {
+            Some(placement) => self.runs_on(query, placement),
+            None => self.matching(query),
+        }
+        .into();
+        self.lists.insert(key, Arc::clone(&found));
+        found
+    }
+
     fn matching(&mut self, query: &Query) -> Vec<Object> {
         let kind = query.kind;
         match &query.which {
@@ -374,12 +396,9 @@ impl Source for Bundle {
             .map(|query| {
                 let runs = query.kind.concept() == Concept::UpdateRun
                     && matches!(query.which, Which::All { label: None, .. });
-                let objects = match placement.filter(|_| runs) {
-                    Some(placement) => self.runs_on(query, placement),
-                    None => self.matching(query),
-                };
+                let placement = placement.filter(|_| runs);
                 Answer {
-                    objects,
+                    objects: self.found(query, placement),
                     outcome: self.outcome(query.kind).clone(),
                 }
             })

@@ -197,10 +197,7 @@ mod tests {
     fn inventory(scope: &Scope, reads: &[(Concept, Outcome)]) -> Inventory {
         let mut walk = Walk::new(scope.object(Concept::UpdateRun, "web-1"));
         for (concept, outcome) in reads {
-            let answer = Answer {
-                objects: Vec::new(),
-                outcome: outcome.clone(),
-            };
+            let answer = Answer::none(outcome.clone());
             let query = Query::all(scope.kind(*concept), scope.namespace());
             walk.absorb(vec![query], vec![answer]);
         }

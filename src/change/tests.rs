@@ -508,7 +508,7 @@ fn in_phase(scope: &Scope, phase: Phase, state: &Value) -> Inventory {
     let mut walk = Walk::shallow(target.clone());
     let query = Query::named(target.kind, &target.namespace, &target.name);
     let answer = Answer {
-        objects: vec![object],
+        objects: [object].into(),
         outcome: Outcome::Listed,
     };
     walk.absorb(vec![query], vec![answer]);

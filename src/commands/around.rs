@@ -112,7 +112,7 @@ fn around(
     let gaps = runs::gaps(&queries, &answers);
     let runs: Vec<_> = answers
         .iter()
-        .flat_map(|answer| &answer.objects)
+        .flat_map(|answer| answer.objects.iter())
         .filter_map(|object| match &object.body {
             Body::Run(run) if run.spec.placement == placement.name => Some(run.clone()),
             _ => None,

@@ -320,7 +320,7 @@ fn clusters(history: &History<'_>, inventory: &crate::inventory::Inventory, all:
     ]);
     for holding in &history.now {
         let writer = holding.writer.as_deref().map(|writer| {
-            let known = inventory.runs.iter().any(|run| run.meta.name == writer);
+            let known = inventory.run_on(writer).is_some();
             if known || !inventory.runs.is_complete() {
                 writer.to_owned()
             } else {

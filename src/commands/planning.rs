@@ -1,6 +1,8 @@
 //! The one way in which commands get a plan: what the controller would compute for a run, and why it
 //! would refuse.
 
+use std::sync::Arc;
+
 use super::around::{self, Around};
 use super::reading::Reading;
 use super::runs;
@@ -128,10 +130,10 @@ fn carriers(reading: &mut Reading, around: &Around) -> (Option<Carriers>, Vec<No
         return (None, gaps);
     }
     let bindings = answers
-        .into_iter()
-        .flat_map(|answer| answer.objects)
-        .filter_map(|object| match object.body {
-            Body::Binding(binding) => Some(binding),
+        .iter()
+        .flat_map(|answer| answer.objects.iter())
+        .filter_map(|object| match &object.body {
+            Body::Binding(binding) => Some(Arc::clone(binding)),
             _ => None,
         })
         .collect();

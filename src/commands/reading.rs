@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::{Hub, HubError, TimeLimit};
 use crate::inventory::source::{Answer, HubFacts, Outcome, Query, Source};
-use crate::inventory::{Inventory, Walk, choose};
+use crate::inventory::{Inventory, Shared, Walk, choose};
 use crate::kubefleet::object::{Body, Object};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
@@ -77,6 +77,8 @@ pub struct Reading {
     command: &'static str,
     /// The objects that were asked for and stood in the files more than once, and how often.
     doubtful: Vec<(ObjectRef, usize)>,
+    /// What is around the placements of the targets so far.
+    shared: Shared,
     /// What a command that writes has done so far.
     pub record: Record,
 }
@@ -122,6 +124,7 @@ fn of_hub(hub: Hub, now: Timestamp, command: &'static str, clock: fn() -> Timest
         again: Vec::new(),
         command,
         doubtful: Vec::new(),
+        shared: Shared::default(),
         record: Record::default(),
     }
 }
@@ -158,6 +161,7 @@ pub fn open_keeping(
         again,
         command,
         doubtful: Vec::new(),
+        shared: Shared::default(),
         record: Record::default(),
     })
 }
@@ -222,10 +226,7 @@ impl Reading {
     pub fn ask(&mut self, query: &Query) -> Answer {
         self.answer(std::slice::from_ref(query))
             .pop()
-            .unwrap_or(Answer {
-                objects: Vec::new(),
-                outcome: Outcome::NotCollected,
-            })
+            .unwrap_or(Answer::none(Outcome::NotCollected))
     }
 
     /// One answer, and the texts of its objects as JSON.
@@ -340,7 +341,7 @@ impl Reading {
         let objects: Vec<_> = self
             .answer(&everything)
             .iter()
-            .flat_map(|answer| &answer.objects)
+            .flat_map(|answer| answer.objects.iter())
             .map(Object::reference)
             .collect();
         let known = Known {
@@ -395,7 +396,7 @@ impl Reading {
         self.listed(&queries, &answers)?;
         let mut runs: Vec<_> = answers
             .iter()
-            .flat_map(|answer| &answer.objects)
+            .flat_map(|answer| answer.objects.iter())
             .filter(|object| match &object.body {
                 Body::Run(run) => !active || !choose::is_finished(run),
                 _ => false,
@@ -442,7 +443,7 @@ impl Reading {
     pub fn inventory(&mut self, target: &ObjectRef) -> Result<Inventory, Error> {
         let walk = self.walk_whole(target)?;
         let facts = self.hub_facts(walk.run().into_iter());
-        let mut inventory = Inventory::new(walk, self.now, facts);
+        let mut inventory = Inventory::sharing(walk, self.now, facts, &mut self.shared);
         if self.sees_members() {
             inventory.looks = self.look(&diagnose::errands(&inventory));
         }
@@ -626,7 +627,7 @@ impl Source for Reading {
             Place::Files(bundle) => {
                 let answers = bundle.answer_around(queries, placement);
                 if !bundle.duplicates.is_empty() {
-                    let objects = answers.iter().flat_map(|answer| &answer.objects);
+                    let objects = answers.iter().flat_map(|answer| answer.objects.iter());
                     let names: Vec<_> = objects.map(Object::reference).collect();
                     let seen = |(object, _): &&(ObjectRef, usize)| names.contains(object);
                     let doubtful = bundle.duplicates.iter().filter(seen).cloned();

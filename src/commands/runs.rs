@@ -139,7 +139,7 @@ pub(super) fn read(
     }
     let mut groups: BTreeMap<ObjectRef, Group> = BTreeMap::new();
     for (query, answer) in queries.iter().zip(&answers) {
-        for object in &answer.objects {
+        for object in answer.objects.iter() {
             let Body::Run(run) = &object.body else {
                 continue;
             };
@@ -214,12 +214,9 @@ impl Group {
     ) -> Inventory {
         let scope = placement.scope();
         let all = |concept| Query::all(scope.kind(concept), scope.namespace());
-        let unknown = || Answer {
-            objects: Vec::new(),
-            outcome: Outcome::NotCollected,
-        };
+        let unknown = || Answer::none(Outcome::NotCollected);
         let runs = Answer {
-            objects: self.runs.clone(),
+            objects: self.runs.as_slice().into(),
             outcome: self.outcome.clone(),
         };
         let (queries, answers) = [
@@ -328,7 +325,7 @@ impl Known {
         let mut known = Self::default();
         for (query, answer) in queries.iter().zip(answers) {
             known.outcomes.insert(query.kind, answer.outcome.clone());
-            for object in &answer.objects {
+            for object in answer.objects.iter() {
                 let meta = object.body.meta();
                 if let Body::Approval(_) = &object.body {
                     let namespace = meta.namespace.clone();
@@ -375,7 +372,10 @@ impl Known {
         let kind = placement.scope().kind(Concept::Binding);
         let outcome = self.outcomes.get(&kind)?.clone();
         let key = (kind, placement.namespace.clone(), placement.name.clone());
-        let objects = self.bindings.get(&key).cloned().unwrap_or_default();
-        Some(Answer { objects, outcome })
+        let objects = self.bindings.get(&key).map_or(&[][..], Vec::as_slice);
+        Some(Answer {
+            objects: objects.into(),
+            outcome,
+        })
     }
 }

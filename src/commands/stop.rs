@@ -148,7 +148,7 @@ fn active(
     reading.listed(std::slice::from_ref(&query), &answers)?;
     let runs: Vec<_> = answers
         .iter()
-        .flat_map(|answer| &answer.objects)
+        .flat_map(|answer| answer.objects.iter())
         .filter_map(|object| match &object.body {
             Body::Run(run) => Some(run),
             _ => None,

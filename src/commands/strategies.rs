@@ -270,7 +270,7 @@ impl Found {
         let answers = reading.answer(&queries);
         reading.listed(&queries, &answers)?;
         let mut found = Self {
-            strategies: strategies(answers.iter().flat_map(|answer| &answer.objects)),
+            strategies: strategies(answers.iter().flat_map(|answer| answer.objects.iter())),
             runs: None,
             gaps: runs::gaps(&queries, &answers),
         };
@@ -283,7 +283,7 @@ impl Found {
         let answers = [reading.ask(&query)];
         reading.listed(std::slice::from_ref(&query), &answers)?;
         let mut found = Self {
-            strategies: strategies(answers.iter().flat_map(|answer| &answer.objects)),
+            strategies: strategies(answers.iter().flat_map(|answer| answer.objects.iter())),
             runs: None,
             gaps: Vec::new(),
         };

@@ -70,7 +70,7 @@ pub(super) fn winner<'i>(case: &Case<'i>, binding: &'i Binding) -> Option<Winner
     if let Some(writer) = rollout_started(binding).run
         && writer != own.meta.name
     {
-        let run = inventory.runs.iter().find(|run| run.meta.name == writer);
+        let run = inventory.run_on(&writer);
         // The name lives in the condition's text; borrow it from there when the run is unseen.
         let name = run.map_or_else(
             || last_word(binding, &writer),

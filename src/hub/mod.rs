@@ -291,7 +291,7 @@ impl Hub {
                         texts.extend(names.zip(found.texts));
                     }
                     Answer {
-                        objects: found.objects,
+                        objects: found.objects.into(),
                         outcome: Outcome::Listed,
                     }
                 }

@@ -265,8 +265,5 @@ pub(super) fn outcome(error: &HubError) -> Outcome {
 
 /// The answer to a read that failed.
 pub(super) fn unanswered(error: &HubError) -> Answer {
-    Answer {
-        objects: Vec::new(),
-        outcome: outcome(error),
-    }
+    Answer::none(outcome(error))
 }

@@ -25,6 +25,11 @@ pub fn has_started(run: &UpdateRun) -> bool {
             .is_some()
 }
 
+/// Whether a run is under way: it has started, is not over, and is not being deleted.
+pub fn is_under_way(run: &UpdateRun) -> bool {
+    has_started(run) && !is_finished(run) && !run.meta.is_deleting()
+}
+
 /// The run that a placement's verdict is about: its newest unfinished run that started, else its
 /// newest unfinished run, else its newest run. Ties are broken by name, so that the order of the
 /// objects does not matter.

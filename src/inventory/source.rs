@@ -1,6 +1,7 @@
 //! Where objects come from: the walk asks, a source answers.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::kubefleet::Kind;
 use crate::kubefleet::object::Object;
@@ -93,10 +94,21 @@ impl Query {
 /// What a source knows about a query.
 #[derive(Debug, Clone)]
 pub struct Answer {
-    /// The objects it has. There may be some even when the outcome is not `Listed`.
-    pub objects: Vec<Object>,
+    /// The objects it has. There may be some even when the outcome is not `Listed`. Who is answered
+    /// the same twice shares them.
+    pub objects: Arc<[Object]>,
     /// Whether these are all.
     pub outcome: Outcome,
+}
+
+impl Answer {
+    /// An answer without objects.
+    pub fn none(outcome: Outcome) -> Self {
+        Self {
+            objects: Arc::default(),
+            outcome,
+        }
+    }
 }
 
 /// How a query went.

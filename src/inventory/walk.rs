@@ -71,10 +71,9 @@ impl Walk {
         let mut answers = answers.into_iter();
         for query in queries {
             // A source that answers too little has not been asked, as far as anyone can say.
-            let answer = answers.next().unwrap_or(Answer {
-                objects: Vec::new(),
-                outcome: Outcome::Failed("no answer".to_owned()),
-            });
+            let answer = answers
+                .next()
+                .unwrap_or(Answer::none(Outcome::Failed("no answer".to_owned())));
             self.known.insert(query, answer);
         }
     }
@@ -123,7 +122,7 @@ impl Walk {
     pub fn references(&self) -> BTreeSet<ObjectRef> {
         self.known
             .values()
-            .flat_map(|answer| &answer.objects)
+            .flat_map(|answer| answer.objects.iter())
             .map(Object::reference)
             .collect()
     }

@@ -44,7 +44,7 @@ fn queries_are_answered_as_a_hub_would() {
                 .iter()
                 .filter(|o| query.matches(o))
                 .cloned();
-            assert_eq!(answer.objects, all.collect::<Vec<_>>(), "{query:?}");
+            assert_eq!(*answer.objects, *all.collect::<Vec<_>>(), "{query:?}");
             assert_eq!(answer.outcome, Outcome::NotCollected);
         }
     }

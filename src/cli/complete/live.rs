@@ -241,9 +241,9 @@ impl<'t> Asked<'t> {
         let query = Query::all(self.scope.kind(concept), self.scope.namespace());
         let answers = self.hub.answer(&[query]);
         answers
-            .into_iter()
-            .flat_map(|answer| answer.objects)
-            .map(|object| object.body)
+            .iter()
+            .flat_map(|answer| answer.objects.iter())
+            .map(|object| object.body.clone())
             .collect()
     }
 
@@ -419,7 +419,7 @@ impl<'t> Asked<'t> {
         let answers = self.hub.answer(&[query]);
         let mut found: Vec<(u64, String)> = answers
             .iter()
-            .flat_map(|answer| &answer.objects)
+            .flat_map(|answer| answer.objects.iter())
             .filter_map(|object| match &object.body {
                 Body::ResourceSnapshot(snapshot) if snapshot.is_master() => {
                     let latest = if snapshot.is_latest() { "latest, " } else { "" };

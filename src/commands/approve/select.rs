@@ -40,7 +40,8 @@ pub(super) fn of_a_run(
     let scope = Scope::of_namespace(namespace.unwrap_or_default());
     let request = names::of_one(word, Concept::ApprovalRequest, &scope).ok()?;
     let runs = Query::all(scope.kind(Concept::UpdateRun), scope.namespace());
-    let run = reading.ask(&runs).objects.into_iter().find(|object| {
+    let runs = reading.ask(&runs).objects;
+    let run = runs.iter().find(|object| {
         let Body::Run(run) = &object.body else {
             return false;
         };

@@ -2,6 +2,7 @@
 
 mod bundles;
 mod live;
+mod runs;
 mod start;
 
 use std::ffi::{OsStr, OsString};
@@ -17,8 +18,11 @@ pub struct BenchArgs {
     #[arg(long, conflicts_with = "start")]
     live: bool,
     /// The size and the start-up alone
-    #[arg(long)]
+    #[arg(long, conflicts_with = "runs")]
     start: bool,
+    /// Bundles of many runs alone
+    #[arg(long, conflicts_with = "live")]
+    runs: bool,
     /// Another program whose `--help` the start-up is held against, such as KubeFleet's own plugin
     #[arg(long, value_name = "PROGRAM")]
     beside: Option<PathBuf>,
@@ -38,13 +42,17 @@ pub fn run(root: &Path, args: &BenchArgs) -> Result<(), String> {
     let binary = root.join("target/release/kubectl-fleet-stage");
     let folder = root.join("target/bench");
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-    if !args.live {
+    let all = !(args.live || args.start || args.runs);
+    if all || args.start {
         println!("{}", start::run(&binary, &folder, args.beside.as_deref())?);
     }
-    if !args.live && !args.start {
+    if all {
         println!("{}", bundles::run(&binary, &folder)?);
     }
-    if !args.start {
+    if all || args.runs {
+        println!("{}", runs::run(&binary, &folder)?);
+    }
+    if all || args.live {
         println!("{}", live::run(&binary, &folder)?);
     }
     Ok(())

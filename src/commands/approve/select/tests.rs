@@ -118,7 +118,13 @@ fn inventory(states: [Is; 3]) -> Inventory {
         known.push((query, objects, outcome));
     }
     for (query, objects, outcome) in known {
-        walk.absorb(vec![query], vec![Answer { objects, outcome }]);
+        walk.absorb(
+            vec![query],
+            vec![Answer {
+                objects: objects.into(),
+                outcome,
+            }],
+        );
     }
     let now = "2026-01-09T04:00:00Z".parse().unwrap();
     Inventory::new(walk, now, HubFacts::default())

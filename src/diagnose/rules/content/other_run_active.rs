@@ -32,7 +32,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     };
     let active: Vec<_> = case
         .inventory
-        .other_runs()
+        .runs_under_way()
+        .filter(|run| run.meta.name != rollout.run.meta.name)
         .filter(|run| is_active(run, rollout.state_ignored))
         .collect();
     if active.is_empty() {
@@ -110,10 +111,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
 }
 
 fn is_active(run: &UpdateRun, state_ignored: bool) -> bool {
-    choose::has_started(run)
-        && !choose::is_finished(run)
-        && !run.meta.is_deleting()
-        && (state_ignored || run.spec.wants() == RunState::Run)
+    choose::is_under_way(run) && (state_ignored || run.spec.wants() == RunState::Run)
 }
 
 /// Whether two runs write the same into the bindings that both have: then neither takes a cluster

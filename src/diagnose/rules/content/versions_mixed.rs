@@ -6,7 +6,6 @@ use crate::diagnose::case::Case;
 use crate::diagnose::finding::{distinct, enumerate};
 use crate::diagnose::report::{Finding, Severity, Verdict};
 use crate::diagnose::rules::Rule;
-use crate::inventory::choose;
 use crate::kubefleet::{Concept, Conditions, reasons};
 use crate::rollout::life::{self, Life};
 use crate::rollout::rollout_started;
@@ -30,9 +29,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         _ => false,
     };
     let inventory = case.inventory;
-    let under_way = inventory.runs.iter().any(|run| {
-        choose::has_started(run) && !choose::is_finished(run) && !run.meta.is_deleting()
-    });
+    let under_way = inventory.runs_under_way().next().is_some();
     if !asked || under_way {
         return Vec::new();
     }

@@ -4,7 +4,6 @@ use crate::diagnose::case::Case;
 use crate::diagnose::finding::{count, enumerate};
 use crate::diagnose::report::{Finding, Severity, Verdict};
 use crate::diagnose::rules::Rule;
-use crate::inventory::choose;
 use crate::kubefleet::Concept;
 
 /// A binding without a snapshot beside bindings with one, while no run is under way.
@@ -25,9 +24,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         Verdict::NotStarted => without_run,
         _ => false,
     };
-    let under_way = inventory.runs.iter().any(|run| {
-        choose::has_started(run) && !choose::is_finished(run) && !run.meta.is_deleting()
-    });
+    let under_way = inventory.runs_under_way().next().is_some();
     let external = inventory
         .placement
         .present()

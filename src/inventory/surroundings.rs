@@ -1,0 +1,212 @@
+//! What is around a placement: the same for each run on it.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use super::choose;
+use super::gathered::{self, Gathered};
+use super::sight::Listing;
+use super::source::{Answer, Query};
+use super::walk::Walk;
+use crate::kubefleet::binding::Binding;
+use crate::kubefleet::member::MemberCluster;
+use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::snapshot::{PolicySnapshot, ResourceSnapshot};
+use crate::kubefleet::{Concept, Kind, ObjectRef};
+
+/// What is around a placement, whichever of its runs was asked about.
+#[derive(Debug)]
+pub struct Surroundings {
+    /// All runs on the placement, the target among them, oldest first.
+    pub runs: Listing<UpdateRun>,
+    /// The placement's bindings.
+    pub bindings: Listing<Binding>,
+    /// The placement's resource snapshots.
+    pub snapshots: Listing<ResourceSnapshot>,
+    /// The placement's policy snapshots.
+    pub policies: Listing<PolicySnapshot>,
+    /// The member clusters.
+    pub members: Listing<MemberCluster>,
+    /// The answers that all of it was read from.
+    answers: Vec<(Query, Answer)>,
+    run_by_name: BTreeMap<String, usize>,
+    under_way: Vec<usize>,
+    binding_by_cluster: BTreeMap<String, Vec<usize>>,
+    member_by_name: BTreeMap<String, usize>,
+}
+
+impl Surroundings {
+    fn new(walk: &Walk, placement: &str) -> Self {
+        let scope = walk.scope();
+        let gathered = Gathered::new(&walk.known);
+        let mut runs = gathered.listing(scope.kind(Concept::UpdateRun), gathered::as_run);
+        runs.items.retain(|run| run.spec.placement == placement);
+        runs.items
+            .sort_by(|a, b| choose::age_key(a).cmp(&choose::age_key(b)));
+        let bindings = gathered.listing(scope.kind(Concept::Binding), gathered::as_binding);
+        let snapshots = scope.kind(Concept::ResourceSnapshot);
+        let policies = scope.kind(Concept::PolicySnapshot);
+        let members = gathered.listing(Kind::MemberCluster, gathered::as_member);
+        let mut binding_by_cluster: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (at, binding) in bindings.iter().enumerate() {
+            let cluster = binding.spec.cluster.clone();
+            binding_by_cluster.entry(cluster).or_default().push(at);
+        }
+        let names = runs.iter().map(|run| run.meta.name.clone());
+        let run_by_name = names.zip(0..).collect();
+        let names = members.iter().map(|member| member.meta.name.clone());
+        let member_by_name = names.zip(0..).collect();
+        let under_way = runs.iter().zip(0..);
+        let under_way = under_way
+            .filter(|(run, _)| choose::is_under_way(run))
+            .map(|(_, at)| at)
+            .collect();
+        Self {
+            run_by_name,
+            under_way,
+            binding_by_cluster,
+            member_by_name,
+            snapshots: gathered.listing(snapshots, gathered::as_resource_snapshot),
+            policies: gathered.listing(policies, gathered::as_policy_snapshot),
+            runs,
+            bindings,
+            members,
+            answers: answers(walk).map(|(q, a)| (q.clone(), a.clone())).collect(),
+        }
+    }
+
+    /// Whether another walk around the placement was answered the same: with the same objects, not
+    /// with equal ones.
+    fn are_those_of(&self, walk: &Walk) -> bool {
+        let same = |(known, answer): &(Query, Answer), (query, other): (&Query, &Answer)| {
+            known == query
+                && answer.outcome == other.outcome
+                && Arc::ptr_eq(&answer.objects, &other.objects)
+        };
+        let mut others = answers(walk);
+        let mut own = self.answers.iter();
+        own.all(|own| others.next().is_some_and(|other| same(own, other)))
+            && others.next().is_none()
+            && walk.run().is_none_or(|run| {
+                self.run_named(&run.meta.name)
+                    .is_some_and(|known| std::ptr::eq(known.as_ref(), run))
+            })
+    }
+
+    /// The run of that name.
+    pub(super) fn run_named(&self, name: &str) -> Option<&Arc<UpdateRun>> {
+        self.runs.items.get(*self.run_by_name.get(name)?)
+    }
+
+    /// The run on the placement that has that name.
+    pub fn run_on(&self, name: &str) -> Option<&UpdateRun> {
+        self.run_named(name).map(AsRef::as_ref)
+    }
+
+    /// The runs on the placement that have started, are not over and are not being deleted, oldest
+    /// first.
+    pub fn runs_under_way(&self) -> impl Iterator<Item = &UpdateRun> {
+        let runs = self.under_way.iter();
+        runs.filter_map(|at| self.runs.items.get(*at))
+            .map(AsRef::as_ref)
+    }
+
+    /// The binding of the placement to a cluster. There may be two while one is being deleted: the
+    /// one that stays is meant.
+    pub fn binding(&self, cluster: &str) -> Option<&Binding> {
+        self.bindings_of(cluster)
+            .min_by_key(|binding| (binding.meta.is_deleting(), binding.is_unscheduled()))
+    }
+
+    /// All bindings of the placement to a cluster.
+    pub fn bindings_of(&self, cluster: &str) -> impl Iterator<Item = &Binding> {
+        self.binding_by_cluster
+            .get(cluster)
+            .into_iter()
+            .flatten()
+            .filter_map(|at| self.bindings.items.get(*at))
+            .map(AsRef::as_ref)
+    }
+
+    /// The member cluster of that name.
+    pub fn member(&self, cluster: &str) -> Option<&MemberCluster> {
+        self.members
+            .items
+            .get(*self.member_by_name.get(cluster)?)
+            .map(AsRef::as_ref)
+    }
+
+    /// Whether a member cluster is known not to exist.
+    pub fn member_is_absent(&self, cluster: &str) -> bool {
+        self.members.is_complete() && !self.member_by_name.contains_key(cluster)
+    }
+
+    /// The policy snapshots that are marked as the latest.
+    pub fn latest_policies(&self) -> impl Iterator<Item = &PolicySnapshot> {
+        self.policies.iter().filter(|policy| policy.is_latest())
+    }
+
+    /// The master snapshot of a version.
+    pub fn snapshot(&self, index: &str) -> Option<&ResourceSnapshot> {
+        self.snapshots
+            .iter()
+            .filter(|snapshot| snapshot.index() == Some(index))
+            .max_by_key(|snapshot| snapshot.is_master())
+    }
+
+    /// The indexes of the versions that exist, lowest first.
+    pub fn snapshot_indexes(&self) -> Vec<u64> {
+        let indexes: BTreeSet<u64> = self
+            .snapshots
+            .iter()
+            .filter_map(|snapshot| snapshot.index()?.parse().ok())
+            .collect();
+        indexes.into_iter().collect()
+    }
+
+    /// The master snapshot of the version that is marked as the latest.
+    pub fn latest_snapshot(&self) -> Option<&ResourceSnapshot> {
+        self.snapshots
+            .iter()
+            .filter(|snapshot| snapshot.is_latest())
+            .max_by_key(|snapshot| snapshot.is_master())
+    }
+}
+
+/// The answers that surroundings are read from. The question for the run itself is another one for
+/// each.
+fn answers(walk: &Walk) -> impl Iterator<Item = (&Query, &Answer)> {
+    let scope = walk.scope();
+    let target = walk.target_query();
+    let read = [
+        scope.kind(Concept::UpdateRun),
+        scope.kind(Concept::Binding),
+        scope.kind(Concept::ResourceSnapshot),
+        scope.kind(Concept::PolicySnapshot),
+        Kind::MemberCluster,
+    ];
+    walk.known
+        .iter()
+        .filter(move |(query, _)| read.contains(&query.kind) && **query != target)
+}
+
+/// The surroundings of the placements that were looked at, for further targets on them.
+#[derive(Debug, Default)]
+pub struct Shared {
+    by_placement: HashMap<ObjectRef, Arc<Surroundings>>,
+}
+
+impl Shared {
+    /// What is around a placement: what is known already, where the walk was answered the same.
+    pub(super) fn around(&mut self, walk: &Walk, placement: &str) -> Arc<Surroundings> {
+        let key = walk.scope().object(Concept::Placement, placement);
+        if let Some(known) = self.by_placement.get(&key)
+            && known.are_those_of(walk)
+        {
+            return Arc::clone(known);
+        }
+        let new = Arc::new(Surroundings::new(walk, placement));
+        self.by_placement.insert(key, Arc::clone(&new));
+        new
+    }
+}
