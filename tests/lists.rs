@@ -100,13 +100,15 @@ fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
         .unwrap_or_else(|| panic!("{pointer} is no text in {value:#}"))
 }
 
-/// Alone or among others, with or without the rest of the walk: a run has one verdict.
+/// Alone or among others, with or without the rest of the walk: a run has one verdict, and one report.
 #[test]
 fn the_verdict_is_the_one_that_diagnose_gives() {
     let mut seen = 0;
     for path in bundles() {
         let file = path.to_str().unwrap();
         let list = document(&["list", "-A", "-f", file]);
+        let all = document(&["diagnose", "--all", "-A", "--exit-zero", "-f", file]);
+        let all = all["items"].as_array().unwrap();
         for item in list["items"].as_array().unwrap() {
             let (name, namespace) = (text(item, "/name"), text(item, "/namespace"));
             let run = if namespace.is_empty() {
@@ -121,6 +123,12 @@ fn the_verdict_is_the_one_that_diagnose_gives() {
             let said = say(&words, narrow());
             let report: Value = serde_json::from_str(&said.out).unwrap();
             assert_eq!(item["verdict"], report["verdict"], "{run} in {file}");
+            let among_others = |other: &&Value| other["target"] == report["target"];
+            assert_eq!(
+                all.iter().find(among_others),
+                Some(&report),
+                "{run} in {file}"
+            );
             let progress = &report["progress"];
             assert_eq!(item["done"], progress["done"], "{run} in {file}");
             assert_eq!(item["total"], progress["total"], "{run} in {file}");

@@ -1,6 +1,6 @@
 use kubectl_fleet_stage::bundle::{self, Bundle};
 use kubectl_fleet_stage::inventory::source::{Answer, HubFacts, Outcome, Query, Source};
-use kubectl_fleet_stage::inventory::{Inventory, Walk};
+use kubectl_fleet_stage::inventory::{Inventory, Shared, Surroundings, Walk};
 use kubectl_fleet_stage::kubefleet::{Concept, Kind};
 
 use super::{MEMBER, RUN, good, names, stdin};
@@ -220,4 +220,57 @@ fn all_runs_together_are_told_in_proportion() {
         "the run, those beside it, and the placement"
     );
     assert_eq!(work(30), 10 * few);
+}
+
+fn around(hub: &mut Bundle, run: &str, shared: &mut Shared) -> Inventory {
+    let run = hub.find(Concept::UpdateRun, run)[0].reference();
+    let mut walk = Walk::new(run);
+    walk.drive(hub);
+    let now = "2026-01-09T02:00:00Z".parse().unwrap();
+    Inventory::sharing(walk, now, HubFacts::default(), shared)
+}
+
+fn is_shared(a: &Inventory, b: &Inventory) -> bool {
+    let (a, b): (&Surroundings, &Surroundings) = (a, b);
+    std::ptr::eq(a, b)
+}
+
+fn runs(names: &[&str]) -> Bundle {
+    let runs = names.iter().map(|name| RUN.replace("release", name));
+    let mut texts: Vec<_> = runs.collect();
+    texts.push(RUN.replace("release", "elsewhere").replace("shop", "other"));
+    good(texts.join("---\n"))
+}
+
+#[test]
+fn the_runs_on_a_placement_share_what_is_around_it() {
+    let mut hub = runs(&["a", "b"]);
+    let mut shared = Shared::default();
+    let [a, b, other] = ["a", "b", "elsewhere"].map(|run| around(&mut hub, run, &mut shared));
+    assert!(is_shared(&a, &b));
+    assert!(!is_shared(&a, &other));
+    assert_eq!((a.runs.items.len(), other.runs.items.len()), (2, 1));
+    assert_eq!(b.run_on("a").unwrap().meta.name, "a");
+    assert!(b.run_on("elsewhere").is_none());
+    let names = |inventory: &Inventory| {
+        let others = inventory.other_runs();
+        others.map(|run| run.meta.name.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (names(&a), names(&b)),
+        (vec!["b".to_owned()], vec!["a".to_owned()])
+    );
+}
+
+#[test]
+fn who_is_answered_something_else_does_not_share() {
+    let mut shared = Shared::default();
+    let before = around(&mut runs(&["a", "b"]), "a", &mut shared);
+    let after = around(&mut runs(&["a", "b", "c"]), "b", &mut shared);
+    assert!(!is_shared(&before, &after));
+    assert_eq!(after.runs.items.len(), 3);
+    // The same objects, read again: they may have changed meanwhile.
+    let again = around(&mut runs(&["a", "b"]), "b", &mut shared);
+    assert!(!is_shared(&before, &again));
+    assert_eq!(again.runs.items.len(), 2);
 }
