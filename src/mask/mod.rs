@@ -186,6 +186,10 @@ impl Walker<'_> {
         place.of_secret |= secret || is_about_secrets(map);
         let said = PAIR_NAMES.iter().find_map(|key| {
             let name = map.get(*key)?.as_str()?;
+            // What is left of a masked text is no name.
+            if name.contains(MASK) {
+                return None;
+            }
             let said = names::says(name.rsplit('/').next().unwrap_or_default());
             (said != Says::Nothing).then_some(said)
         });
