@@ -79,6 +79,7 @@ pub(super) const fn of_binding(problem: &BindingProblem) -> &'static str {
         | P::UnclosedVariable { .. } => "FS509",
         P::MasterSnapshotNotFound | P::SnapshotGroupIncomplete { .. } => "FS510",
         P::Envelope { .. } => "FS512",
+        P::NameTaken => "FS530",
         P::NamespaceTerminating { .. }
         | P::Forbidden { .. }
         | P::TooLarge

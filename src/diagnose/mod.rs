@@ -10,6 +10,7 @@ mod failing;
 pub mod finding;
 mod gaps;
 pub mod gate;
+mod leftover;
 mod looks;
 mod members;
 mod membership;

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::choose::run_for_placement;
 use super::source::{Answer, Outcome, Query, Source};
 use crate::kubefleet::binding::Binding;
+use crate::kubefleet::messages::{BindingProblem, parse_binding_problem};
 use crate::kubefleet::object::{Body, Object};
 use crate::kubefleet::placement::Placement;
 use crate::kubefleet::run::{TaskStatus, UpdateRun};
@@ -199,12 +200,13 @@ impl Walk {
         }
         for binding in self.troubled_bindings(run) {
             let cluster = names::member_namespace(&binding.spec.cluster);
-            needs.push(Query::labelled(
-                Kind::Work,
-                &cluster,
-                names::PARENT_BINDING,
-                &binding.meta.name,
-            ));
+            // What blocks the name belongs to a binding that is gone.
+            let (key, value) = if waits_for_a_name(binding) {
+                (names::PARENT_PLACEMENT, &placement)
+            } else {
+                (names::PARENT_BINDING, &binding.meta.name)
+            };
+            needs.push(Query::labelled(Kind::Work, &cluster, key, value));
         }
         needs
     }
@@ -342,6 +344,18 @@ fn removed_clusters(run: &UpdateRun) -> impl Iterator<Item = &str> {
         .flat_map(|stage| &stage.clusters)
         .filter(|cluster| cluster.conditions.is_true(reasons::SUCCEEDED))
         .map(|cluster| cluster.name.as_str())
+}
+
+/// Whether a binding's Work cannot be written because one of the same name is still there.
+fn waits_for_a_name(binding: &Binding) -> bool {
+    let condition = binding
+        .status
+        .conditions
+        .condition(reasons::WORK_SYNCHRONIZED);
+    condition.is_some_and(|condition| {
+        condition.is_false()
+            && parse_binding_problem(&condition.message) == BindingProblem::NameTaken
+    })
 }
 
 /// Whether an approval was asked for and not taken yet.

@@ -119,6 +119,7 @@ rules! {
         work_status_trimmed,
         differences_reported,
         removed_content_remains,
+        earlier_work_remains,
     }
     life {
         run_not_started,

@@ -34,6 +34,8 @@ pub(super) enum ApiError {
         managers: Vec<String>,
     },
     TooLarge,
+    /// An object of that name is still being deleted.
+    NameTaken,
     ImmutableField {
         field: Option<String>,
     },
@@ -126,6 +128,9 @@ pub(super) fn parse(text: &str) -> Option<ApiError> {
     }
     if TOO_LARGE.iter().any(|needle| contains(text, needle)) {
         return Some(ApiError::TooLarge);
+    }
+    if contains(text, "object is being deleted: ") && contains(text, " already exists") {
+        return Some(ApiError::NameTaken);
     }
     let immutable = IMMUTABLE
         .iter()

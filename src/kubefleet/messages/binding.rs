@@ -149,6 +149,8 @@ pub enum BindingProblem {
     },
     /// A Work is too large to be stored.
     TooLarge,
+    /// The Work of an earlier rollout is still being deleted, and the new one has its name.
+    NameTaken,
     /// The hub's API server did not answer, or lost a race; it is tried again.
     ApiServerUnavailable {
         /// The text.
@@ -366,6 +368,7 @@ fn known(text: &str) -> Option<BindingProblem> {
             detail: text.to_owned(),
         }),
         ApiError::TooLarge => Some(BindingProblem::TooLarge),
+        ApiError::NameTaken => Some(BindingProblem::NameTaken),
         ApiError::Unavailable | ApiError::ObjectModified | ApiError::WebhookUnreachable { .. } => {
             Some(BindingProblem::ApiServerUnavailable {
                 detail: text.to_owned(),

@@ -363,6 +363,7 @@ fn from_api(error: ApiError, text: &str) -> ManifestProblem {
             detail: detail(),
         },
         ApiError::Forbidden => ManifestProblem::Forbidden { detail: detail() },
+        ApiError::NameTaken => ManifestProblem::Other { text: detail() },
         ApiError::ObjectModified => ManifestProblem::ObjectModified,
         ApiError::Unavailable => ManifestProblem::ApiServerUnavailable { detail: detail() },
     }

@@ -1334,6 +1334,16 @@ fn binding_problems() {
         ),
         ("etcdserver: request is too large", BindingProblem::TooLarge),
         (
+            "Failed to synchronize the work to the latest: object is being deleted: works.placement.kubernetes-fleet.io \"web-work\" already exists",
+            BindingProblem::NameTaken,
+        ),
+        (
+            "works.placement.kubernetes-fleet.io \"web-work\" already exists",
+            BindingProblem::Other {
+                text: owned("works.placement.kubernetes-fleet.io \"web-work\" already exists"),
+            },
+        ),
+        (
             "dial tcp 10.0.0.1:443: connect: connection refused",
             BindingProblem::ApiServerUnavailable {
                 detail: owned("dial tcp 10.0.0.1:443: connect: connection refused"),

@@ -1,0 +1,111 @@
+//! Works of a placement that are still being deleted in a cluster's namespace on the hub.
+
+use jiff::SignedDuration;
+
+use super::case::Case;
+use super::finding::count;
+use super::report::Finding;
+use super::steps;
+use crate::kubefleet::member::MemberCluster;
+use crate::kubefleet::work::Work;
+use crate::kubefleet::{duration, names};
+
+/// What is left of a placement for one cluster.
+pub(super) struct Leftover<'i> {
+    cluster: &'i str,
+    /// At least one.
+    works: Vec<&'i Work>,
+    member: Option<&'i MemberCluster>,
+    silent: Option<SignedDuration>,
+    /// For how long the first of them has been going.
+    pub lasting: SignedDuration,
+}
+
+impl<'i> Leftover<'i> {
+    /// What is left for a cluster; `None` where nothing is known to be.
+    pub fn of(case: &Case<'i>, cluster: &'i str) -> Option<Self> {
+        let inventory = case.inventory;
+        let works: Vec<&Work> = inventory
+            .works
+            .iter()
+            .filter(|work| work.cluster() == Some(cluster) && work.meta.is_deleting())
+            .filter(|work| inventory.is_of_placement(work))
+            .collect();
+        let since = works.iter().filter_map(|work| work.meta.deleted).min()?;
+        let member = inventory.member(cluster);
+        Some(Self {
+            cluster,
+            works,
+            member,
+            silent: member.and_then(|member| member.silent_for(case.now())),
+            lasting: case.now().duration_since(since),
+        })
+    }
+
+    /// The first of the Works.
+    pub fn first(&self) -> &'i Work {
+        self.works[0]
+    }
+
+    /// Whether the member agent has something to do yet: only it removes KubeFleet's finalizer.
+    fn waits_for_agent(&self) -> bool {
+        let mut finalizers = self.works.iter().flat_map(|work| &work.meta.finalizers);
+        finalizers.any(|finalizer| finalizer.starts_with(names::PREFIX))
+    }
+
+    /// `1 Work`, `2 Works`, with the verb.
+    pub fn subject(&self) -> String {
+        let verb = if self.works.len() == 1 { "is" } else { "are" };
+        format!("{} of it {verb}", count(self.works.len(), "Work"))
+    }
+
+    /// Why they are still there, without the full stop.
+    pub fn why(&self) -> String {
+        let why = if self.waits_for_agent() {
+            "its agent has not removed the content there, which may still run"
+        } else {
+            "finalizers that are not KubeFleet's block it"
+        };
+        let agent = self.silent.map_or_else(String::new, |silent| {
+            let silent = duration::describe(silent);
+            format!("; the agent has been silent for {silent}")
+        });
+        format!("{why}{agent}")
+    }
+
+    /// Adds what shows it.
+    pub fn shown(&self, mut finding: Finding) -> Finding {
+        for work in self.works.iter().take(3) {
+            if let Some(deleted) = work.meta.deleted {
+                let path = "metadata.deletionTimestamp";
+                finding = finding.evidence(work.object(), path, deleted.to_string());
+            }
+            let finalizers = work.meta.finalizers.join(", ");
+            finding = finding.evidence(work.object(), "metadata.finalizers", finalizers);
+        }
+        if let (Some(member), Some(_)) = (self.member, self.silent)
+            && let Some(heartbeat) = member.agent().and_then(|agent| agent.heartbeat)
+        {
+            let path = "status.agentStatus[type=MemberAgent].lastReceivedHeartbeat";
+            finding = finding.evidence(member.object(), path, heartbeat.to_string());
+        }
+        finding
+    }
+
+    /// Adds what to do.
+    pub fn steps(&self, finding: Finding) -> Finding {
+        let cluster = self.cluster;
+        let finding = finding.look(
+            format!("See what is left for {cluster}."),
+            Some(steps::works_for(cluster)),
+        );
+        if self.waits_for_agent() {
+            finding.look(
+                format!("Look at the agent of {cluster}: it removes the content, then the Work."),
+                Some(steps::member_agent(cluster)),
+            )
+        } else {
+            finding.fix("Let whoever set the finalizers remove them.", None)
+        }
+    }
+}
