@@ -3,8 +3,14 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test may fail
 
-use std::path::{Path, PathBuf};
+#[path = "laws/evidence.rs"]
+mod evidence;
+#[path = "laws/fixtures.rs"]
+mod fixtures;
 
+use std::path::PathBuf;
+
+use fixtures::yaml_files;
 use jiff::Timestamp;
 use kubectl_fleet_stage::bundle::{self, Bundle, Input};
 use kubectl_fleet_stage::diagnose::diagnose;
@@ -21,26 +27,7 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
 fn fixtures() -> Vec<PathBuf> {
-    fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
-        let Ok(entries) = std::fs::read_dir(folder) else {
-            return;
-        };
-        for entry in entries {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                walk(&path, found);
-            } else if path.extension().is_some_and(|ending| ending == "yaml") {
-                found.push(path);
-            }
-        }
-    }
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut found = Vec::new();
-    for folder in ["tests/findings", "tests/real", "tests/healthy"] {
-        walk(&root.join(folder), &mut found);
-    }
-    found.sort();
-    found
+    yaml_files(&["tests/findings", "tests/real", "tests/healthy"])
 }
 
 /// One fixture of every folder: for laws that take many walks over each.
