@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test may fail
 
+#[path = "laws/ends.rs"]
+mod ends;
 #[path = "laws/evidence.rs"]
 mod evidence;
 #[path = "laws/fixtures.rs"]
@@ -325,25 +327,35 @@ fn with_extremes(text: &str, dice: &mut Dice) -> String {
     out.join("\n")
 }
 
-/// Everything that shows a report, with all that it has.
-fn show(report: &Report) {
-    let look = Look {
+fn look(verbose: bool) -> Look {
+    Look {
         width: 80,
         paint: Paint::new(false),
         invocation: Invocation::new("kubectl fleet-stage", "", &[]),
-        verbose: true,
-    };
+        verbose,
+    }
+}
+
+/// A report in every format for people.
+fn formats(report: &Report, verbose: bool) -> [(&'static str, String); 5] {
+    let look = look(verbose);
     let invocation = &look.invocation;
     let least = Severity::Info;
-    let shown = [
-        render::text::report(report, &look),
-        render::markdown::report(report, invocation),
-        render::github::report(report, invocation),
-        render::html::report(report, invocation),
-        render::junit::reports(std::slice::from_ref(report), least, invocation),
-        serde_json::to_string(report).unwrap(),
-    ];
-    assert!(shown.iter().all(|text| !text.is_empty()));
+    let junit = render::junit::reports(std::slice::from_ref(report), least, invocation);
+    [
+        ("text", render::text::report(report, &look)),
+        ("markdown", render::markdown::report(report, invocation)),
+        ("github", render::github::report(report, invocation)),
+        ("html", render::html::report(report, invocation)),
+        ("junit", junit),
+    ]
+}
+
+/// Everything that shows a report, with all that it has.
+fn show(report: &Report) {
+    assert!(!serde_json::to_string(report).unwrap().is_empty());
+    let shown = formats(report, true);
+    assert!(shown.iter().all(|(_, text)| !text.is_empty()));
 }
 
 /// No moment, number, or wait is too far away, wherever it stands and whatever time it is.
