@@ -11,7 +11,7 @@ use crate::render::escape;
 use crate::render::invocation::Invocation;
 use crate::render::style::Paint;
 use crate::render::wrap;
-use crate::words::Hint;
+use crate::words::{Hint, brief};
 
 /// When output is coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -428,12 +428,13 @@ impl Progress {
 
     /// Shows what is waited for, in place of what was shown before.
     pub fn show(&mut self, text: &str) {
-        let text: String = escape::line(text).chars().take(self.width - 1).collect();
+        let text = escape::line(text);
+        let text = brief(&text, self.width - 1);
         if !self.visible || text == self.shown {
             return;
         }
         let _ = write(&self.err, &format!("\r\u{1b}[K{text}"));
-        self.shown = text;
+        self.shown = text.into_owned();
     }
 
     /// Takes the line away.

@@ -3,8 +3,16 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test may fail
 
-use std::path::{Path, PathBuf};
+#[path = "laws/ends.rs"]
+mod ends;
+#[path = "laws/evidence.rs"]
+mod evidence;
+#[path = "laws/fixtures.rs"]
+mod fixtures;
 
+use std::path::PathBuf;
+
+use fixtures::yaml_files;
 use jiff::Timestamp;
 use kubectl_fleet_stage::bundle::{self, Bundle, Input};
 use kubectl_fleet_stage::diagnose::diagnose;
@@ -21,26 +29,7 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
 fn fixtures() -> Vec<PathBuf> {
-    fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
-        let Ok(entries) = std::fs::read_dir(folder) else {
-            return;
-        };
-        for entry in entries {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                walk(&path, found);
-            } else if path.extension().is_some_and(|ending| ending == "yaml") {
-                found.push(path);
-            }
-        }
-    }
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut found = Vec::new();
-    for folder in ["tests/findings", "tests/real", "tests/healthy"] {
-        walk(&root.join(folder), &mut found);
-    }
-    found.sort();
-    found
+    yaml_files(&["tests/findings", "tests/real", "tests/healthy"])
 }
 
 /// One fixture of every folder: for laws that take many walks over each.
@@ -338,25 +327,35 @@ fn with_extremes(text: &str, dice: &mut Dice) -> String {
     out.join("\n")
 }
 
-/// Everything that shows a report, with all that it has.
-fn show(report: &Report) {
-    let look = Look {
+fn look(verbose: bool) -> Look {
+    Look {
         width: 80,
         paint: Paint::new(false),
         invocation: Invocation::new("kubectl fleet-stage", "", &[]),
-        verbose: true,
-    };
+        verbose,
+    }
+}
+
+/// A report in every format for people.
+fn formats(report: &Report, verbose: bool) -> [(&'static str, String); 5] {
+    let look = look(verbose);
     let invocation = &look.invocation;
     let least = Severity::Info;
-    let shown = [
-        render::text::report(report, &look),
-        render::markdown::report(report, invocation),
-        render::github::report(report, invocation),
-        render::html::report(report, invocation),
-        render::junit::reports(std::slice::from_ref(report), least, invocation),
-        serde_json::to_string(report).unwrap(),
-    ];
-    assert!(shown.iter().all(|text| !text.is_empty()));
+    let junit = render::junit::reports(std::slice::from_ref(report), least, invocation);
+    [
+        ("text", render::text::report(report, &look)),
+        ("markdown", render::markdown::report(report, invocation)),
+        ("github", render::github::report(report, invocation)),
+        ("html", render::html::report(report, invocation)),
+        ("junit", junit),
+    ]
+}
+
+/// Everything that shows a report, with all that it has.
+fn show(report: &Report) {
+    assert!(!serde_json::to_string(report).unwrap().is_empty());
+    let shown = formats(report, true);
+    assert!(shown.iter().all(|(_, text)| !text.is_empty()));
 }
 
 /// No moment, number, or wait is too far away, wherever it stands and whatever time it is.

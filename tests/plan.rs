@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test may fail
 
+#[path = "laws/fixtures.rs"]
+mod fixtures;
 #[path = "plan/laws.rs"]
 mod laws;
 #[path = "plan/refusals.rs"]

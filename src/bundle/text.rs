@@ -10,6 +10,10 @@ use super::yaml;
 use crate::kubefleet::Concept;
 use crate::kubefleet::meter::{Meter, Over};
 use crate::kubefleet::object::Parsed;
+use crate::words::brief;
+
+/// Characters of a line that is quoted.
+const LINE: usize = 160;
 
 /// What a text held, and what should be said about it.
 #[derive(Debug, Default)]
@@ -317,12 +321,15 @@ fn said_by_kubectl(line: &str) -> Option<(String, &'static str)> {
     ];
     if failed.iter().any(|start| line.starts_with(start)) {
         Some((
-            format!("this is what kubectl says when it fails: {}", shorten(line)),
+            format!(
+                "this is what kubectl says when it fails: {}",
+                brief(line, LINE)
+            ),
             "run the command again until it succeeds, without `2>&1`",
         ))
     } else if line.starts_with("No resources found") {
         Some((
-            format!("kubectl found nothing: {}", shorten(line)),
+            format!("kubectl found nothing: {}", brief(line, LINE)),
             "check the namespace (-n) and the context of the command that wrote it",
         ))
     } else if line.starts_with("NAME ") || line.starts_with("NAMESPACE ") {
@@ -332,13 +339,6 @@ fn said_by_kubectl(line: &str) -> Option<(String, &'static str)> {
         ))
     } else {
         None
-    }
-}
-
-fn shorten(line: &str) -> String {
-    match line.char_indices().nth(160) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line.to_owned(),
     }
 }
 

@@ -4,11 +4,9 @@ use std::collections::BTreeSet;
 
 use super::report::{Cause, Effect, Evidence, Finding, Remedy, Severity, Subject};
 use super::rules::Rule;
+use super::shown::{ABSENT, Shown};
 use crate::kubefleet::{Condition, ObjectRef};
 use crate::words::Command;
-
-/// Longer values are cut, with an ellipsis.
-const EVIDENCE_LIMIT: usize = 600;
 
 impl Rule {
     /// A finding of this rule, with the rule's severity.
@@ -71,16 +69,48 @@ impl Finding {
     /// Adds a value that was read.
     #[must_use]
     pub fn evidence(
-        mut self,
+        self,
         object: impl Into<Subject>,
         path: impl Into<String>,
-        value: impl Into<String>,
+        value: impl Shown,
     ) -> Self {
+        self.read(object, None, path.into(), &value)
+    }
+
+    /// Adds a value that was read in a member cluster.
+    #[must_use]
+    pub fn evidence_in(
+        self,
+        cluster: &str,
+        object: impl Into<Subject>,
+        path: impl Into<String>,
+        value: impl Shown,
+    ) -> Self {
+        self.read(object, Some(cluster), path.into(), &value)
+    }
+
+    /// Adds that an object does not exist.
+    #[must_use]
+    pub fn absent(self, object: impl Into<Subject>) -> Self {
+        self.evidence(object, "metadata.name", ABSENT)
+    }
+
+    fn read(
+        mut self,
+        object: impl Into<Subject>,
+        cluster: Option<&str>,
+        path: String,
+        value: &dyn Shown,
+    ) -> Self {
+        let value = match value.shown() {
+            empty if empty.is_empty() => ABSENT.to_owned(),
+            value => value,
+        };
         self.evidence.push(Evidence {
             object: object.into(),
-            cluster: None,
-            path: path.into(),
-            value: cut(value.into()),
+            cluster: cluster.map(str::to_owned),
+            path,
+            value,
             computed: false,
         });
         self
@@ -89,52 +119,48 @@ impl Finding {
     /// Adds a value that was computed from what stands under some paths of an object.
     #[must_use]
     pub fn computed(
-        mut self,
+        self,
         object: impl Into<Subject>,
         paths: &[&str],
         value: impl Into<String>,
     ) -> Self {
+        self.worked_out(object, None, paths, value.into())
+    }
+
+    /// The same of an object in a member cluster.
+    #[must_use]
+    pub fn computed_in(
+        self,
+        cluster: &str,
+        object: impl Into<Subject>,
+        paths: &[&str],
+        value: impl Into<String>,
+    ) -> Self {
+        self.worked_out(object, Some(cluster), paths, value.into())
+    }
+
+    fn worked_out(
+        mut self,
+        object: impl Into<Subject>,
+        cluster: Option<&str>,
+        paths: &[&str],
+        value: String,
+    ) -> Self {
         self.evidence.push(Evidence {
             object: object.into(),
-            cluster: None,
+            cluster: cluster.map(str::to_owned),
             path: paths.join(", "),
-            value: cut(value.into()),
+            value,
             computed: true,
         });
         self
     }
 
-    /// Adds a value that was read in a member cluster.
-    #[must_use]
-    pub fn evidence_in(
-        mut self,
-        cluster: &str,
-        object: impl Into<Subject>,
-        path: impl Into<String>,
-        value: impl Into<String>,
-    ) -> Self {
-        self.evidence.push(Evidence {
-            object: object.into(),
-            cluster: Some(cluster.to_owned()),
-            path: path.into(),
-            value: cut(value.into()),
-            computed: false,
-        });
-        self
-    }
-
-    /// Adds a condition that was read, as `STATUS REASON: MESSAGE`.
+    /// Adds a condition that was read.
     #[must_use]
     pub fn condition(self, object: &ObjectRef, base: &str, condition: &Condition) -> Self {
-        let value = match (condition.reason.as_str(), condition.message.as_str()) {
-            (reason, "") => format!("{} {reason}", condition.status.as_str()),
-            (reason, message) => format!("{} {reason}: {message}", condition.status.as_str()),
-        };
-        self.evidence(
-            object,
-            format!("{base}.conditions[type={}]", condition.kind),
-            value,
-        )
+        let path = format!("{base}.conditions[type={}]", condition.kind);
+        self.evidence(object, path, condition)
     }
 
     /// Adds a step that only looks.
@@ -180,13 +206,6 @@ impl Finding {
             code: self.code.clone(),
             subject: self.subject.clone(),
         }
-    }
-}
-
-fn cut(value: String) -> String {
-    match value.char_indices().nth(EVIDENCE_LIMIT) {
-        Some((at, _)) => format!("{}…", &value[..at]),
-        None => value,
     }
 }
 

@@ -112,6 +112,17 @@ pub(super) fn wait_path(stage: &str) -> String {
     )
 }
 
+/// How long a stage's timed wait is, as the run recorded it.
+pub(super) fn wait_of<'r>(
+    run: &'r crate::kubefleet::run::UpdateRun,
+    stage: &str,
+) -> Option<&'r str> {
+    let stages = &run.status.strategy.as_deref()?.stages;
+    let stage = stages.iter().find(|it| it.name == stage)?;
+    let task = stage.after.iter().find(|task| task.kind == "TimedWait")?;
+    Some(&task.wait)
+}
+
 /// What becomes of the timed waits of a run that is stopped, and of the gates that they are.
 pub fn stopped_waits(rollout: &crate::rollout::Rollout<'_>) -> Vec<String> {
     use crate::kubefleet::duration;

@@ -16,6 +16,7 @@ use super::troubled::Troubled;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::{Concept, duration, names};
 use crate::member::model::{Event, Meta};
+use crate::member::pods::Terminated;
 use crate::member::{
     Errand, Identity, Kind, Look, Object, PodTrouble, View, WORKLOADS_EACH, Wanted, events_since,
 };
@@ -267,11 +268,28 @@ pub(super) fn statuses(
 /// Adds how far a workload's own rollout has come.
 fn status(view: &View<'_>, cluster: &str, finding: Finding) -> Finding {
     let (workload, kind) = (view.workload, view.kind);
-    let meta = &workload.meta;
-    finding.evidence_in(
+    let (meta, status) = (&workload.meta, &workload.status);
+    let fields = match kind {
+        Kind::DaemonSet => [
+            ("status.desiredNumberScheduled", status.desired),
+            ("status.updatedNumberScheduled", status.updated_scheduled),
+            ("status.numberAvailable", status.number_available),
+        ],
+        _ => [
+            ("spec.replicas", workload.spec.replicas),
+            ("status.updatedReplicas", status.updated),
+            ("status.availableReplicas", status.available),
+        ],
+    };
+    let given = fields.into_iter().filter(|(_, value)| value.is_some());
+    let paths: Vec<_> = given.map(|(path, _)| path).collect();
+    if paths.is_empty() {
+        return finding;
+    }
+    finding.computed_in(
         cluster,
         Subject::new(kind.name(), &meta.namespace, &meta.name),
-        "status",
+        &paths,
         format!(
             "{} wanted, {} up to date, {} available",
             workload.wanted(kind),
@@ -441,6 +459,14 @@ pub(super) fn path(trouble: &PodTrouble<'_>, field: &str) -> String {
     }
 }
 
+/// Where the end of a container stands: its last one, or the one before.
+pub(super) fn end_path(trouble: &PodTrouble<'_>, end: &Terminated) -> String {
+    let now = trouble.container.map(|place| &place.status.state);
+    let is_now = now.is_some_and(|state| state.terminated.as_deref() == Some(end));
+    let field = if is_now { "state" } else { "lastState" };
+    path(trouble, &format!("{field}.terminated"))
+}
+
 /// The events about an object that count, the newest first.
 pub(super) fn events<'i>(
     seen: &Seen<'_, 'i>,
@@ -452,17 +478,25 @@ pub(super) fn events<'i>(
 
 /// Adds an event of a member cluster.
 pub(super) fn event(finding: Finding, cluster: &str, event: &Event) -> Finding {
-    let times = event.count.or(event.series.count).unwrap_or(1);
-    let times = if times > 1 {
-        format!(" ({times} times)")
-    } else {
-        String::new()
+    let counts = [("count", event.count), ("series.count", event.series.count)];
+    let count = counts
+        .into_iter()
+        .find_map(|(path, count)| Some((path, count?)));
+    let texts = [("reason", &event.reason), ("message", &event.message)];
+    let given = texts.into_iter().filter(|(_, text)| !text.is_empty());
+    let mut paths: Vec<_> = given.map(|(path, _)| path).collect();
+    let times = match count.filter(|(_, count)| *count > 1) {
+        Some((path, count)) => {
+            paths.push(path);
+            format!(" ({count} times)")
+        }
+        None => String::new(),
     };
-    finding.evidence_in(
+    finding.computed_in(
         cluster,
-        Subject::new(&event.about.kind, &event.meta.namespace, &event.about.name),
-        format!("event {}", event.reason),
-        format!("{}{times}", event.message),
+        Subject::new(Kind::Event.name(), &event.meta.namespace, &event.meta.name),
+        &paths,
+        format!("{}: {}{times}", event.reason, event.message),
     )
 }
 

@@ -19,6 +19,7 @@ mod placing;
 pub mod report;
 pub mod rules;
 pub mod scheduling;
+pub mod shown;
 pub mod status;
 pub mod steps;
 mod summary;
@@ -35,7 +36,6 @@ use crate::member::Errand;
 use crate::rollout::Rollout;
 use case::Case;
 pub use failing::similar;
-pub use placing::{labels_of, selector_of};
 use report::{Report, Subject, Verdict};
 
 /// Where the long explanation of a code is published.

@@ -4,10 +4,10 @@ use super::case::Case;
 use super::finding::enumerate;
 use super::report::{Finding, Subject, Verdict};
 use super::rules::Rule;
+use super::shown::{Difference, WithCondition};
 use super::troubled::Troubled;
 use crate::kubefleet::binding::FieldDifference;
 use crate::kubefleet::{ObjectRef, duration};
-use crate::mask;
 use crate::rollout::{ManifestTrouble, Phase};
 use crate::words::Command;
 
@@ -77,14 +77,12 @@ pub(super) fn per_subject(
                 finding = finding.evidence(
                     &manifest.source.0,
                     manifest.source.1.clone(),
-                    format!(
-                        "{} {}={} {}: {}",
-                        manifest.describe(),
-                        manifest.condition.kind,
-                        manifest.condition.status.as_str(),
-                        manifest.condition.reason,
-                        manifest.condition.message
-                    ),
+                    WithCondition {
+                        kind: manifest.kind,
+                        namespace: manifest.namespace,
+                        name: manifest.name,
+                        condition: manifest.condition,
+                    },
                 );
             }
             Some(describe(&affected, finding))
@@ -156,21 +154,6 @@ impl Compared {
                 })
         })
     }
-}
-
-/// How a field of an object differs between hub and member; of a Secret only that it does.
-pub(super) fn difference(kind: &str, field: &FieldDifference) -> String {
-    let value = |value: &Option<String>| match value {
-        None => "absent".to_owned(),
-        Some(_) if kind == "Secret" => "(hidden)".to_owned(),
-        Some(value) => mask::value_at(&field.path, value).into_owned(),
-    };
-    format!(
-        "{}: hub {}, member {}",
-        field.path,
-        value(&field.hub),
-        value(&field.member)
-    )
 }
 
 /// What is at fault, and where.
@@ -259,7 +242,10 @@ impl Affected<'_, '_> {
                 finding = finding.evidence(
                     &object,
                     format!("{base}[{at}]"),
-                    difference(manifest.kind, field),
+                    Difference {
+                        kind: manifest.kind,
+                        field,
+                    },
                 );
             }
         }

@@ -4,7 +4,6 @@ use std::ops::Deref;
 
 use super::case::Case;
 use super::report::Finding;
-use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::selector::LabelSelector;
 use crate::kubefleet::strategy::Stage;
 use crate::kubefleet::{Concept, ObjectRef};
@@ -62,38 +61,23 @@ impl<'i> Placing<'i> {
             .into_iter()
             .filter_map(|name| case.inventory.member(name));
         for member in members.take(SHOWN) {
-            finding = finding.evidence(member.object(), "metadata.labels", labels_of(member));
+            finding = finding.evidence(member.object(), "metadata.labels", &member.meta.labels);
         }
         for stage in stages.into_iter().take(SHOWN) {
             let path = format!(
                 "{}.stages[name={}].labelSelector",
                 self.source.1, stage.name
             );
-            finding = finding.evidence(&self.source.0, path, selector_of(stage));
+            finding = finding.evidence(&self.source.0, path, stage.selector.as_deref());
         }
         finding
     }
 }
 
-/// The selector of a stage, as kubectl writes it.
-pub fn selector_of(stage: &Stage) -> String {
+/// The selector of a stage in a sentence, as kubectl writes it.
+pub(super) fn selector_of(stage: &Stage) -> String {
     stage
         .selector
         .as_deref()
         .map_or_else(|| "no selector".to_owned(), LabelSelector::describe)
-}
-
-/// All labels of a member cluster in one line: `environment=canary,order=1`.
-pub fn labels_of(member: &MemberCluster) -> String {
-    let labels: Vec<_> = member
-        .meta
-        .labels
-        .iter()
-        .map(|(key, value)| format!("{key}={value}"))
-        .collect();
-    if labels.is_empty() {
-        "none".to_owned()
-    } else {
-        labels.join(",")
-    }
 }

@@ -249,7 +249,7 @@ pub struct Evidence {
     pub cluster: Option<String>,
     /// Where in the object.
     pub path: String,
-    /// The value: text from the cluster, untrusted. Long values are cut with `…`.
+    /// The value: text from the cluster, untrusted, never cut. What is absent says `absent`.
     pub value: String,
     /// Whether the value stands nowhere: it was computed from what stands under the path, or under
     /// several that are joined by `, `. Absent where it was read.

@@ -42,6 +42,8 @@ model! {
         /// Index of the resource snapshot that the run rolls out. v1alpha1, and all of v0.0.1, has
         /// no such field: there it is the one that was asked for.
         pub snapshot_index: String = "resourceSnapshotIndexUsed",
+        /// Whether it is the one that was asked for.
+        pub snapshot_index_asked: bool,
         /// The placement's apply strategy as it was at initialization.
         pub apply_strategy: Option<Box<ApplyStrategy>> = "appliedStrategy",
         /// The strategy as it was at initialization: later edits of the object change nothing.
@@ -136,6 +138,16 @@ impl UpdateRun {
             self.status
                 .snapshot_index
                 .clone_from(&self.spec.snapshot_index);
+            self.status.snapshot_index_asked = true;
+        }
+    }
+
+    /// Where the index of the snapshot stands that it rolls out.
+    pub const fn snapshot_path(&self) -> &'static str {
+        if self.status.snapshot_index_asked {
+            "spec.resourceSnapshotIndex"
+        } else {
+            "status.resourceSnapshotIndexUsed"
         }
     }
 

@@ -329,7 +329,7 @@ impl From<Setting> for Option<String> {
 }
 
 /// Declares structs of the object model: each field names its key in the wire format, and what it is
-/// read as where that is another type.
+/// read as where that is another type. A field without a key is for what is known of the others.
 ///
 /// The struct reads itself leniently, knows whether it was there at all only through its
 /// `Option<Box<_>>` holder, and passes over every key that it does not name.
@@ -337,7 +337,7 @@ macro_rules! model {
     ($(
         $(#[$outer:meta])*
         pub struct $name:ident {
-            $( $(#[$inner:meta])* pub $field:ident : $ty:ty = $key:literal $(as $via:ty)? ),* $(,)?
+            $( $(#[$inner:meta])* pub $field:ident : $ty:ty $(= $key:literal $(as $via:ty)?)? ),* $(,)?
         }
     )*) => {$(
         $(#[$outer])*
@@ -351,7 +351,7 @@ macro_rules! model {
                 let mut this = Self::default();
                 while let Some(key) = map.next_key_seed($crate::kubefleet::tolerant::Key)? {
                     match key.as_ref() {
-                        $( $key => this.$field = $crate::kubefleet::tolerant::read!(map $(, $via)?), )*
+                        $( $( $key => this.$field = $crate::kubefleet::tolerant::read!(map $(, $via)?), )? )*
                         _ => { map.next_value::<serde::de::IgnoredAny>()?; }
                     }
                 }

@@ -145,7 +145,7 @@ fn active(
         "spec.state",
         run.spec.state.clone().unwrap_or_default(),
     )
-    .evidence(&object, "status.resourceSnapshotIndexUsed", theirs);
+    .evidence(&object, run.snapshot_path(), theirs);
     let name = &run.meta.name;
     if other.phase == Phase::Executing && !other.state_ignored && run.spec.wants() == RunState::Run
     {

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::diagnose::report::{Effect, Evidence, Remedy, Subject};
+use crate::diagnose::shown::{ABSENT, Shown};
 use crate::kubefleet::{Condition, ObjectRef};
 use crate::words::Command;
 
@@ -200,27 +201,27 @@ impl<K: Kinded> Point<K> {
         mut self,
         object: impl Into<Subject>,
         path: impl Into<String>,
-        value: impl Into<String>,
+        value: impl Shown,
     ) -> Self {
+        let value = match value.shown() {
+            empty if empty.is_empty() => ABSENT.to_owned(),
+            value => value,
+        };
         self.evidence.push(Evidence {
             object: object.into(),
             cluster: None,
             path: path.into(),
-            value: value.into(),
+            value,
             computed: false,
         });
         self
     }
 
-    /// Adds a condition that was read, as `STATUS REASON: MESSAGE`.
+    /// Adds a condition that was read.
     #[must_use]
     pub fn condition(self, object: &ObjectRef, condition: &Condition) -> Self {
-        let value = match (condition.reason.as_str(), condition.message.as_str()) {
-            (reason, "") => format!("{} {reason}", condition.status.as_str()),
-            (reason, message) => format!("{} {reason}: {message}", condition.status.as_str()),
-        };
         let path = format!("status.conditions[type={}]", condition.kind);
-        self.evidence(object, path, value)
+        self.evidence(object, path, condition)
     }
 
     /// Adds a step that only looks.

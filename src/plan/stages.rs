@@ -7,7 +7,6 @@ use super::{
 };
 use crate::diagnose::finding::{count, enumerate};
 use crate::diagnose::steps::{label, show_labels};
-use crate::diagnose::{labels_of, selector_of};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::selector::LabelSelector;
 use crate::kubefleet::strategy::{Stage, Strategy, Task};
@@ -95,7 +94,7 @@ fn two_stages(draft: &mut Draft<'_>, placing: &Placing<'_>) {
     for (at, stage) in placing.strategy.stages.iter().enumerate() {
         if concerned(stage) {
             let path = format!("spec.stages[{at}].labelSelector");
-            refusal = refusal.evidence(&object, path, selector_of(stage));
+            refusal = refusal.evidence(&object, path, stage.selector.as_deref());
         }
     }
     draft.refusals.push(refusal.fix(
@@ -135,7 +134,7 @@ fn nowhere(draft: &mut Draft<'_>, placing: &Placing<'_>) {
     refusal = labels(refusal, placing.nowhere());
     for (at, stage) in placing.strategy.stages.iter().take(SHOWN).enumerate() {
         let path = format!("spec.stages[{at}].labelSelector");
-        refusal = refusal.evidence(&object, path, selector_of(stage));
+        refusal = refusal.evidence(&object, path, stage.selector.as_deref());
     }
     draft.refusals.push(refusal.fix(
         "Label the clusters so that exactly one stage selects each, extend the strategy, or narrow \
@@ -147,7 +146,7 @@ fn nowhere(draft: &mut Draft<'_>, placing: &Placing<'_>) {
 /// Adds the labels of clusters as evidence.
 fn labels<'p>(mut refusal: Refusal, placed: impl Iterator<Item = &'p Placed<'p>>) -> Refusal {
     for member in placed.filter_map(|placed| placed.member).take(SHOWN) {
-        refusal = refusal.evidence(member.object(), "metadata.labels", labels_of(member));
+        refusal = refusal.evidence(member.object(), "metadata.labels", &member.meta.labels);
     }
     refusal
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::draft::Draft;
 use super::{Refusal, RefusalKind, StrategyChoice, Warning, WarningKind, tasks};
-use crate::diagnose::{selector_of, similar};
+use crate::diagnose::similar;
 use crate::inventory::source::NOT_COLLECTED;
 use crate::kubefleet::Concept;
 use crate::kubefleet::selector::LabelSelector;
@@ -118,7 +118,7 @@ fn selector(draft: &mut Draft<'_>, at: usize, stage: &Stage) {
         format!("The labelSelector of stage {} is not valid: {problem}.", stage.name),
     )
     .stage(&stage.name)
-    .evidence(&object, format!("spec.stages[{at}].labelSelector"), selector_of(stage))
+    .evidence(&object, format!("spec.stages[{at}].labelSelector"), stage.selector.as_deref())
     .fix(
         "Mend the selector: In and NotIn take at least one value, Exists and DoesNotExist none, and \
          keys and values must be valid labels.",

@@ -10,17 +10,22 @@ use super::invocation::Invocation;
 use super::wrap::list;
 use crate::diagnose::finding::count;
 use crate::diagnose::report::{Effect, Finding, NotChecked, Report, Severity, Verdict};
+use crate::words::brief;
 
 /// Clusters of a finding, before the rest is only counted.
 const CLUSTERS: usize = 20;
 /// Values of a finding: GitHub cuts an annotation at 4 KB.
 const EVIDENCE: usize = 8;
+/// Characters of a value.
+const VALUE: usize = 240;
+/// Characters of a sentence, which may quote a controller.
+const SENTENCE: usize = 1000;
 
 /// Writes a report.
 pub fn report(report: &Report, invocation: &Invocation) -> String {
     let mut out = String::new();
     let title = format!("{}: {}", report.verdict.as_str(), report.target);
-    let mut lines = vec![data(&report.summary)];
+    let mut lines = vec![data(&brief(&report.summary, SENTENCE))];
     if let Some(left_out) = report.left_out {
         lines.push(format!("{} left out, as asked", count(left_out, "finding")));
     }
@@ -43,7 +48,7 @@ fn finding(out: &mut String, finding: &Finding, report: &Report, invocation: &In
         Severity::Info => "notice",
     };
     let title = format!("{} {} ({})", finding.code, finding.name, report.target.name);
-    let mut lines = vec![data(&finding.message)];
+    let mut lines = vec![data(&brief(&finding.message, SENTENCE))];
     if finding.clusters.len() > 1 {
         let clusters = list(&finding.clusters, CLUSTERS);
         lines.push(data(&format!("clusters: {clusters}")));
@@ -58,7 +63,11 @@ fn finding(out: &mut String, finding: &Finding, report: &Report, invocation: &In
             Some(cluster) => format!("{} on {cluster}", evidence.object),
             None => evidence.object.to_string(),
         };
-        let value = format!("{place} {} {}", evidence.label(), evidence.value);
+        let value = format!(
+            "{place} {} {}",
+            evidence.label(),
+            brief(&evidence.value, VALUE)
+        );
         lines.push(data(&value));
     }
     if finding.evidence.len() > EVIDENCE {

@@ -15,6 +15,12 @@ use crate::diagnose::finding::count;
 use crate::diagnose::report::{Effect, Finding, NotChecked, Report, Severity, Verdict};
 use crate::diagnose::rules;
 use crate::rollout::timeline::Timeline;
+use crate::words::brief;
+
+/// Characters of a value.
+const VALUE: usize = 600;
+/// Characters of a sentence, which may quote a controller.
+const SENTENCE: usize = 1000;
 
 /// Writes reports: findings of at least this severity are failures.
 pub fn reports(reports: &[Report], least: Severity, invocation: &Invocation) -> String {
@@ -173,7 +179,7 @@ fn suite(report: &Report, least: Severity, invocation: &Invocation) -> Suite {
 fn verdict(report: &Report, seconds: i64) -> Case {
     let mut case = Case::new("verdict", "verdict");
     case.seconds = seconds;
-    let summary = escape::line(&report.summary);
+    let summary = escape::line(&brief(&report.summary, SENTENCE));
     let trouble = || Trouble {
         kind: report.verdict.as_str().to_owned(),
         message: summary.clone(),
@@ -220,7 +226,7 @@ fn finding(
         };
         case.end = End::Failed(Trouble {
             kind: code.to_owned(),
-            message: escape::line(&first.message) + &more,
+            message: escape::line(&brief(&first.message, SENTENCE)) + &more,
             text: text(&failing),
         });
     }
@@ -234,7 +240,7 @@ fn describe(finding: &Finding, invocation: &Invocation) -> String {
         "{} {}: {}",
         finding.severity.as_str(),
         escape::line(&finding.code),
-        escape::line(&finding.message)
+        escape::line(&brief(&finding.message, SENTENCE))
     );
     if let Some(stage) = &finding.stage {
         let _ = write!(out, "\nstage: {}", escape::line(stage));
@@ -259,7 +265,7 @@ fn describe(finding: &Finding, invocation: &Invocation) -> String {
             "{}{cluster} {} {}",
             evidence.object,
             evidence.label(),
-            evidence.value
+            brief(&evidence.value, VALUE)
         );
         let _ = write!(out, "\nevidence: {}", escape::line(&line));
     }

@@ -9,17 +9,21 @@ use super::wrap::list;
 use crate::diagnose::finding::count;
 use crate::diagnose::report::{Effect, Finding, NotChecked, Report};
 use crate::rollout::{ClusterState, Progress, StageProgress, TaskState};
-use crate::words::Command;
+use crate::words::{Command, brief};
 
 /// Clusters in a list, before the rest is only counted: an issue is for reading.
 const CLUSTERS: usize = 40;
+/// Characters of a value.
+const VALUE: usize = 600;
+/// Characters of a sentence, which may quote a controller.
+const SENTENCE: usize = 1000;
 
 /// Writes a report.
 pub fn report(report: &Report, invocation: &Invocation) -> String {
     let mut out = String::new();
     let target = text(&report.target.to_string());
     let _ = writeln!(out, "## {}: {target}\n", report.verdict.as_str());
-    let _ = writeln!(out, "{}", prose(&report.summary));
+    let _ = writeln!(out, "{}", prose(&brief(&report.summary, SENTENCE)));
     if let Some(progress) = &report.progress {
         table(&mut out, progress);
     }
@@ -131,7 +135,7 @@ fn finding(out: &mut String, finding: &Finding, invocation: &Invocation) {
         finding.severity.as_str(),
         text(&role)
     );
-    let _ = writeln!(out, "{}", prose(&finding.message));
+    let _ = writeln!(out, "{}", prose(&brief(&finding.message, SENTENCE)));
     if finding.clusters.len() > 1 {
         let stage = match &finding.stage {
             Some(stage) => format!(" (stage {stage})"),
@@ -158,7 +162,7 @@ fn finding(out: &mut String, finding: &Finding, invocation: &Invocation) {
             } else {
                 " ="
             },
-            code(&evidence.value)
+            code(&brief(&evidence.value, VALUE))
         );
     }
     for (at, remedy) in finding.remedies.iter().enumerate() {

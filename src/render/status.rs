@@ -14,12 +14,14 @@ use crate::diagnose::finding::count;
 use crate::diagnose::status::{PlacedCluster, RunStatus, Status, Truth};
 use crate::kubefleet::duration;
 use crate::rollout::{Progress, StageState};
-use crate::words::Command;
+use crate::words::{Command, brief};
 
 pub use changes::{beginning, changes, verdict};
 
 /// Clusters of a group, before the rest is only counted.
 const CLUSTERS: usize = 12;
+/// Characters of a sentence, which may quote a controller.
+const SENTENCE: usize = 480;
 
 /// Writes a state.
 pub fn status(status: &Status, look: &Look) -> String {
@@ -32,8 +34,10 @@ pub fn status(status: &Status, look: &Look) -> String {
         paint.verdict(status.verdict),
         paint.bold(&target)
     );
-    hanging(&mut out, "", "", &status.summary, look.width);
-    let mut cut = false;
+    let most = if look.verbose { usize::MAX } else { SENTENCE };
+    let summary = brief(&status.summary, most);
+    hanging(&mut out, "", "", &summary, look.width);
+    let mut cut = summary != status.summary;
     match (&status.clusters, &status.progress) {
         (Some(clusters), _) => {
             out.push('\n');

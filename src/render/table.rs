@@ -204,7 +204,7 @@ impl Table {
                 Row::Cells(cells) => self.write(&mut out, cells, &widths, sheet),
                 Row::Line(cell) => {
                     let most = sheet.width.unwrap_or(usize::MAX);
-                    let text = cut_end(&cell.text, most.saturating_sub(cell.indent));
+                    let text = cut_middle(&cell.text, most.saturating_sub(cell.indent));
                     out.extend(std::iter::repeat_n(' ', cell.indent));
                     out.push_str(&sheet.paint.text(cell.style, &text));
                     out.push('\n');

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use super::escape;
 use super::look::Look;
 use super::tree;
-use super::wrap::{hanging, list, shorten};
+use super::wrap::{hanging, list};
 use crate::diagnose::finding::count;
 use crate::diagnose::report::{Cause, Effect, Evidence, Finding, NotChecked, Remedy, Report};
-use crate::words::Command;
+use crate::words::{Command, brief};
 
 /// Clusters of a finding, before the rest is only counted.
 const CLUSTERS: usize = 12;
@@ -16,6 +16,8 @@ const CLUSTERS: usize = 12;
 const EVIDENCE: usize = 6;
 /// Characters of a value.
 const VALUE: usize = 160;
+/// Characters of a sentence, which may quote a controller.
+const SENTENCE: usize = 480;
 
 /// Writes a report.
 pub fn report(report: &Report, look: &Look) -> String {
@@ -56,7 +58,7 @@ impl Page<'_> {
         let target = escape::line(&report.target.to_string());
         let target = self.look.paint.bold(&target);
         let _ = writeln!(self.out, "{verdict}  {target}");
-        hanging(&mut self.out, "", "", &report.summary, self.look.width);
+        self.sentence("", &report.summary);
     }
 
     /// Findings, and below each those that it explains.
@@ -110,8 +112,7 @@ impl Page<'_> {
             paint.bold(&escape::line(&finding.name)),
             paint.dim(&role)
         );
-        let width = self.look.width;
-        hanging(&mut self.out, "  ", "  ", &finding.message, width);
+        self.sentence("  ", &finding.message);
         self.clusters(
             &finding.clusters,
             finding.stage.as_deref(),
@@ -129,6 +130,12 @@ impl Page<'_> {
         let see = Command::fleet("explain").arg(&finding.code);
         let see = paint.command(&self.look.invocation.command(&see));
         let _ = writeln!(self.out, "  {} {see}", paint.bold("see:"));
+    }
+
+    fn sentence(&mut self, indent: &str, text: &str) {
+        let shown = brief(text, self.most(SENTENCE));
+        self.cut |= shown != text;
+        hanging(&mut self.out, indent, indent, &shown, self.look.width);
     }
 
     /// The clusters of a finding, unless it has one that its message names.
@@ -171,7 +178,7 @@ impl Page<'_> {
                 hanging(&mut self.out, "    ", "      ", &text, width);
                 object = Some(place);
             }
-            let value = shorten(&one.value, self.most(VALUE));
+            let value = brief(&one.value, self.most(VALUE));
             self.cut |= value != one.value;
             let value = if value.is_empty() { "\"\"" } else { &value };
             let text = format!("{} {value}", one.label());

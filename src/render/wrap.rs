@@ -93,20 +93,12 @@ pub fn list(names: &[impl AsRef<str>], most: usize) -> String {
     text
 }
 
-/// The first characters of a text, with an ellipsis when there are more.
-pub fn shorten(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
     use unicode_width::UnicodeWidthStr;
 
-    use super::{hanging, list, shorten};
+    use super::{hanging, list};
 
     fn wrapped(text: &str, width: usize) -> Vec<String> {
         let mut out = String::new();
@@ -161,11 +153,9 @@ mod tests {
     }
 
     #[test]
-    fn long_lists_and_texts_say_that_they_are_cut() {
+    fn long_lists_say_that_they_are_cut() {
         assert_eq!(list(&["a", "b"], 2), "a, b");
         assert_eq!(list(&["a", "b", "c", "d"], 2), "a, b and 2 more");
-        assert_eq!(shorten("日本語", 3), "日本語");
-        assert_eq!(shorten("日本語", 2), "日本…");
     }
 
     proptest! {

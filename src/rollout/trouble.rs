@@ -8,7 +8,6 @@ use crate::kubefleet::messages::{
     BindingProblem, ManifestProblem, WorkProblem, parse_binding_problem, parse_manifest_problem,
     parse_work_problem,
 };
-use crate::kubefleet::work::Work;
 use crate::kubefleet::{Condition, ObjectRef, reasons};
 
 /// The first condition of a binding that is `False`, understood.
@@ -46,7 +45,7 @@ pub struct ManifestTrouble<'i> {
     pub condition: &'i Condition,
     /// What its reason and text say.
     pub problem: ManifestProblem,
-    /// The object in which the condition stands, and where.
+    /// The object that says so, and where in it.
     pub source: (ObjectRef, String),
     /// How the object drifted or differs, when the binding says so.
     pub compared: Option<&'i ComparedPlacement>,
@@ -113,10 +112,7 @@ fn from_binding(binding: &Binding) -> Vec<ManifestTrouble<'_>> {
                     &failed.condition.reason,
                     &failed.condition.message,
                 ),
-                source: (
-                    object.clone(),
-                    format!("status.failedPlacements[{at}].condition"),
-                ),
+                source: (object.clone(), format!("status.failedPlacements[{at}]")),
                 compared: binding
                     .status
                     .drifted
@@ -155,7 +151,7 @@ fn add_from_works<'i>(
                 envelope: work.envelope(),
                 condition,
                 problem: parse_manifest_problem(&condition.reason, &condition.message),
-                source: (work.object(), path(work, at, condition)),
+                source: (work.object(), format!("status.manifestConditions[{at}]")),
                 compared: None,
             });
         }
@@ -166,11 +162,4 @@ fn failed_condition(conditions: &[Condition]) -> Option<&Condition> {
     [reasons::APPLIED, reasons::AVAILABLE, reasons::DIFF_REPORTED]
         .iter()
         .find_map(|kind| conditions.iter().find(|c| c.kind == *kind && c.is_false()))
-}
-
-fn path(_: &Work, at: usize, condition: &Condition) -> String {
-    format!(
-        "status.manifestConditions[{at}].conditions[type={}]",
-        condition.kind
-    )
 }

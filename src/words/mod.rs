@@ -1,9 +1,12 @@
-//! Commands that people paste, and advice that holds them: built from words, quoted at one place.
+//! Commands that people paste, and advice that holds them: built from words, quoted at one place;
+//! and long texts made brief, at one place too.
 
+mod brief;
 mod command;
 mod hint;
 mod quoting;
 
+pub use brief::brief;
 pub use command::{Command, Spelling, as_next, line};
 pub use hint::{Hint, Line};
 pub use quoting::{is_harmful, quote};

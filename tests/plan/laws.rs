@@ -7,36 +7,15 @@ use std::path::{Path, PathBuf};
 use kubectl_fleet_stage::kubefleet::messages::{Cause, parse_failure};
 use serde_json::{Value, json};
 
-use super::{kinds, plan};
+use super::{fixtures, kinds, plan};
 
 fn yaml_files(folder: &str) -> Vec<PathBuf> {
-    fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                walk(&path, found);
-            } else if path.extension().is_some_and(|ending| ending == "yaml") {
-                found.push(path);
-            }
-        }
-    }
-    let mut found = Vec::new();
-    walk(
-        &Path::new(env!("CARGO_MANIFEST_DIR")).join(folder),
-        &mut found,
-    );
-    found.sort();
-    found
+    fixtures::yaml_files(&[folder])
 }
 
 /// The objects of a bundle.
 fn objects(path: &Path) -> Vec<Value> {
-    let text = std::fs::read_to_string(path).unwrap();
-    let documents = text.split("\n---\n").map(|document| {
-        let value: Value = serde_saphyr::from_str(document).unwrap_or_default();
-        value
-    });
-    documents.filter(Value::is_object).collect()
+    fixtures::documents(&std::fs::read_to_string(path).unwrap())
 }
 
 fn runs(objects: &[Value]) -> impl Iterator<Item = &Value> {

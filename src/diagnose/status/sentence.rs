@@ -6,12 +6,10 @@ use crate::diagnose::case::Case;
 use crate::diagnose::finding::{count, enumerate};
 use crate::diagnose::report::Verdict;
 use crate::diagnose::{back, gate, summary};
+use crate::kubefleet::messages::essence;
 use crate::kubefleet::{Concept, Condition, duration};
 use crate::rollout::{ClusterState, Gate, Rollout, StageState, StageView, TaskTime};
 use crate::words::Command;
-
-/// The words of a failure are longer than a summary.
-const WORDS: usize = 240;
 
 /// The sentence.
 pub(super) fn summary(case: &Case<'_>) -> String {
@@ -45,7 +43,7 @@ fn of_run(case: &Case<'_>, rollout: &Rollout<'_>) -> Option<String> {
         }
         Verdict::Failed | Verdict::InitializationFailed => {
             let condition: &Condition = case.failure.as_ref()?.condition;
-            (!condition.message.is_empty()).then(|| shortened(&condition.message))
+            (!condition.message.is_empty()).then(|| essence(&condition.message).to_owned())
         }
         Verdict::NotStarted => Some(format!(
             "it is initialized for {} in {} and waits to be started.",
@@ -204,13 +202,6 @@ fn of_placement(case: &Case<'_>) -> Option<String> {
         _ => return None,
     };
     Some(text)
-}
-
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(WORDS) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_owned(),
-    }
 }
 
 /// The command that comes next: what a person has to do, or how to see why.

@@ -845,6 +845,15 @@ const CLASSES: [(&str, ErrorClass); 4] = [
     ("error returned by the API server", ErrorClass::ApiServer),
 ];
 
+/// A failure's text without the phrases that begin every one of them; the text where there is nothing
+/// else.
+pub fn essence(text: &str) -> &str {
+    match strip_beginnings(text).1.trim() {
+        "" => text,
+        rest => rest,
+    }
+}
+
 /// Drops all known beginnings, in any order and number, joined by colon or comma.
 fn strip_beginnings(text: &str) -> (Beginnings, &str) {
     let mut beginnings = Beginnings::default();

@@ -21,7 +21,8 @@ pub use binding::{
     WorkState, parse_binding_problem, parse_rollout_started, parse_work_problem,
 };
 pub use failure::{
-    Cause, DeletePhase, ErrorClass, Failure, ObjectKey, SelectorProblem, TaskProblem, parse_failure,
+    Cause, DeletePhase, ErrorClass, Failure, ObjectKey, SelectorProblem, TaskProblem, essence,
+    parse_failure,
 };
 pub use manifest::{ManifestProblem, OwnerRef, parse_manifest_problem};
 pub use progress::{Stuck, Waiting, parse_stuck, parse_waiting};

@@ -5,6 +5,7 @@ use crate::diagnose::failing;
 use crate::diagnose::finding::enumerate;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
+use crate::diagnose::shown::Shown;
 use crate::diagnose::taken::{Lost, lost};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::ClusterStatus;
@@ -63,7 +64,10 @@ fn finding(case: &Case<'_>, rule: &Rule, lost: &Lost<'_, '_>) -> Finding {
         .stage(stage)
         .clusters([cluster]);
     for difference in off.iter().flatten() {
-        finding = finding.evidence(&subject, difference.path, difference.value.clone());
+        finding = match &difference.value {
+            Value::Read(value) => finding.evidence(&subject, difference.path, value),
+            Value::Computed(value) => finding.computed(&subject, &[difference.path], value),
+        };
     }
     if let Some(started) = lost.binding.and_then(|binding| {
         binding
@@ -102,19 +106,25 @@ fn finding(case: &Case<'_>, rule: &Rule, lost: &Lost<'_, '_>) -> Finding {
 struct Difference {
     what: String,
     path: &'static str,
-    value: String,
+    value: Value,
+}
+
+/// What stands under the path, or what was made of it.
+enum Value {
+    Read(String),
+    Computed(String),
 }
 
 fn differences(case: &Case<'_>, binding: &Binding, cluster: &str) -> Vec<Difference> {
     let mut found = Vec::new();
-    let mut add = |what: String, path: &'static str, value: String| {
+    let mut add = |what: String, path: &'static str, value: Value| {
         found.push(Difference { what, path, value });
     };
     if let Some(deleted) = binding.meta.deleted {
         add(
             "it is being deleted".to_owned(),
             "metadata.deletionTimestamp",
-            deleted.to_string(),
+            Value::Read(deleted.shown()),
         );
     }
     let snapshot = &binding.spec.snapshot;
@@ -129,14 +139,14 @@ fn differences(case: &Case<'_>, binding: &Binding, cluster: &str) -> Vec<Differe
         add(
             format!("its snapshot is {has} instead of {wanted}"),
             "spec.resourceSnapshotName",
-            has.to_owned(),
+            Value::Read(snapshot.clone()),
         );
     }
     if binding.spec.state != "Bound" {
         add(
             format!("its state is {} instead of Bound", binding.spec.state),
             "spec.state",
-            binding.spec.state.clone(),
+            Value::Read(binding.spec.state.clone()),
         );
     }
     let status = case
@@ -146,17 +156,21 @@ fn differences(case: &Case<'_>, binding: &Binding, cluster: &str) -> Vec<Differe
         .flat_map(|stage| &stage.clusters)
         .find(|status| status.name == cluster);
     if status.is_some_and(|status| other_overrides(status, binding)) {
-        let names: Vec<_> = binding
-            .spec
-            .cluster_overrides
-            .iter()
-            .chain(binding.spec.overrides.iter().map(|name| &name.name))
-            .cloned()
-            .collect();
+        let (path, names) = if binding.spec.overrides.is_empty() {
+            (
+                "spec.clusterResourceOverrideSnapshots",
+                binding.spec.cluster_overrides.shown(),
+            )
+        } else {
+            (
+                "spec.resourceOverrideSnapshots",
+                binding.spec.overrides.shown(),
+            )
+        };
         add(
             "its overrides are not those that the run recorded".to_owned(),
-            "spec.clusterResourceOverrideSnapshots, spec.resourceOverrideSnapshots",
-            names.join(", "),
+            path,
+            Value::Read(names),
         );
     }
     let recorded = case
@@ -168,7 +182,7 @@ fn differences(case: &Case<'_>, binding: &Binding, cluster: &str) -> Vec<Differe
             add(
                 "its apply strategy is not the one that the run recorded".to_owned(),
                 "spec.applyStrategy",
-                differences.join("; "),
+                Value::Computed(differences.join("; ")),
             );
         }
     }
@@ -184,7 +198,7 @@ fn differences(case: &Case<'_>, binding: &Binding, cluster: &str) -> Vec<Differe
              generation"
                 .to_owned(),
             "metadata.generation",
-            binding.meta.generation.unwrap_or(0).to_string(),
+            Value::Read(binding.meta.generation.shown()),
         );
     }
     found

@@ -66,14 +66,7 @@ fn finding(case: &Case<'_>, rule: &Rule, cluster: &str, what: &str) -> Finding {
         let object = binding.object();
         finding = finding
             .evidence(&object, "spec.state", binding.spec.state.clone())
-            .evidence(
-                &object,
-                "metadata.deletionTimestamp",
-                binding
-                    .meta
-                    .deleted
-                    .map_or_else(|| "absent".to_owned(), |deleted| deleted.to_string()),
-            );
+            .evidence(&object, "metadata.deletionTimestamp", binding.meta.deleted);
         if let Some(created) = binding.meta.created {
             finding = finding.evidence(&object, "metadata.creationTimestamp", created.to_string());
         }

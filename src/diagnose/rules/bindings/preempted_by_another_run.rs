@@ -107,7 +107,7 @@ fn evidence(
     if let Some(run) = case.run() {
         finding = finding.evidence(
             run.object(),
-            "status.resourceSnapshotIndexUsed",
+            run.snapshot_path(),
             run.status.snapshot_index.clone(),
         );
     }
@@ -132,7 +132,7 @@ fn evidence(
     if let Some(run) = winner.run {
         finding = finding.evidence(
             run.object(),
-            "status.resourceSnapshotIndexUsed",
+            run.snapshot_path(),
             run.status.snapshot_index.clone(),
         );
         let conditions = &run.status.conditions;

@@ -97,17 +97,14 @@ fn with_evidence(
         let Some((recorded, live)) = values.split_once(" -> ") else {
             continue;
         };
+        // Of a field that is absent, KubeFleet's default was compared.
         finding = finding
-            .evidence(
+            .computed(
                 case.run_object(),
-                format!("status.appliedStrategy.{field}"),
-                recorded,
+                &["status.appliedStrategy"],
+                format!("{field}: {recorded}"),
             )
-            .evidence(
-                placement,
-                format!("spec.strategy.applyStrategy.{field}"),
-                live,
-            );
+            .computed(placement, &["spec.strategy"], format!("{field}: {live}"));
     }
     finding
 }

@@ -111,11 +111,7 @@ fn finding(
             finding = finding.evidence(&object, "metadata.deletionTimestamp", deleted.to_string());
         }
     } else if case.inventory.member_is_absent(cluster) {
-        finding = finding.evidence(
-            Subject::new(Kind::MemberCluster.name(), "", cluster),
-            "",
-            "absent",
-        );
+        finding = finding.absent(Subject::new(Kind::MemberCluster.name(), "", cluster));
     }
     if let Some(binding) = case.inventory.binding(cluster) {
         finding = finding.evidence(binding.object(), "spec.state", binding.spec.state.clone());

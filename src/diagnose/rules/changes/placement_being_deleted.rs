@@ -24,6 +24,9 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
     check,
 };
 
+/// How many of its bindings are shown.
+const SHOWN: usize = 2;
+
 fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     if case.run().is_none() {
         return Vec::new();
@@ -78,44 +81,39 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             format!("{what}, so the run has nothing left to roll out and will fail{whether}."),
         )
     };
-    let finding = evidence(case, finding, &placement, gone, leftovers);
+    let finding = evidence(case, finding, &placement, gone);
     vec![remedies(case, finding, &placement)]
 }
 
-fn evidence(
-    case: &Case<'_>,
-    mut finding: Finding,
-    placement: &ObjectRef,
-    gone: bool,
-    leftovers: usize,
-) -> Finding {
+fn evidence(case: &Case<'_>, mut finding: Finding, placement: &ObjectRef, gone: bool) -> Finding {
     if gone {
-        finding = finding.evidence(placement, "", "absent");
+        finding = finding.absent(placement);
     } else if let Some(placement) = case.inventory.placement.present() {
         if let Some(deleted) = placement.meta.deleted {
-            finding = finding.evidence(
-                placement.object(),
-                "metadata.deletionTimestamp",
-                deleted.to_string(),
-            );
+            finding = finding.evidence(placement.object(), "metadata.deletionTimestamp", deleted);
         }
         if !placement.meta.finalizers.is_empty() {
             finding = finding.evidence(
                 placement.object(),
                 "metadata.finalizers",
-                placement.meta.finalizers.join(", "),
+                &placement.meta.finalizers,
             );
         }
     }
-    if leftovers > 0 {
-        finding = finding.evidence(
-            placement,
-            "its bindings with a deletionTimestamp",
-            leftovers.to_string(),
-        );
+    let leaving = case.inventory.bindings.iter();
+    for binding in leaving
+        .filter(|binding| binding.meta.is_deleting())
+        .take(SHOWN)
+    {
+        let deleted = binding.meta.deleted;
+        finding = finding.evidence(binding.object(), "metadata.deletionTimestamp", deleted);
     }
     if case.inventory.policies.is_known_empty() {
-        finding = finding.evidence(placement, "its policy snapshots", "none");
+        finding = finding.computed(
+            case.run_object(),
+            &["spec.placementName"],
+            format!("{placement} has no policy snapshot"),
+        );
     }
     finding
 }

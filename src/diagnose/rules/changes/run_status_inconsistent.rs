@@ -4,6 +4,7 @@ use crate::diagnose::case::Case;
 use crate::diagnose::failing;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
+use crate::diagnose::shown::ABSENT;
 use crate::kubefleet::messages::Cause;
 
 /// At every look the controller checks that the record is whole and in order. Nothing but the
@@ -28,8 +29,19 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 case.run_object(),
                 format!("The record that the run keeps in its status is not consistent: {what}."),
             )
-            .evidence(case.run_object(), path, what)
             .clusters(clusters);
+            let status = case.run().map(|run| &run.status);
+            let is_gone = status.is_some_and(|status| match cause {
+                Cause::StrategySnapshotMissing => status.strategy.is_none(),
+                Cause::StagesStatusMissing => status.stages.is_empty(),
+                Cause::DeletionStageMissing => status.deletion_stage.is_none(),
+                _ => false,
+            });
+            finding = if is_gone {
+                finding.evidence(case.run_object(), path, ABSENT)
+            } else {
+                finding.computed(case.run_object(), &["status"], what)
+            };
             finding.stage = stage;
             let finding = finding.look(
                 "Find out what wrote the status: its managed fields name the writers. A restore \

@@ -208,21 +208,16 @@ fn recorded(
     status: &StageStatus,
     spec: Option<&Stage>,
 ) -> Finding {
-    let names: Vec<_> = status
-        .clusters
-        .iter()
-        .map(|cluster| cluster.name.as_str())
-        .collect();
     let finding = finding.evidence(
         run.object(),
         format!("status.stagesStatus[{index}].clusters"),
-        names.join(", "),
+        &status.clusters,
     );
     match spec.and_then(|spec| spec.selector.as_deref()) {
         Some(selector) => finding.evidence(
             run.object(),
             format!("status.stagedUpdateStrategySnapshot.stages[{index}].labelSelector"),
-            selector.describe(),
+            selector,
         ),
         None => finding,
     }
@@ -257,22 +252,19 @@ fn describe(case: &Case<'_>, difference: &StageDifference<'_>) -> String {
 /// What became of each cluster: its labels now, or that it left.
 fn members(case: &Case<'_>, mut finding: Finding, clusters: &BTreeSet<&str>) -> Finding {
     for cluster in clusters.iter().take(3) {
-        let stage = recorded_stage(case, cluster).unwrap_or("none");
-        finding = finding.evidence(
+        let stage = match recorded_stage(case, cluster) {
+            Some(stage) => format!("{cluster} was in stage {stage}"),
+            None => format!("{cluster} was in no stage"),
+        };
+        finding = finding.computed(
             case.run_object(),
-            format!("stage recorded for {cluster}"),
+            &["status.stagesStatus[].clusters[].clusterName"],
             stage,
         );
         let Some(member) = case.inventory.member(cluster) else {
             continue;
         };
-        let labels: Vec<_> = member
-            .meta
-            .labels
-            .iter()
-            .map(|(key, value)| format!("{key}={value}"))
-            .collect();
-        finding = finding.evidence(member.object(), "metadata.labels", labels.join(","));
+        finding = finding.evidence(member.object(), "metadata.labels", &member.meta.labels);
     }
     finding
 }

@@ -155,11 +155,7 @@ fn unknown(case: &Case<'_>, binding: Option<&Binding>) -> &'static str {
 
 fn conditions(binding: &Binding, mut finding: Finding) -> Finding {
     let object = binding.object();
-    finding = finding.evidence(
-        &object,
-        "metadata.generation",
-        binding.meta.generation.unwrap_or(0).to_string(),
-    );
+    finding = finding.evidence(&object, "metadata.generation", binding.meta.generation);
     if binding.status.conditions.is_empty() {
         return finding.evidence(&object, "status.conditions", "absent");
     }
@@ -173,7 +169,7 @@ fn conditions(binding: &Binding, mut finding: Finding) -> Finding {
                 "status.conditions[type={}].observedGeneration",
                 condition.kind
             ),
-            condition.observed_generation.unwrap_or(0).to_string(),
+            condition.observed_generation,
         ),
         _ => finding,
     }

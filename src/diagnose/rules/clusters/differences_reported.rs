@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::diagnose::case::Case;
 use crate::diagnose::finding::{count, enumerate};
-use crate::diagnose::objects::difference;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
+use crate::diagnose::shown::Difference;
 use crate::kubefleet::apply::ApplyStrategy;
 use crate::kubefleet::binding::{Binding, describe_object};
 use crate::kubefleet::{Concept, Condition, reasons};
@@ -75,7 +75,10 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 finding = finding.evidence(
                     &object,
                     format!("{base}.observedDiffs[{field}]"),
-                    difference(&diff.kind, one),
+                    Difference {
+                        kind: &diff.kind,
+                        field: one,
+                    },
                 );
             }
         }

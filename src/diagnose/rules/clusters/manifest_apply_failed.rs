@@ -92,13 +92,7 @@ fn why(problem: &ManifestProblem) -> String {
         P::OwnerMissing => {
             "the object there is not owned by the AppliedWork that placed it".to_owned()
         }
-        P::Other { text } if !text.is_empty() => {
-            let text = text.trim_end_matches('.');
-            match text.char_indices().nth(200) {
-                Some((at, _)) => format!("{}…", &text[..at]),
-                None => text.to_owned(),
-            }
-        }
+        P::Other { text } if !text.is_empty() => text.trim_end_matches('.').to_owned(),
         _ => "the member agent gives no further reason".to_owned(),
     }
 }

@@ -134,16 +134,11 @@ fn pinned(troubled: &Troubled<'_>, mut finding: Finding) -> Finding {
         finding = finding.evidence(
             &binding,
             "spec.clusterResourceOverrideSnapshots",
-            spec.cluster_overrides.join(", "),
+            &spec.cluster_overrides,
         );
     }
     if !spec.overrides.is_empty() {
-        let names: Vec<_> = spec
-            .overrides
-            .iter()
-            .map(|pinned| format!("{}/{}", pinned.namespace, pinned.name))
-            .collect();
-        finding = finding.evidence(&binding, "spec.resourceOverrideSnapshots", names.join(", "));
+        finding = finding.evidence(&binding, "spec.resourceOverrideSnapshots", &spec.overrides);
     }
     finding
 }

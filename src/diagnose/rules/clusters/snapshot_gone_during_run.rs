@@ -2,6 +2,7 @@
 
 use crate::diagnose::case::Case;
 use crate::diagnose::claims;
+use crate::diagnose::finding::existing_indexes;
 use crate::diagnose::objects::{clusters, per_trouble};
 use crate::diagnose::report::{Finding, Severity, Subject};
 use crate::diagnose::rules::Rule;
@@ -62,13 +63,14 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             .map(u64::to_string)
             .collect();
         let subject = finding.subject.clone();
-        if present || snapshots.is_complete() {
-            let value = match (present, indexes.is_empty()) {
-                (true, _) => "exists now".to_owned(),
-                (false, true) => "absent; the placement has no snapshot".to_owned(),
-                (false, false) => format!("absent; existing indexes: {}", indexes.join(", ")),
-            };
-            finding = finding.evidence(subject, "metadata.name", value);
+        if present {
+            finding = finding.evidence(subject, "metadata.name", &name);
+        } else if snapshots.is_complete() {
+            finding = finding.absent(subject);
+            if let Some(placement) = case.inventory.placement.present() {
+                let others = existing_indexes(indexes);
+                finding = finding.computed(placement.object(), &["metadata.name"], others);
+            }
         }
         finding = finding.fix(
             "Make a new run on a snapshot that exists; without an index it takes the current \
@@ -83,7 +85,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 .evidence(
                     placement.object(),
                     "spec.revisionHistoryLimit",
-                    placement.history_limit().to_string(),
+                    placement.spec.revision_history_limit,
                 )
                 .fix(
                     "Raise the placement's revisionHistoryLimit, where newer content can push out \

@@ -102,11 +102,7 @@ fn is_behind(work: &Work) -> bool {
 fn evidence(work: &Work, finding: Finding) -> Finding {
     let object = work.object();
     let conditions = &work.status.conditions;
-    let finding = finding.evidence(
-        &object,
-        "metadata.generation",
-        work.meta.generation.unwrap_or(0).to_string(),
-    );
+    let finding = finding.evidence(&object, "metadata.generation", work.meta.generation);
     match conditions
         .condition(reasons::APPLIED)
         .or_else(|| conditions.condition(reasons::DIFF_REPORTED))
@@ -118,7 +114,7 @@ fn evidence(work: &Work, finding: Finding) -> Finding {
                 "status.conditions[type={}].observedGeneration",
                 condition.kind
             ),
-            condition.observed_generation.unwrap_or(0).to_string(),
+            condition.observed_generation,
         ),
     }
 }

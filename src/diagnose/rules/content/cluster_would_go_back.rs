@@ -32,7 +32,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .finding(&object, format!("{}.", goes_back(rollout, &later)))
         .root_if(case.is_resting())
         .clusters(later.iter().map(|back| back.cluster))
-        .evidence(&object, "status.resourceSnapshotIndexUsed", own.clone());
+        .evidence(&object, run.snapshot_path(), own.clone());
     for back in later.iter().take(3) {
         let binding = back.binding;
         let reference = binding.object();

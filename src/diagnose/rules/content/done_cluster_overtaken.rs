@@ -53,7 +53,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         )
         .root_if(case.is_resting())
         .clusters(lost.iter().map(|lost| lost.cluster))
-        .evidence(&run, "status.resourceSnapshotIndexUsed", own.clone());
+        .evidence(&run, rollout.run.snapshot_path(), own.clone());
     for lost in lost.iter().take(3) {
         let object = lost.binding.object();
         finding = finding.evidence(

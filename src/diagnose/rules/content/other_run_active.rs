@@ -66,7 +66,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     if alike {
         finding = finding.severity(Severity::Info).evidence(
             &object,
-            "status.resourceSnapshotIndexUsed",
+            rollout.run.snapshot_path(),
             rollout.run.status.snapshot_index.clone(),
         );
     }
@@ -80,7 +80,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             )
             .evidence(
                 &reference,
-                "status.resourceSnapshotIndexUsed",
+                run.snapshot_path(),
                 run.status.snapshot_index.clone(),
             );
     }

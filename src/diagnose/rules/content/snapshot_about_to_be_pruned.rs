@@ -59,13 +59,13 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         )
         .evidence(
             rollout.run.object(),
-            "status.resourceSnapshotIndexUsed",
+            rollout.run.snapshot_path(),
             index.clone(),
         )
         .evidence(
             placement.object(),
             "spec.revisionHistoryLimit",
-            limit.to_string(),
+            placement.spec.revision_history_limit,
         )
         .evidence(
             &object,

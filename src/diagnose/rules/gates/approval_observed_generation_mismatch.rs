@@ -52,9 +52,9 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             .evidence(
                 &object,
                 "status.conditions[type=Approved].observedGeneration",
-                observed.unwrap_or(0).to_string(),
+                observed,
             )
-            .evidence(&object, "metadata.generation", generation.to_string())
+            .evidence(&object, "metadata.generation", request.meta.generation)
             .condition(&object, "status", approved)
             .evidence(
                 &object,

@@ -1,7 +1,7 @@
 //! A stage waits for its time.
 
 use crate::diagnose::case::Case;
-use crate::diagnose::gate::{since_path, unlisted, wait_path};
+use crate::diagnose::gate::{since_path, unlisted, wait_of, wait_path};
 use crate::diagnose::report::{Finding, Severity, Verdict};
 use crate::diagnose::rules::Rule;
 use crate::kubefleet::duration;
@@ -52,9 +52,9 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             .root_if(case.verdict == Verdict::WaitingForTimer)
             .stage(stage)
             .evidence(&run, since_path(stage), since.to_string());
-        if let (Some(wait), Some(until)) = (gate.wait, gate.until()) {
+        if let Some(until) = gate.until() {
             finding = finding
-                .evidence(&run, wait_path(stage), duration::describe(wait))
+                .evidence(&run, wait_path(stage), wait_of(rollout.run, stage))
                 .computed(
                     &run,
                     &[&since_path(stage), &wait_path(stage)],

@@ -3,6 +3,7 @@
 use crate::diagnose::case::Case;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
+use crate::diagnose::shown::Shown;
 use crate::diagnose::{failing, scheduling, steps};
 use crate::kubefleet::messages::Cause;
 use crate::kubefleet::snapshot::PolicySnapshot;
@@ -64,14 +65,14 @@ fn mismatch(case: &Case<'_>, rule: &Rule, selected: Option<i64>, observed: Optio
     };
     let mut finding = failing::finding(case, rule, &object, format!("{lead}{tail}."));
     if let Some(policy) = policy {
+        let count = names::NUMBER_OF_CLUSTERS;
         let (path, value) = match policy.spec.policy.as_deref() {
-            Some(spec) if spec.kind == "PickFixed" => (
-                "spec.policy.clusterNames".to_owned(),
-                spec.clusters.join(", "),
-            ),
+            Some(spec) if spec.kind == "PickFixed" => {
+                ("spec.policy.clusterNames".to_owned(), spec.clusters.shown())
+            }
             _ => (
-                format!("metadata.annotations[{}]", names::NUMBER_OF_CLUSTERS),
-                number(wanted),
+                format!("metadata.annotations[{count}]"),
+                policy.meta.annotation(count).shown(),
             ),
         };
         finding = finding.evidence(policy.object(), path, value);
@@ -91,7 +92,7 @@ fn mismatch(case: &Case<'_>, rule: &Rule, selected: Option<i64>, observed: Optio
         .take(6)
     {
         let state = if binding.meta.is_deleting() {
-            ("metadata.deletionTimestamp", "set".to_owned())
+            ("metadata.deletionTimestamp", binding.meta.deleted.shown())
         } else {
             ("spec.state", binding.spec.state.clone())
         };

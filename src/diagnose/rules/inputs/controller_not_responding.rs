@@ -4,6 +4,7 @@ use super::initialization_retried::{is_seen, overdue};
 use crate::diagnose::case::Case;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
+use crate::diagnose::shown::ABSENT;
 use crate::kubefleet::{duration, names};
 use crate::words::Command;
 
@@ -41,9 +42,9 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .evidence(
             &run,
             format!("metadata.finalizers[{}]", names::RUN_FINALIZER),
-            "absent",
+            ABSENT,
         )
-        .evidence(&run, "status", "empty")
+        .evidence(&run, "status.conditions", ABSENT)
         .look(
             "See whether the hub agent runs and serves update runs.",
             Some(Command::fleet("doctor")),

@@ -142,7 +142,11 @@ fn no_snapshot(case: &Case<'_>, lead: &str, start: &dyn Fn(String) -> Finding) -
         "{lead}: {object} has no resource snapshot yet, for which a run without an index waits up to \
          KubeFleet 0.2.2."
     ))
-    .evidence(&object, "resource snapshots", "none marked as the latest");
+    .computed(
+        run.object(),
+        &["spec.placementName"],
+        format!("no resource snapshot of {object} is marked as the latest"),
+    );
     Some(finding.look(
         "See whether the placement selects anything and what its conditions say.",
         Some(case.command("diagnose").arg(object.word())),

@@ -43,11 +43,9 @@ fn not_external(case: &Case<'_>, rule: &Rule, current: &str) -> Finding {
     };
     let mut finding = failing::finding(case, rule, &object, format!("{lead}{tail}."));
     if let Some(placement) = placement {
-        let value = match placement.spec.strategy.as_deref() {
-            Some(strategy) if !strategy.kind.is_empty() => strategy.kind.clone(),
-            _ => "absent, which means RollingUpdate".to_owned(),
-        };
-        finding = finding.evidence(&object, "spec.strategy.type", value);
+        let strategy = placement.spec.strategy.as_deref();
+        let kind = strategy.map(|strategy| &strategy.kind);
+        finding = finding.evidence(&object, "spec.strategy.type", kind);
         if placement.is_external() {
             return failing::just_new_run(case, finding);
         }

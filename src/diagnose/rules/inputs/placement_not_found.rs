@@ -50,10 +50,7 @@ fn missing(case: &Case<'_>, rule: &Rule) -> Finding {
                 .evidence(
                     &object,
                     "metadata.creationTimestamp",
-                    placement
-                        .meta
-                        .created
-                        .map_or_else(|| "unknown".to_owned(), |created| created.to_string()),
+                    placement.meta.created,
                 );
             if placement.is_external() {
                 return failing::just_new_run(case, finding);

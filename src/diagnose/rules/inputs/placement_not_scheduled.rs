@@ -128,15 +128,13 @@ fn state(policy: &PolicySnapshot, finding: Finding) -> Finding {
     if condition.observes(policy.meta.generation) {
         return finding;
     }
-    finding.evidence(
-        &object,
-        "status.conditions[type=Scheduled].observedGeneration",
-        format!(
-            "{} while metadata.generation is {}",
-            condition.observed_generation.unwrap_or(0),
-            policy.meta.generation.unwrap_or(0)
-        ),
-    )
+    finding
+        .evidence(
+            &object,
+            "status.conditions[type=Scheduled].observedGeneration",
+            condition.observed_generation,
+        )
+        .evidence(&object, "metadata.generation", policy.meta.generation)
 }
 
 fn wait(case: &Case<'_>, finding: Finding) -> Finding {

@@ -40,21 +40,7 @@ fn invalid(case: &Case<'_>, rule: &Rule, problem: &SelectorProblem) -> Finding {
     if let Some(placement) = case.inventory.placement.present() {
         let selectors = placement.spec.selectors.iter().enumerate();
         for (at, selector) in selectors.take(6) {
-            let api = if selector.group.is_empty() {
-                selector.version.clone()
-            } else {
-                format!("{}/{}", selector.group, selector.version)
-            };
-            let name = if selector.name.is_empty() {
-                "by label or all"
-            } else {
-                &selector.name
-            };
-            finding = finding.evidence(
-                &object,
-                format!("spec.resourceSelectors[{at}]"),
-                format!("{api} {} {name}", selector.kind),
-            );
+            finding = finding.evidence(&object, format!("spec.resourceSelectors[{at}]"), selector);
         }
         if let Some(condition) = placement
             .condition(reasons::SCHEDULED)

@@ -46,7 +46,12 @@ pub(in crate::diagnose::rules) fn existing(case: &Case<'_>, mut finding: Finding
     const SHOWN: usize = 10;
     let inventory = case.inventory;
     if inventory.snapshots.is_known_empty() {
-        return finding.evidence(case.placement_object(), "resource snapshots", "none");
+        let (object, path) = match case.run() {
+            Some(run) => (run.object(), "spec.placementName"),
+            None => (case.placement_object(), "metadata.name"),
+        };
+        let none = format!("{} has no resource snapshot", case.placement_object());
+        return finding.computed(object, &[path], none);
     }
     let indexes = inventory.snapshot_indexes();
     let skipped = indexes.len().saturating_sub(SHOWN);
@@ -89,8 +94,7 @@ fn missing(case: &Case<'_>, rule: &Rule, index: &str) -> Finding {
     let mut finding = failing::finding(case, rule, &run, format!("{lead}{tail}.")).evidence(
         &run,
         "spec.resourceSnapshotIndex",
-        case.run()
-            .map_or_else(String::new, |run| run.spec.snapshot_index.clone()),
+        case.run().map(|run| &run.spec.snapshot_index),
     );
     finding = existing(case, finding);
     if let Some(found) = found {

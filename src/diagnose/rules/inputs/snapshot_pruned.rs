@@ -46,14 +46,15 @@ fn pruned(case: &Case<'_>, rule: &Rule, index: &str, lowest: u64) -> Finding {
              the placement still has is {lowest}{keeps}."
         ),
     )
-    .evidence(&run, "spec.resourceSnapshotIndex", index);
+    .evidence(
+        &run,
+        "spec.resourceSnapshotIndex",
+        case.run().map(|run| &run.spec.snapshot_index),
+    );
     finding = existing(case, finding);
     if let Some(placement) = placement {
-        let value = match placement.spec.revision_history_limit {
-            Some(limit) => limit.to_string(),
-            None => "absent, which means 10".to_owned(),
-        };
-        finding = finding.evidence(&object, "spec.revisionHistoryLimit", value);
+        let limit = placement.spec.revision_history_limit;
+        finding = finding.evidence(&object, "spec.revisionHistoryLimit", limit);
     }
     finding
         .look(

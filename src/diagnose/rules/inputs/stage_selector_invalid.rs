@@ -1,9 +1,9 @@
 //! A stage selects clusters with a selector that is not valid.
 
 use crate::diagnose::case::Case;
+use crate::diagnose::failing;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
-use crate::diagnose::{failing, placing};
 use crate::kubefleet::Concept;
 use crate::kubefleet::messages::Cause;
 use crate::kubefleet::strategy::Stage;
@@ -38,7 +38,7 @@ fn invalid(case: &Case<'_>, rule: &Rule, strategy: &str, stage: &str, error: &st
         stages
             .iter()
             .find(|it| it.name == stage)
-            .map(placing::selector_of)
+            .map(|it| it.selector.clone())
     };
     let recorded = case
         .run()
@@ -65,18 +65,18 @@ fn invalid(case: &Case<'_>, rule: &Rule, strategy: &str, stage: &str, error: &st
         ),
     )
     .stage(stage);
-    if let Some(recorded) = recorded {
+    if let Some(recorded) = recorded.flatten() {
         finding = finding.evidence(
             case.run_object(),
             format!("status.stagedUpdateStrategySnapshot.stages[name={stage}].labelSelector"),
-            recorded,
+            recorded.as_ref(),
         );
     }
-    if let Some(now) = now {
+    if let Some(now) = now.flatten() {
         finding = finding.evidence(
             &object,
             format!("spec.stages[name={stage}].labelSelector"),
-            now,
+            now.as_ref(),
         );
     }
     let plan = case

@@ -6,7 +6,7 @@ use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
 use crate::kubefleet::Concept;
 use crate::kubefleet::messages::{Cause, TaskProblem};
-use crate::kubefleet::strategy::Stage;
+use crate::kubefleet::strategy::{Stage, Task};
 
 /// Before a stage one Approval may stand, after it one Approval and one TimedWait. The schema
 /// refuses most of the rest. Source: updaterun/initialization.go:validateBeforeStageTask,
@@ -138,21 +138,6 @@ fn is_valid(before: bool, stage: &Stage) -> bool {
     problems.iter().all(|(at, _)| *at != before) && (!before || timeless())
 }
 
-fn tasks(before: bool, stage: &Stage) -> String {
-    let tasks = if before { &stage.before } else { &stage.after };
-    let words: Vec<_> = tasks
-        .iter()
-        .map(|task| {
-            if task.wait.is_empty() {
-                task.kind.clone()
-            } else {
-                format!("{} {}", task.kind, task.wait)
-            }
-        })
-        .collect();
-    if words.is_empty() {
-        "none".to_owned()
-    } else {
-        words.join(", ")
-    }
+const fn tasks(before: bool, stage: &Stage) -> &Vec<Task> {
+    if before { &stage.before } else { &stage.after }
 }

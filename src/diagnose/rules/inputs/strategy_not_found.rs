@@ -34,14 +34,7 @@ fn missing(case: &Case<'_>, rule: &Rule, name: &str) -> Finding {
     let lead = format!("{object} did not exist {}", failing::when(case));
     if let Sight::Present(strategy) = &inventory.strategy {
         let finding = failing::finding(case, rule, &object, format!("{lead}, but exists by now."))
-            .evidence(
-                &object,
-                "metadata.creationTimestamp",
-                strategy
-                    .meta
-                    .created
-                    .map_or_else(|| "unknown".to_owned(), |created| created.to_string()),
-            );
+            .evidence(&object, "metadata.creationTimestamp", strategy.meta.created);
         return failing::just_new_run(case, finding);
     }
     let others = || {
@@ -69,7 +62,7 @@ fn missing(case: &Case<'_>, rule: &Rule, name: &str) -> Finding {
     };
     let mut finding = failing::finding(case, rule, &object, format!("{lead}{tail}."));
     if inventory.strategy.is_absent() {
-        finding = finding.evidence(&object, "metadata.name", "absent");
+        finding = finding.absent(&object);
     }
     if let Some(similar) = similar {
         let there = case.object(Concept::Strategy, similar);

@@ -58,7 +58,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .evidence(
             run.object(),
             "spec.state",
-            run.spec.state.as_deref().unwrap_or("absent"),
+            run.spec.state.as_deref(),
         );
     if let Some(progressing) = rollout.progressing() {
         finding = finding.condition(&run.object(), "status", progressing);

@@ -43,11 +43,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             ),
         )
         .root()
-        .evidence(
-            run.object(),
-            "spec.state",
-            run.spec.state.as_deref().unwrap_or("absent"),
-        );
+        .evidence(run.object(), "spec.state", run.spec.state.as_deref());
     if let Some(initialized) = run.status.conditions.condition(reasons::INITIALIZED) {
         finding = finding.condition(&run.object(), "status", initialized);
     }

@@ -2,10 +2,9 @@
 
 use crate::diagnose::case::Case;
 use crate::diagnose::finding::count;
-use crate::diagnose::gate::{since_path, stopped_waits, wait_path};
+use crate::diagnose::gate::{since_path, stopped_waits, wait_of, wait_path};
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
-use crate::kubefleet::duration;
 use crate::rollout::{ClusterState, Phase};
 
 /// `UpdateRunStopped` at the run's generation. A run that is created in state Stop is initialized
@@ -63,11 +62,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .finding(run.object(), message)
         .root()
         .clusters(left)
-        .evidence(
-            run.object(),
-            "spec.state",
-            run.spec.state.as_deref().unwrap_or("absent"),
-        );
+        .evidence(run.object(), "spec.state", run.spec.state.as_deref());
     if let Some(progressing) = rollout.progressing() {
         finding = finding.condition(&run.object(), "status", progressing);
         if let Some(since) = progressing.since {
@@ -79,13 +74,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         }
     }
     for gate in rollout.stages.iter().flat_map(|stage| &stage.gates) {
-        if let (Some(since), Some(wait), Some(until)) =
-            (gate.stopped_since, gate.wait, gate.holds_until())
-        {
+        if let (Some(since), Some(until)) = (gate.stopped_since, gate.holds_until()) {
             let (since_path, wait_path) = (since_path(gate.stage), wait_path(gate.stage));
             finding = finding
                 .evidence(run.object(), &since_path, since.to_string())
-                .evidence(run.object(), &wait_path, duration::describe(wait))
+                .evidence(run.object(), &wait_path, wait_of(run, gate.stage))
                 .computed(
                     run.object(),
                     &[&since_path, &wait_path],

@@ -56,7 +56,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 finding = finding.evidence(
                     rollout.run.object(),
                     format!("status.stagedUpdateStrategySnapshot.stages[{at}].labelSelector"),
-                    selector.describe(),
+                    selector,
                 );
             }
             finding.look(

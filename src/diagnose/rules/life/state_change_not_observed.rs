@@ -70,17 +70,17 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             ),
         )
         .evidence(run.object(), "metadata.generation", generation.to_string())
-        .evidence(
+        .computed(
             run.object(),
-            "status.conditions[].observedGeneration (highest)",
-            observed.to_string(),
+            &["status"],
+            format!("the highest observedGeneration of all conditions is {observed}"),
         )
-        .evidence(
+        .computed(
             run.object(),
-            "status.conditions[].lastTransitionTime (newest)",
-            newest.to_string(),
+            &["status"],
+            format!("the newest lastTransitionTime of all conditions is {newest}"),
         )
-        .evidence(run.object(), "spec.state", state)
+        .evidence(run.object(), "spec.state", run.spec.state.as_ref())
         .severity(if edited.is_some() { Severity::Warning } else { Severity::Info });
     finding = finding
         .look(

@@ -38,7 +38,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                      a new run on it would fail."
                 ),
             )
-            .evidence(&object, "", "absent")
+            .absent(&object)
             .fix(
                 "Create the strategy again before the next run is made.",
                 None,
@@ -63,9 +63,9 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 .evidence(
                     run.object(),
                     "status.stagedUpdateStrategySnapshot.stages[].name",
-                    enumerate(had),
+                    had,
                 )
-                .evidence(&object, "spec.stages[].name", enumerate(stages))
+                .evidence(&object, "spec.stages[].name", stages)
                 .fix(
                     "If the run should go by the strategy as it is now, make a new run instead.",
                     case.new_run_command(),

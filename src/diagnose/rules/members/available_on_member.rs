@@ -36,10 +36,10 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 "it is available there now, and the member agent has not reported that yet",
             );
             for (cluster, wanted) in group.shown() {
-                finding = finding.evidence_in(
+                finding = finding.computed_in(
                     cluster,
                     Subject::new(wanted.kind.name(), &wanted.namespace, &wanted.name),
-                    "status",
+                    &["status"],
                     "available, as KubeFleet judges it",
                 );
             }

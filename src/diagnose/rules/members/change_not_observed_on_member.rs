@@ -38,14 +38,10 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     Body::Budget(budget) => budget.status.observed,
                     _ => return None,
                 };
-                Some((
-                    object.meta().generation.unwrap_or(0),
-                    observed.unwrap_or(0),
-                    seen.wanted.clone(),
-                ))
+                Some((object.meta().generation, observed, seen.wanted.clone()))
             });
             generations
-                .filter(|(is, observed, _)| waited && is != observed)
+                .filter(|(is, observed, _)| waited && is.unwrap_or(0) != observed.unwrap_or(0))
                 .into_iter()
                 .collect()
         },
@@ -55,12 +51,10 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 "no controller of the cluster has taken note of it as it is now",
             );
             for (cluster, (is, observed, wanted)) in group.shown() {
-                finding = finding.evidence_in(
-                    cluster,
-                    Subject::new(wanted.kind.name(), &wanted.namespace, &wanted.name),
-                    "status.observedGeneration",
-                    format!("{observed}, while metadata.generation is {is}"),
-                );
+                let object = Subject::new(wanted.kind.name(), &wanted.namespace, &wanted.name);
+                finding = finding
+                    .evidence_in(cluster, object.clone(), "metadata.generation", is)
+                    .evidence_in(cluster, object, "status.observedGeneration", observed);
             }
             finding = finding.look(
                 "Look whether the cluster's controllers run.",

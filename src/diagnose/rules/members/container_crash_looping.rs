@@ -65,22 +65,15 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                         cluster,
                         looks::pod(trouble),
                         looks::path(trouble, "restartCount"),
-                        restarts.to_string(),
+                        restarts,
                     );
                 }
                 if let Some(ended) = ended {
-                    let code = ended.code.map_or("?".to_owned(), |code| code.to_string());
-                    let text = ended.message.trim();
-                    let text = if text.is_empty() {
-                        String::new()
-                    } else {
-                        format!(": {text}")
-                    };
                     finding = finding.evidence_in(
                         cluster,
                         looks::pod(trouble),
-                        looks::path(trouble, "lastState.terminated"),
-                        format!("exit code {code}, {}{text}", ended.reason),
+                        looks::end_path(trouble, ended),
+                        *ended,
                     );
                 }
             }

@@ -39,12 +39,22 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 ),
             );
             for (cluster, (trouble, (reason, message))) in group.shown() {
-                finding = finding.evidence_in(
-                    cluster,
-                    looks::pod(trouble),
-                    looks::path(trouble, "state"),
-                    format!("{reason}: {message}"),
-                );
+                let Some(place) = trouble.container else {
+                    continue;
+                };
+                let waits = place.status.state.waiting.as_deref();
+                let ends = [&place.status.state, &place.status.last];
+                let mut ends = ends.into_iter().filter_map(|it| it.terminated.as_deref());
+                let pod = looks::pod(trouble);
+                if let Some(waits) = waits.filter(|it| it.reason == *reason) {
+                    let path = looks::path(trouble, "state.waiting");
+                    finding = finding.evidence_in(cluster, pod, path, waits);
+                } else if let Some(end) =
+                    ends.find(|it| it.reason == *reason && it.message == *message)
+                {
+                    let path = looks::end_path(trouble, end);
+                    finding = finding.evidence_in(cluster, pod, path, end);
+                }
             }
             finding = finding.look(
                 "Look at the pod.",

@@ -48,21 +48,18 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 ),
             );
             for (cluster, (trouble, ended)) in group.shown() {
-                let when = ended
-                    .finished
-                    .map_or_else(String::new, |at| format!(" at {at}"));
                 finding = finding.evidence_in(
                     cluster,
                     looks::pod(trouble),
-                    looks::path(trouble, "lastState.terminated.reason"),
-                    format!("{}{when}", ended.reason),
+                    looks::end_path(trouble, ended),
+                    *ended,
                 );
                 if let Some(restarts) = trouble.container.and_then(|place| place.status.restarts) {
                     finding = finding.evidence_in(
                         cluster,
                         looks::pod(trouble),
                         looks::path(trouble, "restartCount"),
-                        restarts.to_string(),
+                        restarts,
                     );
                 }
             }

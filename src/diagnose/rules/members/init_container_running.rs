@@ -46,7 +46,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     cluster,
                     looks::pod(trouble),
                     looks::path(trouble, "state.running.startedAt"),
-                    since.map_or_else(|| "absent".to_owned(), |since| since.to_string()),
+                    since,
                 );
             }
             finding = finding.look(

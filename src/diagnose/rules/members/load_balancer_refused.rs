@@ -46,11 +46,6 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 "the controller of the load balancers reports an error and gives it no address",
             );
             for (cluster, (service, event)) in group.shown() {
-                let class = if service.spec.class.is_empty() {
-                    "none, the default"
-                } else {
-                    &service.spec.class
-                };
                 finding = finding.evidence_in(
                     cluster,
                     Subject::new(
@@ -59,7 +54,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                         &service.meta.name,
                     ),
                     "spec.loadBalancerClass",
-                    class,
+                    &service.spec.class,
                 );
                 finding = looks::event(finding, cluster, event);
             }

@@ -45,9 +45,9 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     .evidence(
                         member.object(),
                         "status.agentStatus[type=MemberAgent].lastReceivedHeartbeat",
-                        heartbeat.to_string(),
+                        heartbeat,
                     )
-                    .evidence(member.object(), "API server", why.clone())
+                    .computed(member.object(), &["metadata.name"], why.clone())
                     .look(
                         "Look at the cluster's control plane, its nodes and the network before it.",
                         Some(Command::member(needed.name, "get").flag("--raw", "/readyz")),

@@ -51,9 +51,6 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 ),
             );
             for (cluster, (trouble, ready)) in group.shown() {
-                let since = ready
-                    .since
-                    .map_or_else(String::new, |since| format!(" since {since}"));
                 finding = finding
                     .evidence_in(
                         cluster,
@@ -65,7 +62,13 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                         cluster,
                         looks::pod(trouble),
                         "status.conditions[type=Ready]",
-                        format!("{}{since}, without a reason", ready.status.as_str()),
+                        *ready,
+                    )
+                    .evidence_in(
+                        cluster,
+                        looks::pod(trouble),
+                        "status.conditions[type=Ready].lastTransitionTime",
+                        ready.since,
                     );
             }
             finding = finding.look(

@@ -31,7 +31,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 finding = finding.evidence_in(
                     cluster,
                     Subject::new(wanted.kind.name(), &wanted.namespace, &wanted.name),
-                    "metadata",
+                    "metadata.name",
                     "absent",
                 );
             }

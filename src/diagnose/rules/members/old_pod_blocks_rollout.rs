@@ -43,12 +43,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 let object = Subject::new(Kind::Pod.name(), &pod.meta.namespace, &pod.meta.name);
                 let status = &view.workload.status;
                 finding = finding
-                    .evidence_in(
-                        cluster,
-                        object,
-                        "status.conditions[type=Ready]",
-                        format!("False {}: {}", ready.reason, ready.message),
-                    )
+                    .evidence_in(cluster, object, "status.conditions[type=Ready]", *ready)
                     .evidence_in(
                         cluster,
                         Subject::new(
@@ -57,10 +52,17 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                             &view.workload.meta.name,
                         ),
                         "status.updateRevision",
-                        format!(
-                            "{} (current: {})",
-                            status.update_revision, status.current_revision
+                        &status.update_revision,
+                    )
+                    .evidence_in(
+                        cluster,
+                        Subject::new(
+                            view.kind.name(),
+                            &view.workload.meta.namespace,
+                            &view.workload.meta.name,
                         ),
+                        "status.currentRevision",
+                        &status.current_revision,
                     );
             }
             finding = finding.look(

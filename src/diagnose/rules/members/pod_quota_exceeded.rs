@@ -52,15 +52,20 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     continue;
                 };
                 for (resource, hard) in &quota.status.hard {
-                    let used = quota.status.used.get(resource).map_or("?", String::as_str);
-                    finding = finding.evidence_in(
+                    let Some(used) = quota.status.used.get(resource) else {
+                        continue;
+                    };
+                    finding = finding.computed_in(
                         cluster,
                         Subject::new(
                             Kind::ResourceQuota.name(),
                             &quota.meta.namespace,
                             &quota.meta.name,
                         ),
-                        format!("status.used[{resource}]"),
+                        &[
+                            &format!("status.used[{resource}]"),
+                            &format!("status.hard[{resource}]"),
+                        ],
                         format!("{used} of {hard}"),
                     );
                 }

@@ -85,25 +85,18 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     cluster,
                     looks::pod(trouble),
                     "status.conditions[type=PodScheduled]",
-                    format!("False {}: {}", condition.reason, condition.message),
+                    *condition,
                 );
             }
             for (cluster, view, claim) in unbound.iter().take(3) {
-                let class = claim.spec.class.as_deref();
-                finding = finding.evidence_in(
-                    cluster,
-                    Subject::new(
-                        Kind::PersistentVolumeClaim.name(),
-                        &claim.meta.namespace,
-                        &claim.meta.name,
-                    ),
-                    "status.phase",
-                    format!(
-                        "{} (storage class: {})",
-                        claim.status.phase,
-                        class.unwrap_or("the default")
-                    ),
+                let object = Subject::new(
+                    Kind::PersistentVolumeClaim.name(),
+                    &claim.meta.namespace,
+                    &claim.meta.name,
                 );
+                finding = finding
+                    .evidence_in(cluster, object.clone(), "status.phase", &claim.status.phase)
+                    .evidence_in(cluster, object, "spec.storageClassName", &claim.spec.class);
                 let events = view.events(Kind::PersistentVolumeClaim.name(), &claim.meta);
                 if let Some(event) = events.first() {
                     finding = looks::event(finding, cluster, event);

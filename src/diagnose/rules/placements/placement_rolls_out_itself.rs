@@ -42,7 +42,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .evidence(
             &object,
             "spec.strategy.type",
-            if placement.spec.strategy.is_none() { "absent (RollingUpdate)" } else { kind },
+            placement.spec.strategy.as_deref().map(|strategy| &strategy.kind),
         )
         .fix(
             "To roll it out in stages, set `spec.strategy.type: External`; that cannot be taken back.",

@@ -44,7 +44,12 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         ),
     );
     for run in &others {
-        finding = finding.evidence(run.object(), "status.conditions", state(run));
+        let path = match state(run) {
+            "being deleted" => "metadata.deletionTimestamp",
+            _ if run.status.conditions.is_empty() => "metadata.name",
+            _ => "status.conditions",
+        };
+        finding = finding.computed(run.object(), &[path], state(run));
     }
     vec![finding.look(
         "See which run rolled out which version when.",
