@@ -5,6 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
+#[path = "laws/steps.rs"]
+mod steps;
+
 use jiff::Timestamp;
 use kubectl_fleet_stage::bundle::{self, Bundle, Input};
 use kubectl_fleet_stage::diagnose::diagnose;

@@ -121,13 +121,17 @@ impl<'i> Case<'i> {
     }
 
     /// The command that makes a new run of this one: same placement and strategy, current content.
+    /// It takes the place of a run that is not over: two at once overwrite each other.
     pub fn new_run_command(&self) -> Option<Command> {
         let run = self.run()?;
-        Some(
-            self.command("run")
-                .arg("NEW")
-                .flag("--from", &run.meta.name),
-        )
+        let command = self.command("run").arg("NEW");
+        let command = command.flag("--from", &run.meta.name);
+        let beside = self.rollout.as_ref().is_some_and(Rollout::is_live);
+        Some(if beside {
+            command.switch("--replace")
+        } else {
+            command
+        })
     }
 
     /// Where the failure stands: `status.conditions[type=…].message`.

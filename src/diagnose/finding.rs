@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::report::{Cause, Effect, Evidence, Finding, Remedy, Severity, Subject};
 use super::rules::Rule;
 use crate::kubefleet::{Condition, ObjectRef};
-use crate::words::Command;
+use crate::words::{Class, Command};
 
 /// Longer values are cut, with an ellipsis.
 const EVIDENCE_LIMIT: usize = 600;
@@ -163,6 +163,13 @@ impl Finding {
         command: Option<Command>,
         effect: Effect,
     ) -> Self {
+        // A step is as harmful as its command, whatever the rule takes it for.
+        let least = command.as_ref().map(Command::class);
+        let effect = match (least, effect) {
+            (Some(Class::Destroys), _) => Effect::Disruptive,
+            (Some(Class::Changes), Effect::ReadOnly) => Effect::Changes,
+            (_, effect) => effect,
+        };
         let remedy = Remedy {
             action: action.into(),
             command,

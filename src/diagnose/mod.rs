@@ -17,6 +17,7 @@ mod objects;
 mod placing;
 pub mod report;
 pub mod rules;
+mod safety;
 pub mod scheduling;
 pub mod status;
 pub mod steps;
@@ -80,6 +81,7 @@ pub fn explain(inventory: &Inventory) -> Report {
     causes::ensure_root(&mut findings, case.verdict);
     let mut findings = causes::group(findings);
     causes::order_steps(&mut findings);
+    safety::steps(&case, &mut findings);
     causes::sort(&mut findings);
     let summary = summary::summarize(&case, &findings);
     let mut report = Report::new(Subject::from(&inventory.target), case.verdict, summary);

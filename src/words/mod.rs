@@ -1,9 +1,11 @@
 //! Commands that people paste, and advice that holds them: built from words, quoted at one place.
 
+mod class;
 mod command;
 mod hint;
 mod quoting;
 
+pub use class::Class;
 pub use command::{Command, Spelling, as_next, line};
 pub use hint::{Hint, Line};
 pub use quoting::{is_harmful, quote};

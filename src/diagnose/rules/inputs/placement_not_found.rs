@@ -121,9 +121,13 @@ fn absent(case: &Case<'_>, rule: &Rule, lead: &str, make: &str) -> Finding {
             .evidence(&there, "metadata.name", there.name.clone())
             .fix(
                 format!(
-                    "If {there} is meant, create the strategy and the run in its scope; update \
-                     runs roll it out when its `spec.strategy.type` is External."
+                    "If {there} is meant, create the strategy in its scope, and set its \
+                     `spec.strategy.type` to External."
                 ),
+                None,
+            )
+            .fix(
+                format!("Then create the run beside {}.", there.name),
                 Some(
                     there
                         .scope()
