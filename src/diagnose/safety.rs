@@ -32,10 +32,7 @@ fn look_before(case: &Case<'_>, command: &Command) -> Option<Remedy> {
     let (action, command) = match command.verb() {
         _ if !command.is_ours() => return None,
         "run" => {
-            let spec = &case.run()?.spec;
-            let plan = case.command("plan");
-            let plan = plan.flag("--placement", &spec.placement);
-            let plan = plan.flag("--strategy", &spec.strategy);
+            let plan = case.plan_command()?;
             ("See what a new run would do now.".to_owned(), plan)
         }
         "delete" => {

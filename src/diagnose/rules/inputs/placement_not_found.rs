@@ -9,6 +9,7 @@ use crate::inventory::Sight;
 use crate::kubefleet::Concept;
 use crate::kubefleet::messages::Cause;
 use crate::kubefleet::placement::Placement;
+use crate::words::Command;
 
 /// A run finds a placement only in its own scope, and in a namespace only in its own one.
 /// Source: updaterun/initialization.go:validatePlacement.
@@ -141,17 +142,19 @@ fn absent(case: &Case<'_>, rule: &Rule, lead: &str, make: &str) -> Finding {
     if elsewhere.is_empty()
         && let Some(similar) = similar
     {
-        finding = finding.fix(
-            format!(
-                "If {similar} is meant, create a new run that names it: the field is immutable."
-            ),
-            Some(
-                case.command("run")
-                    .arg("NEW")
-                    .flag("--placement", similar)
-                    .flag("--strategy", strategy),
-            ),
-        );
+        let of = |command: Command| {
+            let command = command.flag("--placement", similar);
+            Some(command.flag("--strategy", strategy))
+        };
+        finding = finding
+            .look(
+                format!("If {similar} is meant, see what a run of it would do."),
+                of(case.command("plan")),
+            )
+            .fix(
+                "Then create a new run that names it: the field is immutable.",
+                of(case.command("run").arg("NEW")),
+            );
     }
     failing::then_new_run(case, finding.fix(make, None))
 }
