@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 #[path = "laws/steps.rs"]
 mod steps;
+#[path = "laws/voice.rs"]
+mod voice;
 
 use jiff::Timestamp;
 use kubectl_fleet_stage::bundle::{self, Bundle, Input};

@@ -16,6 +16,7 @@ mod membership;
 mod objects;
 mod placing;
 pub mod report;
+mod resting;
 pub mod rules;
 mod safety;
 pub mod scheduling;
