@@ -10,6 +10,11 @@ mod evidence;
 #[path = "laws/fixtures.rs"]
 mod fixtures;
 
+#[path = "laws/steps.rs"]
+mod steps;
+#[path = "laws/voice.rs"]
+mod voice;
+
 use std::path::PathBuf;
 
 use fixtures::yaml_files;

@@ -7,7 +7,6 @@ pub mod names;
 pub mod neighbours;
 pub mod preview;
 pub mod record;
-pub mod rollback;
 pub mod states;
 
 use jiff::Timestamp;

@@ -19,7 +19,7 @@ use crate::kubefleet::object::{Body, OWN_API_VERSION};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef, Scope};
 use crate::render::table::{Cell, Column, Table};
-use crate::rollout::approvals::{Approval, ApprovalState, answered, of_request, of_run};
+use crate::rollout::approvals::{Approval, ApprovalState, Step, answered, of_request, of_run};
 use crate::rollout::{Phase, Rollout, TaskTime};
 use crate::ui::Ui;
 use crate::words::{Command, Hint};
@@ -244,20 +244,12 @@ fn object(scope: &Scope, approval: &Approval) -> ObjectRef {
     scope.object(Concept::ApprovalRequest, &approval.request)
 }
 
-/// What to run, where there is something to do.
-fn commands(scope: &Scope, approval: &Approval) -> Vec<Command> {
-    let approve = scope.fleet("approve").arg(&approval.request);
-    let of_run = |verb| scope.fleet(verb).arg(&approval.run);
-    let stopped = matches!(approval.phase, Some(Phase::Stopped | Phase::Stopping));
-    match approval.state {
-        ApprovalState::Pending | ApprovalState::Ignored => vec![approve],
-        ApprovalState::Withheld if stopped || !approval.stoppable => vec![approve],
-        ApprovalState::Withheld => vec![approve, of_run("stop")],
-        ApprovalState::Approved if stopped => vec![of_run("resume")],
-        ApprovalState::Missing | ApprovalState::Foreign | ApprovalState::Unknown => {
-            vec![of_run("diagnose")]
-        }
-        _ => Vec::new(),
+/// What a person does about it: the same command that `status` gives, and `diagnose` explains.
+fn command(scope: &Scope, approval: &Approval) -> Option<Command> {
+    match approval.step {
+        Step::Approve => Some(scope.fleet("approve").arg(&approval.request)),
+        Step::Look => Some(scope.fleet("diagnose").arg(&approval.run)),
+        Step::Wait => None,
     }
 }
 
@@ -332,7 +324,7 @@ fn item((scope, approval): &(Scope, Approval)) -> ApprovalItem {
             .map(|answer| answer.message.clone())
             .filter(|message| !message.is_empty()),
         note: note(approval),
-        command: commands(scope, approval).into_iter().next(),
+        command: command(scope, approval),
     }
 }
 
@@ -379,7 +371,7 @@ fn table(found: &[(Scope, Approval)], reach: &Reach, wide: bool, now: Timestamp,
             Cell::from(answer(approval)),
         ]);
         if wide {
-            let command = commands(scope, approval).into_iter().next();
+            let command = command(scope, approval);
             let exists = !matches!(state, ApprovalState::NotReached);
             cells.extend([
                 Cell::from(&approval.placement),
@@ -412,26 +404,35 @@ const SHOWN: usize = 5;
 
 /// Says what to do about the approvals that need a person.
 fn hints(found: &[(Scope, Approval)], ui: &mut Ui) {
-    for (state, lead) in [
-        (ApprovalState::Pending, "to approve:"),
+    for (step, state, lead) in [
+        (Step::Approve, ApprovalState::Pending, "to approve:"),
         (
+            Step::Approve,
             ApprovalState::Ignored,
-            "approved for another generation, which KubeFleet ignores; to mend it:",
+            "approved for another generation, which KubeFleet ignores; to fix it:",
         ),
         (
+            Step::Look,
             ApprovalState::Withheld,
-            "an answer other than True rejects nothing; to approve after all, or to hold the run back:",
+            "an answer other than True rejects nothing; see what can be done:",
         ),
         (
+            Step::Look,
             ApprovalState::Approved,
-            "a stopped run takes approvals when it is resumed:",
+            "a stopped run takes approvals when it is resumed; see whether it can be:",
+        ),
+        (
+            Step::Look,
+            ApprovalState::Pending,
+            "approving alone is not enough, or not safe; see why:",
         ),
     ] {
         let mut lines: Vec<_> = found
             .iter()
-            .filter(|(_, approval)| approval.state == state)
-            .flat_map(|(scope, approval)| commands(scope, approval))
+            .filter(|(_, approval)| approval.state == state && approval.step == step)
+            .filter_map(|(scope, approval)| command(scope, approval))
             .collect();
+        lines.dedup();
         if lines.is_empty() {
             continue;
         }

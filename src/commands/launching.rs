@@ -589,7 +589,9 @@ fn finish(
         }
     }
     if !launch.start {
-        if let Some(status) = status {
+        if let Some(mut status) = status {
+            // It was computed just now: nothing has changed since.
+            status.next = Some(run.fleet("run"));
             writing::conclude(run, &status, reading, args, ui)?;
         }
         return Ok(Exit::Done);

@@ -164,6 +164,7 @@ pub const ALL: &[Needs] = &[
             required(List, ApprovalRequest),
             useful(Get, UpdateRun),
             useful(List, UpdateRun),
+            useful(List, Binding),
         ],
     },
     Needs {

@@ -282,21 +282,25 @@ fn more<'n>(
     evidence: Evidence,
     needs: &(impl Iterator<Item = (&'n ObjectRef, &'n Needs)> + Clone),
 ) -> Vec<Query> {
-    if evidence == Evidence::Approvals {
-        return reach.queries(Concept::ApprovalRequest);
-    }
+    let approvals = evidence == Evidence::Approvals;
     let mut queries = Vec::new();
     for query in reach.queries(Concept::ApprovalRequest) {
         let wants = |(placement, needs): (&ObjectRef, &Needs)| {
             needs.approvals && placement.kind.is_namespaced() == query.kind.is_namespaced()
         };
-        if needs.clone().any(wants) {
+        if approvals || needs.clone().any(wants) {
             queries.push(query);
         }
     }
     for query in reach.queries(Concept::Binding) {
         let mut wanting = needs.clone().filter(|(placement, needs)| {
-            needs.bindings && placement.kind.is_namespaced() == query.kind.is_namespaced()
+            // What a gate opens depends on what the clusters have.
+            let wanted = if approvals {
+                needs.approvals
+            } else {
+                needs.bindings
+            };
+            wanted && placement.kind.is_namespaced() == query.kind.is_namespaced()
         });
         queries.extend(match (wanting.next(), wanting.next()) {
             (None, _) => None,

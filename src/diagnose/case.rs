@@ -121,13 +121,48 @@ impl<'i> Case<'i> {
     }
 
     /// The command that makes a new run of this one: same placement and strategy, current content.
+    /// It takes the place of a run that is not over: two at once overwrite each other.
     pub fn new_run_command(&self) -> Option<Command> {
         let run = self.run()?;
-        Some(
-            self.command("run")
-                .arg("NEW")
-                .flag("--from", &run.meta.name),
-        )
+        let command = self.command("run").arg("NEW");
+        let command = command.flag("--from", &run.meta.name);
+        let beside = self.rollout.as_ref().is_some_and(Rollout::is_live);
+        Some(if beside {
+            command.switch("--replace")
+        } else {
+            command
+        })
+    }
+
+    /// The command that shows what a new run of this one would do.
+    pub fn plan_command(&self) -> Option<Command> {
+        let spec = &self.run()?.spec;
+        let plan = self.command("plan");
+        let plan = plan.flag("--placement", &spec.placement);
+        Some(plan.flag("--strategy", &spec.strategy))
+    }
+
+    /// Whether the scheduler has still to place the clusters of the latest policy: until then
+    /// KubeFleet refuses a new run.
+    pub fn awaits_scheduler(&self) -> bool {
+        let inventory = self.inventory;
+        let mut latest = inventory.latest_policies();
+        let (Some(policy), None) = (latest.next(), latest.next()) else {
+            return false;
+        };
+        if !policy.is_scheduled() {
+            return true;
+        }
+        let bindings = inventory.bindings.iter();
+        let selected: Vec<_> = bindings
+            .filter(|binding| !binding.meta.is_deleting() && !binding.is_unscheduled())
+            .collect();
+        let follows = |policy_of: &str| policy_of.is_empty() || policy_of == policy.meta.name;
+        inventory.bindings.is_complete()
+            && (!selected.iter().all(|it| follows(&it.spec.policy_snapshot))
+                || policy.wanted_clusters().is_some_and(|wanted| {
+                    usize::try_from(wanted).is_ok_and(|wanted| wanted != selected.len())
+                }))
     }
 
     /// Where the failure stands: `status.conditions[type=…].message`.

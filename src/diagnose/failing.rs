@@ -74,6 +74,14 @@ pub(super) fn will_fail(case: &Case<'_>) -> &'static str {
 
 /// Adds the step after what ends a run: a new one takes its place.
 pub(super) fn new_run(case: &Case<'_>, finding: Finding, action: impl Into<String>) -> Finding {
+    let finding = if case.awaits_scheduler() {
+        finding.look(
+            "Wait until the scheduler has placed the clusters: plan then shows no refusal.",
+            case.plan_command(),
+        )
+    } else {
+        finding
+    };
     finding.fix(action, case.new_run_command())
 }
 

@@ -6,7 +6,7 @@ use super::report::{Cause, Effect, Evidence, Finding, Remedy, Severity, Subject}
 use super::rules::Rule;
 use super::shown::{ABSENT, Shown};
 use crate::kubefleet::{Condition, ObjectRef};
-use crate::words::Command;
+use crate::words::{Class, Command};
 
 impl Rule {
     /// A finding of this rule, with the rule's severity.
@@ -189,6 +189,13 @@ impl Finding {
         command: Option<Command>,
         effect: Effect,
     ) -> Self {
+        // A step is as harmful as its command, whatever the rule takes it for.
+        let least = command.as_ref().map(Command::class);
+        let effect = match (least, effect) {
+            (Some(Class::Destroys), _) => Effect::Disruptive,
+            (Some(Class::Changes), Effect::ReadOnly) => Effect::Changes,
+            (_, effect) => effect,
+        };
         let remedy = Remedy {
             action: action.into(),
             command,

@@ -174,7 +174,11 @@ pub(super) fn hold_back(
                     "To undo it, go back to snapshot {index} with a new run: every cluster has the new \
                      content, so a stop holds nothing back."
                 ),
-                Some(case.command("rollback").arg(name)),
+                Some(
+                    case.command("rollback")
+                        .arg(name)
+                        .joined("--active", "stop"),
+                ),
             ),
             None => finding,
         };
@@ -192,17 +196,8 @@ pub(super) fn hold_back(
     )
 }
 
-/// The newest snapshot that an earlier run on the placement completed, and that still exists.
+/// The snapshot to which `rollback` would go.
 fn went_before<'i>(case: &super::case::Case<'i>) -> Option<&'i str> {
-    use crate::kubefleet::{Conditions, reasons};
-
-    let run = case.run()?;
-    let own = &run.status.snapshot_index;
-    case.inventory
-        .other_runs()
-        .filter(|other| other.meta.created < run.meta.created)
-        .filter(|other| other.status.conditions.is_true(reasons::SUCCEEDED))
-        .map(|other| other.status.snapshot_index.as_str())
-        .filter(|index| *index != own.as_str() && case.inventory.snapshot(index).is_some())
-        .last()
+    let good = crate::rollout::rollback::last_good(case.inventory, case.run()?);
+    good.ok().map(|good| good.index)
 }

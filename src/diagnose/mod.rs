@@ -17,7 +17,9 @@ mod membership;
 mod objects;
 mod placing;
 pub mod report;
+mod resting;
 pub mod rules;
+mod safety;
 pub mod scheduling;
 pub mod shown;
 pub mod status;
@@ -81,6 +83,7 @@ pub fn explain(inventory: &Inventory) -> Report {
     causes::ensure_root(&mut findings, case.verdict);
     let mut findings = causes::group(findings);
     causes::order_steps(&mut findings);
+    safety::steps(&case, &mut findings);
     causes::sort(&mut findings);
     let summary = summary::summarize(&case, &findings);
     let mut report = Report::new(Subject::from(&inventory.target), case.verdict, summary);

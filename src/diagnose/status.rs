@@ -14,8 +14,8 @@ use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::object::OWN_API_VERSION;
 use crate::kubefleet::{Concept, ConditionStatus, Conditions, duration, reasons};
-use crate::rollout::content::would_go_back;
-use crate::rollout::{ClusterState, Gate, Phase, Progress, Rollout, TaskTime, rollout_started};
+use crate::rollout::approvals::{Step, step_at};
+use crate::rollout::{ClusterState, Gate, Progress, Rollout, TaskTime, rollout_started};
 use crate::words::{self, Command};
 
 /// What state a rollout is in.
@@ -253,13 +253,7 @@ fn open_gate(case: &Case<'_>, rollout: &Rollout<'_>, gate: &Gate<'_>) -> OpenGat
         Some(Sight::Present(_)) if gate.foreign => Some(Approval::Foreign),
         request => request.as_ref().and_then(approval),
     };
-    let answered = matches!(
-        approval,
-        Some(Approval::Given | Approval::Missing | Approval::Foreign)
-    );
-    // A stopped run takes no approval before it is resumed.
-    let back = || !would_go_back(rollout).is_empty();
-    let counts = rollout.phase == Phase::Executing && !answered && !back();
+    let approves = gate.task.is_approval() && step_at(rollout, gate) == Step::Approve;
     OpenGate {
         stage: gate.stage.to_owned(),
         when: gate.time,
@@ -268,7 +262,7 @@ fn open_gate(case: &Case<'_>, rollout: &Rollout<'_>, gate: &Gate<'_>) -> OpenGat
         until: gate.until(),
         approval_request: gate.task.is_approval().then(|| request.to_owned()),
         approval,
-        command: (gate.task.is_approval() && counts).then(|| case.command("approve").arg(request)),
+        command: approves.then(|| case.command("approve").arg(request)),
     }
 }
 

@@ -10,10 +10,14 @@ pub fn make_external(placement: &ObjectRef) -> Command {
     command.flag("-p", patch)
 }
 
+/// How long kubectl waits; by itself it gives up after half a minute.
+const PATIENCE: &str = "10m";
+
 /// Waits until the scheduler has picked a placement's clusters.
 pub fn wait_until_scheduled(placement: &ObjectRef) -> Command {
     let condition = format!("condition={}Scheduled", placement.kind);
-    placement.kubectl("wait").joined("--for", condition)
+    let command = placement.kubectl("wait").joined("--for", condition);
+    command.joined("--timeout", PATIENCE)
 }
 
 /// Lists what belongs to a placement.

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::content::{overtaken, would_go_back};
 use super::{Gate, Phase, Rollout, TaskState, TaskTime};
 use crate::inventory::Sight;
 use crate::kubefleet::approval::ApprovalRequest;
@@ -60,6 +61,17 @@ impl ApprovalState {
     }
 }
 
+/// What a person does about an approval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Approve it.
+    Approve,
+    /// Look first: approving alone does not help, or does more than it seems.
+    Look,
+    /// Nothing.
+    Wait,
+}
+
 /// One approval: a gate of a run, or a request whose run has no such gate.
 #[derive(Debug, Clone)]
 pub struct Approval {
@@ -77,8 +89,8 @@ pub struct Approval {
     pub state: ApprovalState,
     /// Where its run is, when there is one.
     pub phase: Option<Phase>,
-    /// Whether stopping its run holds something back: the hub heeds it, and clusters are left.
-    pub stoppable: bool,
+    /// What a person does about it.
+    pub step: Step,
     /// Since when it is asked for.
     pub asked: Option<Timestamp>,
     /// The answer, when there is one.
@@ -119,7 +131,7 @@ pub fn of_run(rollout: &Rollout<'_>) -> Vec<Approval> {
                 request: gate.task.approval_request.clone(),
                 state: state(rollout, gate),
                 phase: Some(rollout.phase),
-                stoppable: is_stoppable(rollout),
+                step: step(rollout, state(rollout, gate)),
                 asked: own.and_then(|request| request.meta.created).or_else(|| {
                     let created = gate
                         .task
@@ -150,15 +162,36 @@ pub fn of_request(request: &ApprovalRequest, rollout: Option<&Rollout<'_>>) -> A
         request: request.meta.name.clone(),
         state,
         phase: rollout.map(|rollout| rollout.phase),
-        stoppable: rollout.is_some_and(is_stoppable),
+        step: rollout.map_or(Step::Wait, |rollout| step(rollout, state)),
         asked: request.meta.created,
         answer: answer(request),
     }
 }
 
-fn is_stoppable(rollout: &Rollout<'_>) -> bool {
-    let left = |cluster: &super::ClusterView<'_>| cluster.state != super::ClusterState::Done;
-    !rollout.state_ignored && rollout.clusters().any(left)
+/// What a person does about an approval of a run, in every command.
+fn step(rollout: &Rollout<'_>, state: ApprovalState) -> Step {
+    use ApprovalState as S;
+
+    let rests = matches!(rollout.phase, Phase::Stopped | Phase::Stopping);
+    match state {
+        S::Pending | S::Ignored | S::Unknown => {
+            let alone = would_go_back(rollout).is_empty() && overtaken(rollout).is_empty();
+            if alone && !rests {
+                Step::Approve
+            } else {
+                Step::Look
+            }
+        }
+        // Somebody said no, or nobody can answer.
+        S::Withheld | S::Missing | S::Foreign => Step::Look,
+        S::Approved if rests => Step::Look,
+        S::Approved | S::Accepted | S::NotReached | S::RunOver | S::RunGone => Step::Wait,
+    }
+}
+
+/// What a person does about an open gate.
+pub fn step_at(rollout: &Rollout<'_>, gate: &Gate<'_>) -> Step {
+    step(rollout, state(rollout, gate))
 }
 
 fn state(rollout: &Rollout<'_>, gate: &Gate<'_>) -> ApprovalState {

@@ -10,6 +10,7 @@ pub mod history;
 pub mod life;
 pub mod placing;
 mod progress;
+pub mod rollback;
 pub mod timeline;
 mod trouble;
 pub mod versions;

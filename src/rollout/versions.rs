@@ -74,7 +74,10 @@ impl Version<'_> {
             return None;
         }
         Some(match (self.parts.len(), self.expected) {
-            (there, Some(expected)) => format!("{there} of {expected} parts are there"),
+            (there, Some(expected)) if there != expected => {
+                format!("{there} of {expected} parts are there")
+            }
+            (_, Some(_)) => "none of its parts is marked as the first".to_owned(),
             (_, None) if self.parts.first().is_some_and(|first| first.is_master()) => {
                 "its first part does not say how many there are".to_owned()
             }

@@ -123,6 +123,28 @@ impl Command {
         }
     }
 
+    /// The words after the program's, as they are: flags, values and operands.
+    pub(super) fn own_words(&self) -> impl Iterator<Item = &str> {
+        self.words.iter().map(|word| match word {
+            Word::Fixed(word) | Word::Operand(word) => word.as_str(),
+        })
+    }
+
+    /// One of its operands, by number.
+    pub fn operand(&self, number: usize) -> Option<&str> {
+        let operands = self.words.iter().filter_map(|word| match word {
+            Word::Operand(word) => Some(word.as_str()),
+            Word::Fixed(_) => None,
+        });
+        operands.into_iter().nth(number)
+    }
+
+    /// Whether it has a flag.
+    pub fn has_flag(&self, flag: &str) -> bool {
+        let is_flag = |word: &Word| matches!(word, Word::Fixed(word) if word == flag);
+        self.words.iter().any(is_flag)
+    }
+
     /// The member cluster in which it is to be run.
     pub fn cluster(&self) -> Option<&str> {
         match &self.program {

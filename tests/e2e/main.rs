@@ -17,6 +17,7 @@ mod members;
 mod plan;
 #[path = "../outputs/published.rs"]
 mod published;
+mod remedies;
 mod rights;
 mod scene;
 mod status;

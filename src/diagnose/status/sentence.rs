@@ -3,11 +3,12 @@
 use jiff::Timestamp;
 
 use crate::diagnose::case::Case;
-use crate::diagnose::finding::{count, enumerate};
+use crate::diagnose::finding::enumerate;
 use crate::diagnose::report::Verdict;
-use crate::diagnose::{back, gate, summary};
+use crate::diagnose::{back, gate, resting, summary};
 use crate::kubefleet::messages::essence;
 use crate::kubefleet::{Concept, Condition, duration};
+use crate::rollout::approvals::{Step, step_at};
 use crate::rollout::{ClusterState, Gate, Rollout, StageState, StageView, TaskTime};
 use crate::words::Command;
 
@@ -31,10 +32,7 @@ fn of_run(case: &Case<'_>, rollout: &Rollout<'_>) -> Option<String> {
         Verdict::WaitingForApproval => approvals(case, rollout),
         Verdict::WaitingForTimer => timers(rollout),
         Verdict::Stuck => stuck(rollout),
-        Verdict::Stopped => {
-            let waits = gate::stopped_waits(rollout);
-            waits.into_iter().next().map(|wait| format!("{wait}."))
-        }
+        Verdict::Stopped => Some(resting::stopped(rollout)),
         Verdict::Progressing => progressing(rollout),
         Verdict::Stopping => {
             let names = rollout.in_flight().map(|cluster| cluster.name);
@@ -45,14 +43,7 @@ fn of_run(case: &Case<'_>, rollout: &Rollout<'_>) -> Option<String> {
             let condition: &Condition = case.failure.as_ref()?.condition;
             (!condition.message.is_empty()).then(|| essence(&condition.message).to_owned())
         }
-        Verdict::NotStarted => Some(format!(
-            "it is initialized for {} in {} and waits to be started.",
-            count(rollout.updated_clusters().count(), "cluster"),
-            count(
-                rollout.stages.iter().filter(|stage| !stage.deletes).count(),
-                "stage"
-            )
-        )),
+        Verdict::NotStarted => Some(format!("it {}", resting::not_started(rollout))),
         _ => None,
     }
 }
@@ -220,17 +211,19 @@ pub(super) fn next(case: &Case<'_>) -> Option<Command> {
         Verdict::WaitingForApproval => {
             let mut open = case.rollout.as_ref()?.open_approvals();
             match (open.next(), open.next()) {
-                (Some(gate), None) if gate.foreign => about("diagnose", &word),
-                (Some(gate), None) => about("approve", &gate.task.approval_request),
+                (Some(gate), None) => match step_at(case.rollout.as_ref()?, gate) {
+                    Step::Approve => about("approve", &gate.task.approval_request),
+                    Step::Look | Step::Wait => about("diagnose", &word),
+                },
                 _ => about("approvals", name),
             }
         }
         Verdict::Stuck | Verdict::Failed | Verdict::InitializationFailed | Verdict::Unknown => {
             about("diagnose", &word)
         }
-        Verdict::Stopped => about("resume", name),
-        Verdict::NotStarted if case.rollout.is_some() => about("run", name),
-        Verdict::NotStarted => about("diagnose", &word),
+        // The controller checks neither before it is to go on, and may abort it then: what has
+        // changed meanwhile takes more than the run's own status to see.
+        Verdict::Stopped | Verdict::NotStarted => about("diagnose", &word),
         _ => None,
     }
 }

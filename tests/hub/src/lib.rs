@@ -11,6 +11,7 @@ pub mod proxy;
 mod ran;
 mod servers;
 pub mod standin;
+mod store;
 #[cfg(unix)]
 pub mod terminal;
 

@@ -41,6 +41,7 @@ pub struct TestHub {
     // In the order in which they end: what is served, what serves it, and where both write.
     servers: Vec<Server>,
     etcd: Program,
+    etcd_port: u16,
     folder: TempDir,
 }
 
@@ -82,6 +83,7 @@ impl TestHub {
         let mut this = Self {
             servers,
             etcd,
+            etcd_port,
             folder,
         };
         this.write_kubeconfigs()?;
@@ -89,6 +91,11 @@ impl TestHub {
             this.wait_for(number).await?;
         }
         Ok(this)
+    }
+
+    /// Where etcd listens.
+    pub(crate) const fn etcd_port(&self) -> u16 {
+        self.etcd_port
     }
 
     /// The address of the hub's API server.

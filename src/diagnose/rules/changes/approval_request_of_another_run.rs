@@ -42,7 +42,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     sentence(&object, own, &run.name, stage),
                 );
                 finding.stage.clone_from(want_stage);
-                Some(finish(case, finding, &object))
+                let delete = "Delete it, unless its own run still waits for it.";
+                Some(finish(case, finding, &object, delete))
             }
             _ => None,
         })
@@ -66,13 +67,10 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             )
             .severity(Severity::Warning)
             .root_if(waits)
-            .stage(gate.stage)
-            .fix(
-                "Delete it before the run reaches the gate or looks at it again; the controller then \
-                 makes the right one.",
-                None,
-            );
-        findings.push(finish(case, finding, &object));
+            .stage(gate.stage);
+        let delete = "Unless its own run still waits for it, delete it before the run reaches the \
+                      gate: the controller then creates the right one.";
+        findings.push(finish(case, finding, &object, delete));
     }
     findings
 }
@@ -91,7 +89,7 @@ fn sentence(object: &ObjectRef, own: &str, run: &str, stage: &str) -> String {
     }
 }
 
-fn finish(case: &Case<'_>, mut finding: Finding, object: &ObjectRef) -> Finding {
+fn finish(case: &Case<'_>, mut finding: Finding, object: &ObjectRef, delete: &str) -> Finding {
     if let Some(request) = case.inventory.approval(&object.name).present() {
         finding = finding
             .evidence(
@@ -105,10 +103,12 @@ fn finish(case: &Case<'_>, mut finding: Finding, object: &ObjectRef) -> Finding 
                 request.spec.stage.clone(),
             );
     }
-    let finding = finding.disrupt(
-        "Delete the foreign request, unless its own run still waits for it.",
-        Some(object.kubectl("delete")),
-    );
+    let finding = finding
+        .look(
+            "See to which run and stage the request belongs.",
+            Some(object.kubectl("get").flag("-o", "yaml")),
+        )
+        .disrupt(delete, Some(object.kubectl("delete")));
     failing::new_run(
         case,
         finding,

@@ -116,13 +116,20 @@ fn finding(
     if let Some(binding) = case.inventory.binding(cluster) {
         finding = finding.evidence(binding.object(), "spec.state", binding.spec.state.clone());
     }
-    finding = finding.look(
-        format!(
-            "See why {cluster} left: whether it is being deleted, tainted or relabelled; the \
-             placement's policy says whom it picks."
-        ),
-        Some(steps::member_clusters().arg(cluster).flag("-o", "yaml")),
-    );
+    finding = if case.inventory.member_is_absent(cluster) {
+        finding.look(
+            format!("See which clusters are in the fleet: {cluster} is not."),
+            Some(steps::member_clusters()),
+        )
+    } else {
+        finding.look(
+            format!(
+                "See why {cluster} left: whether it is being deleted, tainted or relabeled; the \
+                 placement's policy says whom it picks."
+            ),
+            Some(steps::member_clusters().arg(cluster).flag("-o", "yaml")),
+        )
+    };
     failing::new_run(
         case,
         finding,

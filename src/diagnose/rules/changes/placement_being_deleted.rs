@@ -120,21 +120,30 @@ fn evidence(case: &Case<'_>, mut finding: Finding, placement: &ObjectRef, gone: 
 
 fn remedies(case: &Case<'_>, finding: Finding, placement: &ObjectRef) -> Finding {
     let name = &case.run_object().name;
+    let gone = case.inventory.placement.is_absent();
+    let finding = if gone {
+        finding.look(
+            "See what is left of it.",
+            Some(case.of_placement(Concept::Binding)),
+        )
+    } else {
+        finding.look(
+            "See what still keeps the placement.",
+            Some(placement.kubectl("get").flag("-o", "yaml")),
+        )
+    };
     let finding = finding.fix(
         "If the deletion was meant, delete the run: there is nothing to roll out.",
         Some(case.command("delete").arg(name)),
     );
-    let finding = if case.inventory.placement.is_absent() {
-        finding.fix(
-            "If it was not, create the placement again from its manifest.",
-            None,
-        )
-    } else {
-        finding.look(
-            "If it was not, wait until it is gone, then create it again from its manifest.",
-            Some(placement.kubectl("get")),
-        )
-    };
+    let finding = finding.fix(
+        if gone {
+            "If it was not, create the placement again from its manifest."
+        } else {
+            "If it was not, wait until it is gone, then create it again from its manifest."
+        },
+        None,
+    );
     failing::new_run(
         case,
         finding,

@@ -219,17 +219,17 @@ fn remedies(
     if let Some(member) = member {
         finding = affected.goes_on(finding.fix(member, None));
     }
+    if let Some(content) = content {
+        finding = affected.new_run(finding, content);
+    }
     if matches!(problem, P::ImmutableField { .. }) && affected.is_replaceable() {
         finding = affected.goes_on(finding.disrupt(
             format!(
                 "Or delete {object} on {clusters}, if it may be missing for a moment: the agent \
-                 creates it anew."
+                 creates it again."
             ),
-            None,
+            Some(affected.kubectl("delete")),
         ));
     }
-    match content {
-        Some(content) => affected.new_run(finding, content),
-        None => finding,
-    }
+    finding
 }

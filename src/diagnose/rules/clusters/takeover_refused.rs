@@ -41,23 +41,32 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             finding = affected.compared(finding, Compared::Diff);
             match affected.manifest.problem {
                 ManifestProblem::DiffFound { .. } => {
-                    finding = finding.fix(
+                    finding = affected.goes_on(finding.fix(
                         format!(
                             "If the hub is right, give {object} the hub's values on {clusters}; it \
                              is taken over once nothing differs."
                         ),
                         None,
+                    ));
+                }
+                ManifestProblem::TakeoverNever => {
+                    finding = finding.look(
+                        format!("See what {object} is on {clusters}, and who wrote it."),
+                        Some(
+                            affected
+                                .kubectl("get")
+                                .flag("-o", "yaml")
+                                .switch("--show-managed-fields"),
+                        ),
                     );
                 }
-                ManifestProblem::TakeoverNever => {}
                 _ => {
-                    finding = finding.fix(
-                        format!("Mend on {clusters} what the text in the evidence names."),
+                    finding = affected.goes_on(finding.fix(
+                        format!("Fix on {clusters} what the text in the evidence names."),
                         None,
-                    );
+                    ));
                 }
             }
-            finding = affected.goes_on(finding);
             finding = affected.new_run(
                 finding,
                 "If existing objects should be taken over as they are, set whenToTakeOver: Always \

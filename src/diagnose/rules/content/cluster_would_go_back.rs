@@ -5,7 +5,8 @@ use crate::diagnose::case::Case;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
 use crate::kubefleet::{Concept, Conditions, reasons};
-use crate::rollout::content::would_go_back;
+use crate::rollout::content::{overtaken, would_go_back};
+use crate::rollout::{ClusterState, ClusterView};
 
 /// A cluster that the run has still to reach has a later version, put there after the run was
 /// initialized. Nothing fails when it goes back. Measured on a hub; see the decisions.
@@ -52,16 +53,24 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     if let Some(gate) = rollout.open_approvals().next() {
         finding = finding.stage(gate.stage);
     }
-    vec![
-        finding
-            .disrupt(
-                "If the later version is the one that is wanted, delete this run instead: that \
-                 changes nothing on the clusters.",
-                Some(case.command("delete").arg(&object.name)),
-            )
-            .look(
-                "See which run put which version where.",
-                Some(case.command("history").arg(&case.inventory.placement_name)),
-            ),
-    ]
+    finding = finding.look(
+        "See which run put which version where.",
+        Some(case.command("history").arg(&case.inventory.placement_name)),
+    );
+    let is_done = |cluster: &ClusterView<'_>| cluster.state == ClusterState::Done;
+    // Without the run, the clusters that it is done with would stay on another version.
+    if rollout.updated_clusters().any(is_done) && overtaken(rollout).is_empty() {
+        finding = finding.fix(
+            "To bring every cluster to the current content, make a new run in its place.",
+            case.new_run_command(),
+        );
+    }
+    vec![finding.disrupt(
+        format!(
+            "If that version is the one that is wanted, delete {}: that changes nothing on \
+                     the clusters.",
+            object.name
+        ),
+        Some(case.command("delete").arg(&object.name)),
+    )]
 }

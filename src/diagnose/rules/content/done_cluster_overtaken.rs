@@ -68,14 +68,21 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     }
     vec![
         finding
-            .disrupt(
-                "If the other version is the one that is wanted, delete this run: that changes \
-                 nothing on the clusters.",
-                Some(case.command("delete").arg(&run.name)),
-            )
             .look(
                 "See which run put which version where.",
                 Some(case.command("history").arg(&case.inventory.placement_name)),
+            )
+            .fix(
+                "To bring every cluster to the current content, make a new run in its place.",
+                case.new_run_command(),
+            )
+            .disrupt(
+                format!(
+                    "If that version is the one that is wanted, delete {}: that changes nothing on \
+                     the clusters.",
+                    run.name
+                ),
+                Some(case.command("delete").arg(&run.name)),
             ),
     ]
 }

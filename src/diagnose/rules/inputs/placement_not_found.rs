@@ -9,6 +9,7 @@ use crate::inventory::Sight;
 use crate::kubefleet::Concept;
 use crate::kubefleet::messages::Cause;
 use crate::kubefleet::placement::Placement;
+use crate::words::Command;
 
 /// A run finds a placement only in its own scope, and in a namespace only in its own one.
 /// Source: updaterun/initialization.go:validatePlacement.
@@ -118,9 +119,13 @@ fn absent(case: &Case<'_>, rule: &Rule, lead: &str, make: &str) -> Finding {
             .evidence(&there, "metadata.name", there.name.clone())
             .fix(
                 format!(
-                    "If {there} is meant, create the strategy and the run in its scope; update \
-                     runs roll it out when its `spec.strategy.type` is External."
+                    "If {there} is meant, create the strategy in its scope, and set its \
+                     `spec.strategy.type` to External."
                 ),
+                None,
+            )
+            .fix(
+                format!("Then create the run beside {}.", there.name),
                 Some(
                     there
                         .scope()
@@ -134,17 +139,19 @@ fn absent(case: &Case<'_>, rule: &Rule, lead: &str, make: &str) -> Finding {
     if elsewhere.is_empty()
         && let Some(similar) = similar
     {
-        finding = finding.fix(
-            format!(
-                "If {similar} is meant, create a new run that names it: the field is immutable."
-            ),
-            Some(
-                case.command("run")
-                    .arg("NEW")
-                    .flag("--placement", similar)
-                    .flag("--strategy", strategy),
-            ),
-        );
+        let of = |command: Command| {
+            let command = command.flag("--placement", similar);
+            Some(command.flag("--strategy", strategy))
+        };
+        finding = finding
+            .look(
+                format!("If {similar} is meant, see what a run of it would do."),
+                of(case.command("plan")),
+            )
+            .fix(
+                "Then create a new run that names it: the field is immutable.",
+                of(case.command("run").arg("NEW")),
+            );
     }
     failing::then_new_run(case, finding.fix(make, None))
 }

@@ -7,6 +7,7 @@ use crate::diagnose::rules::Rule;
 use crate::kubefleet::messages::Cause;
 use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::kubefleet::{Concept, names};
+use crate::rollout::versions::versions;
 
 /// A version may be spread over several objects; the first carries the hash and the count.
 /// Source: updaterun/initialization.go:recordOverrideSnapshots,
@@ -198,17 +199,31 @@ fn evidence(case: &Case<'_>, mut finding: Finding, master: &str) -> Finding {
 }
 
 fn other_version(case: &Case<'_>, finding: Finding) -> Finding {
-    finding
-        .look(
-            "See which snapshots are whole.",
-            Some(case.command("snapshots").arg(&case.inventory.placement_name)),
-        )
-        .fix(
+    let mut finding = finding.look(
+        "See which snapshots are whole.",
+        Some(
+            case.command("snapshots")
+                .arg(&case.inventory.placement_name),
+        ),
+    );
+    let over = format!("{} is over", case.run_object().name);
+    let versions = versions(case.inventory);
+    let whole = versions.iter().rev().find(|version| version.is_complete());
+    let new_run = case.new_run_command();
+    if let (Some(whole), Some(command)) = (whole, &new_run) {
+        finding = finding.fix(
             format!(
-                "Create a new run with the index of another snapshot, or without one: since KubeFleet \
-                 0.3.0 that makes a new snapshot of the current content when it differs; {} is over.",
-                case.run_object().name
+                "If snapshot {} is the one to roll out, create a new run with it: {over}.",
+                whole.index
             ),
-            case.new_run_command(),
+            Some(command.clone().flag("--snapshot", &whole.index)),
+        );
+    }
+    finding
+        .fix(
+            "To roll out the current content, change it on the hub: since KubeFleet 0.3.0 the next \
+             run then makes a new snapshot.",
+            None,
         )
+        .fix(format!("Then create a new run: {over}."), new_run)
 }

@@ -82,8 +82,18 @@ fn missing(case: &Case<'_>, rule: &Rule, name: &str) -> Finding {
         format!("Create {object}; one of the other scope or another namespace does not count."),
         None,
     );
+    finding = failing::then_new_run(case, finding);
     if similar.is_none() && others().next().is_some() {
-        finding = finding.look("Or pick one that exists.", Some(case.command("strategies")));
+        // A run made from this one would name the same missing strategy.
+        let named = case
+            .new_run_command()
+            .map(|command| command.flag("--strategy", "STRATEGY"));
+        finding = finding
+            .look(
+                "Or pick one that exists …",
+                Some(case.command("strategies")),
+            )
+            .fix("… and create a new run that names it.", named);
     }
-    failing::then_new_run(case, finding)
+    finding
 }

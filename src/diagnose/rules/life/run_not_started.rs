@@ -1,8 +1,8 @@
 //! The run is initialized and waits to be started.
 
 use crate::diagnose::case::Case;
-use crate::diagnose::finding::count;
 use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::resting;
 use crate::diagnose::rules::Rule;
 use crate::kubefleet::{Conditions, reasons};
 use crate::rollout::{ClusterState, Phase};
@@ -30,17 +30,10 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         return Vec::new();
     }
     let run = rollout.run;
-    let clusters = rollout.updated_clusters().count();
-    let stages = rollout.stages.iter().filter(|stage| !stage.deletes).count();
     let mut finding = rule
         .finding(
             run.object(),
-            format!(
-                "{} is initialized for {} in {} and waits to be started.",
-                run.object(),
-                count(clusters, "cluster"),
-                count(stages, "stage")
-            ),
+            format!("{} {}", run.object(), resting::not_started(rollout)),
         )
         .root()
         .evidence(run.object(), "spec.state", run.spec.state.as_deref());

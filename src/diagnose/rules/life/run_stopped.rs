@@ -1,9 +1,9 @@
 //! The run is stopped.
 
 use crate::diagnose::case::Case;
-use crate::diagnose::finding::count;
-use crate::diagnose::gate::{since_path, stopped_waits, wait_of, wait_path};
+use crate::diagnose::gate::{since_path, wait_of, wait_path};
 use crate::diagnose::report::{Finding, Severity};
+use crate::diagnose::resting;
 use crate::diagnose::rules::Rule;
 use crate::rollout::{ClusterState, Phase};
 
@@ -27,39 +27,13 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         return Vec::new();
     };
     let run = rollout.run;
-    let total = rollout.clusters().count();
-    let done = rollout
-        .clusters()
-        .filter(|cluster| cluster.state == ClusterState::Done)
-        .count();
-    let begun = rollout
-        .clusters()
-        .any(|cluster| cluster.state != ClusterState::Pending);
     let left: Vec<_> = rollout
         .clusters()
         .filter(|cluster| cluster.state != ClusterState::Done)
         .map(|cluster| cluster.name)
         .collect();
-    let waits = stopped_waits(rollout);
-    let also = waits
-        .first()
-        .map_or_else(String::new, |wait| format!("; {wait}"));
-    let message = if begun {
-        format!(
-            "{} is stopped: {done} of {} {} done{also}.",
-            run.object(),
-            count(total, "cluster"),
-            if done == 1 { "is" } else { "are" }
-        )
-    } else {
-        format!(
-            "{} is stopped and has not begun with any of its {}.",
-            run.object(),
-            count(total, "cluster")
-        )
-    };
     let mut finding = rule
-        .finding(run.object(), message)
+        .finding(run.object(), resting::stopped(rollout))
         .root()
         .clusters(left)
         .evidence(run.object(), "spec.state", run.spec.state.as_deref());

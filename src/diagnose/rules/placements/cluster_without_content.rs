@@ -71,15 +71,27 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             );
         }
     }
-    vec![finding.fix(
-        "Roll the placement out with a new run; it takes all clusters that are scheduled by then.",
-        case.new_run_command().or_else(|| {
-            Some(
-                case.command("run")
-                    .arg("NEW")
-                    .flag("--placement", &inventory.placement_name)
-                    .flag("--strategy", "STRATEGY"),
+    let (plan, run) = (case.plan_command(), case.new_run_command());
+    let named = |verb: &'static str| {
+        let command = case.command(verb);
+        let command = if verb == "run" {
+            command.arg("NEW")
+        } else {
+            command
+        };
+        let command = command.flag("--placement", &inventory.placement_name);
+        command.flag("--strategy", "STRATEGY")
+    };
+    vec![
+        finding
+            .look(
+                "See what a new run would do: it needs a stage for every cluster.",
+                plan.or_else(|| Some(named("plan"))),
             )
-        }),
-    )]
+            .fix(
+                "Roll the placement out with a new run; it takes all clusters that are scheduled by \
+                 then.",
+                run.or_else(|| Some(named("run"))),
+            ),
+    ]
 }

@@ -1,10 +1,10 @@
 //! Which snapshot a placement goes back to: by what runs really did.
 
+use super::life::{self, Life, Match};
+use super::versions::{Version, versions};
+use super::{Phase, Rollout};
 use crate::inventory::{Inventory, choose};
 use crate::kubefleet::run::UpdateRun;
-use crate::rollout::life::{self, Life, Match};
-use crate::rollout::versions::{Version, versions};
-use crate::rollout::{Phase, Rollout};
 
 /// Where to go back to.
 #[derive(Debug)]

@@ -1,0 +1,38 @@
+//! What is said of a run that does nothing until a person lets it: in reports and in `status`.
+
+use super::finding::count;
+use super::gate::stopped_waits;
+use crate::rollout::{ClusterState, Rollout};
+
+/// How far a stopped run is, and what still counts meanwhile.
+pub(super) fn stopped(rollout: &Rollout<'_>) -> String {
+    let run = rollout.run.object();
+    let in_state = |state| {
+        rollout
+            .clusters()
+            .filter(move |it| it.state == state)
+            .count()
+    };
+    let total = rollout.clusters().count();
+    let clusters = count(total, "cluster");
+    if in_state(ClusterState::Pending) == total {
+        return format!("{run} is stopped and has not begun with any of its {clusters}.");
+    }
+    let done = in_state(ClusterState::Done);
+    let verb = if done == 1 { "is" } else { "are" };
+    let waits = stopped_waits(rollout);
+    let also = waits
+        .first()
+        .map_or_else(String::new, |wait| format!("; {wait}"));
+    format!("{run} is stopped: {done} of {clusters} {verb} done{also}.")
+}
+
+/// For what a run is initialized that was not started, after its name.
+pub(super) fn not_started(rollout: &Rollout<'_>) -> String {
+    let stages = rollout.stages.iter().filter(|stage| !stage.deletes).count();
+    format!(
+        "is initialized for {} in {} and waits to be started.",
+        count(rollout.updated_clusters().count(), "cluster"),
+        count(stages, "stage")
+    )
+}

@@ -1,0 +1,55 @@
+//! Looking comes before what cannot be undone.
+
+use super::case::Case;
+use super::report::{Effect, Finding, Remedy};
+use crate::words::Command;
+
+/// Puts a look before a first step that deletes, replaces or rolls back, and says of a step that it
+/// replaces a run.
+pub(super) fn steps(case: &Case<'_>, findings: &mut [Finding]) {
+    for finding in findings {
+        for remedy in &mut finding.remedies {
+            let replaces = |command: &Command| command.has_flag("--replace");
+            if remedy.command.as_ref().is_some_and(replaces) {
+                remedy
+                    .action
+                    .push_str(" `--replace` deletes this run first.");
+            }
+        }
+        let look = finding
+            .remedies
+            .first()
+            .filter(|first| first.effect == Effect::Disruptive)
+            .and_then(|first| look_before(case, first.command.as_ref()?));
+        if let Some(look) = look {
+            finding.remedies.insert(0, look);
+        }
+    }
+}
+
+/// What shows beforehand what a command of ours would do.
+fn look_before(case: &Case<'_>, command: &Command) -> Option<Remedy> {
+    let (action, command) = match command.verb() {
+        _ if !command.is_ours() => return None,
+        "run" => {
+            let plan = case.plan_command()?;
+            ("See what a new run would do now.".to_owned(), plan)
+        }
+        "delete" => {
+            let name = command.operand(0)?;
+            let status = case.command("status").arg(name);
+            (format!("See how far {name} is."), status)
+        }
+        "rollback" => {
+            let placement = &case.inventory.placement_name;
+            let history = case.command("history").arg(placement);
+            ("See which run put which version where.".to_owned(), history)
+        }
+        _ => return None,
+    };
+    Some(Remedy {
+        action,
+        command: Some(command),
+        effect: Effect::ReadOnly,
+    })
+}

@@ -1,0 +1,98 @@
+//! The first step of every finding looks, or changes what can be changed back; and what a step is
+//! called follows from its command.
+
+use kubectl_fleet_stage::diagnose::report::{Effect, Finding, Remedy, Verdict};
+use kubectl_fleet_stage::words::{Class, Command};
+
+use super::{fixtures, reports};
+
+/// Every finding of every fixture, with the verdict and what to call it.
+fn findings() -> Vec<(String, Verdict, Finding)> {
+    let mut found = Vec::new();
+    for path in fixtures() {
+        let text = std::fs::read_to_string(&path).unwrap();
+        for (target, report) in reports(&text) {
+            for finding in report.findings {
+                let place = format!("{}: {target}: {}", path.display(), finding.code);
+                found.push((place, report.verdict, finding));
+            }
+        }
+    }
+    found
+}
+
+fn is(remedy: &Remedy, verb: &str) -> bool {
+    let command = remedy.command.as_ref();
+    command.is_some_and(|command| command.is_ours() && command.verb() == verb)
+}
+
+fn wrong(verdict: Verdict, finding: &Finding) -> Option<String> {
+    for remedy in &finding.remedies {
+        let class = remedy.command.as_ref().map(Command::class);
+        let least = match class {
+            Some(Class::Destroys) => Effect::Disruptive,
+            Some(Class::Changes) => Effect::Changes,
+            _ => Effect::ReadOnly,
+        };
+        let rank = |effect| match effect {
+            Effect::ReadOnly => 0,
+            Effect::Changes => 1,
+            Effect::Disruptive => 2,
+        };
+        if rank(remedy.effect) < rank(least) {
+            return Some(format!(
+                "{:?} is called {:?}",
+                remedy.command, remedy.effect
+            ));
+        }
+    }
+    let first = finding.remedies.first()?;
+    if first.effect == Effect::Disruptive {
+        return Some(format!("begins with: {}", first.action));
+    }
+    // Nothing undoes an approval that was taken.
+    if finding.root_cause && is(first, "approve") && verdict != Verdict::WaitingForApproval {
+        return Some(format!("begins with: {}", first.action));
+    }
+    if first.action.starts_with("Or ") || first.action.starts_with("Then ") {
+        return Some(format!("nothing is before: {}", first.action));
+    }
+    None
+}
+
+#[test]
+fn the_first_step_is_safe() {
+    let mut unsafe_ = Vec::new();
+    let mut count = 0;
+    for (place, verdict, finding) in findings() {
+        count += finding.remedies.len();
+        unsafe_.extend(wrong(verdict, &finding).map(|why| format!("{place} {why}")));
+    }
+    assert!(count > 1000, "{count}");
+    assert!(unsafe_.is_empty(), "{}", unsafe_.join("\n"));
+}
+
+/// What may be somebody else's too: a step that destroys it names what else goes, or is no command.
+#[test]
+fn what_is_shared_is_not_deleted() {
+    let shared = ["FS507", "FS508", "FS506", "FS524"];
+    let mut wrong = Vec::new();
+    for (place, _, finding) in findings() {
+        for remedy in &finding.remedies {
+            let words = remedy
+                .command
+                .as_ref()
+                .map(Command::argv)
+                .unwrap_or_default();
+            let deletes = |word: &str| words.iter().any(|it| it == word);
+            let namespace = deletes("delete") && (deletes("namespace") || deletes("namespaces"));
+            let foreign = shared.contains(&finding.code.as_str())
+                && deletes("delete")
+                && !deletes("fleet-stage");
+            if namespace || foreign {
+                wrong.push(format!("{place}: {words:?}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
