@@ -141,6 +141,8 @@ rules! {
         snapshot_about_to_be_pruned,
         other_run_active,
         done_cluster_overtaken,
+        override_never_applied,
+        override_matches_nothing,
     }
     placements {
         placement_awaits_run,
