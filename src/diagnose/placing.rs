@@ -8,6 +8,7 @@ use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::selector::LabelSelector;
 use crate::kubefleet::strategy::Stage;
 use crate::kubefleet::{Concept, ObjectRef};
+use crate::rollout::near::near_miss;
 use crate::rollout::placing;
 
 /// The clusters of the run's placement in the stages of its strategy.
@@ -73,6 +74,38 @@ impl<'i> Placing<'i> {
         }
         finding
     }
+}
+
+/// How many near misses a sentence tells.
+const NEAR: usize = 2;
+
+/// What nearly puts clusters into stages, in the end of a sentence: `; member3 has
+/// environment=stagging, and stage staging selects environment=staging`.
+pub(super) fn near_misses<'s>(
+    members: impl IntoIterator<Item = &'s MemberCluster>,
+    stages: &[&Stage],
+) -> String {
+    let mut said = String::new();
+    let mut found = 0;
+    for member in members {
+        let near = stages.iter().find_map(|stage| {
+            let near = near_miss(stage.selector.as_deref()?, &member.meta.labels)?;
+            Some((stage, near))
+        });
+        let Some((stage, near)) = near else { continue };
+        found += 1;
+        if found > NEAR {
+            continue;
+        }
+        said = format!(
+            "{said}; {} has {}, and stage {} selects {}",
+            member.meta.name, near.has, stage.name, near.wanted
+        );
+    }
+    if found > NEAR {
+        said = format!("{said}; {} more are as near", found - NEAR);
+    }
+    said
 }
 
 /// The selector of a stage, as kubectl writes it.

@@ -92,10 +92,10 @@ fn early(case: &Case<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding> {
     let had = status.clusters.len();
     let has = (had + difference.came.len()).saturating_sub(difference.left.len());
     let text = if difference.reordered {
-        let now = spec.and_then(|spec| membership::stage_now(case.inventory, spec));
+        let order = spec.and_then(|spec| membership::reordering(case.inventory, status, spec));
         format!(
-            "has its clusters in another order now than when the run began ({})",
-            enumerate(now.unwrap_or_default())
+            "was reordered after the run began: {}",
+            order.unwrap_or_else(|| "its clusters are the same".to_owned())
         )
     } else if had == has {
         format!(
@@ -161,9 +161,11 @@ fn finding(
     {
         clusters.extend([new.as_str(), existing.as_str()]);
     }
-    let known = difference
-        .as_ref()
-        .map(|difference| describe(case, difference));
+    let order = at.and_then(|(status, spec)| membership::reordering(case.inventory, status, spec?));
+    let known = difference.as_ref().map(|difference| match &order {
+        Some(order) if difference.reordered => format!("; {order}"),
+        _ => describe(case, difference),
+    });
     let message = format!(
         "Stage {} {text}{}, which ends a run.",
         stage.map_or_else(
