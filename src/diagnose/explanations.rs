@@ -73,6 +73,7 @@ pub static ALL: &[(&str, &str)] = &[
     ("FS525", include_str!("../../docs/findings/FS525.md")),
     ("FS526", include_str!("../../docs/findings/FS526.md")),
     ("FS527", include_str!("../../docs/findings/FS527.md")),
+    ("FS528", include_str!("../../docs/findings/FS528.md")),
     ("FS601", include_str!("../../docs/findings/FS601.md")),
     ("FS602", include_str!("../../docs/findings/FS602.md")),
     ("FS603", include_str!("../../docs/findings/FS603.md")),

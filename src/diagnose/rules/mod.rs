@@ -119,6 +119,7 @@ rules! {
         work_status_trimmed,
         differences_reported,
         removed_content_remains,
+        member_api_unavailable,
     }
     life {
         run_not_started,
