@@ -140,6 +140,8 @@ const WALK: &[Permission] = &[
     useful(List, PolicySnapshot),
     useful(List, MemberCluster),
     useful(List, Work),
+    useful(List, ClusterOverrideSnapshot),
+    useful(List, OverrideSnapshot),
 ];
 
 /// What following a run takes. The name is looked for first, and then the run is watched whether it

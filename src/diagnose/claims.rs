@@ -51,6 +51,7 @@ pub(super) fn of_manifest(manifest: &ManifestTrouble<'_>) -> Option<&'static str
         },
         // Where nothing is applied, nothing was refused: the report of differences failed.
         _ if manifest.condition.kind == reasons::DIFF_REPORTED => "FS514",
+        P::ApiServerUnavailable { .. } => "FS528",
         P::DriftDetectionFailed { .. }
         | P::ImmutableField { .. }
         | P::QuotaExceeded { .. }
@@ -62,7 +63,6 @@ pub(super) fn of_manifest(manifest: &ManifestTrouble<'_>) -> Option<&'static str
         | P::ObjectModified
         | P::Invalid { .. }
         | P::TooLarge
-        | P::ApiServerUnavailable { .. }
         | P::LookupFailed { .. }
         | P::OwnerMissing => "FS502",
     })

@@ -3,7 +3,7 @@
 use super::case::Case;
 use super::looks;
 use super::report::NotChecked;
-use crate::inventory::source::NOT_COLLECTED;
+use crate::inventory::source::{NOT_COLLECTED, NOT_SERVED};
 use crate::kubefleet::{Concept, Kind};
 use crate::rollout::Health;
 
@@ -16,6 +16,14 @@ pub(super) fn not_checked(case: &Case<'_>) -> Vec<NotChecked> {
         // Objects that a person put into a file are taken as the ones that matter; what is missing
         // among them is said cluster by cluster below.
         if seen && why == NOT_COLLECTED {
+            continue;
+        }
+        // Most hubs and bundles have no overrides, and most diagnoses do not need them.
+        let adds = matches!(
+            kind.concept(),
+            Concept::ClusterOverrideSnapshot | Concept::OverrideSnapshot
+        );
+        if adds && (why == NOT_COLLECTED || why == NOT_SERVED) {
             continue;
         }
         let why = if kind.concept() == Concept::UpdateRun && case.run().is_some() {

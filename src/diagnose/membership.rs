@@ -116,6 +116,38 @@ pub(super) fn compare<'i>(
     })
 }
 
+/// What changed in the order of a stage that has the same clusters: `den-3 (order=5) now precedes
+/// atl-2 (order=7)`. Clusters with the same number go by name.
+pub(super) fn reordering(
+    inventory: &Inventory,
+    status: &StageStatus,
+    stage: &Stage,
+) -> Option<String> {
+    let now = stage_now(inventory, stage)?;
+    let recorded = status.clusters.iter().map(|cluster| cluster.name.as_str());
+    let (moved, passed) = now
+        .iter()
+        .copied()
+        .zip(recorded)
+        .find(|(now, was)| now != was)?;
+    let key = stage.sorting_label.as_str();
+    let number = |name: &str| {
+        let member = inventory.member(name)?;
+        (!key.is_empty()).then(|| sorting_number(member, key))?
+    };
+    let with = |name: &str| match number(name) {
+        Some(number) => format!("{name} ({key}={number})"),
+        None => name.to_owned(),
+    };
+    let tie = number(moved).is_some_and(|order| number(passed) == Some(order));
+    let tie = if tie { ", by name" } else { "" };
+    Some(format!(
+        "{} now precedes {}{tie}",
+        with(moved),
+        with(passed)
+    ))
+}
+
 /// The stage of a run by its position, with what the run recorded of the strategy.
 pub(super) fn stage_at(run: &UpdateRun, index: u64) -> Option<(&StageStatus, Option<&Stage>)> {
     let at = usize::try_from(index).ok()?;

@@ -4,9 +4,11 @@ use std::ops::Deref;
 
 use super::case::Case;
 use super::report::Finding;
+use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::selector::LabelSelector;
 use crate::kubefleet::strategy::Stage;
 use crate::kubefleet::{Concept, ObjectRef};
+use crate::rollout::near::near_miss;
 use crate::rollout::placing;
 
 /// The clusters of the run's placement in the stages of its strategy.
@@ -74,8 +76,40 @@ impl<'i> Placing<'i> {
     }
 }
 
+/// How many near misses a sentence tells.
+const NEAR: usize = 2;
+
+/// What nearly puts clusters into stages, in the end of a sentence: `; member3 has
+/// environment=stagging, and stage staging selects environment=staging`.
+pub(super) fn near_misses<'s>(
+    members: impl IntoIterator<Item = &'s MemberCluster>,
+    stages: &[&Stage],
+) -> String {
+    let mut said = String::new();
+    let mut found = 0;
+    for member in members {
+        let near = stages.iter().find_map(|stage| {
+            let near = near_miss(stage.selector.as_deref()?, &member.meta.labels)?;
+            Some((stage, near))
+        });
+        let Some((stage, near)) = near else { continue };
+        found += 1;
+        if found > NEAR {
+            continue;
+        }
+        said = format!(
+            "{said}; {} has {}, and stage {} selects {}",
+            member.meta.name, near.has, stage.name, near.wanted
+        );
+    }
+    if found > NEAR {
+        said = format!("{said}; {} more are as near", found - NEAR);
+    }
+    said
+}
+
 /// The selector of a stage in a sentence, as kubectl writes it.
-pub(super) fn selector_of(stage: &Stage) -> String {
+pub fn selector_of(stage: &Stage) -> String {
     stage
         .selector
         .as_deref()

@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::choose::run_for_placement;
 use super::source::{Answer, Outcome, Query, Source};
 use crate::kubefleet::binding::Binding;
-use crate::kubefleet::messages::{BindingProblem, parse_binding_problem};
+use crate::kubefleet::messages::{BindingProblem, Cause, parse_binding_problem, parse_failure};
 use crate::kubefleet::object::{Body, Object};
 use crate::kubefleet::placement::Placement;
 use crate::kubefleet::run::{TaskStatus, UpdateRun};
-use crate::kubefleet::{Concept, Conditions, Kind, ObjectRef, Scope, names, reasons};
+use crate::kubefleet::{Concept, Condition, Conditions, Kind, ObjectRef, Scope, names, reasons};
 
 /// The conditions of a binding that stop a cluster when they are `False`.
 pub const BLOCKING: [&str; 5] = [
@@ -27,6 +27,7 @@ pub struct Walk {
     pub(super) target: ObjectRef,
     pub(super) known: BTreeMap<Query, Answer>,
     depth: Depth,
+    free: bool,
 }
 
 /// How far a walk goes.
@@ -45,6 +46,7 @@ impl Walk {
             target,
             known: BTreeMap::new(),
             depth: Depth::Reasons,
+            free: false,
         }
     }
 
@@ -81,6 +83,7 @@ impl Walk {
 
     /// Walks a source that answers at once.
     pub fn drive(&mut self, source: &mut dyn Source) {
+        self.free = source.is_free();
         loop {
             let round = self.next_round();
             if round.is_empty() {
@@ -186,6 +189,12 @@ impl Walk {
                 needs.push(Query::all(scope.kind(Concept::Strategy), namespace));
             }
             needs.push(strategy);
+        }
+        if self.free || self.overrides_matter(run) {
+            let latest =
+                |kind, namespace| Query::labelled(kind, namespace, names::IS_LATEST, "true");
+            needs.push(latest(Kind::ClusterResourceOverrideSnapshot, ""));
+            needs.push(latest(Kind::ResourceOverrideSnapshot, namespace));
         }
         let placement_query = Query::named(scope.kind(Concept::Placement), namespace, &placement);
         if self.is_known_absent(&placement_query) {
@@ -295,6 +304,26 @@ impl Walk {
             .filter(|task| task.is_approval() && !task.approval_request.is_empty() && is_open(task))
             .map(|task| Query::named(kind, scope.namespace(), &task.approval_request))
             .collect()
+    }
+
+    /// Whether overrides explain something: one could not be used when the run was initialized, or
+    /// on a cluster since.
+    fn overrides_matter(&self, run: Option<&UpdateRun>) -> bool {
+        let refused = |condition: &Condition| {
+            let failure = parse_failure(&condition.message);
+            failure.causes.iter().any(|cause| {
+                matches!(
+                    cause,
+                    Cause::OverridePolicyNil | Cause::OverrideSelectorInvalid { .. }
+                )
+            })
+        };
+        let initialized = run.and_then(|run| run.status.conditions.condition(reasons::INITIALIZED));
+        initialized.is_some_and(|it| it.is_false() && refused(it))
+            || self.troubled_bindings(run).iter().any(|binding| {
+                let overridden = binding.status.conditions.condition(reasons::OVERRIDDEN);
+                overridden.is_some_and(Condition::is_false)
+            })
     }
 
     /// Bindings whose Works may explain something: those with a condition that is not fulfilled,

@@ -112,6 +112,28 @@ kinds! {
 }
 
 impl Kind {
+    /// The kind of override from which snapshots of this kind are made; the kind itself for others.
+    pub const fn origin_kind(self) -> &'static str {
+        match self {
+            Self::ClusterResourceOverrideSnapshot => "ClusterResourceOverride",
+            Self::ResourceOverrideSnapshot => "ResourceOverride",
+            _ => self.name(),
+        }
+    }
+
+    /// The same as kubectl takes it.
+    pub const fn origin(self) -> &'static str {
+        match self {
+            Self::ClusterResourceOverrideSnapshot => {
+                "clusterresourceoverrides.placement.kubernetes-fleet.io"
+            }
+            Self::ResourceOverrideSnapshot => "resourceoverrides.placement.kubernetes-fleet.io",
+            _ => self.plural(),
+        }
+    }
+}
+
+impl Kind {
     /// The kind of that name, in one of KubeFleet's groups.
     pub fn find(group: &str, name: &str) -> Option<Self> {
         Self::ALL

@@ -16,6 +16,8 @@ pub const IS_LATEST: &str = "kubernetes-fleet.io/is-latest-snapshot";
 pub const RESOURCE_INDEX: &str = "kubernetes-fleet.io/resource-index";
 /// Label of policy snapshots: the index.
 pub const POLICY_INDEX: &str = "kubernetes-fleet.io/policy-index";
+/// Label of override snapshots: the override.
+pub const OVERRIDE: &str = "kubernetes-fleet.io/parent-resource-override";
 /// Label of approval requests: the run.
 pub const TARGET_RUN: &str = "kubernetes-fleet.io/targetUpdateRun";
 /// The same label up to KubeFleet 0.1.2.
@@ -86,4 +88,12 @@ pub fn master_snapshot(placement: &str, index: &str) -> String {
 pub fn snapshot_index(master: &str) -> Option<&str> {
     let (_, index) = master.strip_suffix("-snapshot")?.rsplit_once('-')?;
     (!index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit())).then_some(index)
+}
+
+/// The override in the name of its snapshot, `OVERRIDE-INDEX`.
+pub fn override_of(snapshot: &str) -> &str {
+    match snapshot.rsplit_once('-') {
+        Some((name, index)) if index.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => snapshot,
+    }
 }

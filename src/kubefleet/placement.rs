@@ -1,6 +1,7 @@
 //! ClusterResourcePlacement and ResourcePlacement.
 
 use super::apply::ApplyStrategy;
+use super::binding::FailedPlacement;
 use super::kind::Concept;
 use super::meta::{Condition, ObjectMeta};
 use super::scope::{ObjectRef, Scope};
@@ -59,13 +60,27 @@ model! {
         pub apply: Option<Box<ApplyStrategy>> = "applyStrategy",
     }
 
-    /// `status` of a placement. Its `placementStatuses` are left out: bindings say the same, also
-    /// for fleets whose placement status is too large for the API server.
+    /// `status` of a placement.
     pub struct PlacementStatus {
         /// `ClusterResourcePlacementScheduled` and so on.
         pub conditions: Vec<Condition> = "conditions",
         /// The snapshot index that all clusters are on, when there is one.
         pub observed_index: String = "observedResourceIndex",
+        /// What the bindings say, cluster by cluster, as the placement's controller last copied it.
+        /// For fleets whose status is too large for the API server the bindings alone say it.
+        pub clusters: Vec<ClusterPlacement> = "placementStatuses",
+    }
+
+    /// `status.placementStatuses[]`.
+    pub struct ClusterPlacement {
+        /// The member cluster.
+        pub cluster: String = "clusterName",
+        /// The index of the snapshot that it is to have.
+        pub observed_index: String = "observedResourceIndex",
+        /// RolloutStarted, Overridden, WorkSynchronized, Applied, Available and so on.
+        pub conditions: Vec<Condition> = "conditions",
+        /// The objects that fail there.
+        pub failed: Vec<FailedPlacement> = "failedPlacements",
     }
 }
 

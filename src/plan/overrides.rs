@@ -4,14 +4,16 @@ use std::collections::BTreeMap;
 
 use super::draft::Draft;
 use super::stages::Computed;
-use super::{Refusal, RefusalKind};
+use super::{Refusal, RefusalKind, Warning, WarningKind};
 use crate::diagnose::finding::enumerate;
+use crate::diagnose::report::Subject;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::names;
 use crate::kubefleet::overrides::OverrideSnapshot;
-use crate::kubefleet::placement::ResourceSelector;
 use crate::kubefleet::snapshot::ManifestIdentity;
+use crate::rollout::overrides::{Idle, applies, idle, is_lost, matches, origin, selected};
 use crate::rollout::versions::{Version, versions};
+use crate::words::Command;
 
 /// Says which overrides stop the run. Only those count that select an object of the snapshot
 /// itself: what is wrapped in envelopes is not read.
@@ -39,7 +41,11 @@ pub(super) fn check(draft: &mut Draft<'_>, computed: &Computed, index: Option<&s
         .flat_map(|stage| &stage.clusters)
         .filter_map(|cluster| inventory.member(&cluster.name))
         .collect();
+    let complete = version.is_complete().then_some(resources.as_slice());
+    let placed: usize = computed.stages.iter().map(|it| it.clusters.len()).sum();
+    let seen = (placed == clusters.len()).then_some(clusters.as_slice());
     for snapshot in inventory.overrides.iter() {
+        without_effect(draft, snapshot, complete, seen);
         if !snapshot.is_latest() || !applies(snapshot, &draft.placement().name, &resources) {
             continue;
         }
@@ -101,82 +107,67 @@ fn parts(draft: &mut Draft<'_>, version: &Version<'_>) {
     ));
 }
 
-/// Whether an override is for the placement and selects one of the objects.
-fn applies(snapshot: &OverrideSnapshot, placement: &str, resources: &[&ManifestIdentity]) -> bool {
-    let spec = &snapshot.spec.content;
-    let namespace = snapshot.meta.namespace.as_str();
-    if let Some(only) = &spec.placement
-        && (only.name != placement || only.scope == "Namespaced")
-    {
-        return false;
-    }
-    let selected = |selector: &ResourceSelector, resource: &ManifestIdentity| {
-        let itself = || {
-            let (group, version) = resource
-                .api_version
-                .split_once('/')
-                .unwrap_or(("", &resource.api_version));
-            (
-                group,
-                version,
-                resource.kind.as_str(),
-                resource.meta.name.as_str(),
+/// Warns of an override that was written for the placement and changes nothing there.
+fn without_effect(
+    draft: &mut Draft<'_>,
+    snapshot: &OverrideSnapshot,
+    resources: Option<&[&ManifestIdentity]>,
+    clusters: Option<&[&MemberCluster]>,
+) {
+    let object = snapshot.object();
+    let placement = draft.placement();
+    let subject = Subject::new(
+        object.kind.origin_kind(),
+        &object.namespace,
+        origin(snapshot),
+    );
+    let warning = |kind, message: String| {
+        let get = Command::kubectl("get")
+            .arg(object.kind.origin())
+            .arg(origin(snapshot))
+            .namespace(&object.namespace)
+            .flag("-o", "yaml");
+        Warning::new(kind, subject.clone(), message)
+            .evidence(
+                &object,
+                "spec.overrideSpec.placement.name",
+                placement.name.clone(),
             )
-        };
-        let there = resource.meta.namespace.as_str();
-        let candidate = match (namespace.is_empty(), there.is_empty()) {
-            // A cluster override takes whole namespaces, and objects without one.
-            (true, false) => ("", "v1", "Namespace", there),
-            (true, true) => itself(),
-            (false, _) if there == namespace => itself(),
-            (false, _) => return false,
-        };
-        candidate
-            == (
-                selector.group.as_str(),
-                selector.version.as_str(),
-                selector.kind.as_str(),
-                selector.name.as_str(),
-            )
+            .look("See the override.", Some(get))
     };
-    let selectors = if namespace.is_empty() {
-        &spec.cluster_selectors
+    let warning = if snapshot.is_latest() && is_lost(snapshot, placement) {
+        let message = format!(
+            "Update runs do not apply {subject}: they do not find an override whose placement \
+             reference has `scope: Namespaced`."
+        );
+        warning(WarningKind::OverrideNeverApplied, message)
+            .evidence(&object, "spec.overrideSpec.placement.scope", "Namespaced")
+            .fix(
+                "Delete the override and create it again without `spec.placement`, which cannot be \
+                 changed. It then applies to every placement that has the objects that it selects.",
+                None,
+            )
     } else {
-        &spec.selectors
-    };
-    selectors.iter().any(|selector| {
-        resources
-            .iter()
-            .any(|resource| selected(selector, resource))
-    })
-}
-
-/// Whether a cluster is meant, or why the controller cannot tell.
-/// Source: utils/overrider/overrider.go:isClusterMatched, IsClusterMatched.
-fn matches(snapshot: &OverrideSnapshot, member: &MemberCluster) -> Result<bool, String> {
-    let Some(policy) = &snapshot.spec.content.policy else {
-        return Err("has no policy".to_owned());
-    };
-    for rule in &policy.rules {
-        let Some(selector) = &rule.clusters else {
-            continue;
-        };
-        if selector.terms.is_empty() {
-            return Ok(true);
-        }
-        for term in &selector.terms {
-            let Some(labels) = &term.labels else {
-                continue;
-            };
-            if let Some(problem) = labels.problem() {
-                return Err(format!(
-                    "has a clusterSelector that is not valid: {problem}"
-                ));
+        match idle(snapshot, placement, resources, clusters) {
+            None => return,
+            Some(Idle::NoObject(near)) => {
+                let near =
+                    near.map_or_else(String::new, |near| format!(" The content has {near}."));
+                let message = format!(
+                    "{subject} is written for {} and selects none of its objects: it looks for {}.{near}",
+                    placement.name,
+                    enumerate(selected(snapshot))
+                );
+                warning(WarningKind::OverrideMatchesNothing, message)
             }
-            if labels.matches(&member.meta.labels) == Some(true) {
-                return Ok(true);
+            Some(Idle::NoCluster) => {
+                let message = format!(
+                    "{subject} is written for {} and its rules match none of its clusters.",
+                    placement.name
+                );
+                warning(WarningKind::OverrideMatchesNothing, message)
             }
         }
-    }
-    Ok(false)
+    };
+    draft.warnings.push(warning);
 }

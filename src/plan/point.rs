@@ -151,6 +151,10 @@ kinds! {
         SnapshotIncomplete = "snapshot-incomplete", "FS117";
         /// The next new snapshot deletes the one that is to be rolled out.
         SnapshotAboutToBePruned = "snapshot-about-to-be-pruned", "FS704";
+        /// An override names the placement in a way that no run finds.
+        OverrideNeverApplied = "override-never-applied", "FS707";
+        /// An override that was written for the placement changes nothing there.
+        OverrideMatchesNothing = "override-matches-nothing", "FS708";
         /// A stage has no clusters.
         StageEmpty = "stage-empty", "FS611";
         /// Several stages have one name, and share their approval requests.

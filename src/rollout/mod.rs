@@ -8,6 +8,8 @@ mod cluster;
 pub mod content;
 pub mod history;
 pub mod life;
+pub mod near;
+pub mod overrides;
 pub mod placing;
 mod progress;
 pub mod rollback;

@@ -8,6 +8,7 @@ use crate::kubefleet::messages::{
     BindingProblem, ManifestProblem, WorkProblem, parse_binding_problem, parse_manifest_problem,
     parse_work_problem,
 };
+use crate::kubefleet::work::Work;
 use crate::kubefleet::{Condition, ObjectRef, reasons};
 
 /// The first condition of a binding that is `False`, understood.
@@ -76,9 +77,7 @@ pub fn binding_trouble<'i>(inventory: &'i Inventory, binding: &'i Binding) -> Op
         _ => {
             work = parse_work_problem(&condition.message);
             manifests = from_binding(binding);
-            if manifests.is_empty() || manifests.len() >= FAILED_LIMIT {
-                add_from_works(inventory, binding, &mut manifests);
-            }
+            add_from_works(inventory, binding, &mut manifests);
         }
     }
     Some(Trouble {
@@ -133,7 +132,12 @@ fn add_from_works<'i>(
         .iter()
         .map(|manifest| (manifest.kind, manifest.namespace, manifest.name))
         .collect();
+    let listed = (1..FAILED_LIMIT).contains(&manifests.len());
     for work in inventory.works_of(binding) {
+        // Beside a list that is whole, only what is newer adds to it.
+        if listed && !fails_now(work) {
+            continue;
+        }
         for (at, status) in work.status.manifests.iter().enumerate() {
             let Some(condition) = failed_condition(&status.conditions) else {
                 continue;
@@ -156,6 +160,17 @@ fn add_from_works<'i>(
             });
         }
     }
+}
+
+/// Whether a Work's own condition says that an object of it fails, as it is now.
+fn fails_now(work: &Work) -> bool {
+    let conditions = work.status.conditions.iter();
+    let mut failed = conditions.filter(|condition| {
+        condition.is_false()
+            && [reasons::APPLIED, reasons::AVAILABLE, reasons::DIFF_REPORTED]
+                .contains(&condition.kind.as_str())
+    });
+    failed.any(|condition| condition.observes(work.meta.generation))
 }
 
 fn failed_condition(conditions: &[Condition]) -> Option<&Condition> {

@@ -397,3 +397,65 @@ fn names_that_are_nearly_right_are_offered() {
         0
     );
 }
+
+const OVERRIDE: &str = "---\napiVersion: placement.kubernetes-fleet.io/v1beta1\n\
+    kind: ClusterResourceOverrideSnapshot\nmetadata:\n  name: fast-0\n  labels:\n    \
+    kubernetes-fleet.io/is-latest-snapshot: 'true'\nspec:\n  overrideSpec:\n    \
+    placement: {name: web}\n    clusterResourceSelectors:\n    \
+    - {group: '', version: v1, kind: Namespace, name: web}\n    \
+    policy:\n      overrideRules:\n      - clusterSelector:\n          clusterSelectorTerms:\n          \
+    - labelSelector: {matchExpressions: [{key: tier, operator: In, values: [prod]}]}\n";
+
+#[test]
+fn an_override_for_the_placement_that_changes_nothing_is_warned_of() {
+    let with = |edits: &[(&str, &str)]| {
+        let text = edits.iter().fold(OVERRIDE.to_owned(), |text, (from, to)| {
+            assert!(text.contains(from), "{from}");
+            text.replace(from, to)
+        });
+        warnings(&[], &format!("{}{text}", edited(&[])))
+    };
+    assert_eq!(with(&[]), [""; 0]);
+    let idle = ["override-matches-nothing"];
+    assert_eq!(
+        with(&[("name: web}\n    policy", "name: wep}\n    policy")]),
+        idle
+    );
+    assert_eq!(
+        with(&[(
+            "version: v1, kind: Namespace",
+            "version: v2, kind: Namespace"
+        )]),
+        idle
+    );
+    assert_eq!(with(&[("values: [prod]", "values: [nowhere]")]), idle);
+    // For every placement, for another one, and not in force.
+    let other = ("name: web}\n    policy", "name: wep}\n    policy");
+    assert_eq!(
+        with(&[other, ("    placement: {name: web}\n", "")]),
+        [""; 0]
+    );
+    assert_eq!(
+        with(&[other, ("placement: {name: web}", "placement: {name: api}")]),
+        [""; 0]
+    );
+    assert_eq!(with(&[other, ("'true'", "'false'")]), [""; 0]);
+}
+
+#[test]
+fn an_override_that_no_run_finds_is_warned_of() {
+    let of = |fixture: &str| {
+        let path = format!(
+            "{}/tests/findings/FS707/{fixture}.yaml",
+            env!("CARGO_MANIFEST_DIR")
+        );
+        let of = ["--placement", "web-app-placement", "-n", "my-app-namespace"];
+        let args = of
+            .into_iter()
+            .chain(["--strategy", "web-app-strategy", "-f", &path]);
+        let args: Vec<_> = args.collect();
+        kinds(&plan(&args, "").1, "warnings")
+    };
+    assert!(of("fires-succeeded").contains(&"override-never-applied".to_owned()));
+    assert_eq!(of("quiet-other-placement"), [""; 0]);
+}

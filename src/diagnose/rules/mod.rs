@@ -119,6 +119,7 @@ rules! {
         work_status_trimmed,
         differences_reported,
         removed_content_remains,
+        member_api_unavailable,
         earlier_work_remains,
     }
     life {
@@ -142,6 +143,8 @@ rules! {
         snapshot_about_to_be_pruned,
         other_run_active,
         done_cluster_overtaken,
+        override_never_applied,
+        override_matches_nothing,
     }
     placements {
         placement_awaits_run,

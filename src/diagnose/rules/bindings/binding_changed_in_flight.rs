@@ -193,10 +193,15 @@ fn differences(case: &Case<'_>, binding: &Binding, cluster: &str) -> Vec<Differe
     if !started
         .is_some_and(|started| started.is_true() && started.observes(binding.meta.generation))
     {
+        let generation = binding.meta.generation.unwrap_or(0);
+        let covered = started.and_then(|started| started.observed_generation);
         add(
-            "its spec was changed after the run wrote it, for RolloutStarted does not speak of its \
-             generation"
-                .to_owned(),
+            match covered {
+                Some(covered) if covered != generation => format!(
+                    "RolloutStarted covers generation {covered}, the binding is at {generation}"
+                ),
+                _ => "RolloutStarted is not True at its generation".to_owned(),
+            },
             "metadata.generation",
             Value::Read(binding.meta.generation.shown()),
         );

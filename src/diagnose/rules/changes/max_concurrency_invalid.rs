@@ -42,9 +42,13 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     let message = if wrong.is_empty() {
         format!("The maxConcurrency of a stage is neither a number nor a percentage: {detail}.")
     } else {
+        let values = wrong
+            .iter()
+            .map(|(_, spec)| format!("`{}`", spec.max_concurrency));
         format!(
             "The maxConcurrency that the run recorded for stage {stages} is neither a number nor a \
-             percentage."
+             percentage: {}.",
+            enumerate(values)
         )
     };
     let mut finding = failing::finding(case, rule, &run, message);

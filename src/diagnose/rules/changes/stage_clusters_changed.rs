@@ -6,6 +6,7 @@ use crate::diagnose::case::Case;
 use crate::diagnose::failing;
 use crate::diagnose::finding::{count, enumerate};
 use crate::diagnose::membership::{self, StageDifference, compare, recorded_stage};
+use crate::diagnose::placing::{Placing, near_misses};
 use crate::diagnose::report::{Finding, Severity, Subject};
 use crate::diagnose::rules::Rule;
 use crate::diagnose::steps;
@@ -14,6 +15,7 @@ use crate::kubefleet::messages::Cause;
 use crate::kubefleet::run::{StageStatus, UpdateRun};
 use crate::kubefleet::strategy::Stage;
 use crate::kubefleet::{Concept, Kind};
+use crate::rollout::placing::deciding_policy;
 
 /// The stages are computed again at every look, from the recorded strategy and the members as they
 /// are, and must come out the same. Source: updaterun/validation.go:validateUpdateStagesStatus.
@@ -31,7 +33,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         return Vec::new();
     };
     if failing::live_run(case).is_some() {
-        return early(case, rule, run).into_iter().collect();
+        let found = early(case, rule, run).or_else(|| unplaceable(case, rule, run));
+        return found.into_iter().collect();
     }
     case.causes()
         .filter_map(|cause| match cause {
@@ -92,10 +95,10 @@ fn early(case: &Case<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding> {
     let had = status.clusters.len();
     let has = (had + difference.came.len()).saturating_sub(difference.left.len());
     let text = if difference.reordered {
-        let now = spec.and_then(|spec| membership::stage_now(case.inventory, spec));
+        let order = spec.and_then(|spec| membership::reordering(case.inventory, status, spec));
         format!(
-            "has its clusters in another order now than when the run began ({})",
-            enumerate(now.unwrap_or_default())
+            "was reordered after the run began: {}",
+            order.unwrap_or_else(|| "its clusters are the same".to_owned())
         )
     } else if had == has {
         format!(
@@ -122,6 +125,73 @@ fn early(case: &Case<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding> {
         .stage(status.name.as_str());
     let finding = recorded(finding, run, index, status, spec);
     let finding = members(case, finding, &clusters).fix(
+        "If the change was a mistake, take it back before the controller looks again.",
+        None,
+    );
+    Some(failing::new_run(
+        case,
+        finding,
+        "Make a new run: it computes its stages from the clusters as they are now, and this one \
+         cannot adopt the change.",
+    ))
+}
+
+/// Clusters for which the stages cannot be computed any more, while those of each stage are the
+/// recorded ones: one that came is in no stage, or one is in several.
+/// Source: updaterun/initialization.go:computeRunStageStatus.
+fn unplaceable(case: &Case<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding> {
+    let placement = case.inventory.placement.present()?;
+    // While the policy is another one, that is what ends the run.
+    let policy = deciding_policy(case.inventory)?.index();
+    if placement.meta.is_deleting() || policy != Some(run.status.policy_index.as_str()) {
+        return None;
+    }
+    run.status.strategy.as_deref()?;
+    let placing = Placing::recorded(case).filter(|placing| placing.complete)?;
+    let nowhere: Vec<_> = placing
+        .nowhere()
+        .filter(|placed| placed.member.is_some_and(|member| !member.is_leaving()))
+        .collect();
+    let twice: Vec<_> = placing.twice().collect();
+    let (text, names): (String, Vec<&str>) = if nowhere.is_empty() {
+        let (first, stages) = twice.first()?;
+        let stages = stages.iter().map(|stage| stage.name.as_str());
+        let names = twice.iter().map(|(placed, _)| placed.name).collect();
+        (
+            format!("{} is in the stages {} now", first.name, enumerate(stages)),
+            names,
+        )
+    } else {
+        let names: Vec<_> = nowhere.iter().map(|placed| placed.name).collect();
+        let new = names
+            .iter()
+            .all(|name| recorded_stage(case, name).is_none());
+        let (came, them) = match (new, names.as_slice()) {
+            (true, [_]) => ("was picked after the run began, and", "it"),
+            (true, _) => ("were picked after the run began, and", "them"),
+            (false, [_]) => ("is in the placement, and", "it"),
+            (false, _) => ("are in the placement, and", "them"),
+        };
+        let stages: Vec<_> = placing.strategy.stages.iter().collect();
+        let members = nowhere.iter().filter_map(|placed| placed.member);
+        let near = near_misses(members, &stages);
+        (
+            format!(
+                "{} {came} no stage of the run selects {them}{near}",
+                enumerate(&names)
+            ),
+            names,
+        )
+    };
+    let clusters: BTreeSet<&str> = names.into_iter().collect();
+    let message = format!("{text}, {}.", failing::will_fail(case));
+    let finding = rule
+        .finding(subject(run, &clusters), message)
+        .severity(Severity::Warning)
+        .clusters(clusters.iter().copied());
+    let stages = placing.strategy.stages.iter();
+    let finding = placing.evidence(case, finding, clusters.iter().copied(), stages);
+    let finding = finding.fix(
         "If the change was a mistake, take it back before the controller looks again.",
         None,
     );
@@ -161,9 +231,11 @@ fn finding(
     {
         clusters.extend([new.as_str(), existing.as_str()]);
     }
-    let known = difference
-        .as_ref()
-        .map(|difference| describe(case, difference));
+    let order = at.and_then(|(status, spec)| membership::reordering(case.inventory, status, spec?));
+    let known = difference.as_ref().map(|difference| match &order {
+        Some(order) if difference.reordered => format!("; {order}"),
+        _ => describe(case, difference),
+    });
     let message = format!(
         "Stage {} {text}{}, which ends a run.",
         stage.map_or_else(

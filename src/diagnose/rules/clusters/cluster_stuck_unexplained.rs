@@ -8,9 +8,10 @@ use crate::diagnose::finding::enumerate;
 use crate::diagnose::report::{Finding, Severity, Subject, Verdict};
 use crate::diagnose::rules::Rule;
 use crate::diagnose::steps;
-use crate::kubefleet::binding::Binding;
+use crate::inventory::BLOCKING;
+use crate::kubefleet::binding::{Binding, describe_object};
 use crate::kubefleet::messages::parse_stuck;
-use crate::kubefleet::{Concept, reasons};
+use crate::kubefleet::{Concept, Conditions, reasons};
 use crate::rollout::{ClusterState, Health, Rollout};
 
 /// The rest of the stuck clusters, so that each has a finding: those of which no other rule of this
@@ -61,8 +62,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     format!("{} does not finish, and {why}.", enumerate(names.clone())),
                 )
                 .root()
-                .clusters(names);
+                .clusters(names.clone());
             finding.stage = stage.map(str::to_owned);
+            if on.iter().all(|(_, binding)| binding.is_none()) {
+                finding = second_hand(case, names, finding);
+            }
             for binding in on.iter().filter_map(|(_, binding)| *binding) {
                 finding = conditions(binding, finding);
             }
@@ -116,6 +120,69 @@ fn stuck(case: &Case<'_>) -> Vec<(String, Option<String>)> {
         }
     }
     stuck
+}
+
+/// What the placement's own status says of clusters whose bindings could not be read: its
+/// controller copies it from them. Source: placement/placement_status.go.
+fn second_hand<'c>(
+    case: &Case<'_>,
+    clusters: impl Iterator<Item = &'c str>,
+    mut finding: Finding,
+) -> Finding {
+    const SHOWN: usize = 3;
+    let (Some(placement), Some(run)) = (case.inventory.placement.present(), case.run()) else {
+        return finding;
+    };
+    if case.inventory.bindings.is_complete() {
+        return finding;
+    }
+    let object = placement.object();
+    let index = &run.status.snapshot_index;
+    let mut said = Vec::new();
+    for cluster in clusters {
+        let entry = placement.status.clusters.iter().find(|entry| {
+            // What was copied before the run came to the cluster is about other content.
+            entry.cluster == cluster
+                && (entry.observed_index.is_empty() || entry.observed_index == *index)
+        });
+        let Some(entry) = entry else { continue };
+        let base = format!("status.placementStatuses[clusterName={cluster}]");
+        let failed = BLOCKING.iter().find_map(|kind| {
+            let condition = entry.conditions.condition(kind)?;
+            condition.is_false().then_some(condition)
+        });
+        let Some(failed) = failed else { continue };
+        if said.len() < SHOWN {
+            finding = finding.condition(&object, &base, failed);
+        }
+        let objects: Vec<_> = entry
+            .failed
+            .iter()
+            .map(|it| describe_object(&it.kind, &it.namespace, &it.name))
+            .collect();
+        for (at, failed) in entry.failed.iter().enumerate().take(SHOWN) {
+            let path = format!("{base}.failedPlacements[{at}].condition.message");
+            finding = finding.evidence(&object, path, failed.condition.message.clone());
+        }
+        said.push(if objects.is_empty() {
+            format!("{cluster}: {}=False {}", failed.kind, failed.reason)
+        } else {
+            format!(
+                "{cluster}: {}=False {} for {}",
+                failed.kind,
+                failed.reason,
+                enumerate(objects)
+            )
+        });
+    }
+    if !said.is_empty() {
+        finding.message = format!(
+            "{} The status of {object}, which is a copy of its bindings and may be older, says of {}.",
+            finding.message,
+            enumerate(said)
+        );
+    }
+    finding
 }
 
 /// What exactly is not known.

@@ -84,7 +84,6 @@ fn why(problem: &ManifestProblem) -> String {
         } => format!("the API server there finds the field {field} invalid"),
         P::Invalid { .. } => "the API server there finds it invalid".to_owned(),
         P::TooLarge => "it is too large to be stored".to_owned(),
-        P::ApiServerUnavailable { .. } => "the API server there did not answer".to_owned(),
         P::LookupFailed { .. } => "the object could not be read there".to_owned(),
         P::DriftDetectionFailed { .. } => {
             "it could not be compared with the object there".to_owned()
@@ -192,7 +191,7 @@ fn remedies(
                  new run."
             )),
         ),
-        P::ApiServerUnavailable { .. } | P::LookupFailed { .. } => (
+        P::LookupFailed { .. } => (
             Some(format!(
                 "Look at the API server of {clusters}, and at the log of the member agent there."
             )),

@@ -10,6 +10,7 @@ use crate::diagnose::troubled::Troubled;
 use crate::kubefleet::Concept;
 use crate::kubefleet::binding::describe_object;
 use crate::kubefleet::messages::{BindingProblem, OverrideKind};
+use crate::rollout::overrides::successor;
 
 /// `OverriddenFailed`. The run pins override snapshots by name when it is initialized, so a mended
 /// override reaches the clusters only with a new run.
@@ -18,7 +19,11 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
     code: "FS509",
     name: "override-not-applicable",
     severity: Severity::Error,
-    reads: &[Concept::Binding],
+    reads: &[
+        Concept::Binding,
+        Concept::ClusterOverrideSnapshot,
+        Concept::OverrideSnapshot,
+    ],
     caused_by: &[],
     check,
 };
@@ -73,6 +78,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             _ => format!("{which} could not be applied to the content for {clusters}."),
         };
         finding = pinned(first, finding);
+        finding = changed_since(case, first, finding);
         remedies(case, problem, named, finding)
     })
 }
@@ -139,6 +145,42 @@ fn pinned(troubled: &Troubled<'_>, mut finding: Finding) -> Finding {
     }
     if !spec.overrides.is_empty() {
         finding = finding.evidence(&binding, "spec.resourceOverrideSnapshots", &spec.overrides);
+    }
+    finding
+}
+
+/// The overrides of the binding that were changed after the run had recorded their snapshots, with
+/// the snapshots that a new run takes.
+fn changed_since(case: &Case<'_>, troubled: &Troubled<'_>, mut finding: Finding) -> Finding {
+    let spec = &troubled.binding.spec;
+    let latest = &case.inventory.overrides.items;
+    let cluster = spec
+        .cluster_overrides
+        .iter()
+        .map(|name| ("", name.as_str()));
+    let namespaced = spec.overrides.iter();
+    let namespaced = namespaced.map(|it| (it.namespace.as_str(), it.name.as_str()));
+    let at_fault = finding.subject.clone();
+    let newer: Vec<_> = cluster
+        .chain(namespaced)
+        .filter(|(_, kept)| !names_override(&at_fault) || at_fault.name == *kept)
+        .filter_map(|(namespace, kept)| Some((kept, successor(latest, namespace, kept)?)))
+        .collect();
+    for (kept, snapshot) in newer {
+        let object = snapshot.object();
+        finding.message = format!(
+            "{} The override was changed after that: its snapshot is now {}, and {} keeps {kept}.",
+            finding.message,
+            snapshot.meta.name,
+            case.run_object().name,
+        );
+        if let Some(created) = snapshot.meta.created {
+            finding = finding.evidence(&object, "metadata.creationTimestamp", created.to_string());
+        }
+        finding = finding.look(
+            "See what was changed: compare both snapshots.",
+            Some(object.kubectl("get").arg(kept).flag("-o", "yaml")),
+        );
     }
     finding
 }

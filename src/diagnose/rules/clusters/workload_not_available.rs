@@ -2,12 +2,14 @@
 
 use crate::diagnose::case::Case;
 use crate::diagnose::claims;
+use crate::diagnose::finding::enumerate;
 use crate::diagnose::looks;
 use crate::diagnose::objects::per_object;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
 use crate::kubefleet::Concept;
 use crate::kubefleet::messages::ManifestProblem;
+use crate::words::Command;
 
 /// `ManifestNotAvailableYet` on anything but a Service, whose wait has another reason
 /// (FS523), and an availability that could not be tracked.
@@ -20,6 +22,11 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
     caused_by: &looks::OF_OBJECTS,
     check,
 };
+
+/// Whether objects of a kind become available through pods, which need a node.
+fn has_pods(kind: &str) -> bool {
+    matches!(kind, "Deployment" | "StatefulSet" | "DaemonSet")
+}
 
 fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(
@@ -44,7 +51,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 .on
                 .iter()
                 .filter_map(|troubled| troubled.member)
-                .filter(|member| member.nodes() == Some("0"))
+                .filter(|member| has_pods(affected.manifest.kind) && member.nodes() == Some("0"))
                 .collect();
             for member in without_nodes.iter().take(3) {
                 finding = finding.evidence(
@@ -54,12 +61,18 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 );
             }
             if let Some(member) = without_nodes.first() {
+                let names = without_nodes.iter().map(|member| member.meta.name.as_str());
+                let (names, report) = match without_nodes.as_slice() {
+                    [one] => (one.meta.name.clone(), "reports"),
+                    _ => (enumerate(names), "report"),
+                };
+                finding.message = format!(
+                    "{} {names} {report} no nodes: no pod starts there until a node is added.",
+                    finding.message
+                );
                 finding = finding.look(
-                    format!(
-                        "Look at the nodes of {}: its agent reports none, and pods need one.",
-                        member.meta.name
-                    ),
-                    None,
+                    "See whether nodes are there by now.",
+                    Some(Command::member(member.meta.name.as_str(), "get").arg("nodes")),
                 );
             }
             finding = finding.look(

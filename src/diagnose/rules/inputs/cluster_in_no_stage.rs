@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::diagnose::case::Case;
 use crate::diagnose::failing;
 use crate::diagnose::finding::{count, enumerate};
-use crate::diagnose::placing::{Placing, selector_of};
+use crate::diagnose::placing::{Placing, near_misses, selector_of};
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
 use crate::diagnose::steps;
@@ -60,7 +60,15 @@ fn nowhere(case: &Case<'_>, rule: &Rule, total: Option<u64>, shown: &[String]) -
     let fixed = Placing::now(case).filter(|placing| placing.is_sound());
     let tail = if fixed.is_some() {
         "; as things are now, every cluster is in one stage".to_owned()
-    } else if same || recorded.as_ref().is_none_or(|placing| !placing.complete) {
+    } else if same {
+        let placing = recorded.as_ref();
+        let members = placing.into_iter().flat_map(|placing| placing.nowhere());
+        let stages: Vec<_> = placing
+            .iter()
+            .flat_map(|placing| &placing.strategy.stages)
+            .collect();
+        near_misses(members.filter_map(|placed| placed.member), &stages)
+    } else if recorded.as_ref().is_none_or(|placing| !placing.complete) {
         String::new()
     } else {
         format!(

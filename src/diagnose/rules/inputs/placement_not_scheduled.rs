@@ -100,15 +100,28 @@ fn before_any_run(case: &Case<'_>, rule: &Rule) -> Option<Finding> {
 /// The lead, with the reasons of the clusters that were not picked.
 fn explained(lead: &str, policy: &PolicySnapshot) -> String {
     let groups = scheduling::not_picked(policy);
-    match (policy.wanted_clusters(), scheduling::explain(&groups)) {
-        (_, None) => format!("{lead}."),
-        (None, Some(reasons)) => format!("{lead} ({reasons})."),
-        (Some(wanted), Some(reasons)) => {
-            let picked = policy.status.decisions.iter().filter(|it| it.selected);
+    let behind = policy.status.conditions.condition(reasons::SCHEDULED);
+    let behind = behind
+        .filter(|scheduled| !scheduled.observes(policy.meta.generation))
+        .map(|scheduled| {
             format!(
-                "{lead}: {} of {wanted} clusters are picked now ({reasons}).",
-                picked.count()
+                "; the scheduler has covered generation {} of {}, which is at {}",
+                scheduled.observed_generation.unwrap_or(0),
+                policy.meta.name,
+                policy.meta.generation.unwrap_or(0)
             )
+        })
+        .unwrap_or_default();
+    let picked = policy.status.decisions.iter().filter(|it| it.selected);
+    let picked = picked.count();
+    match (policy.wanted_clusters(), scheduling::explain(&groups)) {
+        (None, None) => format!("{lead}{behind}."),
+        (None, Some(reasons)) => format!("{lead} ({reasons}){behind}."),
+        (Some(wanted), None) => {
+            format!("{lead}: {picked} of {wanted} clusters are picked now{behind}.")
+        }
+        (Some(wanted), Some(reasons)) => {
+            format!("{lead}: {picked} of {wanted} clusters are picked now ({reasons}){behind}.")
         }
     }
 }

@@ -90,6 +90,11 @@ fn invalid(case: &Case<'_>, rule: &Rule, key: &str, value: Option<&str>, cluster
         .map(|member| member.meta.name.as_str())
         .filter(|name| *name != cluster)
         .collect();
+    let others_have = all.iter().filter(|member| member.meta.name != cluster);
+    let others_have = others_have.map(|member| match member.meta.label(key) {
+        Some(value) => format!("{} ({key}={value})", member.meta.name),
+        None => format!("{} (no {key})", member.meta.name),
+    });
     let by = stage.map_or_else(String::new, |stage| {
         format!(" (stage {} sorts by it)", stage.name)
     });
@@ -107,10 +112,7 @@ fn invalid(case: &Case<'_>, rule: &Rule, key: &str, value: Option<&str>, cluster
     } else if others.is_empty() {
         String::new()
     } else {
-        format!(
-            "; {} cannot be sorted by it either",
-            enumerate(others.iter())
-        )
+        format!("; {} cannot be sorted by it either", enumerate(others_have))
     };
     let message = format!("{what} {when}{tail}.");
     let object = if others.is_empty() {

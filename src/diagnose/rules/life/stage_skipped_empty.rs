@@ -2,9 +2,11 @@
 
 use crate::diagnose::case::Case;
 use crate::diagnose::finding::enumerate;
+use crate::diagnose::placing::near_misses;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
 use crate::diagnose::steps;
+use crate::kubefleet::Concept;
 use crate::rollout::StageState;
 
 /// A stage without clusters runs none of its tasks either: nobody is asked, nothing is waited for.
@@ -13,7 +15,7 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
     code: "FS611",
     name: "stage-skipped-empty",
     severity: Severity::Info,
-    reads: &[],
+    reads: &[Concept::MemberCluster],
     caused_by: &[],
     check,
 };
@@ -39,10 +41,16 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             } else {
                 format!(", and its tasks with it ({})", enumerate(&tasks))
             };
+            let members = || {
+                let clusters = rollout.updated_clusters();
+                clusters.filter_map(|cluster| case.inventory.member(cluster.name))
+            };
+            let spec: Vec<_> = stage.spec.into_iter().collect();
+            let near = near_misses(members(), &spec);
             let mut finding = rule
                 .finding(
                     rollout.run.object(),
-                    format!("Stage {name} had no clusters and was skipped{gates}."),
+                    format!("Stage {name} had no clusters and was skipped{gates}{near}."),
                 )
                 .stage(name);
             for condition in &stage.status.conditions {
@@ -58,6 +66,13 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     format!("status.stagedUpdateStrategySnapshot.stages[{at}].labelSelector"),
                     selector,
                 );
+            }
+            for member in members().take(6) {
+                let of_member = near_misses([member], &spec);
+                if !of_member.is_empty() {
+                    finding =
+                        finding.evidence(member.object(), "metadata.labels", &member.meta.labels);
+                }
             }
             finding.look(
                 "If clusters were meant to be in it, compare their labels with its selector.",

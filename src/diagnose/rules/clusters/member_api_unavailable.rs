@@ -1,0 +1,107 @@
+//! The API server of a member cluster does not answer the member agent.
+
+use std::collections::BTreeSet;
+
+use crate::diagnose::case::Case;
+use crate::diagnose::claims;
+use crate::diagnose::finding::{count, enumerate};
+use crate::diagnose::objects::goes_on;
+use crate::diagnose::report::{Finding, Severity, Subject};
+use crate::diagnose::rules::Rule;
+use crate::diagnose::troubled::Troubled;
+use crate::kubefleet::messages::ManifestProblem;
+use crate::kubefleet::{Concept, duration};
+use crate::rollout::ManifestTrouble;
+use crate::words::Command;
+
+/// Every object of the placement fails for it, and none of them is at fault: what the agent was
+/// told stands in each object's condition. Source: workapplier/process.go, apply.go.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS528",
+    name: "member-api-unavailable",
+    severity: Severity::Error,
+    reads: &[Concept::Binding, Concept::Work],
+    caused_by: &["FS517", "FS922"],
+    check,
+};
+
+/// How many readings of one cluster are shown.
+const SHOWN: usize = 3;
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    case.troubles
+        .iter()
+        .filter_map(|troubled| {
+            let failing: Vec<_> = troubled
+                .trouble
+                .manifests
+                .iter()
+                .filter(|manifest| claims::of_manifest(manifest) == Some(rule.code))
+                .collect();
+            (!failing.is_empty()).then(|| on_cluster(case, rule, troubled, &failing))
+        })
+        .collect()
+}
+
+fn on_cluster(
+    case: &Case<'_>,
+    rule: &Rule,
+    troubled: &Troubled<'_>,
+    failing: &[&ManifestTrouble<'_>],
+) -> Finding {
+    let cluster = troubled.cluster;
+    let objects: BTreeSet<_> = failing.iter().map(|manifest| manifest.describe()).collect();
+    let lasting = troubled.lasting.map_or_else(String::new, |lasting| {
+        format!(" for {}", duration::describe(lasting))
+    });
+    let said = failing.iter().find_map(|manifest| match &manifest.problem {
+        // What the agent was about to do stands before the answer.
+        ManifestProblem::ApiServerUnavailable { detail } => detail
+            .rsplit("manifest object: ")
+            .next()
+            .map(|said| said.trim_end_matches('.')),
+        _ => None,
+    });
+    let said = said.map_or_else(String::new, |said| format!(": {said}"));
+    let message = format!(
+        "The API server of {cluster} does not answer its member agent: {} could not be applied\
+         {lasting} ({}){said}.",
+        count(objects.len(), "object"),
+        enumerate(&objects)
+    );
+    let mut finding = rule
+        .finding(Subject::new("MemberCluster", "", cluster), message)
+        .severity(troubled.severity(case.verdict))
+        .root_if(troubled.explains(case.verdict))
+        .clusters([cluster])
+        .condition(
+            &troubled.binding.object(),
+            "status",
+            troubled.trouble.condition,
+        );
+    finding.stage = troubled.stage.map(str::to_owned);
+    for manifest in failing.iter().take(SHOWN) {
+        finding = finding.evidence(
+            &manifest.source.0,
+            manifest.source.1.clone(),
+            format!(
+                "{} {}={} {}: {}",
+                manifest.describe(),
+                manifest.condition.kind,
+                manifest.condition.status.as_str(),
+                manifest.condition.reason,
+                manifest.condition.message
+            ),
+        );
+    }
+    let finding = finding
+        .look(
+            format!("See whether the API server of {cluster} answers, and which check fails."),
+            Some(Command::member(cluster, "get").flag("--raw", "/readyz?verbose")),
+        )
+        .fix(
+            format!("Bring the control plane of {cluster}, or its agent's way to it, back."),
+            None,
+        );
+    goes_on(case, finding)
+}

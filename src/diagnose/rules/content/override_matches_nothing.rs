@@ -1,0 +1,165 @@
+//! An override that was written for the placement changes nothing there.
+
+use crate::diagnose::case::Case;
+use crate::diagnose::finding::enumerate;
+use crate::diagnose::report::{Finding, Severity, Subject};
+use crate::diagnose::rules::Rule;
+use crate::kubefleet::member::MemberCluster;
+use crate::kubefleet::overrides::OverrideSnapshot;
+use crate::kubefleet::{Concept, names};
+use crate::rollout::overrides::{Idle, idle, origin, selected, selectors};
+use crate::rollout::versions::versions;
+use crate::words::Command;
+
+/// Overrides without a placement are for all of them, and silent where they select nothing. One
+/// that names the placement is meant to change something there.
+/// Source: utils/overrider/overrider.go:FetchAllMatchingOverridesForResourceSnapshot,
+/// PickFromResourceMatchedOverridesForTargetCluster.
+pub(in crate::diagnose::rules) const RULE: Rule = Rule {
+    code: "FS708",
+    name: "override-matches-nothing",
+    severity: Severity::Warning,
+    reads: &[
+        Concept::ClusterOverrideSnapshot,
+        Concept::OverrideSnapshot,
+        Concept::ResourceSnapshot,
+        Concept::MemberCluster,
+    ],
+    caused_by: &[],
+    check,
+};
+
+fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = &case.rollout else {
+        return Vec::new();
+    };
+    let inventory = case.inventory;
+    let index = rollout.run.status.snapshot_index.as_str();
+    let all = versions(inventory);
+    let version = all
+        .iter()
+        .find(|version| version.index == index && version.is_complete());
+    let resources: Option<Vec<_>> = version.map(|version| {
+        let parts = version.parts.iter();
+        parts.flat_map(|part| &part.spec.resources).collect()
+    });
+    let clusters: Option<Vec<&MemberCluster>> = rollout
+        .updated_clusters()
+        .map(|cluster| inventory.member(cluster.name))
+        .collect();
+    let placement = case.placement_object();
+    let overrides = inventory.overrides.iter();
+    overrides
+        .filter_map(|snapshot| {
+            let idle = idle(
+                snapshot,
+                &placement,
+                resources.as_deref(),
+                clusters.as_deref(),
+            )?;
+            let kind = snapshot.object().kind;
+            let (namespace, name) = (&snapshot.meta.namespace, origin(snapshot));
+            let subject = Subject::new(kind.origin_kind(), namespace, name);
+            let finding = match idle {
+                Idle::NoObject(near) => {
+                    let finding = no_object(case, rule, subject, snapshot, index, near);
+                    match version.and_then(|version| version.parts.first()) {
+                        Some(part) => finding.evidence(
+                            part.object(),
+                            format!("metadata.labels[{}]", names::RESOURCE_INDEX),
+                            index,
+                        ),
+                        None => finding,
+                    }
+                }
+                Idle::NoCluster => no_cluster(case, rule, subject, snapshot, clusters.as_deref()?),
+            };
+            let get = Command::kubectl("get")
+                .arg(kind.origin())
+                .arg(name)
+                .namespace(namespace)
+                .flag("-o", "yaml");
+            Some(finding.look("See the override.", Some(get)).fix(
+                "Correct the override, then start a new run: a run takes overrides only when it is \
+                 initialized.",
+                case.new_run_command(),
+            ))
+        })
+        .collect()
+}
+
+fn no_object(
+    case: &Case<'_>,
+    rule: &Rule,
+    subject: Subject,
+    snapshot: &OverrideSnapshot,
+    index: &str,
+    near: Option<String>,
+) -> Finding {
+    let selected = selected(snapshot);
+    let near = near.map_or_else(String::new, |near| format!(" The snapshot has {near}."));
+    let message = format!(
+        "{subject} is written for {} and selects no object of snapshot {index}: it looks for {}.{near}",
+        case.inventory.placement_name,
+        enumerate(&selected)
+    );
+    let field = if snapshot.meta.namespace.is_empty() {
+        "clusterResourceSelectors"
+    } else {
+        "resourceSelectors"
+    };
+    let mut finding = rule.finding(subject, message);
+    for (at, selector) in selectors(snapshot).iter().enumerate().take(4) {
+        finding = finding.evidence(
+            snapshot.object(),
+            format!("spec.overrideSpec.{field}[{at}].name"),
+            selector.name.clone(),
+        );
+    }
+    finding
+}
+
+fn no_cluster(
+    case: &Case<'_>,
+    rule: &Rule,
+    subject: Subject,
+    snapshot: &OverrideSnapshot,
+    clusters: &[&MemberCluster],
+) -> Finding {
+    let names = clusters.iter().map(|member| member.meta.name.as_str());
+    let message = format!(
+        "{subject} is written for {} and its rules match no cluster of the run: {}.",
+        case.inventory.placement_name,
+        enumerate(names.clone())
+    );
+    let wanted: Vec<String> = snapshot
+        .spec
+        .content
+        .policy
+        .iter()
+        .flat_map(|policy| &policy.rules)
+        .filter_map(|rule| rule.clusters.as_deref())
+        .flat_map(|selector| &selector.terms)
+        .filter_map(|term| term.labels.as_deref())
+        .map(crate::kubefleet::selector::LabelSelector::describe)
+        .collect();
+    let rules = "spec.overrideSpec.policy.overrideRules";
+    let (path, wanted) = if wanted.is_empty() {
+        (rules.to_owned(), "no cluster selector".to_owned())
+    } else {
+        (format!("{rules}[].clusterSelector"), wanted.join("; "))
+    };
+    let mut finding = rule
+        .finding(subject, message)
+        .severity(Severity::Info)
+        .clusters(names)
+        .computed(
+            snapshot.object(),
+            &[&path],
+            wanted,
+        );
+    for member in clusters.iter().take(6) {
+        finding = finding.evidence(member.object(), "metadata.labels", &member.meta.labels);
+    }
+    finding
+}

@@ -1,0 +1,229 @@
+//! Which overrides a run takes for which clusters, as its controller chooses them.
+
+use std::sync::Arc;
+
+use crate::kubefleet::ObjectRef;
+use crate::kubefleet::binding::describe_object;
+use crate::kubefleet::member::MemberCluster;
+use crate::kubefleet::names;
+use crate::kubefleet::overrides::OverrideSnapshot;
+use crate::kubefleet::placement::ResourceSelector;
+use crate::kubefleet::snapshot::ManifestIdentity;
+
+/// The scope in an override that means a ResourcePlacement.
+const NAMESPACED: &str = "Namespaced";
+
+/// Whether an override names this placement, and no run of the placement takes it: a run looks for
+/// overrides by the placement's bare name, and this reference reads as NAMESPACE/NAME. What a
+/// placement rolls out itself takes it.
+/// Source: updaterun/initialization.go:recordOverrideSnapshots (`updateRunSpec.PlacementName`),
+/// utils/overrider/overrider.go:FetchAllMatchingOverridesForResourceSnapshot.
+pub fn is_lost(snapshot: &OverrideSnapshot, placement: &ObjectRef) -> bool {
+    !placement.namespace.is_empty()
+        && snapshot.meta.namespace == placement.namespace
+        && snapshot
+            .spec
+            .content
+            .placement
+            .as_deref()
+            .is_some_and(|only| only.scope == NAMESPACED && only.name == placement.name)
+}
+
+/// Whether an override was written for this placement and no other.
+pub fn is_meant_for(snapshot: &OverrideSnapshot, placement: &ObjectRef) -> bool {
+    snapshot
+        .spec
+        .content
+        .placement
+        .as_deref()
+        .is_some_and(|only| only.scope != NAMESPACED && only.name == placement.name)
+        && (placement.namespace.is_empty()
+            || snapshot.meta.namespace.is_empty()
+            || snapshot.meta.namespace == placement.namespace)
+}
+
+/// Whether a run of the placement takes an override, where it selects one of the objects.
+pub fn applies(
+    snapshot: &OverrideSnapshot,
+    placement: &str,
+    resources: &[&ManifestIdentity],
+) -> bool {
+    let for_others = snapshot
+        .spec
+        .content
+        .placement
+        .as_deref()
+        .is_some_and(|only| only.name != placement || only.scope == NAMESPACED);
+    !for_others && selects(snapshot, resources)
+}
+
+/// What an override selects.
+pub fn selectors(snapshot: &OverrideSnapshot) -> &[ResourceSelector] {
+    if snapshot.meta.namespace.is_empty() {
+        &snapshot.spec.content.cluster_selectors
+    } else {
+        &snapshot.spec.content.selectors
+    }
+}
+
+/// Whether an override selects one of the objects itself; what is wrapped in envelopes is not seen.
+pub fn selects(snapshot: &OverrideSnapshot, resources: &[&ManifestIdentity]) -> bool {
+    selectors(snapshot).iter().any(|selector| {
+        let selected = |resource: &&ManifestIdentity| {
+            candidate(snapshot, resource).is_some_and(|(group, version, kind, name)| {
+                group == selector.group
+                    && version == selector.version
+                    && kind == selector.kind
+                    && name == selector.name
+            })
+        };
+        resources.iter().any(selected)
+    })
+}
+
+/// Group, version, kind and name by which an override can select an object; `None` where it cannot.
+pub fn candidate<'r>(
+    snapshot: &OverrideSnapshot,
+    resource: &'r ManifestIdentity,
+) -> Option<(&'r str, &'r str, &'r str, &'r str)> {
+    let namespace = snapshot.meta.namespace.as_str();
+    let there = resource.meta.namespace.as_str();
+    let version = resource.api_version.as_str();
+    let (group, version) = version.split_once('/').unwrap_or(("", version));
+    let itself = (
+        group,
+        version,
+        resource.kind.as_str(),
+        resource.meta.name.as_str(),
+    );
+    match (namespace.is_empty(), there.is_empty()) {
+        // A cluster override takes whole namespaces, and objects without one.
+        (true, false) => Some(("", "v1", "Namespace", there)),
+        (true, true) => Some(itself),
+        (false, _) => (there == namespace).then_some(itself),
+    }
+}
+
+/// Whether an object wraps others.
+pub fn is_envelope(resource: &ManifestIdentity) -> bool {
+    matches!(
+        resource.kind.as_str(),
+        "ClusterResourceEnvelope" | "ResourceEnvelope"
+    )
+}
+
+/// Whether an override is for a cluster, or why the controller cannot say.
+/// Source: utils/overrider/overrider.go:isClusterMatched, IsClusterMatched.
+pub fn matches(snapshot: &OverrideSnapshot, member: &MemberCluster) -> Result<bool, String> {
+    let Some(policy) = &snapshot.spec.content.policy else {
+        return Err("has no policy".to_owned());
+    };
+    for rule in &policy.rules {
+        let Some(selector) = &rule.clusters else {
+            continue;
+        };
+        if selector.terms.is_empty() {
+            return Ok(true);
+        }
+        for term in &selector.terms {
+            let Some(labels) = &term.labels else {
+                continue;
+            };
+            if let Some(problem) = labels.problem() {
+                return Err(format!(
+                    "has a clusterSelector that is not valid: {problem}"
+                ));
+            }
+            if labels.matches(&member.meta.labels) == Some(true) {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// The name of the override from which a snapshot was made.
+pub fn origin(snapshot: &OverrideSnapshot) -> &str {
+    let label = snapshot.meta.label(names::OVERRIDE);
+    label.unwrap_or_else(|| names::override_of(&snapshot.meta.name))
+}
+
+/// The snapshot of the override as it is now, where a run kept another one: the override was
+/// changed since.
+pub fn successor<'i>(
+    latest: &'i [Arc<OverrideSnapshot>],
+    namespace: &str,
+    kept: &str,
+) -> Option<&'i OverrideSnapshot> {
+    latest.iter().map(AsRef::as_ref).find(|snapshot| {
+        snapshot.is_latest()
+            && snapshot.meta.namespace == namespace
+            && snapshot.meta.name != kept
+            && origin(snapshot) == names::override_of(kept)
+    })
+}
+
+/// Why an override that was written for one placement changes nothing there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Idle {
+    /// It selects none of the objects; the object that may be meant, `Deployment shop/web`.
+    NoObject(Option<String>),
+    /// Its rules are for none of the clusters.
+    NoCluster,
+}
+
+/// Why an override that was written for the placement changes nothing. Objects or clusters that are
+/// not known in full are `None`.
+pub fn idle(
+    snapshot: &OverrideSnapshot,
+    placement: &ObjectRef,
+    resources: Option<&[&ManifestIdentity]>,
+    clusters: Option<&[&MemberCluster]>,
+) -> Option<Idle> {
+    if !snapshot.is_latest() || !is_meant_for(snapshot, placement) {
+        return None;
+    }
+    // What envelopes wrap is selected as well, at newer versions, and not read here.
+    if let Some(resources) = resources
+        && !resources.iter().any(|resource| is_envelope(resource))
+        && !selects(snapshot, resources)
+    {
+        return Some(Idle::NoObject(meant(snapshot, resources)));
+    }
+    let clusters = clusters.filter(|clusters| !clusters.is_empty())?;
+    clusters
+        .iter()
+        .all(|member| matches(snapshot, member) == Ok(false))
+        .then_some(Idle::NoCluster)
+}
+
+/// The object that an override may mean: of the kind and with the name that it selects, in another
+/// version or group, or of the kind with nearly that name.
+fn meant(snapshot: &OverrideSnapshot, resources: &[&ManifestIdentity]) -> Option<String> {
+    const CLOSE: f64 = 0.75;
+    let near =
+        |wanted: &str, name: &str| strsim::normalized_damerau_levenshtein(wanted, name) >= CLOSE;
+    let namespace = &snapshot.meta.namespace;
+    let found = resources.iter().find(|resource| {
+        (namespace.is_empty() || resource.meta.namespace == *namespace)
+            && selectors(snapshot).iter().any(|selector| {
+                selector.kind == resource.kind && near(&selector.name, &resource.meta.name)
+            })
+    })?;
+    let name = describe_object(&found.kind, &found.meta.namespace, &found.meta.name);
+    Some(format!("{name} ({})", found.api_version))
+}
+
+/// What an override selects, in words: `apps/v1 Deployment web`.
+pub fn selected(snapshot: &OverrideSnapshot) -> Vec<String> {
+    let selectors = selectors(snapshot).iter();
+    selectors
+        .map(|selector| {
+            let version = match selector.group.as_str() {
+                "" => selector.version.clone(),
+                group => format!("{group}/{}", selector.version),
+            };
+            format!("{version} {} {}", selector.kind, selector.name)
+        })
+        .collect()
+}
