@@ -20,117 +20,21 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test may fail
 
+#[allow(dead_code)] // others read the documents of fixtures, too
+#[path = "laws/fixtures.rs"]
+mod fixtures;
+#[path = "laws/situations.rs"]
+mod situations;
+
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use kubectl_fleet_stage::bundle::{self, Bundle, Input};
+use fixtures::yaml_files;
 use kubectl_fleet_stage::diagnose::report::{Finding, Report};
-use kubectl_fleet_stage::diagnose::{diagnose, rules};
-use kubectl_fleet_stage::kubefleet::{Concept, Kind, ObjectRef, Scope};
+use kubectl_fleet_stage::diagnose::rules;
+use situations::{expectations, report};
 
-#[derive(Debug, Default)]
-struct Expectation {
-    args: String,
-    rules: Vec<(String, String)>,
-}
-
-fn expectations(text: &str) -> Vec<Expectation> {
-    let mut all: Vec<Expectation> = Vec::new();
-    for line in text
-        .lines()
-        .take_while(|line| line.starts_with('#') || line.trim().is_empty())
-    {
-        let Some((key, value)) = line.trim_start_matches('#').trim().split_once(": ") else {
-            continue;
-        };
-        match key {
-            "args" => all.push(Expectation {
-                args: value.to_owned(),
-                rules: Vec::new(),
-            }),
-            "verdict" | "findings" | "clusters" | "subject" | "stage" | "says" | "never"
-            | "summary" | "first" | "offers" | "avoids" => {
-                if let Some(last) = all.last_mut() {
-                    last.rules.push((key.to_owned(), value.trim().to_owned()));
-                }
-            }
-            _ => {}
-        }
-    }
-    all
-}
-
-fn fixtures(root: &Path, found: &mut Vec<PathBuf>) {
-    let Ok(entries) = std::fs::read_dir(root) else {
-        return;
-    };
-    for entry in entries {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            fixtures(&path, found);
-        } else if path.extension().is_some_and(|ending| ending == "yaml") {
-            found.push(path);
-        }
-    }
-    found.sort();
-}
-
-fn all_fixtures() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut found = Vec::new();
-    for folder in ["tests/findings", "tests/real", "tests/healthy", "examples"] {
-        fixtures(&root.join(folder), &mut found);
-    }
-    found
-}
-
-fn target(bundle: &Bundle, args: &str) -> ObjectRef {
-    let mut words = args.split_whitespace();
-    let name = words.next().expect("a name in args");
-    let mut scope = Scope::Cluster;
-    while let Some(word) = words.next() {
-        if word == "-n" {
-            scope = Scope::Namespace(words.next().expect("a namespace").to_owned());
-        }
-    }
-    if let Some((kind, name)) = name.split_once('/') {
-        let kind = Kind::from_word(kind).expect("a kind");
-        return ObjectRef {
-            kind,
-            namespace: scope.namespace().to_owned(),
-            name: name.to_owned(),
-        };
-    }
-    let run = scope.object(Concept::UpdateRun, name);
-    let has_run = bundle
-        .objects_of(run.kind)
-        .iter()
-        .any(|object| object.reference() == run);
-    if has_run {
-        run
-    } else {
-        scope.object(Concept::Placement, name)
-    }
-}
-
-fn report(path: &Path, args: &str) -> Report {
-    let mut bundle = bundle::read(vec![Input::Path(path.to_owned())]).expect("a bundle");
-    let now = args
-        .split_once("--now ")
-        .map(|(_, now)| {
-            now.split_whitespace()
-                .next()
-                .unwrap_or_default()
-                .parse()
-                .expect("a time")
-        })
-        .or(bundle.collected_at)
-        .or(bundle.newest_timestamp())
-        .expect("a clock");
-    let target = target(&bundle, args);
-    let hub = bundle.hub.clone();
-    diagnose(&mut bundle, &hub, &target, now)
-}
+const FOLDERS: [&str; 4] = ["tests/findings", "tests/real", "tests/healthy", "examples"];
 
 fn codes(findings: &[Finding]) -> String {
     let codes: Vec<_> = findings
@@ -304,7 +208,7 @@ fn laws(report: &Report) -> Vec<String> {
 fn every_fixture_gives_what_it_expects() {
     let mut failures = Vec::new();
     let mut cases = 0;
-    for path in all_fixtures() {
+    for path in yaml_files(&FOLDERS) {
         let text = std::fs::read_to_string(&path).unwrap();
         let expectations = expectations(&text);
         let shown = path
@@ -389,8 +293,7 @@ fn every_rule_is_explained_and_has_fixtures() {
             Ok(_) => missing.push(format!("{}: the title of its explanation", rule.code)),
             Err(_) => missing.push(format!("{}: docs/findings/{}.md", rule.code, rule.code)),
         }
-        let mut found = Vec::new();
-        fixtures(&root.join("tests/findings").join(rule.code), &mut found);
+        let found = yaml_files(&[&format!("tests/findings/{}", rule.code)]);
         for (prefix, fires) in [("fires-", true), ("quiet-", false)] {
             let of_kind: Vec<_> = found
                 .iter()

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use kubectl_fleet_stage::mask::mask;
 use serde_json::Value;
@@ -72,7 +72,7 @@ pub fn section(root: &Path) -> Result<String, String> {
         count(&object, "made", &mut made);
     }
     let mut kept = Count::default();
-    for path in fixtures(root) {
+    for path in super::bundles(root, FIXTURES)? {
         let text =
             std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
         let documents: Vec<Value> = serde_saphyr::from_multiple(&text).unwrap_or_default();
@@ -199,23 +199,4 @@ fn compare(before: &Value, after: &Value, from: &str, path: &str, counted: &mut 
             }
         }
     }
-}
-
-fn fixtures(root: &Path) -> Vec<PathBuf> {
-    fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
-        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                walk(&path, found);
-            } else if path.extension().is_some_and(|ending| ending == "yaml") {
-                found.push(path);
-            }
-        }
-    }
-    let mut found = Vec::new();
-    for folder in FIXTURES {
-        walk(&root.join(folder), &mut found);
-    }
-    found.sort();
-    found
 }

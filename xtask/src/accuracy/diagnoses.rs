@@ -1,0 +1,133 @@
+//! How many root causes of known situations are named, and how many that are named are right.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::Path;
+
+use kubectl_fleet_stage::diagnose::rules;
+
+use super::situations::{Expectation, expectations, report};
+
+/// Where situations are kept, and what they are called.
+const ORIGINS: [(&str, &str); 4] = [
+    ("tests/real", "recorded where KubeFleet's own agents ran"),
+    ("tests/findings", "written for a rule"),
+    ("tests/healthy", "written, nothing is wrong"),
+    ("examples", "written for a guide"),
+];
+
+/// Root causes, counted.
+#[derive(Default, Clone, Copy)]
+struct Count {
+    situations: usize,
+    /// That a person found in the situation.
+    expected: usize,
+    /// That the program names.
+    named: usize,
+    /// Both.
+    right: usize,
+}
+
+impl Count {
+    fn row(&self, name: &str) -> String {
+        let share = |of: usize| match (self.right * 10_000).checked_div(of) {
+            Some(share) => format!("{}.{:02} %", share / 100, share % 100),
+            None => "-".to_owned(),
+        };
+        format!(
+            "| {name} | {} | {} | {} | {} | {} | {} |\n",
+            self.situations,
+            self.expected,
+            self.named,
+            self.right,
+            share(self.named),
+            share(self.expected)
+        )
+    }
+}
+
+fn table(first: &str, rows: &BTreeMap<String, Count>) -> String {
+    let mut text = format!(
+        "| {first} | situations | roots expected | roots named | right | precision | recall |\n\
+         |---|---|---|---|---|---|---|\n"
+    );
+    for (name, count) in rows {
+        text.push_str(&count.row(name));
+    }
+    text
+}
+
+pub fn section(root: &Path) -> Result<String, String> {
+    let mut origins: BTreeMap<String, Count> = BTreeMap::new();
+    let mut areas: BTreeMap<String, Count> = BTreeMap::new();
+    let mut scopes: BTreeMap<String, Count> = BTreeMap::new();
+    let mut missed = String::new();
+    for (folder, origin) in ORIGINS {
+        for path in super::bundles(root, &[folder])? {
+            let text = std::fs::read_to_string(&path)
+                .map_err(|error| format!("{}: {error}", path.display()))?;
+            for situation in expectations(&text) {
+                let expected: BTreeSet<&str> = roots(&situation).collect();
+                let report = report(&path, &situation.args);
+                let roots = report.findings.iter().filter(|finding| finding.root_cause);
+                let named: BTreeSet<&str> = roots.map(|finding| finding.code.as_str()).collect();
+                let all: BTreeSet<_> = expected.union(&named).copied().collect();
+                let scope = if report.target.namespace.is_empty() {
+                    "ClusterStagedUpdateRun"
+                } else {
+                    "StagedUpdateRun"
+                };
+                for counts in [
+                    origins.entry(origin.to_owned()).or_default(),
+                    scopes.entry(scope.to_owned()).or_default(),
+                ] {
+                    counts.situations += 1;
+                    counts.expected += expected.len();
+                    counts.named += named.len();
+                    counts.right += expected.intersection(&named).count();
+                }
+                let mut seen = BTreeSet::new();
+                for code in all {
+                    let area = rules::area(code).unwrap_or("retired");
+                    let counts = areas.entry(area.to_owned()).or_default();
+                    counts.situations += usize::from(seen.insert(area));
+                    counts.expected += usize::from(expected.contains(code));
+                    counts.named += usize::from(named.contains(code));
+                    counts.right += usize::from(expected.contains(code) && named.contains(code));
+                }
+                if expected != named {
+                    let file = path.strip_prefix(root).unwrap_or(&path).display();
+                    let _ = writeln!(
+                        missed,
+                        "- `{file}` ({}): expected {expected:?}, named {named:?}",
+                        situation.args
+                    );
+                }
+            }
+        }
+    }
+    let misses = if missed.is_empty() {
+        "None of these situations is diagnosed otherwise than expected.\n".to_owned()
+    } else {
+        format!("Diagnosed otherwise than expected:\n\n{missed}")
+    };
+    Ok(format!(
+        "## Diagnoses\n\n\
+         A situation is a bundle of objects and a run or placement that is asked about. Beside each, a person has \
+         written which findings are its root causes. Precision is the share of the root causes named that are \
+         right, recall the share of those expected that are named.\n\n\
+         A test holds every one of these situations, so a wrong one does not get past it: the tables say what is \
+         covered, not how situations that nobody has thought of are diagnosed.\n\n\
+         {}\n{}\n{}\n{misses}",
+        table("where the objects are from", &origins),
+        table("area of the root cause", &areas),
+        table("asked about", &scopes),
+    ))
+}
+
+/// The codes of the root causes that are expected: those with a mark.
+fn roots(situation: &Expectation) -> impl Iterator<Item = &str> {
+    let findings = situation.rules.iter().filter(|(key, _)| key == "findings");
+    let codes = findings.flat_map(|(_, codes)| codes.split_whitespace());
+    codes.filter_map(|code| code.strip_suffix('!'))
+}
