@@ -5,11 +5,13 @@ use std::collections::BTreeSet;
 use crate::diagnose::case::Case;
 use crate::diagnose::claims;
 use crate::diagnose::finding::enumerate;
-use crate::diagnose::objects::per_object;
+use crate::diagnose::objects::{Affected, per_object};
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
+use crate::diagnose::troubled::Troubled;
 use crate::kubefleet::Concept;
 use crate::kubefleet::messages::ManifestProblem;
+use crate::rollout::ManifestTrouble;
 
 /// The object's owner is the AppliedWork of another Work: whoever placed it first keeps it.
 /// Source: workapplier/drift_detection_takeover.go:takeOverPreExistingObject,
@@ -30,15 +32,17 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         |manifest| claims::of_manifest(manifest) == Some(rule.code),
         |affected, mut finding| {
             let clusters = affected.clusters();
+            if affected
+                .all
+                .iter()
+                .all(|(troubled, manifest)| is_own(troubled, manifest))
+            {
+                return earlier(affected, finding);
+            }
             let owners: BTreeSet<_> = affected
                 .all
                 .iter()
-                .flat_map(|(_, manifest)| match &manifest.problem {
-                    ManifestProblem::AlreadyOwnedByOthers { owners } => owners.as_slice(),
-                    _ => &[],
-                })
-                .filter(|owner| owner.kind == "AppliedWork")
-                .map(|owner| owner.name.as_str())
+                .flat_map(|(_, manifest)| owners(manifest))
                 .collect();
             // A Work is named after its placement, and so is the AppliedWork.
             let by = if owners.is_empty() {
@@ -88,4 +92,47 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             affected.goes_on(finding)
         },
     )
+}
+
+/// The AppliedWorks that own an object, by name.
+fn owners<'m>(manifest: &'m ManifestTrouble<'_>) -> impl Iterator<Item = &'m str> {
+    let owners = match &manifest.problem {
+        ManifestProblem::AlreadyOwnedByOthers { owners } => owners.as_slice(),
+        _ => &[],
+    };
+    let owners = owners.iter().filter(|owner| owner.kind == "AppliedWork");
+    owners.map(|owner| owner.name.as_str())
+}
+
+/// Whether the other owner has the name of the Work that may not apply the object: a name is given
+/// once on a cluster, so that it is an AppliedWork that was deleted and created again meanwhile.
+fn is_own(troubled: &Troubled<'_>, manifest: &ManifestTrouble<'_>) -> bool {
+    let work = troubled.trouble.work.as_ref();
+    let own = work.and_then(|work| work.work.as_deref());
+    let mut owners = owners(manifest).peekable();
+    owners.peek().is_some() && owners.all(|owner| Some(owner) == own)
+}
+
+/// The object belongs to this placement, under an owner that is gone.
+fn earlier(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
+    let (object, clusters) = (affected.object(), affected.clusters());
+    finding.message = format!(
+        "{object} on {clusters} still names an earlier AppliedWork of this placement as its owner, so the \
+         AppliedWork of today may not apply it."
+    );
+    let finding = finding
+        .look(
+            "Compare the uid of the owner with that of the AppliedWork.",
+            Some(affected.kubectl("get").flag("-o", "jsonpath={.metadata.ownerReferences}")),
+        )
+        .look(
+            "An owner that no AppliedWork is any more is removed by the cluster's garbage collector, and \
+             the object with it: see whether that runs.",
+            Some(affected.on_member("get").arg("appliedworks.placement.kubernetes-fleet.io")),
+        )
+        .fix(
+            format!("If the garbage collector does not run, remove that owner reference from {object}."),
+            None,
+        );
+    affected.goes_on(finding)
 }
