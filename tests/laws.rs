@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test may fail
 
+#[path = "laws/brevity.rs"]
+mod brevity;
 #[path = "laws/ends.rs"]
 mod ends;
 #[path = "laws/evidence.rs"]

@@ -66,13 +66,6 @@ pub(super) fn per_subject(
                 .root_if(explains)
                 .clusters(affected.on.iter().map(|troubled| troubled.cluster));
             finding.stage = stage.map(str::to_owned);
-            for troubled in affected.on.iter().take(SHOWN) {
-                finding = finding.condition(
-                    &troubled.binding.object(),
-                    "status",
-                    troubled.trouble.condition,
-                );
-            }
             for (_, manifest) in affected.all.iter().take(SHOWN) {
                 finding = finding.evidence(
                     &manifest.source.0,
@@ -83,6 +76,13 @@ pub(super) fn per_subject(
                         name: manifest.name,
                         condition: manifest.condition,
                     },
+                );
+            }
+            for troubled in affected.on.iter().take(SHOWN) {
+                finding = finding.condition(
+                    &troubled.binding.object(),
+                    "status",
+                    troubled.trouble.condition,
                 );
             }
             Some(describe(&affected, finding))

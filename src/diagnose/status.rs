@@ -2,6 +2,8 @@
 
 mod sentence;
 
+pub(super) use sentence::told as told_gate;
+
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -171,6 +173,11 @@ impl From<ConditionStatus> for Truth {
             ConditionStatus::Unknown => Self::Unknown,
         }
     }
+}
+
+/// The sentence about a state.
+pub(super) fn sentence_of(case: &Case<'_>) -> String {
+    sentence::summary(case)
 }
 
 impl Status {

@@ -1,5 +1,6 @@
 //! A report for people: readable at 80 columns, with and without colour.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::escape;
@@ -7,15 +8,20 @@ use super::look::Look;
 use super::tree;
 use super::wrap::{hanging, list};
 use crate::diagnose::finding::count;
-use crate::diagnose::report::{Cause, Effect, Evidence, Finding, NotChecked, Remedy, Report};
+use crate::diagnose::report::{
+    Cause, Effect, Evidence, Finding, NotChecked, Remedy, Report, Severity, Verdict,
+};
+use crate::kubefleet::messages::essence;
 use crate::words::{Command, brief};
 
 /// Clusters of a finding, before the rest is only counted.
 const CLUSTERS: usize = 12;
 /// Values of a finding, before the rest is only counted.
-const EVIDENCE: usize = 6;
+const EVIDENCE: usize = 3;
 /// Characters of a value.
 const VALUE: usize = 160;
+/// Letters of words that count as quoted where they stand in the summary too.
+const QUOTED: usize = 24;
 /// Characters of a sentence, which may quote a controller.
 const SENTENCE: usize = 480;
 
@@ -24,10 +30,15 @@ pub fn report(report: &Report, look: &Look) -> String {
     let mut page = Page::new(look);
     page.head(report);
     if let Some(progress) = &report.progress {
-        page.out.push('\n');
-        page.cut |= tree::draw(&mut page.out, progress, None, look);
+        let mut shown = Cow::Borrowed(progress);
+        if report.verdict == Verdict::InitializationFailed && !look.verbose {
+            // None of its stages was begun.
+            page.cut |= !progress.stages.is_empty();
+            shown.to_mut().stages.clear();
+        }
+        page.cut |= tree::draw(&mut page.out, &shown, None, look);
     }
-    page.findings(&report.findings);
+    page.findings(report);
     page.not_checked(&report.not_checked);
     page.foot(report);
     page.out
@@ -39,6 +50,8 @@ pub(super) struct Page<'l> {
     pub look: &'l Look,
     /// Whether something was left out that `-v` shows.
     pub cut: bool,
+    /// Whether the command stands there that explains a finding: once shows the way.
+    explained: bool,
 }
 
 impl<'l> Page<'l> {
@@ -48,6 +61,7 @@ impl<'l> Page<'l> {
             out: String::new(),
             look,
             cut: false,
+            explained: false,
         }
     }
 }
@@ -58,44 +72,56 @@ impl Page<'_> {
         let target = escape::line(&report.target.to_string());
         let target = self.look.paint.bold(&target);
         let _ = writeln!(self.out, "{verdict}  {target}");
-        self.sentence("", &report.summary);
+        let target = format!("{} ", report.target);
+        let summary = match report.summary.strip_prefix(&target) {
+            Some(rest) => &first_upper(rest.strip_prefix("is ").unwrap_or(rest)),
+            None => &report.summary,
+        };
+        self.sentence("", summary);
     }
 
     /// Findings, and below each those that it explains.
-    fn findings(&mut self, findings: &[Finding]) {
+    fn findings(&mut self, report: &Report) {
+        let findings = &report.findings;
         let mut written = vec![false; findings.len()];
         for (at, finding) in findings.iter().enumerate() {
             let explained = |cause: &Cause| findings.iter().any(|other| is(other, cause));
             if !finding.caused_by.iter().any(explained) {
-                self.with_consequences(findings, at, &mut written);
+                self.with_consequences(report, at, &mut written);
             }
         }
         // Findings that explain each other have no beginning; none of them may get lost.
         for at in 0..findings.len() {
             if !written[at] {
-                self.with_consequences(findings, at, &mut written);
+                self.with_consequences(report, at, &mut written);
             }
         }
     }
 
-    fn with_consequences(&mut self, findings: &[Finding], at: usize, written: &mut [bool]) {
+    fn with_consequences(&mut self, report: &Report, at: usize, written: &mut [bool]) {
+        let findings = &report.findings;
         let (Some(finding), Some(done)) = (findings.get(at), written.get_mut(at)) else {
             return;
         };
         if std::mem::replace(done, true) {
             return;
         }
-        self.out.push('\n');
-        self.finding(finding, findings);
+        // What is told by its sentence follows what it belongs to.
+        if !self.is_short(finding, findings) || written.iter().filter(|it| **it).count() == 1 {
+            self.out.push('\n');
+        }
+        self.finding(finding, report);
         for (next, consequence) in findings.iter().enumerate() {
             let is_explained = |cause: &Cause| is(finding, cause);
             if consequence.caused_by.iter().any(is_explained) {
-                self.with_consequences(findings, next, written);
+                self.with_consequences(report, next, written);
             }
         }
     }
 
-    fn finding(&mut self, finding: &Finding, all: &[Finding]) {
+    fn finding(&mut self, finding: &Finding, report: &Report) {
+        let (all, summary) = (&report.findings, &report.summary);
+        let verbose = self.look.verbose;
         let paint = self.look.paint;
         let mut codes: Vec<_> = finding.caused_by.iter().map(|c| c.code.as_str()).collect();
         codes.dedup();
@@ -104,38 +130,65 @@ impl Page<'_> {
             (false, true) => String::new(),
             (false, false) => format!("  (because of {})", escape::line(&codes.join(", "))),
         };
-        let _ = writeln!(
-            self.out,
+        let head = format!(
             "{} {} {}{}",
             paint.severity(finding.severity),
             paint.bold(&escape::line(&finding.code)),
             paint.bold(&escape::line(&finding.name)),
             paint.dim(&role)
         );
-        self.sentence("  ", &finding.message);
+        if self.is_short(finding, all) {
+            self.cut |= !finding.evidence.is_empty() || !finding.remedies.is_empty();
+            let message = brief(&finding.message, SENTENCE);
+            let head = format!("{head}: ");
+            hanging(&mut self.out, &head, "  ", &message, self.look.width);
+        } else {
+            let _ = writeln!(self.out, "{head}");
+            self.sentence("  ", &finding.message);
+        }
         self.clusters(
             &finding.clusters,
             finding.stage.as_deref(),
             &finding.message,
         );
-        // Whoever mends the cause mends this too: its own details can wait.
-        let cause_is_shown = |cause: &Cause| all.iter().any(|other| is(other, cause));
-        let folded = !finding.root_cause && finding.caused_by.iter().any(cause_is_shown);
-        if folded && !self.look.verbose {
-            self.cut |= !finding.evidence.is_empty() || !finding.remedies.is_empty();
+        if self.is_short(finding, all) {
             return;
         }
-        self.evidence(&finding.evidence);
+        // A controller's words that the summary quotes stand there.
+        let is_said = |one: &&Evidence| {
+            let words = essence(&one.value);
+            !verbose && words.len() > QUOTED && summary.contains(words)
+        };
+        let (said, new): (Vec<_>, Vec<_>) = finding.evidence.iter().partition(is_said);
+        self.cut |= !said.is_empty();
+        self.evidence(new);
         self.remedies(&finding.remedies);
-        let see = Command::fleet("explain").arg(&finding.code);
-        let see = paint.command(&self.look.invocation.command(&see));
-        let _ = writeln!(self.out, "  {} {see}", paint.bold("see:"));
+        if self.look.verbose || !self.explained {
+            self.explained = true;
+            let see = Command::fleet("explain").arg(&finding.code);
+            let see = paint.command(&self.look.invocation.command(&see));
+            let _ = writeln!(self.out, "  {} {see}", paint.bold("see:"));
+        }
     }
 
     fn sentence(&mut self, indent: &str, text: &str) {
         let shown = brief(text, self.most(SENTENCE));
         self.cut |= shown != text;
         hanging(&mut self.out, indent, indent, &shown, self.look.width);
+    }
+
+    /// Whether a finding is told by its sentence: whoever fixes its cause fixes it too, or it is a
+    /// note.
+    fn is_short(&self, finding: &Finding, all: &[Finding]) -> bool {
+        let cause_is_shown = |cause: &Cause| all.iter().any(|other| is(other, cause));
+        let follows = finding.caused_by.iter().any(cause_is_shown);
+        let looks = |remedy: &Remedy| remedy.effect == Effect::ReadOnly;
+        let is_note = match finding.severity {
+            Severity::Info => true,
+            Severity::Warning => finding.remedies.len() <= 1 && finding.remedies.iter().all(looks),
+            Severity::Error => false,
+        };
+        !self.look.verbose && !finding.root_cause && (follows || is_note)
     }
 
     /// The clusters of a finding, unless it has one that its message names.
@@ -160,33 +213,45 @@ impl Page<'_> {
     }
 
     /// Values, below the object in which they stand.
-    pub fn evidence(&mut self, evidence: &[Evidence]) {
+    pub fn evidence<'e>(&mut self, evidence: impl IntoIterator<Item = &'e Evidence>) {
+        let evidence: Vec<_> = evidence.into_iter().collect();
         if evidence.is_empty() {
             return;
         }
         let (paint, width) = (self.look.paint, self.look.width);
-        let _ = writeln!(self.out, "  {}", paint.bold("evidence:"));
         let most = self.most(EVIDENCE);
-        let mut object = None;
-        for one in evidence.iter().take(most) {
-            let place = (&one.object, &one.cluster);
-            if object != Some(place) {
-                let text = match &one.cluster {
-                    Some(cluster) => format!("{} on {cluster}", one.object),
-                    None => one.object.to_string(),
-                };
-                hanging(&mut self.out, "    ", "      ", &text, width);
-                object = Some(place);
-            }
-            let value = brief(&one.value, self.most(VALUE));
-            self.cut |= value != one.value;
-            let value = if value.is_empty() { "\"\"" } else { &value };
-            let text = format!("{} {value}", one.label());
-            hanging(&mut self.out, "      ", "        ", &text, width);
-        }
-        if evidence.len() > most {
+        let label = if evidence.len() > most {
             self.cut = true;
-            let _ = writeln!(self.out, "    and {} more", evidence.len() - most);
+            format!("evidence ({most} of {}):", evidence.len())
+        } else {
+            "evidence:".to_owned()
+        };
+        let mut lead = format!("  {} ", paint.bold(&label));
+        let shown: Vec<_> = evidence.iter().take(most).collect();
+        for same in shown.chunk_by(|a, b| (&a.object, &a.cluster) == (&b.object, &b.cluster)) {
+            let values = same.iter().map(|one| {
+                let value = brief(&one.value, self.most(VALUE));
+                self.cut |= value != one.value;
+                let value = if value.is_empty() { "\"\"" } else { &value };
+                format!("{} {value}", one.label())
+            });
+            let values: Vec<_> = values.collect();
+            let Some(first) = same.first() else { continue };
+            let object = match &first.cluster {
+                Some(cluster) => format!("{} on {cluster}", first.object),
+                None => first.object.to_string(),
+            };
+            if let [value] = values.as_slice() {
+                let text = format!("{object} {value}");
+                hanging(&mut self.out, &lead, "      ", &text, width);
+                "    ".clone_into(&mut lead);
+                continue;
+            }
+            hanging(&mut self.out, &lead, "      ", &object, width);
+            "    ".clone_into(&mut lead);
+            for value in &values {
+                hanging(&mut self.out, "      ", "        ", value, width);
+            }
         }
     }
 
@@ -227,7 +292,7 @@ impl Page<'_> {
             notes.push(format!("as of {as_of}"));
         }
         if !notes.is_empty() {
-            let _ = writeln!(self.out, "\n{}", self.look.paint.dim(&notes.join("; ")));
+            let _ = writeln!(self.out, "{}", self.look.paint.dim(&notes.join("; ")));
         }
     }
 
@@ -263,6 +328,13 @@ pub(super) fn not_checked(out: &mut String, gaps: &[NotChecked], look: &Look) ->
         hanging(out, "  - ", "    ", &text, look.width);
     }
     cut
+}
+
+/// A sentence without its beginning.
+fn first_upper(rest: &str) -> String {
+    let mut letters = rest.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
 }
 
 /// Whether this is the finding that explains.

@@ -64,7 +64,8 @@ pub(super) fn draw(
         head.push("differences only, nothing is applied".to_owned());
     }
     let mut head = head.join(", ");
-    if progress.total > 0 {
+    // The summary of a report says how many are done.
+    if progress.total > 0 && (live.is_some() || look.verbose) {
         head = format!("{head}: {}/{} clusters done", progress.done, progress.total);
     }
     hanging(out, "", "  ", &head, look.width);
@@ -113,13 +114,25 @@ fn stage(
         text = format!("{text}, took {took}");
     }
     let indent = format!("{trunk}  ");
+    // Where all clusters of a stage are done or not reached, its own line has room for them.
+    let as_one = match groups(stage).as_slice() {
+        [(ClusterState::Pending, members)] if stage.state == StageState::Pending => members.clone(),
+        [(ClusterState::Done, members)] => members.clone(),
+        _ => Vec::new(),
+    };
+    let as_one = live.is_none() && !look.verbose && (1..=NAMED_QUIET).contains(&as_one.len());
+    if as_one {
+        let names = stage.clusters.iter();
+        let names: Vec<_> = names.map(|cluster| name(cluster, progress, live)).collect();
+        text = format!("{text}: {}", list(&names, NAMED_QUIET));
+    }
     hanging(out, branch, &indent, &text, look.width);
     let tasks = |when| stage.tasks.iter().filter(move |task| task.when == when);
     for task in tasks(TaskTime::Before) {
         gate(out, task, stage, live, trunk, look);
     }
     let mut cut = false;
-    for (state, members) in groups(stage) {
+    for (state, members) in groups(stage).into_iter().filter(|_| !as_one) {
         // Those that began together are as old as each other: once is enough.
         let age = live.and_then(|live| common_age(&members, live.now));
         let names: Vec<_> = members

@@ -209,7 +209,7 @@ impl ClusterState {
     /// The word for people.
     pub const fn describe(self) -> &'static str {
         match self {
-            Self::Pending => "pending",
+            Self::Pending => "not reached",
             Self::Updating => "updating",
             Self::Stuck => "stuck",
             Self::Left => "left in flight when the run ended",

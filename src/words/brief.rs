@@ -6,7 +6,7 @@ use std::borrow::Cow;
 const GAP: &str = " … ";
 
 /// How far from where it would be cut a text is cut between two words.
-const WORD: usize = 16;
+const WORD: usize = 28;
 
 /// At most so many characters of a text. A controller's words end with what was wrong: of a longer
 /// text the middle goes, and twice as much of its end is kept as of its beginning.
@@ -65,12 +65,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_end_stays(text in "[a-z日 :]{0,300}", most in 40usize..200) {
+        fn the_end_stays(text in "[a-z日 :]{0,300}", most in 60usize..200) {
             let shown = brief(&text, most);
             prop_assert!(shown.chars().count() <= most);
             let text = text.trim_end();
             let count = text.chars().count();
-            let sure = (most - 3) * 2 / 3 - WORD - 4;
+            let sure = ((most - 3) * 2 / 3).saturating_sub(WORD + 4);
             let end: String = text.chars().skip(count.saturating_sub(sure)).collect();
             prop_assert!(shown.trim_end().ends_with(end.trim()), "{shown:?} {end:?}");
         }

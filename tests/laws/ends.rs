@@ -1,8 +1,9 @@
 //! What a controller says last is what was wrong: no format cuts it, and JSON cuts nothing.
 
-use kubectl_fleet_stage::diagnose::report::{Finding, Report};
+use kubectl_fleet_stage::diagnose::report::{Finding, Report, Severity};
 use kubectl_fleet_stage::diagnose::status::Status;
 use kubectl_fleet_stage::inventory::{Inventory, Walk};
+use kubectl_fleet_stage::kubefleet::messages::essence;
 use kubectl_fleet_stage::render;
 use serde_json::Value;
 
@@ -20,26 +21,22 @@ fn bare(text: &str) -> String {
     text.chars().filter(char::is_ascii_alphanumeric).collect()
 }
 
-/// The last words of a text.
+/// The last words of a text, of those that are not how every failure begins.
 fn end(text: &str) -> String {
-    let bare = bare(text);
+    let bare = bare(essence(text));
     bare[bare.len().saturating_sub(40)..].to_owned()
 }
 
-/// Whether a finding is shown with its evidence wherever findings are shown.
+/// Whether a finding is shown with its evidence, also where consequences and notes are not.
 fn is_open(finding: &Finding, report: &Report) -> bool {
-    let is = |other: &Finding, code: &str| other.code == code;
-    let is_explained = |code: &str| report.findings.iter().any(|other| is(other, code));
-    finding.root_cause
-        || !finding
-            .caused_by
-            .iter()
-            .any(|cause| is_explained(&cause.code))
+    let is_shown = |code: &str| report.findings.iter().any(|other| other.code == code);
+    let follows = finding.caused_by.iter().any(|cause| is_shown(&cause.code));
+    finding.root_cause || !follows && finding.severity == Severity::Error
 }
 
 /// The long texts of a report, of those that every format shows.
 fn long(report: &Report) -> Vec<&str> {
-    const SHOWN: usize = 6;
+    const SHOWN: usize = 3;
     let open = report
         .findings
         .iter()

@@ -48,12 +48,18 @@ fn of_run(case: &Case<'_>, rollout: &Rollout<'_>) -> Option<String> {
     }
 }
 
+/// The gate of which the sentence tells what it opens.
+pub(in crate::diagnose) fn told<'r, 'i>(
+    case: &Case<'_>,
+    rollout: &'r Rollout<'i>,
+) -> Option<&'r Gate<'i>> {
+    let speaks = case.verdict == Verdict::WaitingForApproval && overtaken(case).is_none();
+    let mut open = rollout.open_approvals();
+    open.find(|gate| speaks && crate::diagnose::verdict::needs_a_person(gate))
+}
+
 fn approvals(case: &Case<'_>, rollout: &Rollout<'_>) -> Option<String> {
-    let open: Vec<_> = rollout
-        .open_approvals()
-        .filter(|gate| crate::diagnose::verdict::needs_a_person(gate))
-        .collect();
-    let gate = open.first()?;
+    let gate = told(case, rollout)?;
     if gate.foreign {
         return Some(format!(
             "stage {} waits for {}, and the request of that name is made out to another run or \

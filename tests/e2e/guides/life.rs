@@ -63,7 +63,7 @@ fn a_first_rollout() {
         assert_eq!(index_of(scene, &run), "0");
         act(scene, &["status", &run])
             .ends(8)
-            .says("2 pending: member-3, member-2");
+            .says("2 not reached: member-3, member-2");
         assert_eq!(versions(scene), ["none"; 3]);
         // Started, to the first gate.
         act(scene, &["run", &run, "--wait", LIMIT])

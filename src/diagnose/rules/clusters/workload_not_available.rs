@@ -1,14 +1,19 @@
 //! A workload was applied and does not become available.
 
+use jiff::Timestamp;
+
 use crate::diagnose::case::Case;
 use crate::diagnose::claims;
 use crate::diagnose::finding::enumerate;
 use crate::diagnose::looks;
-use crate::diagnose::objects::per_object;
+use crate::diagnose::objects::{Affected, per_object};
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
+use crate::diagnose::troubled::Troubled;
 use crate::kubefleet::Concept;
+use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::messages::ManifestProblem;
+use crate::rollout::STUCK_AFTER;
 use crate::words::Command;
 
 /// `ManifestNotAvailableYet` on anything but a Service, whose wait has another reason
@@ -44,6 +49,15 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 affected.clusters(),
                 affected.lasting()
             );
+            if let Some(deadline) = fresh(affected) {
+                finding.message = format!(
+                    "{} was applied, and {state} on {}{}; it counts as stuck from {deadline} on.",
+                    affected.object(),
+                    affected.clusters(),
+                    affected.lasting(),
+                );
+                return goes_on_by_itself(case, finding);
+            }
             let clusters: Vec<_> = affected.on.iter().map(|on| on.cluster).collect();
             let subject = finding.subject.clone();
             finding = looks::statuses(case, &subject, &clusters, finding);
@@ -98,5 +112,37 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 ),
             )
         },
+    )
+}
+
+/// When the first of the clusters of a run counts as stuck, where all have had less time than that and nobody
+/// has looked into them: then it is early to look for a reason.
+fn fresh(affected: &Affected<'_, '_>) -> Option<Timestamp> {
+    let looks = &affected.case.inventory.looks;
+    affected.case.run()?;
+    let is_fresh = |on: &&Troubled<'_>| {
+        let has_nodes = on.member.and_then(MemberCluster::nodes) != Some("0");
+        // Content that was there before may have failed for long.
+        let before = on.trouble.condition.since;
+        let is_old = |since| affected.case.now().duration_since(since) > STUCK_AFTER;
+        !before.is_some_and(is_old)
+            && on.blocking
+            && !on.is_overdue()
+            && has_nodes
+            && !looks.contains_key(on.cluster)
+    };
+    let fresh: Vec<_> = affected.on.iter().copied().filter(is_fresh).collect();
+    if fresh.len() < affected.on.len() {
+        return None;
+    }
+    let first = fresh.iter().filter_map(|on| on.since).min()?;
+    first.checked_add(STUCK_AFTER).ok()
+}
+
+fn goes_on_by_itself(case: &Case<'_>, finding: Finding) -> Finding {
+    let name = &case.run_object().name;
+    finding.look(
+        "Wait: workloads take minutes to start.",
+        Some(case.command("status").arg(name)),
     )
 }

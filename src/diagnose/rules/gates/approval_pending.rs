@@ -4,6 +4,7 @@ use crate::diagnose::case::Case;
 use crate::diagnose::gate::{hold_back, opens, unlisted};
 use crate::diagnose::report::{Finding, Severity, Verdict};
 use crate::diagnose::rules::Rule;
+use crate::diagnose::status::told_gate;
 use crate::inventory::Sight;
 use crate::kubefleet::{Concept, duration};
 use crate::rollout::Phase;
@@ -52,6 +53,9 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 "{name} has no answer yet; once {} is resumed, approving lets {what}.",
                 run.name
             )
+        } else if told_gate(case, rollout).is_some_and(|told| std::ptr::eq(told, gate)) {
+            // The summary says what approving it opens.
+            format!("{name} has been waiting{lasting} for a person to approve it.")
         } else {
             format!(
                 "{name} has been waiting{lasting} for a person to approve it; approving lets {what}."

@@ -5,6 +5,7 @@ use crate::diagnose::gate::{since_path, wait_of, wait_path};
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::resting;
 use crate::diagnose::rules::Rule;
+use crate::kubefleet::duration;
 use crate::rollout::{ClusterState, Phase};
 
 /// `UpdateRunStopped` at the run's generation. A run that is created in state Stop is initialized
@@ -32,8 +33,19 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .filter(|cluster| cluster.state != ClusterState::Done)
         .map(|cluster| cluster.name)
         .collect();
+    let since = rollout.progressing().and_then(|it| it.since);
+    let lasting = since.map_or_else(String::new, |since| {
+        let lasting = case.now().duration_since(since);
+        format!(" for {}", duration::describe(lasting))
+    });
+    // The summary says that it is stopped; the finding adds for how long.
+    let state = resting::stopped(rollout);
+    let message = match state.strip_prefix(&format!("{} is stopped", run.object())) {
+        Some(rest) => format!("{} has been stopped{lasting}{rest}", run.meta.name),
+        None => state,
+    };
     let mut finding = rule
-        .finding(run.object(), resting::stopped(rollout))
+        .finding(run.object(), message)
         .root()
         .clusters(left)
         .evidence(run.object(), "spec.state", run.spec.state.as_deref());
