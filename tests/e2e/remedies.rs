@@ -23,8 +23,6 @@ const OURS: [&str; 7] = [
 ];
 /// What kubectl can rehearse.
 const REHEARSED: [&str; 5] = ["annotate", "delete", "label", "patch", "scale"];
-/// Kinds that a hub has beside those of the test hub.
-const NOT_HERE: [&str; 2] = ["clusterresourceoverrides", "resourceoverrides"];
 
 /// Findings whose steps begin with a plan that may show what is missing yet: clusters, or stages for
 /// them.
@@ -438,12 +436,7 @@ fn every_remedy_can_be_carried_out_where_it_is_suggested() {
                     if let Err(why) = parsed(&one) {
                         wrong.push(format!("{}: {}: {why}", situation.path.display(), one.code));
                     }
-                    let not_here = one.words.iter().any(|word| {
-                        NOT_HERE
-                            .iter()
-                            .any(|kind| word.starts_with(&format!("{kind}.")))
-                    });
-                    if one.is_for_member() || not_here || !tried.insert(one.shape()) {
+                    if one.is_for_member() || !tried.insert(one.shape()) {
                         continue;
                     }
                     if let Some(why) = hub.refused(&one) {
