@@ -413,7 +413,7 @@ fn a_waiting_older_run_threatens() {
     let history = document(&["history", "example-placement", "-f", file]);
     let note = &history["notes"][0];
     assert_eq!(note["kind"], "WouldGoBack");
-    assert_eq!(note["command"], "kubectl fleet-stage delete run-1");
+    assert_eq!(note["command"], "kubectl fleet-stage diagnose run-1");
     assert_eq!(note["clusters"], json!(["member1"]));
 }
 

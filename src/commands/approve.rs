@@ -374,7 +374,7 @@ fn accepted(
     if matches!(rollout.phase, Phase::Stopped | Phase::Stopping) {
         let line = format!("{first} {verb} approved; {run} takes that when it is resumed");
         writing::result(&object, &line, reading, &args.writing, ui)?;
-        ui.hint(Hint::new("next:").command(run.fleet("resume")));
+        ui.hint(Hint::new("next:").command(run.fleet("diagnose")));
         return Ok(Exit::Done);
     }
     if args.writing.returns_at_once() {

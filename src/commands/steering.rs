@@ -273,18 +273,10 @@ pub(super) fn finish(
         }
         Effect::Never(status) => {
             writing::conclude(run, &status, reading, args, ui)?;
-            if wish == Wish::Stop && status.verdict == Verdict::Stuck {
-                ui.hint(if status.waits_for_removal() {
-                    Hint::new(
-                        "only resuming or deleting the run ends this; see what it would remove:",
-                    )
-                    .command(run.fleet("diagnose"))
-                } else {
-                    Hint::new(
-                        "a stuck cluster keeps the run from stopping: fix it, or delete the run:",
-                    )
-                    .command(run.fleet("delete"))
-                });
+            if wish == Wish::Stop
+                && let Some(why) = status.why_no_stop()
+            {
+                ui.hint(Hint::new(why));
                 return Ok(Exit::Stuck);
             }
             if wish == Wish::Stop && status.verdict == Verdict::Succeeded {

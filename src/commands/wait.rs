@@ -12,7 +12,6 @@ use super::following::Following;
 use super::global::Global;
 use super::reading;
 use super::status;
-use crate::diagnose::report::Verdict;
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -145,10 +144,8 @@ fn end(
         }
         _ => ui.warning(&format!("{} is not met", wanted(args))),
     }
-    let stopping = status.run.as_ref().and_then(|run| run.state.as_deref()) == Some("Stop");
-    if status.verdict == Verdict::Stuck && stopping {
-        let lead = "a stuck cluster keeps the run from stopping: mend it, or give the run up:";
-        ui.hint(Hint::new(lead).command(about(status, "delete")));
+    if let Some(why) = status.why_no_stop() {
+        ui.hint(Hint::new(why));
     }
     if let Some(next) = &status.next {
         ui.hint(Hint::new("next:").command(next.clone()));

@@ -215,9 +215,22 @@ impl Status {
         timeless(self) == timeless(other)
     }
 
+    /// Why a run that is to stop cannot, and what ends that.
+    pub fn why_no_stop(&self) -> Option<&'static str> {
+        let state = self.run.as_ref().and_then(|run| run.state.as_deref());
+        if self.verdict != Verdict::Stuck || state != Some("Stop") {
+            return None;
+        }
+        Some(if self.waits_for_removal() {
+            "only resuming or deleting the run ends this"
+        } else {
+            "a stuck cluster keeps the run from stopping: fix it, or delete the run"
+        })
+    }
+
     /// Whether the run has clusters left from which it has still to remove the placement, and
     /// nothing else.
-    pub fn waits_for_removal(&self) -> bool {
+    fn waits_for_removal(&self) -> bool {
         self.progress.as_ref().is_some_and(|progress| {
             let left = |removal: bool| {
                 let stages = progress

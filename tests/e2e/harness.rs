@@ -6,6 +6,8 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use kube::Client;
+use kubectl_fleet_stage::cli;
+use kubectl_fleet_stage::render::invocation::Invocation;
 use serde_json::{Value, json};
 pub use test_hub::Ran;
 use test_hub::fleet::{Fleet, annotated, member};
@@ -204,7 +206,7 @@ impl Harness {
     /// Runs the plugin with another kubeconfig.
     #[allow(clippy::unused_self)] // a plugin without a hub is no end-to-end test
     pub fn plugin_as(&self, kubeconfig: &std::path::Path, arguments: &[&str]) -> Ran {
-        Ran::of(
+        let ran = Ran::of(
             Command::new(env!("CARGO_BIN_EXE_kubectl-fleet-stage"))
                 .args(arguments)
                 .arg("--kubeconfig")
@@ -212,8 +214,34 @@ impl Harness {
                 .args(["--context", "hub"])
                 .env_clear()
                 .env("PATH", std::env::var_os("PATH").unwrap_or_default()),
-        )
+        );
+        for line in format!("{}\n{}", ran.out, ran.err).lines() {
+            let is_hint = line.starts_with("  ") || line.starts_with("next: ");
+            let line = line.trim_start_matches("next: ").trim();
+            if is_hint && line.starts_with("kubectl-fleet-stage ") {
+                takes(line)
+                    .unwrap_or_else(|error| panic!("{arguments:?} suggests {line}: {error}"));
+            }
+        }
+        ran
     }
+}
+
+/// Whether our own command line takes a line that is suggested.
+fn takes(line: &str) -> Result<(), String> {
+    let mut words = vec![String::new()];
+    for (number, piece) in line.split('\'').enumerate() {
+        let quoted = number % 2 == 1;
+        for c in piece.chars() {
+            match words.last_mut() {
+                Some(word) if quoted || c != ' ' => word.push(c),
+                _ => words.push(String::new()),
+            }
+        }
+    }
+    let command = cli::command(&Invocation::default());
+    let parsed = command.try_get_matches_from(words);
+    parsed.map(drop).map_err(|error| error.to_string())
 }
 
 /// Fast, with a delay for new snapshots that a test can step into.

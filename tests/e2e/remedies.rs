@@ -23,15 +23,16 @@ const OURS: [&str; 7] = [
 ];
 /// What kubectl can rehearse.
 const REHEARSED: [&str; 5] = ["annotate", "delete", "label", "patch", "scale"];
+
 /// Kinds that a hub has beside those of the test hub.
-const NOT_HERE: [&str; 2] = ["clusterresourceoverrides", "resourceoverrides"];
+const NOT_HERE: [&str; 2] = ["clusterresourceoverride", "resourceoverride"];
 
 /// Findings whose steps begin with a plan that may show what is missing yet: clusters, or stages for
 /// them.
 const PLANNED: [&str; 5] = ["FS101", "FS202", "FS203", "FS801", "FS803"];
 
-/// Findings that suggest a write on hubs of old times alone.
-const ELSEWHERE: [&str; 1] = ["FS608"];
+/// Findings whose writes are not tried: those of hubs of old times, and of overrides.
+const ELSEWHERE: [&str; 3] = ["FS608", "FS707", "FS708"];
 
 /// One situation.
 struct Situation {
@@ -303,6 +304,34 @@ impl Hub {
         same.then_some(live)
     }
 
+    /// What `status` and `approvals` suggest there.
+    fn also_suggested(&self, situation: &Situation, report: &Report) -> Vec<Suggested> {
+        let target = &report.target;
+        let ask = |verb: &str, name: Option<String>| {
+            let mut words = vec![
+                "kubectl".to_owned(),
+                "fleet-stage".to_owned(),
+                verb.to_owned(),
+            ];
+            words.extend(name);
+            words.extend(["-o", "json", "--now", &situation.now].map(str::to_owned));
+            if !target.namespace.is_empty() {
+                words.extend(["-n".to_owned(), target.namespace.clone()]);
+            }
+            self.run(&words).json()
+        };
+        if target.kind.ends_with("Placement") {
+            return Vec::new();
+        }
+        let root = report.findings.iter().find(|finding| finding.root_cause);
+        let root = root.map_or("", |finding| finding.code.as_str());
+        let mut found = Vec::new();
+        for (verb, name) in [("status", Some(target.name.clone())), ("approvals", None)] {
+            collect(&format!("{verb} {root}"), &ask(verb, name), &mut found);
+        }
+        found
+    }
+
     /// Why a command is refused.
     fn refused(&self, suggested: &Suggested) -> Option<String> {
         let words = suggested.rehearsal();
@@ -323,6 +352,29 @@ impl Hub {
             ![1, 2, 6, 7].contains(&ran.code) || suggested.verb() == "doctor" && ran.code == 1
         };
         (!fine).then_some(why)
+    }
+}
+
+/// The commands of a document.
+fn collect(from: &str, value: &Value, found: &mut Vec<Suggested>) {
+    match value {
+        Value::Object(fields) => {
+            for key in ["argv", "nextArgv"] {
+                if let Some(argv) = fields.get(key).and_then(Value::as_array) {
+                    let words = argv.iter().map(|word| word.as_str().unwrap().to_owned());
+                    found.push(Suggested {
+                        code: from.to_owned(),
+                        words: words.collect(),
+                        later: false,
+                    });
+                }
+            }
+            fields
+                .values()
+                .for_each(|value| collect(from, value, found));
+        }
+        Value::Array(items) => items.iter().for_each(|value| collect(from, value, found)),
+        _ => {}
     }
 }
 
@@ -431,6 +483,15 @@ fn every_remedy_can_be_carried_out_where_it_is_suggested() {
                 ));
                 continue;
             };
+            for one in hub.also_suggested(situation, report) {
+                if let Err(why) = parsed(&one) {
+                    wrong.push(format!("{}: {why}", situation.path.display()));
+                } else if tried.insert(one.shape())
+                    && let Some(why) = hub.refused(&one)
+                {
+                    wrong.push(format!("{}: {}: {why}", situation.path.display(), one.code));
+                }
+            }
             let strategy = hub.strategies.get(&report.target.namespace);
             let strategy = strategy.map_or("missing", String::as_str);
             for finding in live["findings"].as_array().unwrap() {
@@ -438,11 +499,12 @@ fn every_remedy_can_be_carried_out_where_it_is_suggested() {
                     if let Err(why) = parsed(&one) {
                         wrong.push(format!("{}: {}: {why}", situation.path.display(), one.code));
                     }
-                    let not_here = one.words.iter().any(|word| {
-                        NOT_HERE
-                            .iter()
-                            .any(|kind| word.starts_with(&format!("{kind}.")))
-                    });
+                    let of = |word: &String, kind: &str| {
+                        let kinds = word.split(['.', ',']).next().unwrap_or_default();
+                        kinds.trim_end_matches('s') == kind
+                    };
+                    let mut words = one.words.iter();
+                    let not_here = words.any(|word| NOT_HERE.iter().any(|kind| of(word, kind)));
                     if one.is_for_member() || not_here || !tried.insert(one.shape()) {
                         continue;
                     }

@@ -285,6 +285,6 @@ fn threat(episode: &Episode<'_>) -> Option<Note> {
     )
     .about(episode)
     .on(clusters);
-    note.command = Some(run.object().fleet("delete"));
+    note.command = Some(run.object().fleet("diagnose"));
     Some(note)
 }

@@ -93,7 +93,7 @@ fn a_stuck_run_cannot_stop() {
             .does(&["stop", name])
             .ends(5)
             .says("in flight, and finished first")
-            .says(&format!("delete {name}"));
+            .says(&format!("diagnose {name}"));
         assert_eq!(scene.seen_run(name).unwrap()["spec"]["state"], "Stop");
         scene
             .does(&["delete", name])
