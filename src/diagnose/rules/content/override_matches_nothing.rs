@@ -153,11 +153,7 @@ fn no_cluster(
         .finding(subject, message)
         .severity(Severity::Info)
         .clusters(names)
-        .computed(
-            snapshot.object(),
-            &[&path],
-            wanted,
-        );
+        .computed(snapshot.object(), &[&path], wanted);
     for member in clusters.iter().take(6) {
         finding = finding.evidence(member.object(), "metadata.labels", &member.meta.labels);
     }
