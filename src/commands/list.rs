@@ -138,7 +138,8 @@ pub fn run(
         (!args.active || !choose::is_finished(run))
             && placement.as_ref().is_none_or(|wanted| wanted.matches(run))
     };
-    let runs = runs::read(&mut reading, &reach, Evidence::Verdict, wanted)?;
+    let mut runs = runs::read(&mut reading, &reach, Evidence::Verdict, wanted)?;
+    runs.gaps.extend(elsewhere(&mut reading));
     runs.warn(ui);
     let rollouts = runs.rollouts();
     if rollouts.is_empty() {
@@ -162,6 +163,17 @@ pub fn run(
     };
     ui.answer(&text);
     Ok(Exit::Done)
+}
+
+/// Rollouts that the hub also serves, and that are not among the runs.
+fn elsewhere(reading: &mut Reading) -> Option<NotChecked> {
+    let what = reading.hub()?.served().other_engine()?;
+    Some(NotChecked {
+        what,
+        why: "these rollouts are of another engine, which this version does not read".to_owned(),
+        subject: None,
+        clusters: Vec::new(),
+    })
 }
 
 /// The placement that runs are wanted of.

@@ -351,7 +351,15 @@ impl Reading {
             again: &self.again,
             concepts,
         };
-        resolve(word, namespace, &known)
+        let found = resolve(word, namespace, &known);
+        match self.hub().and_then(|hub| hub.served().other_engine()) {
+            Some(names) => found.map_err(|error| {
+                error.also(Hint::new(format!(
+                    "the hub also serves {names}, which this version does not read"
+                )))
+            }),
+            None => found,
+        }
     }
 
     /// The namespace to look in: that of the flag, or for a namespaced type without one the

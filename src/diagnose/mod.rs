@@ -22,6 +22,7 @@ pub mod rules;
 mod safety;
 pub mod scheduling;
 pub mod shown;
+mod size;
 pub mod status;
 pub mod steps;
 mod summary;

@@ -92,6 +92,9 @@ pub enum HubError {
     /// The API server is no hub of a fleet.
     #[error("the API server at {0} is not a KubeFleet hub: it serves no {group}", group = crate::kubefleet::kind::PLACEMENT_GROUP)]
     NotAHub(String),
+    /// The API server has rollouts, and none that are read here.
+    #[error("the API server at {0} serves no {group}: it serves {1}, which this version does not read", group = crate::kubefleet::kind::PLACEMENT_GROUP)]
+    OtherEngine(String, String),
     /// The user wants it to end.
     #[error("interrupted")]
     Interrupted,
@@ -127,6 +130,7 @@ impl HubError {
                 | Self::Credentials(_)
                 | Self::Unauthorized(_)
                 | Self::NotAHub(_)
+                | Self::OtherEngine(..)
                 | Self::OutOfTime(_)
                 | Self::Interrupted
         )
@@ -180,6 +184,7 @@ impl HubError {
             Self::NotServed(_) => {
                 "see which kinds it serves: kubectl fleet-stage doctor".to_owned()
             }
+            Self::OtherEngine(..) => "see the rollouts there with kubectl get".to_owned(),
             Self::Forbidden(_)
             | Self::NotFound(_)
             | Self::NotRouted(_)

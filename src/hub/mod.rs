@@ -118,7 +118,10 @@ impl Hub {
             served::discover(&connection),
         )?;
         if !served.is_hub() {
-            return Err(HubError::NotAHub(connection.url));
+            return Err(match served.other_engine() {
+                Some(names) => HubError::OtherEngine(connection.url, names),
+                None => HubError::NotAHub(connection.url),
+            });
         }
         Ok(Self {
             runtime,

@@ -38,7 +38,15 @@ pub struct Served {
     versions: BTreeMap<Kind, BTreeSet<String>>,
     /// Whether discovery was refused, so that nothing is known.
     pub unknown: bool,
+    /// What looks like staged rollouts of another engine: resources with their groups, or the
+    /// groups alone where the server lists no more at once.
+    elsewhere: BTreeSet<String>,
 }
+
+/// The end of the groups in which another engine may serve rollouts.
+const OTHER_GROUPS: &str = ".kubefleet.dev";
+/// The one that is about nothing else.
+const OTHER_ROLLOUTS: &str = "rollout.kubefleet.dev";
 
 impl Served {
     /// The version to read: the first of ours that the hub has. `None` when it serves none.
@@ -76,6 +84,39 @@ impl Served {
                 .versions
                 .keys()
                 .any(|kind| kind.group() == PLACEMENT_GROUP && *kind != Kind::Work)
+    }
+
+    /// The rollouts that the hub also serves and that are not read here, as
+    /// `stagedupdateruns.rollout.kubefleet.dev`; `None` when there is no sign of any.
+    pub fn other_engine(&self) -> Option<String> {
+        const SHOWN: usize = 3;
+        let names: Vec<_> = self.elsewhere.iter().map(String::as_str).collect();
+        match names.len() {
+            0 => None,
+            count if count > SHOWN => {
+                let first = names.get(..SHOWN)?.join(", ");
+                Some(format!("{first} and {} more", count.saturating_sub(SHOWN)))
+            }
+            _ => Some(names.join(", ")),
+        }
+    }
+
+    /// Takes note of a resource that may be a rollout of another engine; of a whole group where no
+    /// resource is known.
+    fn note(&mut self, group: &str, resource: Option<&str>) {
+        let of_rollouts = group == OTHER_ROLLOUTS;
+        match resource {
+            None if of_rollouts => {
+                self.elsewhere.insert(group.to_owned());
+            }
+            Some(resource)
+                if of_rollouts
+                    || (group.ends_with(OTHER_GROUPS) && resource.contains("updaterun")) =>
+            {
+                self.elsewhere.insert(format!("{resource}.{group}"));
+            }
+            _ => {}
+        }
     }
 
     fn add(&mut self, group: &str, version: &str, plural: &str) {
@@ -173,6 +214,7 @@ pub(super) async fn discover(connection: &Connection) -> Result<Served, HubError
             for version in group.versions.iter().flatten() {
                 for resource in version.resources.iter().flatten() {
                     served.add(&group.metadata.name, &version.version, &resource.resource);
+                    served.note(&group.metadata.name, Some(&resource.resource));
                 }
             }
         }
@@ -181,6 +223,7 @@ pub(super) async fn discover(connection: &Connection) -> Result<Served, HubError
     let groups: Apis = answer::read(&GROUPS, &body)?;
     for group in groups.groups.iter().flatten() {
         let name = group.name.as_str();
+        served.note(name, None);
         if name != PLACEMENT_GROUP && name != CLUSTER_GROUP {
             continue;
         }
@@ -238,4 +281,47 @@ pub(super) async fn run_states(
 
 fn items(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Served;
+
+    #[test]
+    fn rollouts_of_another_engine_are_noted() {
+        let mut served = Served::default();
+        served.note("placement.kubefleet.dev", Some("placementpolicies"));
+        served.note("placement.kubernetes-fleet.io", Some("stagedupdateruns"));
+        served.note("apps", Some("deployments"));
+        served.note("apps", None);
+        assert_eq!(served.other_engine(), None);
+        served.note("rollout.kubefleet.dev", Some("stagedupdateruns"));
+        assert_eq!(
+            served.other_engine().as_deref(),
+            Some("stagedupdateruns.rollout.kubefleet.dev")
+        );
+        served.note("placement.kubefleet.dev", Some("clusterstagedupdateruns"));
+        assert_eq!(
+            served.other_engine().as_deref(),
+            Some(
+                "clusterstagedupdateruns.placement.kubefleet.dev, \
+                 stagedupdateruns.rollout.kubefleet.dev"
+            )
+        );
+        for more in ["a", "b"] {
+            served.note("rollout.kubefleet.dev", Some(more));
+        }
+        assert!(
+            served
+                .other_engine()
+                .is_some_and(|it| it.ends_with("and 1 more"))
+        );
+        // A server that lists no resources at once.
+        let mut plain = Served::default();
+        plain.note("rollout.kubefleet.dev", None);
+        assert_eq!(
+            plain.other_engine().as_deref(),
+            Some("rollout.kubefleet.dev")
+        );
+    }
 }

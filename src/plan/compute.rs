@@ -3,7 +3,7 @@
 use super::draft::Draft;
 use super::{
     Carriers, Outcome, Plan, PlannedSnapshot, RefusalKind, StrategyChoice, Wish, content, delivery,
-    inputs, members, neighbours, overrides, policy, stages,
+    inputs, limits, members, neighbours, overrides, policy, stages,
 };
 use crate::diagnose::finding::count;
 use crate::diagnose::report::Subject;
@@ -27,6 +27,7 @@ pub fn compute(inventory: &Inventory, wish: &Wish, carriers: Option<&Carriers>) 
     neighbours::going_back(&mut draft, &computed, then);
     neighbours::active_runs(&mut draft, &computed, then);
     members::check(&mut draft, &computed);
+    limits::check(&mut draft, &computed);
     if let Some(carriers) = carriers {
         delivery::check(&mut draft, &computed, carriers);
     }

@@ -6,6 +6,7 @@ mod content;
 mod delivery;
 mod draft;
 mod inputs;
+mod limits;
 mod members;
 mod neighbours;
 mod overrides;

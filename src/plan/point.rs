@@ -167,6 +167,12 @@ kinds! {
         MemberAgentSilent = "member-agent-silent", "FS516";
         /// Member clusters are leaving the fleet.
         MemberClusterLeaving = "member-cluster-leaving", "FS518";
+        /// The run may outgrow what etcd stores.
+        RunTooLarge = "run-too-large";
+        /// The placement's status may outgrow what etcd stores.
+        PlacementStatusTooLarge = "placement-status-too-large";
+        /// The policy snapshot cannot list all clusters.
+        DecisionsCut = "policy-decisions-cut";
     }
 }
 
@@ -217,6 +223,24 @@ impl<K: Kinded> Point<K> {
             path: path.into(),
             value,
             computed: false,
+        });
+        self
+    }
+
+    /// Adds a value that was computed for what would stand under some paths of an object.
+    #[must_use]
+    pub fn computed(
+        mut self,
+        object: impl Into<Subject>,
+        paths: &[&str],
+        value: impl Into<String>,
+    ) -> Self {
+        self.evidence.push(Evidence {
+            object: object.into(),
+            cluster: None,
+            path: paths.join(", "),
+            value: value.into(),
+            computed: true,
         });
         self
     }

@@ -8,6 +8,7 @@ mod cluster;
 pub mod content;
 pub mod history;
 pub mod life;
+pub mod limits;
 pub mod near;
 pub mod overrides;
 pub mod placing;

@@ -459,3 +459,46 @@ fn an_override_that_no_run_finds_is_warned_of() {
     assert!(of("fires-succeeded").contains(&"override-never-applied".to_owned()));
     assert_eq!(of("quiet-other-placement"), [""; 0]);
 }
+
+/// The base with so many clusters more in the second stage.
+fn with_clusters(count: usize) -> String {
+    let wanted = (count + 3).to_string();
+    let mut text = edited(&[
+        (
+            "numberOfClusters: 3",
+            &format!("numberOfClusters: {wanted}"),
+        ),
+        (
+            "number-of-clusters: '3'",
+            &format!("number-of-clusters: '{wanted}'"),
+        ),
+    ]);
+    for at in 0..count {
+        let more = format!(
+            "---\napiVersion: cluster.kubernetes-fleet.io/v1beta1\nkind: MemberCluster\nmetadata: \
+             {{name: store-{at:05}, labels: {{tier: prod, order: '{at}'}}}}\n---\napiVersion: \
+             placement.kubernetes-fleet.io/v1beta1\nkind: ClusterResourceBinding\nmetadata: {{name: \
+             web-{at}, generation: 1, labels: {{kubernetes-fleet.io/parent-CRP: web}}}}\nspec: {{state: \
+             Scheduled, targetCluster: store-{at:05}, schedulingPolicySnapshotName: web-0}}\n"
+        );
+        text.push_str(&more);
+    }
+    text
+}
+
+#[test]
+fn objects_that_outgrow_what_can_be_stored_are_warned_of() {
+    assert_eq!(warnings(&["--run", "r"], &with_clusters(900)), [""; 0]);
+    assert_eq!(
+        warnings(&["--run", "r"], &with_clusters(1100)),
+        ["placement-status-too-large", "policy-decisions-cut"]
+    );
+    assert_eq!(
+        warnings(&["--run", "r"], &with_clusters(3600)),
+        [
+            "run-too-large",
+            "placement-status-too-large",
+            "policy-decisions-cut"
+        ]
+    );
+}

@@ -35,6 +35,7 @@ pub(super) fn all(reading: &mut Reading, scope: &Scope, clock: fn() -> Timestamp
         checks.push(reached(hub));
         checks.push(identity(hub));
         checks.push(kinds(hub.served(), scope));
+        checks.extend(other_engine(hub.served().other_engine()));
         checks.push(state(hub, scope));
         checks.push(match hub.clocks() {
             Ok(clocks) => skew(clocks, clock()),
@@ -142,6 +143,19 @@ fn kinds(served: &Served, scope: &Scope) -> Check {
             "{run} is read at {version}; not served: {}",
             wrap::list(&names, 5)
         ),
+    )
+}
+
+/// Whether rollouts may go on that this program does not see.
+fn other_engine(names: Option<String>) -> Option<Check> {
+    let names = names?;
+    Some(
+        Check::new(
+            "engine",
+            CheckResult::Warning,
+            format!("the hub also serves {names}, which this version does not read"),
+        )
+        .hint("rollouts there are not shown; see them with kubectl get"),
     )
 }
 
@@ -395,7 +409,7 @@ mod tests {
     use jiff::Timestamp;
     use serde_json::json;
 
-    use super::{CheckResult, Clocks, held, skew};
+    use super::{CheckResult, Clocks, held, other_engine, skew};
 
     fn at(text: &str) -> Timestamp {
         text.parse().unwrap()
@@ -424,6 +438,19 @@ mod tests {
         assert!(
             behind.starts_with("the hub's clock is 2m30s behind"),
             "{behind}"
+        );
+    }
+
+    #[test]
+    fn another_engine_is_a_warning() {
+        assert!(other_engine(None).is_none());
+        let check =
+            other_engine(Some("stagedupdateruns.rollout.kubefleet.dev".to_owned())).unwrap();
+        assert_eq!(check.result, CheckResult::Warning);
+        assert!(
+            check.message.contains("rollout.kubefleet.dev"),
+            "{}",
+            check.message
         );
     }
 

@@ -5,6 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::diagnose::case::Case;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
+use crate::diagnose::size;
 use crate::kubefleet::{Concept, Condition, duration, reasons};
 use crate::rollout::{ClusterState, ClusterView, Health, LOOK_EVERY, Phase, Rollout};
 
@@ -108,7 +109,7 @@ fn one(
     }
     let run = &rollout.run.meta.name;
     finding = if late {
-        finding.look(
+        size::explain(case, finding).look(
             format!(
                 "Look at the hub agent: it looks at least every {}, and has not done so.",
                 duration::describe(LONGEST)

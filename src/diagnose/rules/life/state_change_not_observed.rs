@@ -5,7 +5,7 @@ use jiff::SignedDuration;
 use crate::diagnose::case::Case;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
-use crate::diagnose::steps;
+use crate::diagnose::{size, steps};
 use crate::kubefleet::{Concept, duration};
 
 /// After this long without any change the controller counts as silent.
@@ -91,5 +91,5 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             "If it stays, see whether the hub agent runs, and read its log.",
             Some(steps::hub_agent()),
         );
-    vec![finding]
+    vec![size::explain(case, finding)]
 }

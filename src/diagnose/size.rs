@@ -1,0 +1,34 @@
+//! What an object's size explains: one that etcd refuses is not written any more, and no condition
+//! can say so.
+
+use super::case::Case;
+use super::report::Finding;
+use super::steps;
+use crate::rollout::limits;
+
+/// Adds, to a finding that the controller does not write a run's status, that the run may be too
+/// large to be written.
+pub(super) fn explain(case: &Case<'_>, mut finding: Finding) -> Finding {
+    let Some(run) = case.run() else {
+        return finding;
+    };
+    let size = limits::recorded_run_size(run);
+    if !limits::is_near(size) {
+        return finding;
+    }
+    let (size, limit) = (
+        limits::describe(size),
+        limits::describe(limits::ETCD_REQUEST),
+    );
+    finding.message = format!(
+        "{} The run is about {size} by now, and etcd takes {limit} by default: its status may be too \
+         large to be written.",
+        finding.message
+    );
+    finding
+        .computed(run.object(), &["status.stagesStatus"], size)
+        .look(
+            "Look for `request is too large` in the log of the hub agent.",
+            Some(steps::hub_agent()),
+        )
+}

@@ -1,0 +1,76 @@
+//! Objects that a run of this size makes too large.
+
+use super::draft::Draft;
+use super::stages::Computed;
+use super::{Warning, WarningKind};
+use crate::kubefleet::Concept;
+use crate::rollout::limits::{self, DECISIONS, ETCD_REQUEST};
+
+/// Warns of objects that may outgrow what can be stored, and of lists that are cut.
+pub(super) fn check(draft: &mut Draft<'_>, computed: &Computed) {
+    let stages = computed.stages.iter().flat_map(|stage| &stage.clusters);
+    let updated: Vec<&str> = stages.map(|cluster| cluster.name.as_str()).collect();
+    let removed = computed.removed.iter().map(|cluster| cluster.name.as_str());
+    let all: Vec<&str> = updated.iter().copied().chain(removed).collect();
+    let placement = draft.placement().clone();
+    let limit = limits::describe(ETCD_REQUEST);
+    let name = draft
+        .wish
+        .run
+        .clone()
+        .unwrap_or_else(|| placement.name.clone());
+    let size = limits::run_size(all.iter().copied());
+    if limits::is_near(size) {
+        let run = draft.inventory.scope.object(Concept::UpdateRun, &name);
+        let message = format!(
+            "The run would grow to about {} with {} clusters, and etcd takes {limit} by default: where \
+             it is refused, KubeFleet cannot record any progress and the run stands still.",
+            limits::describe(size),
+            all.len()
+        );
+        draft.warnings.push(
+            Warning::new(WarningKind::RunTooLarge, &run, message)
+                .computed(&run, &["status.stagesStatus"], limits::describe(size))
+                .fix("Split the clusters among several placements.", None),
+        );
+    }
+    let size = limits::placement_size(updated.iter().copied(), &name);
+    if limits::is_near(size) {
+        let message = format!(
+            "The status of {placement} would grow to about {} with {} clusters, and etcd takes {limit} \
+             by default: where it is refused, its conditions stay as they were. Runs do not read it.",
+            limits::describe(size),
+            updated.len()
+        );
+        draft.warnings.push(
+            Warning::new(WarningKind::PlacementStatusTooLarge, &placement, message)
+                .computed(
+                    &placement,
+                    &["status.placementStatuses"],
+                    limits::describe(size),
+                )
+                .look(
+                    "Follow the run instead of the placement's status.",
+                    Some(
+                        draft
+                            .command("status")
+                            .arg(draft.wish.run.as_deref().unwrap_or("RUN")),
+                    ),
+                ),
+        );
+    }
+    if updated.len() > DECISIONS {
+        let message = format!(
+            "The policy snapshot and the status of {placement} list {DECISIONS} of the {} clusters, \
+             which is all that their schema allows. The run covers every cluster.",
+            updated.len()
+        );
+        draft.warnings.push(
+            Warning::new(WarningKind::DecisionsCut, &placement, message).computed(
+                &placement,
+                &["status.placementStatuses"],
+                updated.len().to_string(),
+            ),
+        );
+    }
+}
