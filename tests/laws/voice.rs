@@ -16,14 +16,14 @@ use super::{fixtures, one_of_each_folder, read, reports};
 /// What a live run fails for when it is checked next.
 const ENDS_RUN: [&str; 6] = ["FS201", "FS202", "FS203", "FS204", "FS205", "FS206"];
 
-/// The state, in the words that begin a summary: the target, and how it is.
+/// The state, in the words that begin a summary: the target, and how it is, without how far it is.
 fn state(summary: &str) -> &str {
-    let end = summary.find([':', ',']).unwrap_or(summary.len());
-    let words = &summary[..end];
-    let end = words
-        .find(" clusters done)")
-        .or(words.find(" cluster done)"));
-    end.map_or(words, |end| &words[..end])
+    let end = summary.find([':', ',', ';']).unwrap_or(summary.len());
+    let words = summary[..end].trim_end_matches('.');
+    let mut brackets = words.match_indices(" (");
+    let how_far =
+        brackets.find(|(at, _)| words[at + 2..].starts_with(|c: char| c.is_ascii_digit()));
+    how_far.map_or(words, |(at, _)| &words[..at])
 }
 
 /// The steps of the finding that explains the verdict.

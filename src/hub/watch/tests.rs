@@ -294,7 +294,11 @@ fn a_connection_that_ends_is_resumed() {
             ]),
         ]);
         let mut watch = hub.watch(&[all()]);
-        assert_eq!(told(&mut watch, 4), ["=a@5", "a@12", "a@21", "a@22"]);
+        // Two ends without an event between them are told, too: what arrives before a cut is chance.
+        let gap = |told: &String| told.starts_with("away: ") || told == "back";
+        let news = std::iter::from_fn(|| told(&mut watch, 1).pop());
+        let news: Vec<_> = news.filter(|told| !gap(told)).take(4).collect();
+        assert_eq!(news, ["=a@5", "a@12", "a@21", "a@22"]);
         hub.server.asked();
         hub.server.asked();
         for _ in 0..2 {
