@@ -241,17 +241,25 @@ fn destination(
             ));
             Ok(good.index.to_owned())
         }
-        Err(passed_over) => {
-            for why in &passed_over {
-                preview.warning(why);
-            }
-            Err(required(format!(
+        Err(passed_over) => Err(required(if passed_over.is_empty() {
+            format!(
                 "no run of {placement} completed another snapshot before {}",
                 now.meta.name
-            )))
-        }
+            )
+        } else {
+            let more = match passed_over.len().saturating_sub(SAID) {
+                0 => String::new(),
+                more => format!("; and {more} more"),
+            };
+            let said: Vec<_> = passed_over.into_iter().take(SAID).collect();
+            let said = said.join("; ");
+            format!("{placement} has no snapshot that is known to be good: {said}{more}")
+        })),
     }
 }
+
+/// How many of the snapshots that do not serve are told.
+const SAID: usize = 4;
 
 /// What is done with runs on the placement that are not over.
 fn first(

@@ -52,13 +52,24 @@ pub fn of_run(inventory: &Inventory, run: &UpdateRun) -> Life {
     let placement = inventory.placement.present();
     let since = placement.and_then(|placement| placement.meta.created);
     since.map_or(Life::Unknown, |since| {
-        run_life(since, run.meta.created, taken_up(run))
+        run_life(since, run.meta.created, taken_up(run), has_updated(run))
     })
 }
 
-/// The same from the times: since when the placement exists, when the run was created, and when the
-/// controller took it up.
-fn run_life(since: Timestamp, created: Option<Timestamp>, taken_up: Option<Timestamp>) -> Life {
+/// Whether a run has brought its snapshot to a cluster.
+fn has_updated(run: &UpdateRun) -> bool {
+    let mut clusters = run.status.stages.iter().flat_map(|stage| &stage.clusters);
+    clusters.any(|cluster| cluster.conditions.is_true(reasons::SUCCEEDED))
+}
+
+/// The same from the times: since when the placement exists, when the run was created, when the
+/// controller took it up, and whether it has updated a cluster.
+fn run_life(
+    since: Timestamp,
+    created: Option<Timestamp>,
+    taken_up: Option<Timestamp>,
+    has_updated: bool,
+) -> Life {
     use Ordering::{Equal, Greater, Less};
     let created = created.map(|created| created.cmp(&since));
     let taken_up = taken_up.map(|taken_up| taken_up.cmp(&since));
@@ -66,6 +77,10 @@ fn run_life(since: Timestamp, created: Option<Timestamp>, taken_up: Option<Times
         (Some(Less) | None, Some(Less)) => Life::Earlier,
         // A run may be created first, and taken up when its placement is there.
         (_, Some(Greater)) | (Some(Greater), Some(Equal) | None) => Life::Present,
+        // Between the creation of a run and its first cluster no placement is deleted and created
+        // again within one second. And what it did after that, it did with the snapshots of today:
+        // KubeFleet finds them by name.
+        (Some(Equal), _) if has_updated => Life::Present,
         // The seconds do not decide. Or it was taken up before it was created: by another clock, or
         // restored from a backup.
         _ => Life::Unknown,

@@ -121,6 +121,38 @@ fn a_run_belongs_to_the_placement_that_it_was_computed_from() {
 }
 
 #[test]
+fn a_run_that_has_updated_a_cluster_did_it_after_the_second_in_which_it_was_created() {
+    use Life::{Earlier, Present, Unknown};
+    let [before, same, after] = [Some(SINCE - 1), Some(SINCE), Some(SINCE + 1)];
+    let late = Some(SINCE + 60);
+    for (created, taken_up, life) in [
+        (before, before, Earlier),
+        (before, same, Unknown),
+        (same, before, Present),
+        (same, same, Present),
+        (same, None, Present),
+        (after, before, Unknown),
+        (None, same, Unknown),
+    ] {
+        let done = run("web", "0", [created, taken_up, late, late]);
+        let all = inventory(&[placement(), done.clone()]);
+        let web = all.runs.iter().next().unwrap();
+        assert_eq!(of_run(&all, web), life, "{created:?} {taken_up:?}");
+        // A removal brings nothing, and a cluster that was only begun may still have anything.
+        let mut removed = done.clone();
+        removed["status"]["deletionStageStatus"] = removed["status"]["stagesStatus"][0].take();
+        removed["status"]["stagesStatus"] = json!([]);
+        let begun = run("web", "0", [created, taken_up, late, None]);
+        for other in [removed, begun] {
+            let all = inventory(&[placement(), other]);
+            let web = all.runs.iter().next().unwrap();
+            let life = if created == same { Unknown } else { life };
+            assert_eq!(of_run(&all, web), life, "{created:?} {taken_up:?}");
+        }
+    }
+}
+
+#[test]
 fn a_snapshot_belongs_to_its_owner() {
     use Life::{Earlier, Present, Unknown};
     let [before, same, after] = [Some(SINCE - 1), Some(SINCE), Some(SINCE + 1)];
