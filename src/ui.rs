@@ -155,6 +155,8 @@ pub struct Ui {
     closed: bool,
     failed: bool,
     answered: bool,
+    /// The last event that was told.
+    told: Option<String>,
 }
 
 impl Ui {
@@ -176,6 +178,7 @@ impl Ui {
             closed: false,
             failed: false,
             answered: false,
+            told: None,
         }
     }
 
@@ -292,6 +295,10 @@ impl Ui {
             return;
         }
         self.answered = true;
+        let one_screen = self.environment.out_is_terminal && self.environment.err_is_terminal;
+        if one_screen && self.was_told(text.trim_end()) {
+            return;
+        }
         let written = self
             .out
             .write_all(text.as_bytes())
@@ -336,6 +343,22 @@ impl Ui {
             let text = self.invocation.hint(&hint.into());
             self.note(&format!("{label} {text}\n"));
         }
+    }
+
+    /// Says what happened at a moment, unless `--quiet`. Who reads that does not read it again as the
+    /// answer.
+    pub fn event(&mut self, at: impl std::fmt::Display, what: &str) {
+        self.status(&format!("{at}  {what}"));
+        self.told = (!self.quiet).then(|| what.to_owned());
+    }
+
+    /// Whether the last event ends with a sentence.
+    pub fn was_told(&self, sentence: &str) -> bool {
+        let before = self
+            .told
+            .as_deref()
+            .and_then(|told| told.strip_suffix(sentence));
+        before.is_some_and(|before| before.is_empty() || before.ends_with(": "))
     }
 
     /// Says what happens, unless `--quiet`.

@@ -399,7 +399,9 @@ fn accepted(
             let line = format!("{first} {verb} approved and accepted");
             writing::result(&object, &line, reading, &args.writing, ui)?;
             if !args.writing.follows() {
-                ui.status(&status.summary);
+                if !ui.was_told(&status.summary) {
+                    ui.status(&status.summary);
+                }
                 if let Some(next) = &status.next {
                     ui.hint(Hint::new("next:").command(next.clone()));
                 }

@@ -132,7 +132,7 @@ impl Talk {
             self.said = Instant::now();
         }
         for line in lines {
-            ui.status(&format!("{}  {line}", status.as_of));
+            ui.event(status.as_of, &line);
         }
         self.progress.show(&short);
     }

@@ -221,6 +221,32 @@ fn a_closed_pipe_is_quiet_and_a_full_disk_is_not() {
 }
 
 #[test]
+fn one_screen_shows_a_sentence_once() {
+    for (out_is_terminal, err_is_terminal, quiet, shown) in [
+        (true, true, false, false),
+        (true, false, false, true),
+        (false, true, false, true),
+        (true, true, true, true),
+    ] {
+        let (out, err) = (Shared::default(), Shared::default());
+        let environment = Environment {
+            out_is_terminal,
+            err_is_terminal,
+            ..Environment::default()
+        };
+        let mut ui = Ui::new(Box::new(out.clone()), Box::new(err), None, environment);
+        ui.configure(Color::Never, quiet, &[]);
+        ui.event("09:00", "Stopped: web-1 is stopped.");
+        assert_eq!(ui.was_told("web-1 is stopped."), !quiet);
+        assert!(!ui.was_told("is stopped."));
+        ui.answer("Stopped: web-1 is stopped.\n");
+        assert_eq!(out.text().is_empty(), !shown);
+        ui.answer("Stopped: web-2 is stopped.\n");
+        assert!(out.text().ends_with("web-2 is stopped.\n"));
+    }
+}
+
+#[test]
 fn a_closed_standard_error_ends_nothing() {
     let out = Shared::default();
     let mut ui = Ui::new(
