@@ -6,9 +6,9 @@ use super::case::Case;
 use super::finding::count;
 use super::report::Finding;
 use super::steps;
+use crate::kubefleet::duration;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::work::Work;
-use crate::kubefleet::{duration, names};
 
 /// What is left of a placement for one cluster.
 pub(super) struct Leftover<'i> {
@@ -49,8 +49,8 @@ impl<'i> Leftover<'i> {
 
     /// Whether the member agent has something to do yet: only it removes KubeFleet's finalizer.
     fn waits_for_agent(&self) -> bool {
-        let mut finalizers = self.works.iter().flat_map(|work| &work.meta.finalizers);
-        finalizers.any(|finalizer| finalizer.starts_with(names::PREFIX))
+        let mut works = self.works.iter().map(|work| &work.meta);
+        works.any(|meta| meta.foreign_finalizers().count() < meta.finalizers.len())
     }
 
     /// `1 Work`, `2 Works`, with the verb.

@@ -47,6 +47,9 @@ fn executing(rollout: &Rollout<'_>) -> Verdict {
 /// Whether clusters do not finish: the controller says so and nothing has changed since, or one
 /// has been in flight for longer than the controller allows and is not done.
 fn is_stuck(rollout: &Rollout<'_>) -> bool {
+    if rollout.held_removals().next().is_some() {
+        return true;
+    }
     let mut in_flight = rollout.in_flight().peekable();
     if in_flight.peek().is_none() {
         return rollout.reason() == reasons::RUN_STUCK;

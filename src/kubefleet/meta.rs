@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
+use super::names;
 use super::tolerant::{Lenient, Prose, Scalar, model};
 
 model! {
@@ -71,6 +72,12 @@ model! {
 }
 
 impl ObjectMeta {
+    /// The finalizers that are not KubeFleet's.
+    pub fn foreign_finalizers(&self) -> impl Iterator<Item = &str> {
+        let all = self.finalizers.iter().map(String::as_str);
+        all.filter(|finalizer| !finalizer.starts_with(names::PREFIX))
+    }
+
     /// The label's value, when it is there.
     pub fn label(&self, key: &str) -> Option<&str> {
         self.labels.get(key).map(String::as_str)

@@ -261,14 +261,32 @@ impl<'i> Rollout<'i> {
         matches!(cluster.health, Health::Fine(_)) && self.holds(cluster)
     }
 
+    /// The removals that nothing of KubeFleet can finish: the binding has been going for too long, and
+    /// a finalizer that is not KubeFleet's is on it.
+    pub fn held_removals(&self) -> impl Iterator<Item = &ClusterView<'i>> {
+        let removals = self.stages.iter().filter(|stage| stage.deletes);
+        let late = removals
+            .flat_map(|stage| &stage.clusters)
+            .filter(|cluster| cluster.state == ClusterState::Stuck);
+        late.filter(|cluster| {
+            cluster.binding.is_some_and(|binding| {
+                binding.meta.is_deleting() && binding.meta.foreign_finalizers().next().is_some()
+            })
+        })
+    }
+
     /// Whether the run may be stuck as far as its own status tells: it says so, or waits for a
     /// cluster for too long. The bindings tell whether it is.
     pub fn may_be_stuck(&self) -> bool {
         self.reason() == reasons::RUN_STUCK
-            || self.updated_clusters().any(|cluster| {
-                cluster.state == ClusterState::Stuck
-                    || (cluster.state == ClusterState::Pending && cluster.is_overdue(self.now))
-            })
+            || self
+                .stages
+                .iter()
+                .flat_map(|stage| &stage.clusters)
+                .any(|cluster| {
+                    cluster.state == ClusterState::Stuck
+                        || (cluster.state == ClusterState::Pending && cluster.is_overdue(self.now))
+                })
     }
 
     /// The clusters from which the run has still to remove the placement, once all its other stages

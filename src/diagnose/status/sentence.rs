@@ -106,6 +106,14 @@ fn stuck(rollout: &Rollout<'_>) -> Option<String> {
             enumerate(removals.iter().map(|cluster| cluster.name))
         ));
     }
+    let held: Vec<_> = rollout.held_removals().collect();
+    if !held.is_empty() {
+        return Some(format!(
+            "the placement cannot be removed from {}, where a finalizer that is not KubeFleet's is on the \
+             binding.",
+            enumerate(held.iter().map(|cluster| cluster.name))
+        ));
+    }
     let late: Vec<_> = rollout
         .in_flight()
         .filter(|cluster| cluster.state == ClusterState::Stuck && !rollout.has_recovered(cluster))

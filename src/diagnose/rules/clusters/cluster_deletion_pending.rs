@@ -1,6 +1,7 @@
 //! The run removes the placement from a cluster, and the binding is not gone yet.
 
 use crate::diagnose::case::Case;
+use crate::diagnose::finding::enumerate;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
 use crate::diagnose::steps;
@@ -41,18 +42,35 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         let since = lasting.map_or_else(String::new, |lasting| {
             format!(" for {}", duration::describe(lasting))
         });
+        let foreign: Vec<&str> = cluster
+            .binding
+            .into_iter()
+            .flat_map(|binding| binding.meta.foreign_finalizers())
+            .collect();
+        let held = rollout.held_removals().any(|held| held.name == name);
+        let why = if held {
+            format!(
+                ": {} on its binding is not KubeFleet's, and blocks it",
+                enumerate(&foreign)
+            )
+        } else {
+            String::new()
+        };
         let subject = cluster
             .binding
             .map_or_else(|| case.run_object(), Binding::object);
         let mut finding = rule
             .finding(
                 subject,
-                format!("The placement is being removed from {name}{since}, and is not gone yet."),
+                format!(
+                    "The placement is being removed from {name}{since}, and is not gone yet{why}."
+                ),
             )
-            .severity(if late {
-                Severity::Warning
-            } else {
-                Severity::Info
+            .root_if(held)
+            .severity(match (held, late) {
+                (true, _) => Severity::Error,
+                (false, true) => Severity::Warning,
+                (false, false) => Severity::Info,
             })
             .stage(cluster.stage)
             .clusters([name]);
@@ -83,11 +101,19 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             "See which Works are left, and which finalizers the binding has.",
             Some(steps::works_for(name)),
         );
-        if late {
+        if held {
             finding = finding.fix(
                 format!(
-                    "Look at the hub agent's log, at the agent of {name}, and at the namespace \
-                     {namespace}: the controller waits for ever here and never calls it stuck."
+                    "Let whoever set {} remove it: the run then continues by itself.",
+                    enumerate(&foreign)
+                ),
+                None,
+            );
+        } else if late {
+            finding = finding.look(
+                format!(
+                    "Check the hub agent's log, the agent of {name}, and the namespace {namespace}: the \
+                     controller waits here without a limit and never calls it stuck."
                 ),
                 None,
             );

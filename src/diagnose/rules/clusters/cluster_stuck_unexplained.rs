@@ -29,8 +29,10 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     if case.verdict != Verdict::Stuck {
         return Vec::new();
     }
-    // A stop that waits for a removal waits for no cluster.
-    let waits_for_removal = |rollout: &Rollout<'_>| !rollout.removals_under_stop().is_empty();
+    // A stop that waits for a removal waits for no cluster, nor does a removal that is blocked.
+    let waits_for_removal = |rollout: &Rollout<'_>| {
+        !rollout.removals_under_stop().is_empty() || rollout.held_removals().next().is_some()
+    };
     if case.rollout.as_ref().is_some_and(waits_for_removal) {
         return Vec::new();
     }
