@@ -2,6 +2,7 @@
 
 use crate::diagnose::case::Case;
 use crate::diagnose::finding::enumerate;
+use crate::diagnose::objects::goes_on;
 use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::rules::Rule;
 use crate::diagnose::steps;
@@ -102,13 +103,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             Some(steps::works_for(name)),
         );
         if held {
-            finding = finding.fix(
-                format!(
-                    "Let whoever set {} remove it: the run then continues by itself.",
-                    enumerate(&foreign)
-                ),
-                None,
-            );
+            let remove = format!("Let whoever set {} remove it.", enumerate(&foreign));
+            finding = goes_on(case, finding.fix(remove, None));
         } else if late {
             finding = finding.look(
                 format!(
