@@ -171,10 +171,13 @@ fn removal(stage: &StageView<'_>) -> String {
         .clusters
         .iter()
         .filter(|cluster| cluster.state != ClusterState::Done);
-    format!(
-        "the placement is being removed from {}.",
-        enumerate(left.map(|cluster| cluster.name))
-    )
+    let left: Vec<_> = left.map(|cluster| cluster.name).collect();
+    if left.is_empty() {
+        return "the placement is removed where it was to be; the controller ends the run at its next \
+                check."
+            .to_owned();
+    }
+    format!("the placement is being removed from {}.", enumerate(left))
 }
 
 const fn doing(state: StageState) -> &'static str {
