@@ -13,7 +13,8 @@ use crate::kubefleet::work::Work;
 /// What is left of a placement for one cluster.
 pub(super) struct Leftover<'i> {
     cluster: &'i str,
-    /// At least one.
+    first: &'i Work,
+    /// All of them.
     works: Vec<&'i Work>,
     member: Option<&'i MemberCluster>,
     silent: Option<SignedDuration>,
@@ -35,6 +36,7 @@ impl<'i> Leftover<'i> {
         let member = inventory.member(cluster);
         Some(Self {
             cluster,
+            first: works.first()?,
             works,
             member,
             silent: member.and_then(|member| member.silent_for(case.now())),
@@ -43,8 +45,8 @@ impl<'i> Leftover<'i> {
     }
 
     /// The first of the Works.
-    pub fn first(&self) -> &'i Work {
-        self.works[0]
+    pub const fn first(&self) -> &'i Work {
+        self.first
     }
 
     /// Whether the member agent has something to do yet: only it removes KubeFleet's finalizer.
@@ -100,12 +102,17 @@ impl<'i> Leftover<'i> {
             Some(steps::works_for(cluster)),
         );
         if self.waits_for_agent() {
-            finding.look(
-                format!("Look at the agent of {cluster}: it removes the content, then the Work."),
-                Some(steps::member_agent(cluster)),
-            )
+            ask_agent(finding, cluster)
         } else {
             finding.fix("Let whoever set the finalizers remove them.", None)
         }
     }
+}
+
+/// Adds a check of the member agent, which ends the removal.
+pub(super) fn ask_agent(finding: Finding, cluster: &str) -> Finding {
+    finding.look(
+        format!("Check the agent of {cluster}: it removes the content, then the Work."),
+        Some(steps::member_agent(cluster)),
+    )
 }

@@ -304,6 +304,38 @@ pub(super) fn clusters(on: &[&Troubled<'_>]) -> String {
     enumerate(on.iter().map(|troubled| troubled.cluster))
 }
 
+/// A finding about one cluster whose binding shows the trouble.
+pub(super) fn on_cluster(
+    case: &Case<'_>,
+    rule: &Rule,
+    subject: Subject,
+    message: String,
+    troubled: &Troubled<'_>,
+) -> Finding {
+    let mut finding = on_clusters(case, rule, subject, &[troubled]);
+    finding.message = message;
+    finding
+}
+
+/// A finding about clusters in one stage, with what the first of their bindings show. Its message
+/// is still to be written.
+fn on_clusters(case: &Case<'_>, rule: &Rule, subject: Subject, on: &[&Troubled<'_>]) -> Finding {
+    let first = on.first();
+    let severity = first.map_or(rule.severity, |first| first.severity(case.verdict));
+    let explains = first.is_some_and(|first| first.explains(case.verdict));
+    let mut finding = rule
+        .finding(subject, String::new())
+        .severity(severity)
+        .root_if(explains)
+        .clusters(on.iter().map(|troubled| troubled.cluster));
+    finding.stage = first.and_then(|first| first.stage).map(str::to_owned);
+    for troubled in on.iter().take(SHOWN) {
+        let binding = troubled.binding.object();
+        finding = finding.condition(&binding, "status", troubled.trouble.condition);
+    }
+    finding
+}
+
 /// Makes a finding for everything that `subject` finds at fault, from the bindings themselves: for
 /// troubles that stand in no object's condition.
 pub(super) fn per_trouble<'a, 'i>(
@@ -328,22 +360,9 @@ pub(super) fn per_trouble<'a, 'i>(
     }
     groups
         .into_iter()
-        .filter_map(|((subject, stage, explains, _), on)| {
-            let first = on.first()?;
-            let mut finding = rule
-                .finding(subject, String::new())
-                .severity(first.severity(case.verdict))
-                .root_if(explains)
-                .clusters(on.iter().map(|troubled| troubled.cluster));
-            finding.stage = stage.map(str::to_owned);
-            for troubled in on.iter().take(SHOWN) {
-                finding = finding.condition(
-                    &troubled.binding.object(),
-                    "status",
-                    troubled.trouble.condition,
-                );
-            }
-            Some(describe(&on, finding))
+        .map(|((subject, ..), on)| {
+            let finding = on_clusters(case, rule, subject, &on);
+            describe(&on, finding)
         })
         .collect()
 }

@@ -1,6 +1,8 @@
 //! Commands that several rules suggest.
 
+use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::{Concept, Kind, ObjectRef, names};
+use crate::rollout::overrides::origin;
 use crate::words::Command;
 
 /// Lets update runs roll a placement out.
@@ -26,6 +28,15 @@ pub fn of_placement(placement: &ObjectRef, concept: Concept) -> Command {
     let label = format!("{}={}", names::PARENT_PLACEMENT, placement.name);
     let command = Command::kubectl("get").arg(kind.for_kubectl());
     command.namespace(&placement.namespace).flag("-l", label)
+}
+
+/// Shows the override from which a snapshot was made.
+pub fn see_override(snapshot: &OverrideSnapshot) -> Command {
+    Command::kubectl("get")
+        .arg(snapshot.object().kind.origin())
+        .arg(origin(snapshot))
+        .namespace(&snapshot.meta.namespace)
+        .flag("-o", "yaml")
 }
 
 /// Lists the member clusters with their labels.

@@ -174,11 +174,14 @@ impl Ends {
     }
 
     /// Starts a process that ends with us until what is returned is dropped, which ends it too. A
-    /// signal that comes while it is being started ends it as well.
+    /// signal that comes while it is being started ends it as well, or is told by [`Since`].
     pub(super) fn start<C>(
         self: &Arc<Self>,
         spawn: impl FnOnce() -> io::Result<(C, Option<Started>)>,
-    ) -> io::Result<(C, Option<WithUs>)> {
+    ) -> io::Result<(C, Option<WithUs>, Since)> {
+        let count = self.count();
+        let seen = *count.borrow();
+        let since = Since { count, seen };
         let mut all = self.started.lock().unwrap_or_else(PoisonError::into_inner);
         let (child, started) = spawn()?;
         all.extend(started);
@@ -187,7 +190,7 @@ impl Ends {
             started,
             over: false,
         });
-        Ok((child, with_us))
+        Ok((child, with_us, since))
     }
 
     /// Ends all that we have started. None is started while what is returned is held.
@@ -197,6 +200,19 @@ impl Ends {
             started.end(How::AtOnce);
         }
         all
+    }
+}
+
+/// The signals that come from before a process was started on.
+pub(super) struct Since {
+    count: Count,
+    seen: u32,
+}
+
+impl Since {
+    /// Waits for one.
+    pub(super) async fn signal(&mut self) {
+        more_than(&mut self.count, self.seen).await;
     }
 }
 
@@ -283,5 +299,36 @@ impl Hub {
                 done = told => done.map_err(|_| HubError::Interrupted),
             }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use tokio::time::timeout;
+
+    use super::Ends;
+
+    #[tokio::test]
+    async fn a_signal_during_the_start_of_a_process_is_told() {
+        let came = async |ends: &Arc<Ends>, meanwhile: bool| {
+            let ((), _, mut since) = ends
+                .start(|| {
+                    if meanwhile {
+                        ends.count.send_modify(|count| *count += 1);
+                    }
+                    Ok(((), None))
+                })
+                .unwrap();
+            timeout(Duration::from_millis(10), since.signal())
+                .await
+                .is_ok()
+        };
+        let ends = Arc::new(Ends::default());
+        assert!(came(&ends, true).await);
+        // The one before is not its.
+        assert!(!came(&ends, false).await);
     }
 }

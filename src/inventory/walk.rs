@@ -190,7 +190,8 @@ impl Walk {
             }
             needs.push(strategy);
         }
-        if self.free || self.overrides_matter(run) {
+        let troubled = self.troubled_bindings(run);
+        if self.free || overrides_matter(run, &troubled) {
             let latest =
                 |kind, namespace| Query::labelled(kind, namespace, names::IS_LATEST, "true");
             needs.push(latest(Kind::ClusterResourceOverrideSnapshot, ""));
@@ -207,7 +208,7 @@ impl Walk {
             let key = names::PARENT_PLACEMENT;
             needs.push(Query::labelled(Kind::Work, &cluster, key, &placement));
         }
-        for binding in self.troubled_bindings(run) {
+        for binding in troubled {
             let cluster = names::member_namespace(&binding.spec.cluster);
             // What blocks the name belongs to a binding that is gone.
             let (key, value) = if waits_for_a_name(binding) {
@@ -306,26 +307,6 @@ impl Walk {
             .collect()
     }
 
-    /// Whether overrides explain something: one could not be used when the run was initialized, or
-    /// on a cluster since.
-    fn overrides_matter(&self, run: Option<&UpdateRun>) -> bool {
-        let refused = |condition: &Condition| {
-            let failure = parse_failure(&condition.message);
-            failure.causes.iter().any(|cause| {
-                matches!(
-                    cause,
-                    Cause::OverridePolicyNil | Cause::OverrideSelectorInvalid { .. }
-                )
-            })
-        };
-        let initialized = run.and_then(|run| run.status.conditions.condition(reasons::INITIALIZED));
-        initialized.is_some_and(|it| it.is_false() && refused(it))
-            || self.troubled_bindings(run).iter().any(|binding| {
-                let overridden = binding.status.conditions.condition(reasons::OVERRIDDEN);
-                overridden.is_some_and(Condition::is_false)
-            })
-    }
-
     /// Bindings whose Works may explain something: those with a condition that is not fulfilled,
     /// and those of clusters that the run has started and not finished.
     fn troubled_bindings(&self, run: Option<&UpdateRun>) -> Vec<&Binding> {
@@ -364,6 +345,25 @@ impl Walk {
             })
             .collect()
     }
+}
+
+/// Whether overrides explain something: one could not be used when the run was initialized, or on
+/// one of these bindings since.
+fn overrides_matter(run: Option<&UpdateRun>, bindings: &[&Binding]) -> bool {
+    let refused = |condition: &Condition| {
+        let failure = parse_failure(&condition.message);
+        failure.causes.iter().any(|cause| {
+            matches!(
+                cause,
+                Cause::OverridePolicyNil | Cause::OverrideSelectorInvalid { .. }
+            )
+        })
+    };
+    let initialized = run.and_then(|run| run.status.conditions.condition(reasons::INITIALIZED));
+    initialized.is_some_and(|it| it.is_false() && refused(it))
+        || bindings
+            .iter()
+            .any(|binding| binding.status.conditions.is_false(reasons::OVERRIDDEN))
 }
 
 /// The clusters from which a run has removed its placement: their bindings go before their Works do.

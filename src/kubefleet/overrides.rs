@@ -94,6 +94,16 @@ impl OverrideSnapshot {
         }
     }
 
+    /// The label selectors of its rules, in order.
+    pub fn cluster_labels(&self) -> impl Iterator<Item = &LabelSelector> {
+        let policy = self.spec.content.policy.iter();
+        policy
+            .flat_map(|policy| &policy.rules)
+            .filter_map(|rule| rule.clusters.as_deref())
+            .flat_map(|selector| &selector.terms)
+            .filter_map(|term| term.labels.as_deref())
+    }
+
     /// Whether it is in force.
     pub fn is_latest(&self) -> bool {
         self.meta.label(names::IS_LATEST) == Some("true")

@@ -154,10 +154,15 @@ fn active(
             Some(draft.command("stop").arg(name)),
         );
     }
-    warning.disrupt(
-        "Delete it if it is not wanted any more: clusters keep what they have.",
-        Some(draft.command("delete").arg(name)),
-    )
+    warning
+        .look(
+            format!("See how far {name} is."),
+            Some(draft.command("status").arg(name)),
+        )
+        .disrupt(
+            "Delete it if nobody needs it: clusters keep what they have.",
+            Some(draft.command("delete").arg(name)),
+        )
 }
 
 const fn phase(other: &Rollout<'_>) -> &'static str {
@@ -197,7 +202,7 @@ pub(super) fn state_ignored(draft: &mut Draft<'_>) {
         WarningKind::StateIgnoredByHub,
         draft.placement(),
         "This hub ignores the state of runs (KubeFleet 0.1): a run begins as soon as it is created, \
-         and cannot be stopped.",
+         and only deleting it halts it.",
     );
     warning = if let Some(run) = seen {
         warning.evidence(run, "spec.state", "was not heeded")
@@ -213,8 +218,5 @@ pub(super) fn state_ignored(draft: &mut Draft<'_>) {
         let schema = inventory.scope.object(Concept::UpdateRun, kind.plural());
         warning.evidence(schema, "the values of spec.state", words)
     };
-    draft.warnings.push(warning.disrupt(
-        "To halt a run there, delete it: clusters keep what they have.",
-        None,
-    ));
+    draft.warnings.push(warning);
 }

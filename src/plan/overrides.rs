@@ -7,13 +7,13 @@ use super::stages::Computed;
 use super::{Refusal, RefusalKind, Warning, WarningKind};
 use crate::diagnose::finding::enumerate;
 use crate::diagnose::report::Subject;
+use crate::diagnose::steps::see_override;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::names;
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::snapshot::ManifestIdentity;
 use crate::rollout::overrides::{Idle, applies, idle, is_lost, matches, origin, selected};
 use crate::rollout::versions::{Version, versions};
-use crate::words::Command;
 
 /// Says which overrides stop the run. Only those count that select an object of the snapshot
 /// itself: what is wrapped in envelopes is not read.
@@ -122,18 +122,13 @@ fn without_effect(
         origin(snapshot),
     );
     let warning = |kind, message: String| {
-        let get = Command::kubectl("get")
-            .arg(object.kind.origin())
-            .arg(origin(snapshot))
-            .namespace(&object.namespace)
-            .flag("-o", "yaml");
         Warning::new(kind, subject.clone(), message)
             .evidence(
                 &object,
                 "spec.overrideSpec.placement.name",
                 placement.name.clone(),
             )
-            .look("See the override.", Some(get))
+            .look("See the override.", Some(see_override(snapshot)))
     };
     let warning = if snapshot.is_latest() && is_lost(snapshot, placement) {
         let message = format!(

@@ -59,6 +59,9 @@ impl ManifestTrouble<'_> {
     }
 }
 
+/// What a Work and each of its objects say, in the order in which the member agent gets there.
+const OF_WORKS: [&str; 3] = [reasons::APPLIED, reasons::AVAILABLE, reasons::DIFF_REPORTED];
+
 /// The list of failed placements is cut at this length. Source: workgenerator/controller.go.
 const FAILED_LIMIT: usize = 100;
 
@@ -165,16 +168,13 @@ fn add_from_works<'i>(
 /// Whether a Work's own condition says that an object of it fails, as it is now.
 fn fails_now(work: &Work) -> bool {
     let conditions = work.status.conditions.iter();
-    let mut failed = conditions.filter(|condition| {
-        condition.is_false()
-            && [reasons::APPLIED, reasons::AVAILABLE, reasons::DIFF_REPORTED]
-                .contains(&condition.kind.as_str())
-    });
+    let mut failed = conditions
+        .filter(|condition| condition.is_false() && OF_WORKS.contains(&condition.kind.as_str()));
     failed.any(|condition| condition.observes(work.meta.generation))
 }
 
 fn failed_condition(conditions: &[Condition]) -> Option<&Condition> {
-    [reasons::APPLIED, reasons::AVAILABLE, reasons::DIFF_REPORTED]
+    OF_WORKS
         .iter()
         .find_map(|kind| conditions.iter().find(|c| c.kind == *kind && c.is_false()))
 }

@@ -1,13 +1,14 @@
-//! One voice: what `status`, `list` and `approvals` say of a run, and what they suggest, is what
-//! `diagnose` says, and what it suggests first.
+//! One voice: what `status`, `list`, `approvals` and `history` say of a run, and what they suggest, is
+//! what `diagnose` says, and what it suggests first.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command as Process;
 
 use kubectl_fleet_stage::diagnose::report::{Finding, Report, Verdict};
 use kubectl_fleet_stage::diagnose::status::Status;
 use kubectl_fleet_stage::inventory::{Inventory, Walk};
+use kubectl_fleet_stage::kubefleet::Concept;
 use kubectl_fleet_stage::words::{Class, Command};
 use serde_json::Value;
 
@@ -106,9 +107,10 @@ fn status_and_diagnose_say_the_same() {
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-fn ask(verb: &str, path: &Path) -> Value {
+fn ask(words: &[&str], path: &Path) -> Value {
     let output = Process::new(env!("CARGO_BIN_EXE_kubectl-fleet-stage"))
-        .args([verb, "-A", "-o", "json", "-f"])
+        .args(words)
+        .args(["-o", "json", "-f"])
         .arg(path)
         .output()
         .unwrap();
@@ -133,7 +135,11 @@ fn lists_and_diagnose_say_the_same() {
             continue;
         }
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        for item in ask("list", &path)["items"].as_array().into_iter().flatten() {
+        for item in ask(&["list", "-A"], &path)["items"]
+            .as_array()
+            .into_iter()
+            .flatten()
+        {
             let name = (
                 text(&item["kind"]),
                 text(&item["namespace"]),
@@ -149,7 +155,7 @@ fn lists_and_diagnose_say_the_same() {
             }
             count += 1;
         }
-        for item in ask("approvals", &path)["items"]
+        for item in ask(&["approvals", "-A"], &path)["items"]
             .as_array()
             .into_iter()
             .flatten()
@@ -169,5 +175,59 @@ fn lists_and_diagnose_say_the_same() {
         }
     }
     assert!(count > 100, "{count}");
+    assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// A history is of a placement, and its notes are about runs.
+#[test]
+fn history_and_diagnose_say_the_same() {
+    let mut wrong = Vec::new();
+    let (mut count, mut threats) = (0, 0);
+    for path in fixtures() {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let reports: BTreeMap<_, _> = reports(&text)
+            .into_iter()
+            .filter(|(target, _)| target.kind.concept() == Concept::UpdateRun)
+            .map(|(target, report)| ((target.namespace, target.name), report))
+            .collect();
+        if reports.is_empty() {
+            continue;
+        }
+        let items = ask(&["list", "-A"], &path);
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let items = items["items"].as_array().into_iter().flatten();
+        let placements: BTreeSet<_> = items
+            .map(|item| (text(&item["namespace"]), text(&item["placement"])))
+            .collect();
+        for (namespace, placement) in placements {
+            let kind = if namespace.is_empty() { "crp" } else { "rp" };
+            let name = format!("{kind}/{placement}");
+            let mut words = vec!["history", name.as_str()];
+            if !namespace.is_empty() {
+                words.extend(["-n", namespace.as_str()]);
+            }
+            let history = ask(&words, &path);
+            for run in history["runs"].as_array().into_iter().flatten() {
+                count += 1;
+                let report = reports.get(&(namespace.clone(), text(&run["name"])));
+                let verdict = report.map(|report| report.verdict.as_str());
+                if verdict != run["verdict"].as_str() {
+                    wrong.push(format!("{}: {run}", path.display()));
+                }
+            }
+            for note in history["notes"].as_array().into_iter().flatten() {
+                if note["kind"] != "WouldGoBack" {
+                    continue;
+                }
+                threats += 1;
+                let report = &reports[&(namespace.clone(), text(&note["run"]))];
+                let mut codes = report.findings.iter().map(|finding| finding.code.as_str());
+                if !codes.any(|code| code == "FS703") {
+                    wrong.push(format!("{}: only history has {note}", path.display()));
+                }
+            }
+        }
+    }
+    assert!(count > 500 && threats > 5, "{count}, {threats}");
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
 }

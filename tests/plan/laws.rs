@@ -340,3 +340,35 @@ fn the_order_of_objects_means_nothing() {
     let args = ["--placement", "web", "--strategy", "rolling", "-f", "-"];
     assert_eq!(plan(&args, base), plan(&args, &turned.join("\n---\n")));
 }
+
+/// As of a finding, the first step of a point looks, or changes what can be changed back.
+#[test]
+fn the_first_step_of_a_point_is_safe() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut count, mut wrong) = (0, Vec::new());
+    for path in bundles() {
+        let all = objects(&path);
+        for run in runs(&all) {
+            let Some(plan) = planned(&path, run, folder.path()) else {
+                continue;
+            };
+            for point in ["refusals", "warnings"]
+                .iter()
+                .filter_map(|list| plan[list].as_array())
+                .flatten()
+            {
+                let Some(first) = point["remedies"].get(0) else {
+                    continue;
+                };
+                count += 1;
+                let action = first["action"].as_str().unwrap();
+                let hangs = action.starts_with("Or ") || action.starts_with("Then ");
+                if first["effect"] == "disruptive" || hangs {
+                    wrong.push(format!("{}: {}: {action}", short(&path), point["kind"]));
+                }
+            }
+        }
+    }
+    assert!(count > 100, "{count}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

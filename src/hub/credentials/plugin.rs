@@ -19,7 +19,7 @@ use tokio::time::{sleep, timeout};
 use super::policy::Policy;
 use crate::hub::error::HubError;
 use crate::hub::kubeconfig::Exec;
-use crate::hub::signals::{Ends, How, Started, more_than};
+use crate::hub::signals::{Ends, How, Started};
 
 /// How much a plugin may print: a token or a certificate takes some thousand bytes.
 const MOST: u64 = 1 << 20;
@@ -219,7 +219,7 @@ impl Plugin {
         if !self.interactive {
             command.process_group(0);
         }
-        let (mut child, started) = ends
+        let (mut child, started, mut since) = ends
             .start(|| {
                 let child = command.spawn()?;
                 let leads = !self.interactive;
@@ -259,8 +259,6 @@ impl Plugin {
                 None => std::future::pending().await,
             }
         };
-        let mut count = ends.count();
-        let seen = *count.borrow();
         let failed = tokio::select! {
             (status, bytes) = over => {
                 if let Some(started) = started {
@@ -272,7 +270,7 @@ impl Plugin {
                 }
                 return Ok((status.success(), status.code(), bytes));
             }
-            () = more_than(&mut count, seen) => HubError::Interrupted,
+            () = since.signal() => HubError::Interrupted,
             () = late => fail(&format!(
                 "gave no answer within {}s",
                 limit.unwrap_or_default().as_secs_f64()

@@ -124,15 +124,9 @@ fn early(case: &Case<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding> {
         .clusters(clusters.iter().copied())
         .stage(status.name.as_str());
     let finding = recorded(finding, run, index, status, spec);
-    let finding = members(case, finding, &clusters).fix(
-        "If the change was a mistake, take it back before the controller looks again.",
-        None,
-    );
-    Some(failing::new_run(
+    Some(take_back_or_new_run(
         case,
-        finding,
-        "Make a new run: it computes its stages from the clusters as they are now, and this one \
-         cannot adopt the change.",
+        members(case, finding, &clusters),
     ))
 }
 
@@ -191,16 +185,21 @@ fn unplaceable(case: &Case<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding>
         .clusters(clusters.iter().copied());
     let stages = placing.strategy.stages.iter();
     let finding = placing.evidence(case, finding, clusters.iter().copied(), stages);
+    Some(take_back_or_new_run(case, finding))
+}
+
+/// What can be done before the controller has seen the change.
+fn take_back_or_new_run(case: &Case<'_>, finding: Finding) -> Finding {
     let finding = finding.fix(
-        "If the change was a mistake, take it back before the controller looks again.",
+        "If the change was a mistake, undo it before the controller checks the run again.",
         None,
     );
-    Some(failing::new_run(
+    failing::new_run(
         case,
         finding,
-        "Make a new run: it computes its stages from the clusters as they are now, and this one \
+        "Or start a new run: it computes its stages from the clusters as they are now. This run \
          cannot adopt the change.",
-    ))
+    )
 }
 
 /// The cluster, when it is about one.

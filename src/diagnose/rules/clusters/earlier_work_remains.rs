@@ -1,7 +1,7 @@
 //! A cluster cannot receive new content, because the Work of an earlier rollout is still being deleted.
 
 use crate::diagnose::case::Case;
-use crate::diagnose::leftover::Leftover;
+use crate::diagnose::leftover::{self, Leftover};
 use crate::diagnose::objects::{clusters, per_trouble};
 use crate::diagnose::report::Finding;
 use crate::diagnose::report::Severity;
@@ -43,15 +43,13 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
              one needs, is still being deleted."
         );
         match on.first() {
-            Some(one) => finding
-                .look(
-                    format!("See the Works for {names}, and their finalizers."),
+            Some(one) => leftover::ask_agent(
+                finding.look(
+                    format!("See the Works for {}, and their finalizers.", one.cluster),
                     Some(steps::works_for(one.cluster)),
-                )
-                .look(
-                    format!("Look at the agent of {names}: it removes the content, then the Work."),
-                    Some(steps::member_agent(one.cluster)),
                 ),
+                one.cluster,
+            ),
             None => finding,
         }
     })

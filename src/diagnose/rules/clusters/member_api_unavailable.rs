@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::diagnose::case::Case;
 use crate::diagnose::claims;
 use crate::diagnose::finding::{count, enumerate};
-use crate::diagnose::objects::goes_on;
+use crate::diagnose::objects::{self, goes_on};
 use crate::diagnose::report::{Finding, Severity, Subject};
 use crate::diagnose::rules::Rule;
 use crate::diagnose::troubled::Troubled;
@@ -69,17 +69,8 @@ fn on_cluster(
         count(objects.len(), "object"),
         enumerate(&objects)
     );
-    let mut finding = rule
-        .finding(Subject::new("MemberCluster", "", cluster), message)
-        .severity(troubled.severity(case.verdict))
-        .root_if(troubled.explains(case.verdict))
-        .clusters([cluster])
-        .condition(
-            &troubled.binding.object(),
-            "status",
-            troubled.trouble.condition,
-        );
-    finding.stage = troubled.stage.map(str::to_owned);
+    let subject = Subject::new("MemberCluster", "", cluster);
+    let mut finding = objects::on_cluster(case, rule, subject, message, troubled);
     for manifest in failing.iter().take(SHOWN) {
         finding = finding.evidence(
             &manifest.source.0,

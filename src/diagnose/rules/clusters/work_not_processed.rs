@@ -2,7 +2,7 @@
 
 use crate::diagnose::case::Case;
 use crate::diagnose::claims;
-use crate::diagnose::objects::goes_on;
+use crate::diagnose::objects::{self, goes_on};
 use crate::diagnose::report::{Finding, Severity, Subject, Verdict};
 use crate::diagnose::rules::Rule;
 use crate::diagnose::steps;
@@ -58,20 +58,8 @@ fn one(case: &Case<'_>, rule: &Rule, troubled: &Troubled<'_>) -> Finding {
     } else {
         "has not finished with the content that the run sent it"
     };
-    let mut finding = rule
-        .finding(
-            subject,
-            format!("The member agent of {cluster} {what}{lasting}."),
-        )
-        .severity(troubled.severity(case.verdict))
-        .root_if(troubled.explains(case.verdict))
-        .clusters([cluster])
-        .condition(
-            &troubled.binding.object(),
-            "status",
-            troubled.trouble.condition,
-        );
-    finding.stage = troubled.stage.map(str::to_owned);
+    let message = format!("The member agent of {cluster} {what}{lasting}.");
+    let mut finding = objects::on_cluster(case, rule, subject, message, troubled);
     for work in works.iter().take(3) {
         finding = evidence(work, finding);
     }

@@ -34,7 +34,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .inventory
         .runs_under_way()
         .filter(|run| run.meta.name != rollout.run.meta.name)
-        .filter(|run| is_active(run, rollout.state_ignored))
+        .filter(|run| rollout.state_ignored || run.spec.wants() == RunState::Run)
         .collect();
     if active.is_empty() {
         return Vec::new();
@@ -90,12 +90,9 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             active.first().map(|run| case.command("status").arg(&run.meta.name)),
         )];
     }
-    let older = case
-        .inventory
-        .runs
-        .iter()
-        .find(|run| run.meta.name == object.name || is_active(run, rollout.state_ignored))
-        .map_or_else(|| object.name.clone(), |run| run.meta.name.clone());
+    let all = active.iter().copied().chain([rollout.run]);
+    let older = all.min_by_key(|run| choose::age_key(run));
+    let older = older.map_or(object.name.as_str(), |run| run.meta.name.as_str());
     vec![if rollout.state_ignored {
         finding.disrupt(
             "Let one of them go on and delete the other, usually the older one: this hub cannot stop \
@@ -108,10 +105,6 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             Some(case.command("stop").arg(older)),
         )
     }]
-}
-
-fn is_active(run: &UpdateRun, state_ignored: bool) -> bool {
-    choose::is_under_way(run) && (state_ignored || run.spec.wants() == RunState::Run)
 }
 
 /// Whether two runs write the same into the bindings that both have: then neither takes a cluster

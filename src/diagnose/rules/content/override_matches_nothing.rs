@@ -4,12 +4,12 @@ use crate::diagnose::case::Case;
 use crate::diagnose::finding::enumerate;
 use crate::diagnose::report::{Finding, Severity, Subject};
 use crate::diagnose::rules::Rule;
+use crate::diagnose::steps::see_override;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::{Concept, names};
 use crate::rollout::overrides::{Idle, idle, origin, selected, selectors};
 use crate::rollout::versions::versions;
-use crate::words::Command;
 
 /// Overrides without a placement are for all of them, and silent where they select nothing. One
 /// that names the placement is meant to change something there.
@@ -74,12 +74,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 }
                 Idle::NoCluster => no_cluster(case, rule, subject, snapshot, clusters.as_deref()?),
             };
-            let get = Command::kubectl("get")
-                .arg(kind.origin())
-                .arg(name)
-                .namespace(namespace)
-                .flag("-o", "yaml");
-            Some(finding.look("See the override.", Some(get)).fix(
+            let see = Some(see_override(snapshot));
+            Some(finding.look("See the override.", see).fix(
                 "Correct the override, then start a new run: a run takes overrides only when it is \
                  initialized.",
                 case.new_run_command(),
@@ -133,14 +129,7 @@ fn no_cluster(
         enumerate(names.clone())
     );
     let wanted: Vec<String> = snapshot
-        .spec
-        .content
-        .policy
-        .iter()
-        .flat_map(|policy| &policy.rules)
-        .filter_map(|rule| rule.clusters.as_deref())
-        .flat_map(|selector| &selector.terms)
-        .filter_map(|term| term.labels.as_deref())
+        .cluster_labels()
         .map(crate::kubefleet::selector::LabelSelector::describe)
         .collect();
     let rules = "spec.overrideSpec.policy.overrideRules";

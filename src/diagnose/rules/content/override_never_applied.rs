@@ -3,9 +3,9 @@
 use crate::diagnose::case::Case;
 use crate::diagnose::report::{Finding, Severity, Subject};
 use crate::diagnose::rules::Rule;
-use crate::kubefleet::{Concept, Kind};
+use crate::diagnose::steps::see_override;
+use crate::kubefleet::Concept;
 use crate::rollout::overrides::{is_lost, origin};
-use crate::words::Command;
 
 /// The run says nothing of it: it succeeds, and the clusters have the content without the override.
 /// Source: updaterun/initialization.go:recordOverrideSnapshots passes the placement's bare name,
@@ -35,11 +35,6 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .filter(|snapshot| snapshot.is_latest() && is_lost(snapshot, &placement))
         .map(|snapshot| {
             let (namespace, name) = (&snapshot.meta.namespace, origin(snapshot));
-            let get = Command::kubectl("get")
-                .arg(Kind::ResourceOverrideSnapshot.origin())
-                .arg(name)
-                .namespace(namespace)
-                .flag("-o", "yaml");
             let finding = rule
                 .finding(
                     Subject::new("ResourceOverride", namespace, name),
@@ -54,7 +49,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     "spec.overrideSpec.placement.scope",
                     "Namespaced",
                 )
-                .look("See the override.", Some(get))
+                .look("See the override.", Some(see_override(snapshot)))
                 .fix(
                     "Delete the override and create it again without `spec.placement`, which \
                      cannot be changed. It then applies to every placement that has the objects \

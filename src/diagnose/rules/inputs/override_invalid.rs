@@ -4,6 +4,7 @@ use crate::diagnose::case::Case;
 use crate::diagnose::failing;
 use crate::diagnose::report::{Finding, Severity, Subject};
 use crate::diagnose::rules::Rule;
+use crate::diagnose::steps::see_override;
 use crate::kubefleet::Concept;
 use crate::kubefleet::messages::Cause;
 use crate::kubefleet::overrides::OverrideSnapshot;
@@ -34,7 +35,10 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             Cause::OverrideSelectorInvalid { selector, error } => Some(invalid(
                 case,
                 rule,
-                |snapshot| snapshot.spec.content.policy.is_some() && has_invalid_selector(snapshot),
+                |snapshot| {
+                    let mut labels = snapshot.cluster_labels();
+                    labels.any(|labels| labels.problem().is_some())
+                },
                 &format!("has the cluster selector {selector}, which is not valid ({error})"),
                 "Mend the `clusterSelector` of the override's rules: In and NotIn take at least one \
                  value, Exists and DoesNotExist none",
@@ -55,17 +59,6 @@ fn was_in_force(case: &Case<'_>, snapshot: &OverrideSnapshot) -> bool {
         .zip(snapshot.meta.created)
         .is_none_or(|(failed, created)| created <= failed);
     snapshot.is_latest() && before && !for_others
-}
-
-/// Whether a rule of the override has a cluster selector that the controller cannot use.
-fn has_invalid_selector(snapshot: &OverrideSnapshot) -> bool {
-    let rules = snapshot.spec.content.policy.iter();
-    rules
-        .flat_map(|policy| &policy.rules)
-        .filter_map(|rule| rule.clusters.as_deref())
-        .flat_map(|selector| &selector.terms)
-        .filter_map(|term| term.labels.as_deref())
-        .any(|labels| labels.problem().is_some())
 }
 
 fn invalid(
@@ -130,21 +123,12 @@ fn known(
         case.placement_object(),
         failing::when(case)
     );
-    let get = Command::kubectl("get")
-        .arg(object.kind.origin())
-        .arg(name)
-        .namespace(&object.namespace);
     let mut finding = failing::finding(case, rule, subject, message);
     if snapshot.spec.content.policy.is_none() {
         finding = finding.evidence(&object, "spec.overrideSpec.policy", "absent");
     } else {
-        let rules = snapshot.spec.content.policy.iter();
-        let selectors = rules
-            .flat_map(|policy| &policy.rules)
-            .filter_map(|rule| rule.clusters.as_deref())
-            .flat_map(|selector| &selector.terms)
-            .filter_map(|term| term.labels.as_deref());
-        let problems: Vec<_> = selectors
+        let problems: Vec<_> = snapshot
+            .cluster_labels()
             .filter_map(crate::kubefleet::selector::LabelSelector::problem)
             .collect();
         finding = finding.computed(
@@ -154,7 +138,7 @@ fn known(
         );
     }
     let finding = finding
-        .look("See the override.", Some(get.flag("-o", "yaml")))
+        .look("See the override.", Some(see_override(snapshot)))
         .fix(format!("{repair}."), None);
     failing::then_new_run(case, finding)
 }
