@@ -6,8 +6,8 @@ use std::path::Path;
 
 use kubectl_fleet_stage::bundle::{self, Input};
 use kubectl_fleet_stage::diagnose::rules;
-use kubectl_fleet_stage::kubefleet::object::Body;
 use kubectl_fleet_stage::kubefleet::Kind;
+use kubectl_fleet_stage::kubefleet::object::Body;
 
 use super::situations::{Expectation, expectations, report};
 
