@@ -4,12 +4,12 @@
 //! beginning and their unique end stay. Where it is not (a pipe, a file), nothing is cut: what
 //! reads it wants the whole name.
 
-use anstyle::Style;
 use comfy_table::CellAlignment;
+use owo_colors::Style;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::escape;
-use super::style::Paint;
+use super::style::{Paint, STRONG};
 
 /// Between two columns.
 const GAP: u16 = 2;
@@ -174,7 +174,7 @@ enum Row {
 pub struct Sheet {
     /// The columns of the terminal; `None` where nothing may be cut.
     pub width: Option<usize>,
-    /// Colour or not.
+    /// Color or not.
     pub paint: Paint,
     /// Whether the titles are shown.
     pub headers: bool,
@@ -255,7 +255,7 @@ impl Table {
             let titles: Vec<_> = self
                 .columns
                 .iter()
-                .map(|column| Cell::styled(column.title, Style::new().bold()))
+                .map(|column| Cell::styled(column.title, STRONG))
                 .collect();
             table.set_header(cells(&titles));
         }
