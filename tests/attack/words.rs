@@ -272,11 +272,14 @@ impl Seen {
             ),
             (
                 "junit",
-                unescaped(&render::junit::reports(
-                    std::slice::from_ref(report),
-                    Severity::Info,
-                    &invocation,
-                )),
+                unescaped(
+                    &render::junit::reports(
+                        std::slice::from_ref(report),
+                        Severity::Info,
+                        &invocation,
+                    )
+                    .expect("a document"),
+                ),
             ),
             (
                 "html",
