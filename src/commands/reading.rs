@@ -647,10 +647,6 @@ impl Source for Reading {
         }
     }
 
-    fn is_free(&self) -> bool {
-        matches!(self.place, Place::Files(_))
-    }
-
     fn look(&mut self, errands: &[Errand]) -> BTreeMap<String, Look> {
         match &mut self.place {
             Place::Hub(hub) => hub.look(errands),

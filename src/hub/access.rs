@@ -5,7 +5,14 @@ use std::time::Duration;
 
 use http::Method;
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use k8s_openapi::Resource;
+use k8s_openapi::api::authentication::v1::SelfSubjectReview;
+use k8s_openapi::api::authorization::v1::{
+    ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
@@ -76,7 +83,11 @@ impl Hub {
     }
 
     /// Reads any path of the hub's API server as JSON, which is to be what is wanted.
-    pub fn read_path(&mut self, path: &str, wanted: &Expected<'_>) -> Result<Value, HubError> {
+    pub fn read_path<T: DeserializeOwned>(
+        &mut self,
+        path: &str,
+        wanted: &Expected<'_>,
+    ) -> Result<T, HubError> {
         let connection = self.connection.clone();
         let path = path.to_owned();
         let body = wait(&self.runtime, &self.on_wait, "the hub", async move {
@@ -110,16 +121,11 @@ impl Hub {
 }
 
 async fn who(connection: Connection) -> Result<Option<String>, HubError> {
-    let body = json!({
-        "apiVersion": "authentication.k8s.io/v1",
-        "kind": "SelfSubjectReview",
-    });
-    let path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
-    let wanted = Expected::kind("authentication.k8s.io", "SelfSubjectReview");
-    match connection.ask(path, &body, &wanted).await {
-        Ok(answer) => Ok(answer["status"]["userInfo"]["username"]
-            .as_str()
-            .map(str::to_owned)),
+    match connection.ask(&SelfSubjectReview::default()).await {
+        Ok(answer) => Ok(answer
+            .status
+            .and_then(|status| status.user_info?.username)
+            .filter(|name| !name.is_empty())),
         Err(HubError::NotRouted(_)) => Ok(None),
         Err(error) => Err(error),
     }
@@ -130,42 +136,44 @@ async fn review(connection: &Connection, access: &Access) -> Result<bool, HubErr
         .resource
         .split_once('/')
         .unwrap_or((access.resource.as_str(), ""));
-    let body = json!({
-        "apiVersion": "authorization.k8s.io/v1",
-        "kind": "SelfSubjectAccessReview",
-        "spec": {"resourceAttributes": {
-            "verb": access.verb,
-            "group": access.group,
-            "resource": resource,
-            "subresource": subresource,
-            "namespace": access.namespace,
-        }},
-    });
-    let path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
-    let wanted = Expected::kind("authorization.k8s.io", "SelfSubjectAccessReview");
-    let answer = connection.ask(path, &body, &wanted).await?;
-    answer["status"]["allowed"]
-        .as_bool()
+    let text = |text: &str| Some(text.to_owned());
+    let question = SelfSubjectAccessReview {
+        spec: SelfSubjectAccessReviewSpec {
+            resource_attributes: Some(ResourceAttributes {
+                verb: text(access.verb),
+                group: text(access.group),
+                resource: text(resource),
+                subresource: text(subresource),
+                namespace: text(&access.namespace),
+                ..ResourceAttributes::default()
+            }),
+            ..SelfSubjectAccessReviewSpec::default()
+        },
+        ..SelfSubjectAccessReview::default()
+    };
+    let answer = connection.ask(&question).await?;
+    answer
+        .status
+        .map(|status| status.allowed)
         .ok_or_else(|| HubError::Broken("a review without an answer".to_owned()))
 }
 
 impl Connection {
     /// Posts a question that changes nothing: a review. It may be asked again like a read.
-    async fn ask(
-        &self,
-        path: &str,
-        body: &Value,
-        wanted: &Expected<'_>,
-    ) -> Result<Value, HubError> {
-        let body = serde_json::to_vec(body)
+    async fn ask<T>(&self, question: &T) -> Result<T, HubError>
+    where
+        T: Resource + Serialize + DeserializeOwned,
+    {
+        let body = serde_json::to_vec(question)
             .map_err(|error| HubError::Broken(format!("the question: {error}")))?;
+        let path = format!("/apis/{}/{}", T::API_VERSION, T::URL_PATH_SEGMENT);
         let asking = Asking {
             method: Method::POST,
             body: &body,
-            ..self.asking(path, JSON)
+            ..self.asking(&path, JSON)
         };
         let answer = self.patiently(&asking).await?;
-        answer::read(wanted, &answer.body)
+        answer::read(&Expected::kind(T::GROUP, T::KIND), &answer.body)
     }
 
     async fn clocks(&self) -> Result<Option<Clocks>, HubError> {

@@ -446,7 +446,7 @@ impl<'t> Asked<'t> {
             kind: "Namespace",
         };
         let list = self.hub.read_path("/api/v1/namespaces?limit=500", &wanted);
-        let list = list.ok()?;
+        let list: serde_json::Value = list.ok()?;
         let items = list["items"].as_array()?.iter();
         let names = items.filter_map(|item| item["metadata"]["name"].as_str());
         Some(names.map(|name| (name.to_owned(), String::new())).collect())
