@@ -3,6 +3,7 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
+use test_hub::screen::Screen;
 
 use super::{Progress, Size};
 
@@ -45,109 +46,10 @@ fn lines(text: &str) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// A terminal that understands what is written here, and no more.
-struct Terminal {
-    rows: Vec<Vec<char>>,
-    columns: usize,
-    row: usize,
-    column: usize,
-}
-
-impl Terminal {
-    fn new(columns: usize) -> Self {
-        Self {
-            rows: vec![vec![' '; columns]],
-            columns,
-            row: 0,
-            column: 0,
-        }
-    }
-
-    fn next_row(&mut self) {
-        self.row += 1;
-        self.column = 0;
-        if self.row == self.rows.len() {
-            self.rows.push(vec![' '; self.columns]);
-        }
-    }
-
-    fn write(&mut self, text: &str) {
-        let mut chars = text.chars();
-        while let Some(c) = chars.next() {
-            match c {
-                '\r' => self.column = 0,
-                '\n' => self.next_row(),
-                '\u{1b}' => {
-                    assert_eq!(chars.next(), Some('['));
-                    let mut number = String::new();
-                    let command = loop {
-                        match chars.next().unwrap() {
-                            c if c.is_ascii_digit() => number.push(c),
-                            c => break c,
-                        }
-                    };
-                    self.command(command, number.parse().ok());
-                }
-                c => self.put(c),
-            }
-        }
-    }
-
-    /// Like most terminals: the cursor stays on the last column until something follows.
-    fn put(&mut self, c: char) {
-        use unicode_width::UnicodeWidthChar;
-
-        let width = c.width().unwrap_or(0);
-        if self.column + width > self.columns {
-            self.next_row();
-        }
-        self.rows[self.row][self.column] = c;
-        if width == 2 {
-            self.rows[self.row][self.column + 1] = '\0';
-        }
-        self.column += width;
-    }
-
-    fn command(&mut self, command: char, number: Option<usize>) {
-        match (command, number) {
-            ('A', number) => {
-                self.row = self.row.checked_sub(number.unwrap_or(1)).unwrap();
-            }
-            ('B', number) => {
-                self.row += number.unwrap_or(1);
-                assert!(self.row < self.rows.len());
-            }
-            ('J', None) => {
-                self.rows[self.row][self.column..].fill(' ');
-                self.rows.truncate(self.row + 1);
-            }
-            ('K', None) => {
-                // On a full row it would take the last character away.
-                let from = self.column.min(self.columns - 1);
-                self.rows[self.row][from..].fill(' ');
-            }
-            ('m', _) => {}
-            other => panic!("{other:?}"),
-        }
-    }
-
-    fn text(&self) -> Vec<String> {
-        let row = |row: &Vec<char>| {
-            let text: String = row.iter().filter(|c| **c != '\0').collect();
-            text.trim_end().to_owned()
-        };
-        let mut rows: Vec<_> = self.rows.iter().map(row).collect();
-        while rows.last().is_some_and(String::is_empty) {
-            rows.pop();
-        }
-        rows
-    }
-}
-
 #[test]
 fn each_drawing_takes_the_place_of_the_last() {
     let (progress, stream) = on(10, 9);
-    let mut terminal = Terminal::new(10);
+    let mut terminal = Screen::new(10);
     terminal.write("before\r\n");
     for (text, seen) in [
         ("one\ntwo\nthree", &["one", "two", "three"][..]),
@@ -176,7 +78,7 @@ fn each_drawing_takes_the_place_of_the_last() {
 fn what_control_c_echoes_goes_too() {
     let (progress, stream) = on(20, 9);
     let (columns, _) = progress.size().unwrap();
-    let mut terminal = Terminal::new(20);
+    let mut terminal = Screen::new(20);
     for draw in [
         &(|| progress.draw(&["x".repeat(columns), "y".repeat(columns)])) as &dyn Fn(),
         &|| progress.say(&"reading ".repeat(9)),
@@ -193,7 +95,7 @@ fn what_control_c_echoes_goes_too() {
 #[test]
 fn what_is_read_is_said_unless_lines_are_drawn() {
     let (progress, stream) = on(40, 9);
-    let mut terminal = Terminal::new(40);
+    let mut terminal = Screen::new(40);
     let mut text = || {
         terminal.write(&stream.take());
         terminal.text()
@@ -221,7 +123,7 @@ fn a_narrower_terminal_has_wrapped_what_stands_there() {
     stream.take();
     SIZE.set(Some((10, 9)));
     progress.draw(&lines("new"));
-    let mut terminal = Terminal::new(10);
+    let mut terminal = Screen::new(10);
     terminal.write("before\r\n0123456789abcdef\r\nshort\r\n0123456789ab");
     terminal.write(&stream.take());
     assert_eq!(terminal.text(), ["before", "new"]);
@@ -252,14 +154,14 @@ proptest! {
         columns in 2usize..30,
     ) {
         let (progress, stream) = on(columns, 1000);
-        let mut terminal = Terminal::new(columns);
+        let mut terminal = Screen::new(columns);
         for text in &texts {
             progress.draw(&lines(text));
             terminal.write(&stream.take());
         }
         let (fresh, stream) = on(columns, 1000);
         fresh.draw(&lines(texts.last().unwrap()));
-        let mut other = Terminal::new(columns);
+        let mut other = Screen::new(columns);
         other.write(&stream.take());
         prop_assert_eq!(terminal.text(), other.text());
         progress.clear();
