@@ -159,7 +159,7 @@ impl Contents {
         let mut documents = String::new();
         for (object, text) in texts {
             let mut value: Value = serde_json::from_str(text.get())
-                .map_err(|error| format!("{object} is no JSON: {error}"))?;
+                .map_err(|error| format!("{object} is not JSON: {error}"))?;
             if !show_secrets {
                 for found in mask::mask(&mut value) {
                     masked.push(MaskEntry {

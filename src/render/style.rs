@@ -46,7 +46,7 @@ impl Paint {
         }
     }
 
-    /// Whether there is colour.
+    /// Whether there is color.
     pub const fn is_colored(self) -> bool {
         self.colored
     }
@@ -126,10 +126,9 @@ pub const fn verdict_style(verdict: Verdict) -> Style {
     match verdict {
         Verdict::Succeeded => GOOD.bold(),
         Verdict::Failed | Verdict::InitializationFailed | Verdict::Stuck => ERROR,
-        Verdict::WaitingForApproval
-        | Verdict::Stopped
-        | Verdict::NotStarted
-        | Verdict::Unknown => WARNING,
+        Verdict::WaitingForApproval | Verdict::Stopped | Verdict::NotStarted | Verdict::Unknown => {
+            WARNING
+        }
         _ => ONGOING,
     }
 }

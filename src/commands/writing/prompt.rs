@@ -46,7 +46,7 @@ pub(in crate::commands) fn agree<T>(
             return Ok(now.what);
         }
         ui.warning(&format!(
-            "this changed while the question was open, and {}:",
+            "this changed while you were asked, and {}:",
             reading.record.nothing("sent")
         ));
         for line in &differences {
@@ -86,7 +86,7 @@ fn confirm(
         return Err(Error::failed(format!(
             "cannot prompt {question:?}: stdin is not a terminal"
         ))
-        .hint(format!("{nothing}; --yes answers for you")));
+        .hint(format!("{nothing}; to confirm without a prompt, use --yes")));
     };
     ui.ask(&format!("{}: {question}", place_of(hub)));
     let answer = hub.unless_interrupted(move || {

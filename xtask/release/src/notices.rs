@@ -1,4 +1,4 @@
-//! The licences of what is linked into the program, which want to be passed on with it.
+//! The licenses of what is linked into the program, which want to be passed on with it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use crate::product::NAME;
 
 /// The name of the file in an archive.
 pub const FILE: &str = "THIRD-PARTY-LICENSES";
-/// How the names of licence files begin, in capital letters.
+/// How the names of license files begin, in capital letters.
 const BEGINNINGS: [&str; 6] = [
     "LICENSE",
     "LICENCE",
@@ -19,7 +19,7 @@ const BEGINNINGS: [&str; 6] = [
     "UNLICENSE",
 ];
 
-/// Every licence text once, under the packages that come with it.
+/// Every license text once, under the packages that come with it.
 pub fn of(components: &[Component]) -> Result<String, String> {
     let linked: Vec<_> = components
         .iter()
@@ -53,7 +53,7 @@ pub fn of(components: &[Component]) -> Result<String, String> {
     Ok(out)
 }
 
-/// The licence files that a package comes with.
+/// The license files that a package comes with.
 fn licences(one: &Component) -> Result<Vec<String>, String> {
     let mut texts = Vec::new();
     for name in contents::files(&one.folder)? {
