@@ -234,7 +234,7 @@ fn find<'v, 'i>(
     Err(match there.as_slice() {
         [] => error.hint("it has no snapshots"),
         [one] => error.hint(format!("existing index: {one}")),
-        several => error.hint(format!("existing contexts: {}", several.join(", "))),
+        several => error.hint(format!("existing indexes: {}", several.join(", "))),
     })
 }
 
