@@ -373,7 +373,7 @@ fn names_that_are_nearly_right_are_offered() {
         text.contains("plan --placement web --strategy roling"),
         "{text}"
     );
-    assert!(text.contains("the closest name is rolling"), "{text}");
+    assert!(text.contains("the closest name is\n  rolling"), "{text}");
     let (code, text, _) = of(&[
         "--placement",
         "web",
