@@ -271,7 +271,7 @@ fn gates_and_timers() {
     let text = status(&waiting(), &look(80, true));
     insta::assert_snapshot!("status-waiting-colour", text.replace('\u{1b}', "ESC"));
     for (approval, words) in [
-        (Approval::Withheld, "Approved is not True, which KubeFleet treats"),
+        (Approval::Withheld, "Approved is not True, which KubeFleet"),
         (Approval::Ignored, "which KubeFleet ignores"),
         (Approval::Given, "approved, not yet reconciled"),
         (Approval::Missing, "does not exist"),
