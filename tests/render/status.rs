@@ -272,7 +272,7 @@ fn gates_and_timers() {
     insta::assert_snapshot!("status-waiting-colour", text.replace('\u{1b}', "ESC"));
     for (approval, words) in [
         (Approval::Withheld, "Approved is not True, which KubeFleet"),
-        (Approval::Ignored, "which KubeFleet ignores"),
+        (Approval::Ignored, "approved for an outdated generation"),
         (Approval::Given, "approved, not yet reconciled"),
         (Approval::Missing, "does not exist"),
     ] {
