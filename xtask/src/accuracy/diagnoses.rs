@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
+use anyhow::{Context as _, Result};
 use kubectl_fleet_stage::diagnose::rules;
 
 use super::situations::{Expectation, expectations, report};
@@ -57,15 +58,15 @@ fn table(first: &str, rows: &BTreeMap<String, Count>) -> String {
     text
 }
 
-pub fn section(root: &Path) -> Result<String, String> {
+pub fn section(root: &Path) -> Result<String> {
     let mut origins: BTreeMap<String, Count> = BTreeMap::new();
     let mut areas: BTreeMap<String, Count> = BTreeMap::new();
     let mut scopes: BTreeMap<String, Count> = BTreeMap::new();
     let mut missed = String::new();
     for (folder, origin) in ORIGINS {
         for path in super::bundles(root, &[folder])? {
-            let text = std::fs::read_to_string(&path)
-                .map_err(|error| format!("{}: {error}", path.display()))?;
+            let text =
+                std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
             for situation in expectations(&text) {
                 let expected: BTreeSet<&str> = roots(&situation).collect();
                 let report = report(&path, &situation.args);
