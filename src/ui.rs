@@ -1,5 +1,7 @@
 //! The terminal: answers on one stream, everything else on the other, and nobody else prints.
 
+mod questions;
+
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read, Write};
@@ -237,21 +239,6 @@ impl Ui {
         self.input.take()
     }
 
-    /// Gives standard input back, so that something else can be asked.
-    pub fn give_input(&mut self, input: Box<dyn Read + Send>) {
-        self.input = Some(input);
-    }
-
-    /// Asks a question on standard error; the answer comes on standard input. Keys that were typed
-    /// before are no answer to it.
-    pub fn ask(&mut self, question: &str) {
-        if self.environment.in_is_terminal {
-            forget_typed();
-        }
-        let text = self.paint_err().bold(&escape::line(question));
-        self.note(&format!("{text} [y/N] "));
-    }
-
     /// Whether someone can be asked: standard input is a terminal.
     pub const fn has_terminal_input(&self) -> bool {
         self.environment.in_is_terminal
@@ -415,16 +402,6 @@ impl Ui {
         // Nobody is left to tell when standard error is gone too.
         let _ = write(&self.err, text);
     }
-}
-
-/// Drops what was typed and not read yet. Where that fails, standard input is no terminal.
-fn forget_typed() {
-    #[cfg(unix)]
-    {
-        use rustix::termios::{QueueSelector, tcflush};
-        let _ = tcflush(io::stdin(), QueueSelector::IFlush);
-    }
-    // A Windows console has no such call that is safe.
 }
 
 /// Writes to standard error.

@@ -4,6 +4,7 @@ use clap::Args;
 use jiff::Timestamp;
 
 use super::global::Global;
+use super::picking;
 use super::reading::Reading;
 use super::steering::{self, rollout_of};
 use super::stop::each;
@@ -67,6 +68,15 @@ fn act(
 ) -> Result<Exit, Error> {
     let namespace = global.namespace.as_deref();
     let mut runs = Vec::new();
+    if args.runs.is_empty() {
+        runs.push(picking::run(
+            &picking::EVERY,
+            namespace,
+            reading,
+            ui,
+            |said| said,
+        )?);
+    }
     for word in &args.runs {
         let found = reading.target_of(Some(word), namespace, &[Concept::UpdateRun], ui);
         match found {

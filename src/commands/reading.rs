@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 
 use super::global::Global;
 use super::names::{self, Known, resolve};
+use super::picking;
 use crate::bundle::{self, Bundle};
 use crate::change::record::{Record, Told};
 use crate::diagnose;
@@ -214,6 +215,11 @@ impl Reading {
         self.command
     }
 
+    /// A command that reads in the same place.
+    pub fn again(&self, command: Command) -> Command {
+        names::again(command, &self.again)
+    }
+
     /// The hub, when it is not files.
     pub fn hub(&mut self) -> Option<&mut Hub> {
         match &mut self.place {
@@ -252,7 +258,7 @@ impl Reading {
     }
 
     /// The run or placement that a user means: a name, or TYPE/NAME; without a word, what the
-    /// files were collected for.
+    /// files were collected for, else the run that is chosen at the terminal.
     pub fn target(
         &mut self,
         word: Option<&str>,
@@ -286,6 +292,9 @@ impl Reading {
                             name: target.name,
                         })
                         .ok_or_else(|| self.unnamed(namespace))
+                }
+                _ if ui.offers_choices() => {
+                    picking::run(&picking::EVERY, namespace, self, ui, |said| said)
                 }
                 _ => Err(self.unnamed(namespace)),
             };
@@ -601,7 +610,7 @@ impl Reading {
             [] => error.hint(format!("{place} holds no update run; name a placement")),
             [one] => error.hint(
                 Hint::new(format!("{place} holds one update run:")).command(
-                    names::again(Command::fleet(command).arg(one.word()), &self.again)
+                    self.again(Command::fleet(command).arg(one.word()))
                         .namespace(&one.namespace),
                 ),
             ),
@@ -613,12 +622,12 @@ impl Reading {
                     None => all.switch("-A"),
                 };
                 let lead = format!("{place} holds {} update runs; all of them:", several.len());
-                error.hint(Hint::new(lead).command(names::again(all, &self.again)))
+                error.hint(Hint::new(lead).command(self.again(all)))
             }
             several => {
                 let list = Command::fleet("list").switch("-A");
                 let lead = format!("{place} holds {} update runs; see them:", several.len());
-                error.hint(Hint::new(lead).command(names::again(list, &self.again)))
+                error.hint(Hint::new(lead).command(self.again(list)))
             }
         }
     }

@@ -4,6 +4,7 @@ use clap::Args;
 use jiff::Timestamp;
 
 use super::global::Global;
+use super::picking;
 use super::reading::Reading;
 use super::steering::{self, finish, rollout_of};
 use super::stop::each;
@@ -65,6 +66,10 @@ pub fn run(
 ) -> Result<Exit, Error> {
     let namespace = global.namespace.as_deref();
     writing::command("resume", global, ui, clock, |reading, ui| {
+        if args.runs.is_empty() {
+            let run = picking::run(&picking::RESUMABLE, namespace, reading, ui, |said| said)?;
+            return one(&run, args, reading, ui);
+        }
         let found: Result<Vec<_>, _> = args
             .runs
             .iter()
