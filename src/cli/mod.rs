@@ -60,14 +60,19 @@ impl Cli {
         offers_choices: bool,
     ) -> Result<Self, clap::Error> {
         let command = || command_of(words, invocation, width);
-        let matches = match command().try_get_matches_from(words) {
-            Err(error) if offers_choices && error.kind() == ErrorKind::MissingRequiredArgument => {
-                let chosen = chosen::left_out(command());
-                chosen.try_get_matches_from(words).map_err(|_| error)?
-            }
-            matches => matches?,
+        let error = match command().try_get_matches_from(words) {
+            Ok(matches) => return Self::of(&matches),
+            Err(error) => error,
         };
-        Self::of(&matches)
+        if !offers_choices || error.kind() != ErrorKind::MissingRequiredArgument {
+            return Err(error);
+        }
+        let chosen = chosen::left_out(command()).try_get_matches_from(words);
+        match chosen.and_then(|matches| Self::of(&matches)) {
+            // With --quiet nothing is offered.
+            Ok(cli) if !cli.global.quiet => Ok(cli),
+            _ => Err(error),
+        }
     }
 
     fn of(matches: &ArgMatches) -> Result<Self, clap::Error> {

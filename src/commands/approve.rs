@@ -51,7 +51,7 @@ use select::{Choice, Selection};
     7  forbidden, or what a check needs could not be read")]
 pub struct ApproveArgs {
     /// The approval request, or the update run that waits: a name, or TYPE/NAME such as careq/x,
-    /// csur/x, with -n areq/x, sur/x
+    /// csur/x, with -n areq/x, sur/x [default: at a terminal, chosen from a list]
     #[arg(value_name = "REQUEST|RUN", required = true)]
     target: Option<String>,
     /// Of a run: only the approval of this stage

@@ -41,7 +41,7 @@ use crate::ui::Ui;
     7  collected, without what was denied or could not be read")]
 pub struct CollectArgs {
     /// The update run or placement: a name, or TYPE/NAME such as csur/x or crp/x, with -n sur/x or
-    /// rp/x
+    /// rp/x [default: at a terminal, chosen from a list]
     #[arg(value_name = "RUN|PLACEMENT", required = true)]
     target: Option<String>,
     /// The file to write, compressed when its name ends in .gz; a FIFO or device is written to

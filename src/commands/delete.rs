@@ -38,7 +38,8 @@ use crate::words::Hint;
     6  no such run\n  \
     7  forbidden")]
 pub struct DeleteArgs {
-    /// The update runs: names, or TYPE/NAME such as csur/x, with -n sur/x
+    /// The update runs: names, or TYPE/NAME such as csur/x, with -n sur/x [default: at a terminal,
+    /// one chosen from a list]
     #[arg(value_name = "RUN", required = true)]
     runs: Vec<String>,
     /// Succeed where a run does not exist

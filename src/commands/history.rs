@@ -38,7 +38,8 @@ use notes::{Note, notes};
     kubectl fleet-stage history rp/web-app -n my-app-namespace -o wide\n  \
     kubectl fleet-stage history example-placement -o json | jq '.notes[].message'")]
 pub struct HistoryArgs {
-    /// The placement: a name, crp/NAME, or with -n rp/NAME
+    /// The placement: a name, crp/NAME, or with -n rp/NAME [default: at a terminal, chosen from a
+    /// list]
     #[arg(required = true)]
     placement: Option<String>,
     #[command(flatten)]

@@ -37,10 +37,11 @@ pub struct InitArgs {
     /// The new run's name
     #[arg(value_name = "RUN")]
     run: String,
-    /// The placement to roll out: a name, crp/NAME, or with -n rp/NAME
+    /// The placement to roll out: a name, crp/NAME, or with -n rp/NAME [default: at a terminal,
+    /// chosen from a list]
     #[arg(long, value_name = "PLACEMENT", required = true)]
     placement: Option<String>,
-    /// The strategy: its stages, their order and gates
+    /// The strategy: its stages, their order and gates [default: at a terminal, chosen from a list]
     #[arg(long, value_name = "STRATEGY", required = true)]
     strategy: Option<String>,
     /// The index of the snapshot to roll out, or latest [default: the content as it is now]

@@ -28,7 +28,7 @@ use crate::render::table::{Cell, Column, Sheet, Table};
 use crate::rollout::approvals::of_run;
 use crate::rollout::rollback;
 use crate::rollout::versions::versions;
-use crate::rollout::{ClusterState, Phase, Rollout, StageView, TaskTime};
+use crate::rollout::{ClusterState, Phase, Rollout, StageView};
 use crate::ui::Ui;
 use crate::words::{Command, Hint};
 
@@ -95,7 +95,7 @@ impl<T> Candidates<T> {
         }
     }
 
-    /// Adds a row; its namespace is shown where any candidate has one.
+    /// Adds a row; its namespace is shown where that tells candidates apart.
     fn add(&mut self, stands_for: T, namespace: &str, cells: impl Into<Vec<Cell>>) {
         self.stand_for.push(stands_for);
         self.rows.push((namespace.to_owned(), cells.into()));
@@ -103,7 +103,8 @@ impl<T> Candidates<T> {
 
     /// The rows as lines of so many columns, no two of which are the same.
     fn lines(&self, width: usize) -> Vec<String> {
-        let namespaced = self.rows.iter().any(|(namespace, _)| !namespace.is_empty());
+        let namespaces: HashSet<_> = self.rows.iter().map(|(namespace, _)| namespace).collect();
+        let namespaced = namespaces.len() > 1;
         let first = namespaced.then(|| Column::shrinking("", 9));
         let columns: Vec<_> = first.iter().chain(&self.columns).copied().collect();
         let mut table = Table::new(columns);
@@ -231,7 +232,7 @@ pub(super) fn run(
         return Err(no_run(eligible, &reach, reading));
     }
     let mut candidates = Candidates::new([
-        Column::shrinking("", 12),
+        Column::shrinking("", 16),
         Column::new(""),
         Column::new(""),
         Column::new(""),
@@ -308,9 +309,7 @@ pub(super) fn gates(
     let runs = runs::read(reading, &reach, Evidence::Approvals, |_| true)?;
     runs.warn(ui);
     let mut candidates = Candidates::new([
-        Column::shrinking("", 16),
-        Column::new(""),
-        Column::shrinking("", 5),
+        Column::shrinking("", 20),
         Column::new(""),
         Column::new(""),
         Column::new(""),
@@ -327,8 +326,6 @@ pub(super) fn gates(
             let namespace = request.namespace.clone();
             let cells = [
                 Cell::from(&gate.request),
-                Cell::from(gate.time.map(TaskTime::as_str)),
-                Cell::from(&gate.stage),
                 Cell::from(gate.state.describe()),
                 Cell::from(done(rollout)),
                 Cell::from(age(gate.asked, reading.now)),

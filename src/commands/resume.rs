@@ -44,7 +44,8 @@ use crate::ui::Ui;
     6  no such run\n  \
     7  forbidden, or what a check needs could not be read")]
 pub struct ResumeArgs {
-    /// The update runs: names, or TYPE/NAME such as csur/x, with -n sur/x
+    /// The update runs: names, or TYPE/NAME such as csur/x, with -n sur/x [default: at a terminal,
+    /// one chosen from a list]
     #[arg(value_name = "RUN", required = true)]
     runs: Vec<String>,
     /// Resume even where a cluster would go back to an older snapshot, or may

@@ -47,7 +47,7 @@ use crate::words::Hint;
     7  forbidden, or what a check needs could not be read")]
 pub struct RollbackArgs {
     /// The placement, or a run on it: a name, or TYPE/NAME such as crp/x, csur/x, with -n rp/x,
-    /// sur/x
+    /// sur/x [default: at a terminal, chosen from a list, and then the snapshot]
     #[arg(value_name = "RUN|PLACEMENT", required = true)]
     target: Option<String>,
     /// The index of the snapshot to go back to [default: the newest that was completed before]

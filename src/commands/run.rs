@@ -39,13 +39,14 @@ use crate::ui::Ui;
     6  no such run\n  \
     7  forbidden, or what a check needs could not be read")]
 pub struct RunArgs {
-    /// The run: a name, or TYPE/NAME such as csur/x, with -n sur/x
+    /// The run: a name, or TYPE/NAME such as csur/x, with -n sur/x [default: at a terminal, one that
+    /// can be started, chosen from a list]
     #[arg(value_name = "RUN", required = true)]
     run: Option<String>,
-    /// Make a new run of this placement
+    /// Make a new run of this placement [default with --strategy: at a terminal, chosen from a list]
     #[arg(long, value_name = "PLACEMENT", requires = "strategy")]
     placement: Option<String>,
-    /// The strategy of the new run
+    /// The strategy of the new run [default with --placement: at a terminal, chosen from a list]
     #[arg(long, value_name = "STRATEGY")]
     strategy: Option<String>,
     /// Make a new run with the placement and strategy of this one

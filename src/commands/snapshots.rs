@@ -45,7 +45,8 @@ pub use show::SnapshotView;
 pub struct SnapshotsArgs {
     #[command(subcommand)]
     command: Option<Action>,
-    /// The placement: a name, crp/NAME, or with -n rp/NAME
+    /// The placement: a name, crp/NAME, or with -n rp/NAME [default: at a terminal, chosen from a
+    /// list]
     #[arg(value_name = "PLACEMENT", required = true)]
     placement: Option<String>,
     #[command(flatten)]

@@ -38,7 +38,8 @@ use crate::ui::Ui;
     6  no such run\n  \
     7  forbidden")]
 pub struct StopArgs {
-    /// The update runs: names, or TYPE/NAME such as csur/x, with -n sur/x
+    /// The update runs: names, or TYPE/NAME such as csur/x, with -n sur/x [default: at a terminal,
+    /// one chosen from a list]
     #[arg(
         value_name = "RUN",
         required_unless_present = "placement",

@@ -53,7 +53,8 @@ use decide::{Condition, Decision, decide};
     6  no such run or stage, or the run was deleted\n  \
     8  stopped, or not started")]
 pub struct WaitArgs {
-    /// The update run: a name, or TYPE/NAME such as csur/x, with -n sur/x
+    /// The update run: a name, or TYPE/NAME such as csur/x, with -n sur/x [default: at a terminal,
+    /// chosen from a list]
     #[arg(value_name = "RUN", required = true)]
     run: Option<String>,
     /// What to wait for: the first of these that is met
