@@ -132,6 +132,7 @@ impl<T> Candidates<T> {
         let lines = self.lines(ui.candidate_width());
         let chosen = ui.choose(&prompt, lines, at, reading.hub().as_deref());
         let chosen = chosen.map_err(interrupted)?;
+        reading.renew();
         let chosen = chosen.filter(|chosen| *chosen < self.stand_for.len());
         Ok(self.stand_for.swap_remove(chosen.ok_or_else(nothing)?))
     }
@@ -142,6 +143,7 @@ impl<T> Candidates<T> {
         let lines = self.lines(ui.candidate_width());
         let chosen = ui.choose_several(&prompt, lines, reading.hub().as_deref());
         let chosen: HashSet<_> = chosen.map_err(interrupted)?.into_iter().collect();
+        reading.renew();
         if chosen.is_empty() {
             return Err(nothing());
         }

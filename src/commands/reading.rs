@@ -72,6 +72,8 @@ pub struct Reading {
     pub now: Timestamp,
     /// The clock, for what goes on.
     pub clock: fn() -> Timestamp,
+    /// Whether the user named the moment.
+    is_dated: bool,
     /// The files from which the same objects are read again.
     again: Vec<String>,
     /// The command that hints name.
@@ -122,6 +124,7 @@ fn of_hub(hub: Hub, now: Timestamp, command: &'static str, clock: fn() -> Timest
         place: Place::Hub(Box::new(hub)),
         now,
         clock,
+        is_dated: false,
         again: Vec::new(),
         command,
         doubtful: Vec::new(),
@@ -141,7 +144,11 @@ pub fn open_keeping(
 ) -> Result<Reading, Error> {
     if input.files.is_empty() {
         let hub = connect(global, None, ui)?;
-        return Ok(of_hub(hub, input.now.unwrap_or_else(clock), command, clock));
+        let now = input.now.unwrap_or_else(clock);
+        return Ok(Reading {
+            is_dated: input.now.is_some(),
+            ..of_hub(hub, now, command, clock)
+        });
     }
     let bundle = bundle::read_within(inputs(input, ui)?, keep, input.limits())?;
     for warning in &bundle.warnings {
@@ -159,6 +166,7 @@ pub fn open_keeping(
         place: Place::Files(Box::new(bundle)),
         now,
         clock,
+        is_dated: true,
         again,
         command,
         doubtful: Vec::new(),
@@ -588,6 +596,16 @@ impl Reading {
     pub fn forget(&mut self) {
         if let Some(hub) = self.hub() {
             hub.forget();
+        }
+    }
+
+    /// Looks at a hub again as it is now: a person took time over what was shown.
+    pub fn renew(&mut self) {
+        if self.hub().is_some() {
+            self.forget();
+            if !self.is_dated {
+                self.now = (self.clock)();
+            }
         }
     }
 

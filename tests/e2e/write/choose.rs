@@ -90,6 +90,19 @@ fn gates_and_runs_are_chosen() {
         assert!(flat(&shown).contains(&format!("stop {other}")), "{shown}");
         assert_eq!(desk.arrived().len(), 1);
         assert_eq!(scene.seen_run(&other).unwrap()["spec"]["state"], "Stop");
+
+        // What happens while the list is open is seen.
+        let words = ["resume", "--wait=false"];
+        let mut terminal = choosing(&desk, &words, "Choose an update run");
+        let path = scene.run_path(&other);
+        let uid = scene.seen_run(&other).unwrap()["metadata"]["uid"].clone();
+        scene.hub.delete(&path);
+        scene.until_gone(&path, &uid);
+        press(&mut terminal, &[ENTER]);
+        let (code, shown) = terminal.end();
+        assert_ne!(code, 0, "{shown}");
+        assert!(flat(&shown).contains("does not exist"), "{shown}");
+        assert!(desk.writes().is_empty());
     });
 }
 
