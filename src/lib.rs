@@ -108,7 +108,7 @@ fn refuse(error: &clap::Error, ui: &mut Ui) -> Exit {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
     );
     let paint = if asked { ui.paint() } else { ui.paint_err() };
-    let text = if paint.is_coloured() {
+    let text = if paint.is_colored() {
         error.render().ansi().to_string()
     } else {
         error.render().to_string()

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 
 #[path = "docs/explanations.rs"]
 mod explanations;
+mod files;
 
+use files::below;
 use kubectl_fleet_stage::cli;
 use kubectl_fleet_stage::kubefleet::Kind;
 use kubectl_fleet_stage::render::invocation::Invocation;
@@ -36,20 +38,9 @@ fn pages() -> Vec<Page> {
         root.join("CHANGELOG.md"),
         root.join("examples/README.md"),
     ];
-    let mut folders = vec![root.join("docs")];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|kind| kind == "md")
-                // The table of contents of the site.
-                && !path.ends_with("SUMMARY.md")
-            {
-                paths.push(path);
-            }
-        }
-    }
+    // The table of contents of the site is no page.
+    let pages = below(root.join("docs"), "md").into_iter();
+    paths.extend(pages.filter(|path| !path.ends_with("SUMMARY.md")));
     paths.sort();
     let read = |path: PathBuf| Page {
         text: std::fs::read_to_string(&path).unwrap(),

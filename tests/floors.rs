@@ -2,7 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test may fail
 
-use std::path::{Path, PathBuf};
+mod files;
+
+use std::path::Path;
+
+use files::below;
 
 /// The modules from the top down; those on one line do not know each other.
 const FLOORS: &[&[&str]] = &[
@@ -26,25 +30,11 @@ fn floor(module: &str) -> Option<usize> {
     FLOORS.iter().position(|floor| floor.contains(&module))
 }
 
-fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            sources(&path, found);
-        } else if path.extension().is_some_and(|ending| ending == "rs") {
-            found.push(path);
-        }
-    }
-    found.sort();
-}
-
 #[test]
 fn arrows_only_go_down() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut files = Vec::new();
-    sources(&root, &mut files);
     let mut up = Vec::new();
-    for file in files {
+    for file in below(&root, "rs") {
         let relative = file.strip_prefix(&root).unwrap();
         let first = relative
             .components()
@@ -87,9 +77,7 @@ fn arrows_only_go_down() {
 #[test]
 fn only_the_terminal_prints() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut files = Vec::new();
-    sources(&root, &mut files);
-    for file in files {
+    for file in below(&root, "rs") {
         let relative = file.strip_prefix(&root).unwrap().display().to_string();
         let text = std::fs::read_to_string(&file).unwrap();
         for forbidden in [

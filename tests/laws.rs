@@ -354,7 +354,7 @@ fn formats(report: &Report, verbose: bool) -> [(&'static str, String); 5] {
         ("markdown", render::markdown::report(report, invocation)),
         ("github", render::github::report(report, invocation)),
         ("html", render::html::report(report, invocation)),
-        ("junit", junit),
+        ("junit", junit.expect("a document")),
     ]
 }
 

@@ -2,11 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test may fail
 
+mod files;
+
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use files::below;
 use kubectl_fleet_stage::ui::{Environment, Ui};
 use serde_json::{Value, json};
 
@@ -68,27 +71,14 @@ fn document(arguments: &[&str]) -> Value {
 }
 
 fn bundles() -> Vec<PathBuf> {
-    fn look(folder: &Path, found: &mut Vec<PathBuf>) {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                look(&path, found);
-            } else if path.extension().is_some_and(|ending| ending == "yaml") {
-                found.push(path);
-            }
-        }
-    }
-    let mut found = Vec::new();
-    for folder in [
+    let folders = [
         "examples",
         "tests/real",
         "tests/healthy",
         "tests/findings",
         "tests/lists",
-    ] {
-        look(Path::new(folder), &mut found);
-    }
-    found.sort();
+    ];
+    let found: Vec<_> = folders.iter().flat_map(|it| below(it, "yaml")).collect();
     assert!(found.len() > 300, "{}", found.len());
     found
 }

@@ -8,6 +8,7 @@
     clippy::print_stderr
 )] // a test may fail
 
+mod files;
 #[path = "packages/promises.rs"]
 mod promises;
 #[path = "packages/workflows.rs"]

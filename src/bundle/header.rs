@@ -180,7 +180,7 @@ impl Header {
     /// Whether the walk of the header's target reads the kind.
     fn walks(&self, kind: Kind) -> bool {
         self.target.as_ref().is_some_and(|target| {
-            Kind::of(kind.concept(), &Scope::of_namespace(&target.namespace)) == Some(kind)
+            Scope::of_namespace(&target.namespace).find(kind.concept()) == Some(kind)
         })
     }
 }

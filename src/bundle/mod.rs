@@ -405,10 +405,6 @@ impl Source for Bundle {
             .collect()
     }
 
-    fn is_free(&self) -> bool {
-        true
-    }
-
     fn look(&mut self, errands: &[Errand]) -> BTreeMap<String, Look> {
         errands
             .iter()

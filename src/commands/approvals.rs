@@ -18,6 +18,7 @@ use crate::inventory::Sight;
 use crate::kubefleet::object::{Body, OWN_API_VERSION};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef, Scope};
+use crate::render::style::attention;
 use crate::render::table::{Cell, Column, Table};
 use crate::rollout::approvals::{Approval, ApprovalState, Step, answered, of_request, of_run};
 use crate::rollout::{Phase, Rollout, TaskTime};
@@ -363,10 +364,7 @@ fn table(found: &[(Scope, Approval)], reach: &Reach, wide: bool, now: Timestamp,
             Cell::from(&approval.run),
             Cell::from(&approval.stage),
             Cell::from(approval.time.map(TaskTime::as_str)),
-            Cell::styled(
-                state.describe(),
-                ui.paint().attention(state.needs_a_person()),
-            ),
+            Cell::styled(state.describe(), attention(state.needs_a_person())),
             Cell::from(age(since, now)),
             Cell::from(answer(approval)),
         ]);

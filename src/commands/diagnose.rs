@@ -239,9 +239,7 @@ impl Style {
         Ok(match self.format {
             Format::Text => render::text::report(report, &self.look),
             Format::Markdown => render::markdown::report(report, invocation),
-            Format::Junit => {
-                render::junit::reports(std::slice::from_ref(report), self.failing, invocation)
-            }
+            Format::Junit => self.junit(std::slice::from_ref(report))?,
             Format::Github => render::github::report(report, invocation),
             Format::Html => render::html::report(report, invocation),
             Format::Json => output::json(report)?,
@@ -249,12 +247,17 @@ impl Style {
         })
     }
 
+    fn junit(&self, reports: &[Report]) -> Result<String, Error> {
+        render::junit::reports(reports, self.failing, &self.look.invocation)
+            .map_err(|error| Error::failed(error.to_string()))
+    }
+
     fn list(&self, list: &DiagnosisList) -> Result<String, Error> {
         let (items, invocation) = (list.items(), &self.look.invocation);
         match self.format {
             Format::Json => output::json(list),
             Format::Yaml => output::yaml(list),
-            Format::Junit => Ok(render::junit::reports(items, self.failing, invocation)),
+            Format::Junit => self.junit(items),
             Format::Html => Ok(render::html::reports(&list.headline(), items, invocation)),
             Format::Github => items.iter().map(|report| self.one(report)).collect(),
             Format::Text | Format::Markdown if items.is_empty() => Ok(String::new()),

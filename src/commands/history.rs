@@ -17,6 +17,7 @@ use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::{Concept, duration};
+use crate::render::style::verdict_style;
 use crate::render::table::{Cell, Column, Table};
 use crate::render::wrap::{hanging, list};
 use crate::rollout::approvals::{Approval, ApprovalState, of_run};
@@ -79,7 +80,7 @@ pub fn run(
     let text = match args.output.format() {
         Format::Table | Format::Wide => {
             let wide = args.output.is_wide();
-            let mut text = args.output.draw(&episodes(&history, wide, ui), ui);
+            let mut text = args.output.draw(&episodes(&history, wide), ui);
             let now = clusters(&history, &around.inventory, wide || global.verbose);
             if !text.is_empty() && !now.is_empty() {
                 text.push('\n');
@@ -142,7 +143,7 @@ fn between(start: Option<Timestamp>, end: Option<Timestamp>) -> Option<SignedDur
     Some(end?.duration_since(start?))
 }
 
-fn episodes(history: &History<'_>, wide: bool, ui: &Ui) -> Table {
+fn episodes(history: &History<'_>, wide: bool) -> Table {
     let mut columns = vec![
         Column::shrinking("RUN", 12),
         Column::new("SNAPSHOT"),
@@ -178,7 +179,7 @@ fn episodes(history: &History<'_>, wide: bool, ui: &Ui) -> Table {
                     run.status.snapshot_index.clone()
                 },
             ),
-            Cell::styled(verdict.as_str(), ui.paint().verdict_style(verdict)),
+            Cell::styled(verdict.as_str(), verdict_style(verdict)),
             Cell::from(format!("{done}/{total}{}", compared(rollout))),
             Cell::from(started.map(moment)),
             Cell::from(took(started, ended, rollout.now)),

@@ -17,6 +17,7 @@ use crate::inventory::choose;
 use crate::kubefleet::object::OWN_API_VERSION;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Kind, ObjectRef};
+use crate::render::style::verdict_style;
 use crate::render::table::{Cell, Column, Table};
 use crate::rollout::{ClusterState, Rollout, StageState, StageView};
 use crate::ui::Ui;
@@ -149,7 +150,7 @@ pub fn run(
     let rollouts: Vec<_> = rollouts.iter().map(|(_, rollout)| rollout).collect();
     let text = match args.output.format() {
         Format::Table | Format::Wide => {
-            let table = table(&rollouts, &reach, args.output.is_wide(), ui);
+            let table = table(&rollouts, &reach, args.output.is_wide());
             args.output.draw(&table, ui)
         }
         Format::Name => {
@@ -321,7 +322,7 @@ fn item(rollout: &Rollout<'_>) -> RunItem {
     }
 }
 
-fn table(rollouts: &[&Rollout<'_>], reach: &Reach, wide: bool, ui: &Ui) -> Table {
+fn table(rollouts: &[&Rollout<'_>], reach: &Reach, wide: bool) -> Table {
     let mut columns = Vec::new();
     if reach.is_everywhere() {
         columns.push(Column::shrinking("NAMESPACE", 9));
@@ -357,7 +358,7 @@ fn table(rollouts: &[&Rollout<'_>], reach: &Reach, wide: bool, ui: &Ui) -> Table
         cells.extend([
             Cell::from(&run.meta.name),
             Cell::from(&run.spec.placement),
-            Cell::styled(verdict.as_str(), ui.paint().verdict_style(verdict)),
+            Cell::styled(verdict.as_str(), verdict_style(verdict)),
             Cell::from(stage.map(StageView::name)),
             Cell::from(format!("{done}/{total}{}", compared(rollout))),
             Cell::from(filled(&run.status.snapshot_index)),

@@ -202,7 +202,7 @@ fn first_bytes(text: &str, most: usize) -> &str {
 
 /// Where candidates are looked for: files have no scope that is meant unless one is named.
 fn reach(namespace: Option<&str>, reading: &Reading) -> Reach {
-    if namespace.is_none() && reading.is_free() {
+    if namespace.is_none() && reading.is_offline() {
         Reach::Everywhere
     } else {
         Reach::One(Scope::of_namespace(namespace.unwrap_or_default()))
@@ -599,9 +599,9 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "checkout-2…llback-a  WaitingForApproval  checkou…ent",
-                "checkout-2…llback-b  WaitingForApproval  checkou…ent",
-                "web                  WaitingForApproval  checkou…ent",
+                "checkout-…ack-a  WaitingForApproval  checkout-…ement",
+                "checkout-…ack-b  WaitingForApproval  checkout-…ement",
+                "web              WaitingForApproval  checkout-…ement",
             ]
         );
     }

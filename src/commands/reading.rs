@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
@@ -179,10 +180,10 @@ pub fn open_keeping(
 /// more.
 pub fn connect(global: &Global, end: Option<TimeLimit>, ui: &mut Ui) -> Result<Hub, Error> {
     let flags = global.connection(ui.has_terminal_input());
-    let mut progress = ui.progress();
-    let on_wait = Box::new(move |what: Option<&str>| match what {
-        Some(what) => progress.show(&format!("reading {what} …")),
-        None => progress.clear(),
+    let progress = ui.progress();
+    let on_wait = Arc::new(move |what: Option<&str>| match what {
+        Some(what) => progress.say(&format!("reading {what}")),
+        None => progress.hush(),
     });
     let variable = |name: &str| std::env::var_os(name);
     Ok(Hub::connect(
@@ -216,6 +217,11 @@ impl Reading {
             Place::Files(_) => "the input",
             Place::Hub(_) => "the hub",
         }
+    }
+
+    /// Whether it is files.
+    pub const fn is_offline(&self) -> bool {
+        matches!(self.place, Place::Files(_))
     }
 
     /// The command that reads.
@@ -671,10 +677,6 @@ impl Source for Reading {
                 answers
             }
         }
-    }
-
-    fn is_free(&self) -> bool {
-        matches!(self.place, Place::Files(_))
     }
 
     fn look(&mut self, errands: &[Errand]) -> BTreeMap<String, Look> {

@@ -19,6 +19,7 @@ use crate::kubefleet::object::{Body, OWN_API_VERSION};
 use crate::kubefleet::selector::LabelSelector;
 use crate::kubefleet::strategy::{Stage, Strategy, Task};
 use crate::kubefleet::{Concept, ObjectRef, Scope};
+use crate::render::style::verdict_style;
 use crate::render::table::{Cell, Column, Table};
 use crate::rollout::Rollout;
 use crate::ui::Ui;
@@ -235,7 +236,7 @@ fn show(
         Format::Table | Format::Wide => {
             let stages = stages(&item.stages);
             let mut text = output.draw(&stages, ui);
-            let runs = used_by(&item.used_by, ui);
+            let runs = used_by(&item.used_by);
             if !runs.is_empty() {
                 text.push('\n');
                 text.push_str(&output.draw(&runs, ui));
@@ -483,7 +484,7 @@ fn stages(stages: &[StageItem]) -> Table {
     table
 }
 
-fn used_by(users: &[UsedBy], ui: &Ui) -> Table {
+fn used_by(users: &[UsedBy]) -> Table {
     let mut table = Table::new([
         Column::shrinking("USED BY RUN", 12),
         Column::shrinking("PLACEMENT", 9),
@@ -493,10 +494,7 @@ fn used_by(users: &[UsedBy], ui: &Ui) -> Table {
         table.row([
             Cell::from(&user.run),
             Cell::from(&user.placement),
-            Cell::styled(
-                user.verdict.as_str(),
-                ui.paint().verdict_style(user.verdict),
-            ),
+            Cell::styled(user.verdict.as_str(), verdict_style(user.verdict)),
         ]);
     }
     table

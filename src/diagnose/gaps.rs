@@ -3,8 +3,10 @@
 use super::case::Case;
 use super::looks;
 use super::report::NotChecked;
+use super::troubled::Troubled;
 use crate::inventory::source::{NOT_COLLECTED, NOT_SERVED};
-use crate::kubefleet::{Concept, Kind};
+use crate::kubefleet::messages::Cause;
+use crate::kubefleet::{Concept, Kind, reasons};
 use crate::rollout::Health;
 
 /// The gaps of a case, sorted.
@@ -18,12 +20,13 @@ pub(super) fn not_checked(case: &Case<'_>) -> Vec<NotChecked> {
         if seen && why == NOT_COLLECTED {
             continue;
         }
-        // Most hubs and bundles have no overrides, and most diagnoses do not need them.
+        // Most hubs have no overrides, and most diagnoses do not need them: they are read for what
+        // they add, and missed only where one of them is at fault.
         let adds = matches!(
             kind.concept(),
             Concept::ClusterOverrideSnapshot | Concept::OverrideSnapshot
         );
-        if adds && (why == NOT_COLLECTED || why == NOT_SERVED) {
+        if adds && (why == NOT_COLLECTED || why == NOT_SERVED || !overrides_matter(case)) {
             continue;
         }
         let why = if kind.concept() == Concept::UpdateRun && case.run().is_some() {
@@ -60,6 +63,19 @@ pub(super) fn not_checked(case: &Case<'_>) -> Vec<NotChecked> {
     gaps.sort();
     gaps.dedup();
     gaps
+}
+
+/// Whether an override is at fault: it could not be used when the run was initialized, or on a
+/// cluster since.
+fn overrides_matter(case: &Case<'_>) -> bool {
+    let refused = |cause: &Cause| {
+        matches!(
+            cause,
+            Cause::OverridePolicyNil | Cause::OverrideSelectorInvalid { .. }
+        )
+    };
+    let failed = |troubled: &Troubled<'_>| troubled.trouble.condition.kind == reasons::OVERRIDDEN;
+    case.causes().any(refused) || case.troubles.iter().any(failed)
 }
 
 /// Whether at least one object of the kind was seen that belongs to the case.

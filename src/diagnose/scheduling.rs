@@ -4,19 +4,41 @@ use std::collections::BTreeMap;
 
 use super::finding::enumerate;
 use super::report::Finding;
+use crate::inventory::Inventory;
+use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::messages::{Decision, FilterReason, parse_decision};
-use crate::kubefleet::snapshot::PolicySnapshot;
+use crate::kubefleet::snapshot::{Decision as ClusterDecision, PolicySnapshot};
+use crate::rollout::near::{NearMiss, near_miss};
 
 /// Clusters that the policy did not pick, by the reason in our words.
-pub fn not_picked(policy: &PolicySnapshot) -> BTreeMap<String, Vec<&str>> {
+pub fn not_picked<'p>(
+    policy: &'p PolicySnapshot,
+    inventory: &Inventory,
+) -> BTreeMap<String, Vec<&'p str>> {
     let mut groups: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for decision in policy.status.decisions.iter().filter(|it| !it.selected) {
-        groups
-            .entry(why(&decision.reason))
-            .or_default()
-            .push(&decision.cluster);
+        let near = near(policy, inventory, decision)
+            .map(|(_, near)| format!(" (has {}, needs {})", near.has, near.wanted));
+        let why = why(&decision.reason) + &near.unwrap_or_default();
+        groups.entry(why).or_default().push(&decision.cluster);
     }
     groups
+}
+
+/// A cluster that is left out for its labels, where these are nearly what a term asks for.
+fn near<'i>(
+    policy: &PolicySnapshot,
+    inventory: &'i Inventory,
+    decision: &ClusterDecision,
+) -> Option<(&'i MemberCluster, NearMiss)> {
+    let for_labels = match parse_decision(&decision.reason) {
+        Decision::Unschedulable { reasons } => reasons.contains(&FilterReason::AffinityMismatch),
+        _ => false,
+    };
+    let member = inventory.member(&decision.cluster).filter(|_| for_labels)?;
+    let mut terms = policy.required_labels();
+    let near = terms.find_map(|labels| near_miss(labels, &member.meta.labels))?;
+    Some((member, near))
 }
 
 /// `member-3: taint a=b not tolerated; …`, the largest groups first; `None` when every
@@ -38,7 +60,11 @@ pub fn explain(groups: &BTreeMap<String, Vec<&str>>) -> Option<String> {
 }
 
 /// Adds the reasons as they stand in the snapshot.
-pub(super) fn evidence(policy: &PolicySnapshot, mut finding: Finding) -> Finding {
+pub(super) fn evidence(
+    policy: &PolicySnapshot,
+    inventory: &Inventory,
+    mut finding: Finding,
+) -> Finding {
     const SHOWN: usize = 8;
     let object = policy.object();
     let left_out = policy.status.decisions.iter().filter(|it| !it.selected);
@@ -51,14 +77,20 @@ pub(super) fn evidence(policy: &PolicySnapshot, mut finding: Finding) -> Finding
             ),
             decision.reason.clone(),
         );
+        if let Some((member, _)) = near(policy, inventory, decision) {
+            finding = finding.evidence(member.object(), "metadata.labels", &member.meta.labels);
+        }
     }
     finding
 }
 
 /// The clusters that the scheduler leaves out until somebody changes a label, a taint, or the
 /// policy, with the reason: waiting does not bring them.
-pub fn left_out_for_good(policy: &PolicySnapshot) -> BTreeMap<String, Vec<&str>> {
-    let mut groups = not_picked(policy);
+pub fn left_out_for_good<'p>(
+    policy: &'p PolicySnapshot,
+    inventory: &Inventory,
+) -> BTreeMap<String, Vec<&'p str>> {
+    let mut groups = not_picked(policy, inventory);
     for clusters in groups.values_mut() {
         clusters.retain(|cluster| {
             let decisions = policy.status.decisions.iter();
@@ -98,8 +130,8 @@ fn is_for_good(text: &str) -> bool {
 }
 
 /// The step where waiting for the scheduler does not help; `None` where it may.
-pub fn not_by_waiting(policy: &PolicySnapshot) -> Option<String> {
-    let reasons = explain(&left_out_for_good(policy))?;
+pub fn not_by_waiting(policy: &PolicySnapshot, inventory: &Inventory) -> Option<String> {
+    let reasons = explain(&left_out_for_good(policy, inventory))?;
     Some(format!(
         "Change what keeps clusters out, or ask for fewer: waiting does not bring them ({reasons})."
     ))

@@ -5,7 +5,14 @@ use std::time::Duration;
 
 use http::Method;
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use k8s_openapi::Resource;
+use k8s_openapi::api::authentication::v1::SelfSubjectReview;
+use k8s_openapi::api::authorization::v1::{
+    ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
@@ -41,25 +48,20 @@ impl Hub {
     pub fn may(&mut self, wanted: &[Access]) -> Vec<Result<bool, HubError>> {
         let connection = self.connection.clone();
         let wanted = wanted.to_vec();
-        wait(
-            &self.runtime,
-            &mut self.on_wait,
-            "permissions",
-            async move {
-                let slots = Arc::new(Semaphore::new(AT_ONCE));
-                let mut tasks = JoinSet::new();
-                for (place, access) in wanted.into_iter().enumerate() {
-                    let (connection, slots) = (connection.clone(), Arc::clone(&slots));
-                    tasks.spawn(async move {
-                        let _slot = slots.acquire_owned().await;
-                        (place, review(&connection, &access).await)
-                    });
-                }
-                let mut answers = tasks.join_all().await;
-                answers.sort_by_key(|(place, _)| *place);
-                answers.into_iter().map(|(_, answer)| answer).collect()
-            },
-        )
+        wait(&self.runtime, &self.on_wait, "permissions", async move {
+            let slots = Arc::new(Semaphore::new(AT_ONCE));
+            let mut tasks = JoinSet::new();
+            for (place, access) in wanted.into_iter().enumerate() {
+                let (connection, slots) = (connection.clone(), Arc::clone(&slots));
+                tasks.spawn(async move {
+                    let _slot = slots.acquire_owned().await;
+                    (place, review(&connection, &access).await)
+                });
+            }
+            let mut answers = tasks.join_all().await;
+            answers.sort_by_key(|(place, _)| *place);
+            answers.into_iter().map(|(_, answer)| answer).collect()
+        })
     }
 
     /// Asks who the hub takes us for, beside whatever is asked meanwhile; [`Hub::whoami`] tells.
@@ -76,15 +78,19 @@ impl Hub {
         let Some(asked) = self.who.take() else {
             return Ok(None);
         };
-        wait(&self.runtime, &mut self.on_wait, "the user", asked)
+        wait(&self.runtime, &self.on_wait, "the user", asked)
             .unwrap_or_else(|error| Err(HubError::Broken(error.to_string())))
     }
 
     /// Reads any path of the hub's API server as JSON, which is to be what is wanted.
-    pub fn read_path(&mut self, path: &str, wanted: &Expected<'_>) -> Result<Value, HubError> {
+    pub fn read_path<T: DeserializeOwned>(
+        &mut self,
+        path: &str,
+        wanted: &Expected<'_>,
+    ) -> Result<T, HubError> {
         let connection = self.connection.clone();
         let path = path.to_owned();
-        let body = wait(&self.runtime, &mut self.on_wait, "the hub", async move {
+        let body = wait(&self.runtime, &self.on_wait, "the hub", async move {
             connection.get(&path, JSON).await
         })?;
         answer::read(wanted, &body)
@@ -94,7 +100,7 @@ impl Hub {
     pub fn read_text(&mut self, path: &str) -> Result<String, HubError> {
         let connection = self.connection.clone();
         let path = path.to_owned();
-        wait(&self.runtime, &mut self.on_wait, "the hub", async move {
+        wait(&self.runtime, &self.on_wait, "the hub", async move {
             let answer = connection
                 .patiently(&connection.asking(&path, "*/*"))
                 .await?;
@@ -108,23 +114,18 @@ impl Hub {
     /// What the hub's clock says; `None` where its answers carry no date.
     pub fn clocks(&mut self) -> Result<Option<Clocks>, HubError> {
         let connection = self.connection.clone();
-        wait(&self.runtime, &mut self.on_wait, "the clock", async move {
+        wait(&self.runtime, &self.on_wait, "the clock", async move {
             connection.clocks().await
         })
     }
 }
 
 async fn who(connection: Connection) -> Result<Option<String>, HubError> {
-    let body = json!({
-        "apiVersion": "authentication.k8s.io/v1",
-        "kind": "SelfSubjectReview",
-    });
-    let path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
-    let wanted = Expected::kind("authentication.k8s.io", "SelfSubjectReview");
-    match connection.ask(path, &body, &wanted).await {
-        Ok(answer) => Ok(answer["status"]["userInfo"]["username"]
-            .as_str()
-            .map(str::to_owned)),
+    match connection.ask(&SelfSubjectReview::default()).await {
+        Ok(answer) => Ok(answer
+            .status
+            .and_then(|status| status.user_info?.username)
+            .filter(|name| !name.is_empty())),
         Err(HubError::NotRouted(_)) => Ok(None),
         Err(error) => Err(error),
     }
@@ -135,42 +136,44 @@ async fn review(connection: &Connection, access: &Access) -> Result<bool, HubErr
         .resource
         .split_once('/')
         .unwrap_or((access.resource.as_str(), ""));
-    let body = json!({
-        "apiVersion": "authorization.k8s.io/v1",
-        "kind": "SelfSubjectAccessReview",
-        "spec": {"resourceAttributes": {
-            "verb": access.verb,
-            "group": access.group,
-            "resource": resource,
-            "subresource": subresource,
-            "namespace": access.namespace,
-        }},
-    });
-    let path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
-    let wanted = Expected::kind("authorization.k8s.io", "SelfSubjectAccessReview");
-    let answer = connection.ask(path, &body, &wanted).await?;
-    answer["status"]["allowed"]
-        .as_bool()
+    let text = |text: &str| Some(text.to_owned());
+    let question = SelfSubjectAccessReview {
+        spec: SelfSubjectAccessReviewSpec {
+            resource_attributes: Some(ResourceAttributes {
+                verb: text(access.verb),
+                group: text(access.group),
+                resource: text(resource),
+                subresource: text(subresource),
+                namespace: text(&access.namespace),
+                ..ResourceAttributes::default()
+            }),
+            ..SelfSubjectAccessReviewSpec::default()
+        },
+        ..SelfSubjectAccessReview::default()
+    };
+    let answer = connection.ask(&question).await?;
+    answer
+        .status
+        .map(|status| status.allowed)
         .ok_or_else(|| HubError::Broken("a review without an answer".to_owned()))
 }
 
 impl Connection {
     /// Posts a question that changes nothing: a review. It may be asked again like a read.
-    async fn ask(
-        &self,
-        path: &str,
-        body: &Value,
-        wanted: &Expected<'_>,
-    ) -> Result<Value, HubError> {
-        let body = serde_json::to_vec(body)
+    async fn ask<T>(&self, question: &T) -> Result<T, HubError>
+    where
+        T: Resource + Serialize + DeserializeOwned,
+    {
+        let body = serde_json::to_vec(question)
             .map_err(|error| HubError::Broken(format!("the question: {error}")))?;
+        let path = format!("/apis/{}/{}", T::API_VERSION, T::URL_PATH_SEGMENT);
         let asking = Asking {
             method: Method::POST,
             body: &body,
-            ..self.asking(path, JSON)
+            ..self.asking(&path, JSON)
         };
         let answer = self.patiently(&asking).await?;
-        answer::read(wanted, &answer.body)
+        answer::read(&Expected::kind(T::GROUP, T::KIND), &answer.body)
     }
 
     async fn clocks(&self) -> Result<Option<Clocks>, HubError> {

@@ -236,6 +236,9 @@ fn short(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use k8s_openapi::Resource;
+    use k8s_openapi::api::coordination::v1::Lease;
+
     use super::{Expected, confirms_deletion, read};
     use crate::hub::error::HubError;
     use serde_json::Value;
@@ -359,6 +362,24 @@ mod tests {
                 };
                 assert!(got.contains(words), "{body}: {got}");
             }
+        }
+    }
+
+    #[test]
+    fn an_object_that_does_not_decode_ends_nothing_else() {
+        let wanted = Expected::kind(Lease::GROUP, Lease::KIND);
+        let lease = |renewed: &str| {
+            let head = r#""apiVersion":"coordination.k8s.io/v1","kind":"Lease""#;
+            let body = format!(r#"{{{head},"spec":{{"renewTime":{renewed}}}}}"#);
+            read::<Lease>(&wanted, body.as_bytes())
+        };
+        assert!(lease(r#""2026-01-09T02:00:00.000000Z""#).is_ok());
+        for odd in ["7", r#""yesterday""#, "{}"] {
+            let Err(error) = lease(odd) else {
+                panic!("{odd} is a time")
+            };
+            assert!(matches!(error, HubError::Broken(_)), "{odd}: {error}");
+            assert!(!error.is_fatal(), "{odd}");
         }
     }
 

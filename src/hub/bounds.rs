@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::error::HubError;
+use super::error::{HubError, seconds};
 
 /// How many bytes a page of a list may have, once it is decompressed.
 pub(super) const PAGE: usize = 32 << 20;
@@ -170,11 +170,6 @@ impl Deadline {
             (None, None) => HubError::TimedOut(seconds(self.request)),
         }
     }
-}
-
-/// A time limit in words.
-pub(super) fn seconds(time: Duration) -> String {
-    format!("{}s", time.as_secs_f64())
 }
 
 #[cfg(test)]

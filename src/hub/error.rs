@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use super::bounds::seconds;
 use crate::kubefleet::Kind;
 
 /// What went wrong between us and a hub.
@@ -196,4 +195,9 @@ impl HubError {
         };
         Some(text)
     }
+}
+
+/// A time limit in words.
+pub(super) fn seconds(time: Duration) -> String {
+    format!("{}s", time.as_secs_f64())
 }

@@ -180,11 +180,6 @@ pub trait Source {
         self.answer(queries)
     }
 
-    /// Whether a question costs nothing, so that what only may matter is asked as well.
-    fn is_free(&self) -> bool {
-        false
-    }
-
     /// Looks into the member clusters themselves. Clusters that nobody asked to look into are
     /// left out, which for most sources are all; those that were to be looked into in vain say why.
     fn look(&mut self, _errands: &[Errand]) -> BTreeMap<String, Look> {

@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::choose::run_for_placement;
 use super::source::{Answer, Outcome, Query, Source};
 use crate::kubefleet::binding::Binding;
-use crate::kubefleet::messages::{BindingProblem, Cause, parse_binding_problem, parse_failure};
+use crate::kubefleet::messages::{BindingProblem, parse_binding_problem};
 use crate::kubefleet::object::{Body, Object};
 use crate::kubefleet::placement::Placement;
 use crate::kubefleet::run::{TaskStatus, UpdateRun};
-use crate::kubefleet::{Concept, Condition, Conditions, Kind, ObjectRef, Scope, names, reasons};
+use crate::kubefleet::{Concept, Conditions, Kind, ObjectRef, Scope, names, reasons};
 
 /// The conditions of a binding that stop a cluster when they are `False`.
 pub const BLOCKING: [&str; 5] = [
@@ -27,7 +27,6 @@ pub struct Walk {
     pub(super) target: ObjectRef,
     pub(super) known: BTreeMap<Query, Answer>,
     depth: Depth,
-    free: bool,
 }
 
 /// How far a walk goes.
@@ -46,7 +45,6 @@ impl Walk {
             target,
             known: BTreeMap::new(),
             depth: Depth::Reasons,
-            free: false,
         }
     }
 
@@ -83,7 +81,6 @@ impl Walk {
 
     /// Walks a source that answers at once.
     pub fn drive(&mut self, source: &mut dyn Source) {
-        self.free = source.is_free();
         loop {
             let round = self.next_round();
             if round.is_empty() {
@@ -190,13 +187,9 @@ impl Walk {
             }
             needs.push(strategy);
         }
-        let troubled = self.troubled_bindings(run);
-        if self.free || overrides_matter(run, &troubled) {
-            let latest =
-                |kind, namespace| Query::labelled(kind, namespace, names::IS_LATEST, "true");
-            needs.push(latest(Kind::ClusterResourceOverrideSnapshot, ""));
-            needs.push(latest(Kind::ResourceOverrideSnapshot, namespace));
-        }
+        let latest = |kind, namespace| Query::labelled(kind, namespace, names::IS_LATEST, "true");
+        needs.push(latest(Kind::ClusterResourceOverrideSnapshot, ""));
+        needs.push(latest(Kind::ResourceOverrideSnapshot, namespace));
         let placement_query = Query::named(scope.kind(Concept::Placement), namespace, &placement);
         if self.is_known_absent(&placement_query) {
             // Deleted, misspelt, or in the other scope?
@@ -208,7 +201,7 @@ impl Walk {
             let key = names::PARENT_PLACEMENT;
             needs.push(Query::labelled(Kind::Work, &cluster, key, &placement));
         }
-        for binding in troubled {
+        for binding in self.troubled_bindings(run) {
             let cluster = names::member_namespace(&binding.spec.cluster);
             // What blocks the name belongs to a binding that is gone.
             let (key, value) = if waits_for_a_name(binding) {
@@ -345,25 +338,6 @@ impl Walk {
             })
             .collect()
     }
-}
-
-/// Whether overrides explain something: one could not be used when the run was initialized, or on
-/// one of these bindings since.
-fn overrides_matter(run: Option<&UpdateRun>, bindings: &[&Binding]) -> bool {
-    let refused = |condition: &Condition| {
-        let failure = parse_failure(&condition.message);
-        failure.causes.iter().any(|cause| {
-            matches!(
-                cause,
-                Cause::OverridePolicyNil | Cause::OverrideSelectorInvalid { .. }
-            )
-        })
-    };
-    let initialized = run.and_then(|run| run.status.conditions.condition(reasons::INITIALIZED));
-    initialized.is_some_and(|it| it.is_false() && refused(it))
-        || bindings
-            .iter()
-            .any(|binding| binding.status.conditions.is_false(reasons::OVERRIDDEN))
 }
 
 /// The clusters from which a run has removed its placement: their bindings go before their Works do.

@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use super::scope::Scope;
-
 use crate::words::Command;
 
 /// The group of placements, update runs and everything that belongs to them.
@@ -36,6 +34,24 @@ pub enum Concept {
     Work,
     /// MemberCluster.
     MemberCluster,
+}
+
+impl Concept {
+    /// The word for several of them.
+    pub const fn plural(self) -> &'static str {
+        match self {
+            Self::UpdateRun => "update runs",
+            Self::Strategy => "strategies",
+            Self::ApprovalRequest => "approval requests",
+            Self::Placement => "placements",
+            Self::Binding => "bindings",
+            Self::ResourceSnapshot => "resource snapshots",
+            Self::PolicySnapshot => "policy snapshots",
+            Self::ClusterOverrideSnapshot | Self::OverrideSnapshot => "override snapshots",
+            Self::Work => "works",
+            Self::MemberCluster => "member clusters",
+        }
+    }
 }
 
 macro_rules! kinds {
@@ -159,15 +175,6 @@ impl Kind {
                 || word == kind.name().to_ascii_lowercase()
                 || kind.short_names().contains(&word))
                 && group.is_none_or(|group| group.ends_with(kind.group()))
-        })
-    }
-
-    /// The kind of a concept in a scope; `None` where the concept exists in the other scope only.
-    pub fn of(concept: Concept, scope: &Scope) -> Option<Self> {
-        Self::ALL.iter().copied().find(|kind| {
-            kind.concept() == concept
-                && (kind.is_namespaced() != scope.is_cluster()
-                    || matches!(concept, Concept::Work | Concept::MemberCluster))
         })
     }
 

@@ -5,7 +5,7 @@ use super::meta::ObjectMeta;
 use super::names;
 use super::placement::ResourceSelector;
 use super::scope::ObjectRef;
-use super::selector::LabelSelector;
+use super::selector::{ClusterSelector, LabelSelector};
 use super::tolerant::model;
 
 model! {
@@ -57,18 +57,6 @@ model! {
         pub kind: String = "overrideType",
         /// The patches.
         pub patches: Vec<JsonPatch> = "jsonPatchOverrides",
-    }
-
-    /// `clusterSelector` of a rule. Without terms it selects every cluster.
-    pub struct ClusterSelector {
-        /// One of these must match.
-        pub terms: Vec<ClusterSelectorTerm> = "clusterSelectorTerms",
-    }
-
-    /// One term of a cluster selector.
-    pub struct ClusterSelectorTerm {
-        /// The labels; absent matches nothing.
-        pub labels: Option<Box<LabelSelector>> = "labelSelector",
     }
 
     /// One JSON patch.

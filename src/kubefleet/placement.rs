@@ -5,6 +5,7 @@ use super::binding::FailedPlacement;
 use super::kind::Concept;
 use super::meta::{Condition, ObjectMeta};
 use super::scope::{ObjectRef, Scope};
+use super::selector::ClusterSelector;
 use super::tolerant::model;
 
 model! {
@@ -50,6 +51,20 @@ model! {
         pub clusters: Vec<String> = "clusterNames",
         /// The count of PickN.
         pub count: Option<i64> = "numberOfClusters",
+        /// What clusters have to be like.
+        pub affinity: Option<Box<Affinity>> = "affinity",
+    }
+
+    /// `affinity` of a policy.
+    pub struct Affinity {
+        /// What it says of clusters.
+        pub cluster: Option<Box<ClusterAffinity>> = "clusterAffinity",
+    }
+
+    /// `clusterAffinity` of a policy.
+    pub struct ClusterAffinity {
+        /// What is required of a cluster.
+        pub required: Option<Box<ClusterSelector>> = "requiredDuringSchedulingIgnoredDuringExecution",
     }
 
     /// `spec.strategy`.

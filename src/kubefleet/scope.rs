@@ -42,10 +42,19 @@ impl Scope {
     pub fn kind(&self, concept: Concept) -> Kind {
         // Every concept but the two override snapshots has a kind in both scopes, and those two
         // are asked for by kind.
-        Kind::of(concept, self).unwrap_or(match concept {
+        self.find(concept).unwrap_or(match concept {
             Concept::ClusterOverrideSnapshot => Kind::ClusterResourceOverrideSnapshot,
             Concept::OverrideSnapshot => Kind::ResourceOverrideSnapshot,
             _ => Kind::MemberCluster,
+        })
+    }
+
+    /// The kind of a concept in this scope; `None` where the concept exists in the other one only.
+    pub fn find(&self, concept: Concept) -> Option<Kind> {
+        Kind::ALL.iter().copied().find(|kind| {
+            kind.concept() == concept
+                && (kind.is_namespaced() != self.is_cluster()
+                    || matches!(concept, Concept::Work | Concept::MemberCluster))
         })
     }
 

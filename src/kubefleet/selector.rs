@@ -22,6 +22,18 @@ model! {
         /// The values that the operator compares with.
         pub values: Vec<String> = "values",
     }
+
+    /// A selector of member clusters. Without terms it selects every cluster.
+    pub struct ClusterSelector {
+        /// One of these must match.
+        pub terms: Vec<ClusterSelectorTerm> = "clusterSelectorTerms",
+    }
+
+    /// One term of a selector of member clusters.
+    pub struct ClusterSelectorTerm {
+        /// The labels; absent matches nothing.
+        pub labels: Option<Box<LabelSelector>> = "labelSelector",
+    }
 }
 
 impl LabelSelector {

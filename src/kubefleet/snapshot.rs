@@ -8,6 +8,7 @@ use super::names;
 use super::placement::Policy;
 use super::reasons::SCHEDULED;
 use super::scope::{ObjectRef, Scope};
+use super::selector::LabelSelector;
 use super::tolerant::{Prose, model};
 
 model! {
@@ -150,6 +151,20 @@ impl PolicySnapshot {
             Some(policy) if !policy.kind.is_empty() => &policy.kind,
             _ => "PickAll",
         }
+    }
+
+    /// The labels that its required affinity terms ask for; a cluster needs one of them.
+    pub fn required_labels(&self) -> impl Iterator<Item = &LabelSelector> {
+        let affinity = self
+            .spec
+            .policy
+            .as_deref()
+            .and_then(|policy| policy.affinity.as_deref());
+        let required = affinity
+            .and_then(|affinity| affinity.cluster.as_deref())
+            .and_then(|cluster| cluster.required.as_deref());
+        let terms = required.into_iter().flat_map(|required| &required.terms);
+        terms.filter_map(|term| term.labels.as_deref())
     }
 
     /// How many clusters the policy asks for; `None` with PickAll, or when it cannot be known.

@@ -173,7 +173,7 @@ pub(super) fn bindings(draft: &mut Draft<'_>, policy: Option<&PolicySnapshot>) {
 
 fn nothing(draft: &Draft<'_>, policy: &PolicySnapshot) -> Refusal {
     let object = draft.placement();
-    let groups = scheduling::not_picked(policy);
+    let groups = scheduling::not_picked(policy, draft.inventory);
     let tail = if let Some(reasons) = scheduling::explain(&groups) {
         format!(" ({reasons})")
     } else if draft.inventory.members.is_known_empty() {
@@ -222,7 +222,7 @@ fn mismatch(draft: &Draft<'_>, policy: &PolicySnapshot, selected: usize) -> Refu
     )
     .evidence(policy.object(), path, value)
     .evidence(object, bindings.plural(), selected.to_string());
-    if let Some(step) = scheduling::not_by_waiting(policy).filter(|_| short) {
+    if let Some(step) = scheduling::not_by_waiting(policy, draft.inventory).filter(|_| short) {
         return refusal.fix(step, Some(show_labels()));
     }
     refusal.look(

@@ -165,7 +165,7 @@ fn several_policies(draft: &Draft<'_>, latest: &[&PolicySnapshot]) -> Refusal {
 fn not_scheduled(draft: &Draft<'_>, policy: &PolicySnapshot) -> Refusal {
     let object = draft.placement();
     let snapshot = policy.object();
-    let groups = scheduling::not_picked(policy);
+    let groups = scheduling::not_picked(policy, draft.inventory);
     let tail = match (policy.wanted_clusters(), scheduling::explain(&groups)) {
         (_, None) => String::new(),
         (None, Some(reasons)) => format!(" ({reasons})"),

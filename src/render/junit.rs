@@ -6,8 +6,9 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::time::Duration;
 
-use maud::{Markup, PreEscaped, html};
+use quick_junit::{NonSuccessKind, SerializeError, TestCase, TestCaseStatus, TestSuite};
 
 use super::escape;
 use super::invocation::{CANONICAL, Invocation};
@@ -23,29 +24,25 @@ const VALUE: usize = 600;
 const SENTENCE: usize = 1000;
 
 /// Writes reports: findings of at least this severity are failures.
-pub fn reports(reports: &[Report], least: Severity, invocation: &Invocation) -> String {
-    let suites: Vec<_> = reports
-        .iter()
-        .map(|report| suite(report, least, invocation))
-        .collect();
-    let sum = |number: fn(&Suite) -> usize| suites.iter().map(number).sum::<usize>();
-    let document = html! {
-        (PreEscaped("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"))
-        testsuites name=(format!("{CANONICAL} diagnose")) tests=(sum(|suite| suite.cases.len()))
-            failures=(sum(Suite::failures)) errors=(sum(Suite::errors)) {
-            @for suite in &suites { "\n" (suite.write()) }
-            "\n"
-        }
-        "\n"
-    };
-    sink(&document.into_string())
+pub fn reports(
+    reports: &[Report],
+    least: Severity,
+    invocation: &Invocation,
+) -> Result<String, SerializeError> {
+    let mut document = quick_junit::Report::new(format!("{CANONICAL} diagnose"));
+    document.add_test_suites(
+        reports
+            .iter()
+            .map(|report| suite(report, least, invocation)),
+    );
+    document.to_string()
 }
 
-/// The one sink of this format: markup is escaped where it is put in; here what XML cannot hold, or
+/// The one sink of this format: what XML cannot hold, which the library would leave out, or what
 /// hides, becomes visible.
-fn sink(document: &str) -> String {
-    let mut out = String::with_capacity(document.len());
-    for c in escape::lines(document).chars() {
+fn visible(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in escape::lines(text).chars() {
         // The two that XML 1.0 leaves out beside the control characters.
         if matches!(c, '\u{fffe}' | '\u{ffff}') {
             out.extend(c.escape_unicode());
@@ -56,150 +53,73 @@ fn sink(document: &str) -> String {
     out
 }
 
-/// The cases about a report.
-struct Suite {
-    name: String,
-    timestamp: Option<String>,
-    /// How long the run takes, or took.
-    seconds: i64,
-    cases: Vec<Case>,
+fn case(class: &str, name: &str, status: TestCaseStatus, notes: &str) -> TestCase {
+    let mut case = TestCase::new(visible(name), status);
+    case.set_classname(format!("fleet-stage.{class}"));
+    case.set_time(Duration::ZERO);
+    if !notes.is_empty() {
+        case.set_system_out(visible(notes));
+    }
+    case
 }
 
-/// One case.
-struct Case {
-    class: String,
-    name: String,
-    seconds: i64,
-    end: End,
-    /// What is said where nothing failed.
-    notes: String,
+/// How a case ends that did not pass: the kind, one line, and the whole text.
+fn trouble(end: NonSuccessKind, kind: &str, message: &str, text: &str) -> TestCaseStatus {
+    let mut status = TestCaseStatus::non_success(end);
+    status
+        .set_type(visible(kind))
+        .set_message(visible(message))
+        .set_description(visible(text));
+    status
 }
 
-/// How a case ends.
-enum End {
-    Passed,
-    Failed(Trouble),
-    /// It could not be said.
-    Broken(Trouble),
-    Skipped(String),
-}
-
-/// Why a case did not pass.
-struct Trouble {
-    kind: String,
-    message: String,
-    text: String,
-}
-
-impl Suite {
-    fn failures(&self) -> usize {
-        self.count(|end| matches!(end, End::Failed(_)))
-    }
-
-    fn errors(&self) -> usize {
-        self.count(|end| matches!(end, End::Broken(_)))
-    }
-
-    fn count(&self, is_meant: fn(&End) -> bool) -> usize {
-        self.cases.iter().filter(|case| is_meant(&case.end)).count()
-    }
-
-    fn write(&self) -> Markup {
-        html! {
-            testsuite name=(self.name) tests=(self.cases.len()) failures=(self.failures())
-                errors=(self.errors())
-                skipped=(self.count(|end| matches!(end, End::Skipped(_))))
-                time=(self.seconds) timestamp=[&self.timestamp] {
-                @for case in &self.cases { "\n  " (case.write()) }
-                "\n"
-            }
-        }
-    }
-}
-
-impl Case {
-    fn new(class: &str, name: impl Into<String>) -> Self {
-        Self {
-            class: format!("fleet-stage.{class}"),
-            name: name.into(),
-            seconds: 0,
-            end: End::Passed,
-            notes: String::new(),
-        }
-    }
-
-    fn write(&self) -> Markup {
-        html! {
-            testcase classname=(self.class) name=(self.name) time=(self.seconds) {
-                @match &self.end {
-                    End::Passed => {}
-                    End::Failed(trouble) => {
-                        failure type=(trouble.kind) message=(trouble.message) { (trouble.text) }
-                    }
-                    End::Broken(trouble) => {
-                        error type=(trouble.kind) message=(trouble.message) { (trouble.text) }
-                    }
-                    End::Skipped(why) => { skipped message=(why) {} }
-                }
-                @if !self.notes.is_empty() { system-out { (self.notes) } }
-            }
-        }
-    }
-}
-
-fn suite(report: &Report, least: Severity, invocation: &Invocation) -> Suite {
+fn suite(report: &Report, least: Severity, invocation: &Invocation) -> TestSuite {
     let timeline = report
         .progress
         .as_ref()
         .zip(report.as_of)
         .and_then(|(progress, now)| Timeline::new(progress, now));
-    let seconds = timeline.map_or(0, |timeline| timeline.lasts().as_secs().max(0));
-    let mut cases = vec![verdict(report, seconds)];
+    let lasts = timeline.and_then(|timeline| timeline.lasts().try_into().ok());
+    let lasts: Duration = lasts.unwrap_or_default();
+    let mut suite = TestSuite::new(visible(&escape::line(&report.target.to_string())));
+    suite.set_time(lasts);
+    suite.timestamp = report
+        .as_of
+        .and_then(|as_of| as_of.to_string().parse().ok());
+    suite.add_test_case(verdict(report, lasts));
     let known: BTreeSet<_> = rules::ALL.iter().map(|rule| rule.code).collect();
     let all = rules::ALL.iter().map(|rule| (rule.code, rule.name));
     let others = report.findings.iter();
     let others = others.filter(|finding| !known.contains(finding.code.as_str()));
     for (code, name) in all.chain(others.map(|one| (one.code.as_str(), one.name.as_str()))) {
         let found: Vec<_> = report.findings.iter().filter(|f| f.code == code).collect();
-        cases.push(finding(code, name, &found, least, invocation));
+        suite.add_test_case(finding(code, name, &found, least, invocation));
     }
-    cases.extend(report.not_checked.iter().map(not_checked));
-    Suite {
-        name: escape::line(&report.target.to_string()),
-        // The readers know no zone: it is UTC.
-        timestamp: report
-            .as_of
-            .map(|as_of| as_of.to_string().trim_end_matches('Z').to_owned()),
-        seconds,
-        cases,
-    }
+    suite.add_test_cases(report.not_checked.iter().map(not_checked));
+    suite
 }
 
 /// The first case: where the rollout is.
-fn verdict(report: &Report, seconds: i64) -> Case {
-    let mut case = Case::new("verdict", "verdict");
-    case.seconds = seconds;
+fn verdict(report: &Report, lasts: Duration) -> TestCase {
     let summary = escape::line(&brief(&report.summary, SENTENCE));
-    let trouble = || Trouble {
-        kind: report.verdict.as_str().to_owned(),
-        message: summary.clone(),
-        text: format!("{}\n{summary}", report.verdict.as_str()),
+    let word = report.verdict.as_str();
+    let text = format!("{word}\n{summary}");
+    let (status, mut notes) = match report.verdict {
+        Verdict::Failed | Verdict::InitializationFailed | Verdict::Stuck => (
+            trouble(NonSuccessKind::Failure, word, &summary, &text),
+            String::new(),
+        ),
+        Verdict::Unknown => (
+            trouble(NonSuccessKind::Error, word, &summary, &text),
+            String::new(),
+        ),
+        _ => (TestCaseStatus::success(), text),
     };
-    case.end = match report.verdict {
-        Verdict::Failed | Verdict::InitializationFailed | Verdict::Stuck => End::Failed(trouble()),
-        Verdict::Unknown => End::Broken(trouble()),
-        _ => End::Passed,
-    };
-    if matches!(case.end, End::Passed) {
-        case.notes = format!("{}\n{summary}", report.verdict.as_str());
-    }
     if let Some(left_out) = report.left_out {
-        let _ = write!(
-            case.notes,
-            "\n{} left out, as asked",
-            count(left_out, "finding")
-        );
+        let _ = write!(notes, "\n{} left out, as asked", count(left_out, "finding"));
     }
+    let mut case = case("verdict", "verdict", status, &notes);
+    case.set_time(lasts);
     case
 }
 
@@ -210,28 +130,25 @@ fn finding(
     found: &[&Finding],
     least: Severity,
     invocation: &Invocation,
-) -> Case {
+) -> TestCase {
     let area = rules::area(code).unwrap_or("other");
-    let mut case = Case::new(area, format!("{code} {name}"));
     let text = |findings: &[&&Finding]| {
         let texts = findings.iter().map(|one| describe(one, invocation));
         texts.collect::<Vec<_>>().join("\n\n")
     };
     let (failing, notes): (Vec<&&Finding>, Vec<&&Finding>) =
         found.iter().partition(|finding| finding.severity >= least);
-    if let Some(first) = failing.first() {
-        let more = match failing.len() {
-            1 => String::new(),
-            all => format!(" (and {} more)", all - 1),
-        };
-        case.end = End::Failed(Trouble {
-            kind: code.to_owned(),
-            message: escape::line(&brief(&first.message, SENTENCE)) + &more,
-            text: text(&failing),
-        });
-    }
-    case.notes = text(&notes);
-    case
+    let status = match failing.as_slice() {
+        [] => TestCaseStatus::success(),
+        [first, others @ ..] => {
+            let mut message = escape::line(&brief(&first.message, SENTENCE));
+            if !others.is_empty() {
+                let _ = write!(message, " (and {} more)", others.len());
+            }
+            trouble(NonSuccessKind::Failure, code, &message, &text(&failing))
+        }
+    };
+    case(area, &format!("{code} {name}"), status, &text(&notes))
 }
 
 /// A finding as text.
@@ -284,17 +201,17 @@ fn describe(finding: &Finding, invocation: &Invocation) -> String {
     out
 }
 
-fn not_checked(gap: &NotChecked) -> Case {
+fn not_checked(gap: &NotChecked) -> TestCase {
     let name = match &gap.subject {
         Some(subject) if gap.what == subject.kind => subject.to_string(),
         Some(subject) => format!("{} ({subject})", gap.what),
         None => gap.what.clone(),
     };
-    let mut case = Case::new("not-checked", escape::line(&name));
     let mut why = escape::line(&gap.why);
     if !gap.clusters.is_empty() {
         let _ = write!(why, " ({})", escape::line(&gap.clusters.join(", ")));
     }
-    case.end = End::Skipped(why);
-    case
+    let mut status = TestCaseStatus::skipped();
+    status.set_message(visible(&why));
+    case("not-checked", &escape::line(&name), status, "")
 }

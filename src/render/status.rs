@@ -1,7 +1,7 @@
 //! The state of a rollout for people: a tree that fits 80 columns, and a line per change.
 
+pub mod bars;
 mod changes;
-pub mod screen;
 
 use std::fmt::Write as _;
 
@@ -13,10 +13,10 @@ use super::wrap::{hanging, list};
 use crate::diagnose::finding::count;
 use crate::diagnose::status::{PlacedCluster, RunStatus, Status, Truth};
 use crate::kubefleet::duration;
-use crate::rollout::{Progress, StageState};
+use crate::rollout::{Progress, StageProgress, StageState};
 use crate::words::{Command, brief};
 
-pub use changes::{beginning, changes, verdict};
+pub use changes::{beginning, changes, gaps, verdict};
 
 /// Clusters of a group, before the rest is only counted.
 const CLUSTERS: usize = 12;
@@ -110,14 +110,19 @@ pub fn line(status: &Status) -> String {
     parts.join(", ")
 }
 
-/// The stage that is neither done nor untouched, in words.
-fn stage_words(progress: &Progress) -> Option<String> {
-    let stage = progress.stages.iter().find(|stage| {
+/// The stage that is neither done nor untouched.
+fn current(stages: &[StageProgress]) -> Option<usize> {
+    stages.iter().position(|stage| {
         !matches!(
             stage.state,
             StageState::Done | StageState::Skipped | StageState::Pending
         )
-    })?;
+    })
+}
+
+/// The same in words.
+fn stage_words(progress: &Progress) -> Option<String> {
+    let stage = &progress.stages[current(&progress.stages)?];
     let words = stage.state.describe();
     Some(if stage.deletes {
         format!("removal {words}")

@@ -1,21 +1,32 @@
-//! Colour and lines, for those who see them: they never carry meaning that the words do not.
+//! Color and lines, for those who see them: they never carry meaning that the words do not.
 
-use anstyle::{AnsiColor, Style};
+use owo_colors::Style;
 
 use crate::diagnose::report::{Severity, Verdict};
+
+/// The palette: what is painted alike means the same.
+pub const STRONG: Style = Style::new().bold();
+const MINOR: Style = Style::new().dimmed();
+const ERROR: Style = Style::new().red().bold();
+const WARNING: Style = Style::new().yellow().bold();
+const HINT: Style = Style::new().cyan().bold();
+const ONGOING: Style = Style::new().blue().bold();
+const GOOD: Style = Style::new().green();
+const BAD: Style = Style::new().red();
+const COMMAND: Style = Style::new().cyan();
 
 /// Paints text, or leaves it alone; draws lines, or only indents.
 #[derive(Debug, Clone, Copy)]
 pub struct Paint {
-    coloured: bool,
+    colored: bool,
     plain: bool,
 }
 
 impl Paint {
-    /// Paints when `coloured`.
-    pub const fn new(coloured: bool) -> Self {
+    /// Paints when `colored`.
+    pub const fn new(colored: bool) -> Self {
         Self {
-            coloured,
+            colored,
             plain: false,
         }
     }
@@ -36,14 +47,14 @@ impl Paint {
     }
 
     /// Whether there is colour.
-    pub const fn is_coloured(self) -> bool {
-        self.coloured
+    pub const fn is_colored(self) -> bool {
+        self.colored
     }
 
     /// Paints text in a style.
     pub fn text(self, style: Style, text: &str) -> String {
-        if self.coloured && !text.is_empty() {
-            format!("{}{text}{}", style.render(), style.render_reset())
+        if self.colored && !text.is_empty() {
+            style.style(text).to_string()
         } else {
             text.to_owned()
         }
@@ -51,79 +62,73 @@ impl Paint {
 
     /// Text that stands out.
     pub fn bold(self, text: &str) -> String {
-        self.text(Style::new().bold(), text)
+        self.text(STRONG, text)
     }
 
     /// Text of minor interest.
     pub fn dim(self, text: &str) -> String {
-        self.text(Style::new().dimmed(), text)
+        self.text(MINOR, text)
     }
 
     /// The word before an error.
     pub fn error(self, text: &str) -> String {
-        self.text(AnsiColor::Red.on_default().bold(), text)
+        self.text(ERROR, text)
     }
 
     /// The word before a warning.
     pub fn warning(self, text: &str) -> String {
-        self.text(AnsiColor::Yellow.on_default().bold(), text)
+        self.text(WARNING, text)
     }
 
     /// The word before a hint.
     pub fn hint(self, text: &str) -> String {
-        self.text(AnsiColor::Cyan.on_default().bold(), text)
+        self.text(HINT, text)
     }
 
     /// What went well.
     pub fn good(self, text: &str) -> String {
-        self.text(AnsiColor::Green.on_default(), text)
+        self.text(GOOD, text)
     }
 
     /// What is gone.
     pub fn bad(self, text: &str) -> String {
-        self.text(AnsiColor::Red.on_default(), text)
+        self.text(BAD, text)
     }
 
     /// A command.
     pub fn command(self, text: &str) -> String {
-        self.text(AnsiColor::Cyan.on_default(), text)
+        self.text(COMMAND, text)
     }
 
     /// The word of a severity.
     pub fn severity(self, severity: Severity) -> String {
         let style = match severity {
-            Severity::Error => AnsiColor::Red.on_default().bold(),
-            Severity::Warning => AnsiColor::Yellow.on_default().bold(),
-            Severity::Info => AnsiColor::Blue.on_default().bold(),
+            Severity::Error => ERROR,
+            Severity::Warning => WARNING,
+            Severity::Info => ONGOING,
         };
         self.text(style, severity.as_str())
     }
 
-    /// What a person has to look at, or not.
-    pub const fn attention(self, needed: bool) -> Style {
-        if needed {
-            AnsiColor::Yellow.on_default().bold()
-        } else {
-            Style::new()
-        }
-    }
-
     /// The word of a verdict.
     pub fn verdict(self, verdict: Verdict) -> String {
-        self.text(self.verdict_style(verdict), verdict.as_str())
+        self.text(verdict_style(verdict), verdict.as_str())
     }
+}
 
-    /// How the word of a verdict is painted.
-    pub const fn verdict_style(self, verdict: Verdict) -> Style {
-        let color = match verdict {
-            Verdict::Succeeded => AnsiColor::Green,
-            Verdict::Failed | Verdict::InitializationFailed | Verdict::Stuck => AnsiColor::Red,
-            Verdict::WaitingForApproval
-            | Verdict::Stopped
-            | Verdict::NotStarted
-            | Verdict::Unknown => AnsiColor::Yellow,
-            _ => AnsiColor::Blue,
-        };
-        color.on_default().bold()
+/// The style of what a person has to look at, or not.
+pub const fn attention(needed: bool) -> Style {
+    if needed { WARNING } else { Style::new() }
+}
+
+/// The style of the word of a verdict.
+pub const fn verdict_style(verdict: Verdict) -> Style {
+    match verdict {
+        Verdict::Succeeded => GOOD.bold(),
+        Verdict::Failed | Verdict::InitializationFailed | Verdict::Stuck => ERROR,
+        Verdict::WaitingForApproval | Verdict::Stopped | Verdict::NotStarted | Verdict::Unknown => {
+            WARNING
+        }
+        _ => ONGOING,
     }
 }

@@ -4,16 +4,22 @@
 //! beginning and their unique end stay. Where it is not (a pipe, a file), nothing is cut: what
 //! reads it wants the whole name.
 
-use anstyle::Style;
+use comfy_table::CellAlignment;
+use owo_colors::Style;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::escape;
-use super::style::Paint;
+use super::style::{Paint, STRONG};
 
 /// Between two columns.
-const GAP: usize = 2;
+const GAP: u16 = 2;
+/// The library counts a column's width in 16 bits.
+const WIDEST: usize = 65_000;
 /// What stands where there is nothing.
 const NOTHING: &str = "-";
+
+/// How a text is made to fit.
+type Cut = fn(&str, usize) -> String;
 
 /// One column.
 #[derive(Debug, Clone, Copy)]
@@ -64,6 +70,14 @@ impl Column {
             right: true,
         }
     }
+
+    fn cut(&self) -> Cut {
+        if self.least.is_some() && !self.at_end {
+            cut_middle
+        } else {
+            cut_end
+        }
+    }
 }
 
 /// One cell: text from anywhere, and how it is painted.
@@ -97,6 +111,21 @@ impl Cell {
     pub fn indented(mut self, indent: usize) -> Self {
         self.indent = indent;
         self
+    }
+
+    const fn shown(&self) -> &str {
+        if self.blank {
+            ""
+        } else if self.text.is_empty() {
+            NOTHING
+        } else {
+            self.text.as_str()
+        }
+    }
+
+    fn drawn(&self, paint: Paint, most: usize, cut: Cut) -> String {
+        let text = cut(self.shown(), most.saturating_sub(self.indent));
+        " ".repeat(self.indent.min(most)) + &paint.text(self.style, &text)
     }
 }
 
@@ -145,7 +174,7 @@ enum Row {
 pub struct Sheet {
     /// The columns of the terminal; `None` where nothing may be cut.
     pub width: Option<usize>,
-    /// Colour or not.
+    /// Color or not.
     pub paint: Paint,
     /// Whether the titles are shown.
     pub headers: bool,
@@ -186,27 +215,23 @@ impl Table {
 
     /// Draws it; nothing at all without a row.
     pub fn draw(&self, sheet: &Sheet) -> String {
-        let mut out = String::new();
         if self.rows.is_empty() {
-            return out;
+            return String::new();
         }
         let widths = self.widths(sheet);
+        let mut rows = self.arranged(&widths, sheet).trim_fmt();
+        rows.push('\n');
+        let mut rows = rows.split_inclusive('\n');
+        let mut out = String::new();
         if sheet.headers {
-            let titles: Vec<_> = self
-                .columns
-                .iter()
-                .map(|column| Cell::styled(column.title, Style::new().bold()))
-                .collect();
-            self.write(&mut out, &titles, &widths, sheet);
+            out.extend(rows.next());
         }
         for row in &self.rows {
             match row {
-                Row::Cells(cells) => self.write(&mut out, cells, &widths, sheet),
+                Row::Cells(_) => out.extend(rows.next()),
                 Row::Line(cell) => {
                     let most = sheet.width.unwrap_or(usize::MAX);
-                    let text = cut_middle(&cell.text, most.saturating_sub(cell.indent));
-                    out.extend(std::iter::repeat_n(' ', cell.indent));
-                    out.push_str(&sheet.paint.text(cell.style, &text));
+                    out += &cell.drawn(sheet.paint, most, cut_middle);
                     out.push('\n');
                 }
             }
@@ -214,29 +239,63 @@ impl Table {
         out
     }
 
-    /// The width of each column: what its texts need, less where the table would be too wide.
+    /// The rows as the library arranges them. Its own ways to fit a table into a width wrap texts,
+    /// or cut them at their end; texts that are cut beforehand leave it nothing to fit.
+    fn arranged(&self, widths: &[usize], sheet: &Sheet) -> comfy_table::Table {
+        let mut table = comfy_table::Table::new();
+        table.load_style(comfy_table::presets::NOTHING);
+        let cells = |cells: &[Cell]| -> Vec<String> {
+            let columns = self.columns.iter().zip(widths);
+            let cells = cells.iter().zip(columns);
+            cells
+                .map(|(cell, (column, width))| cell.drawn(sheet.paint, *width, column.cut()))
+                .collect()
+        };
+        if sheet.headers {
+            let titles: Vec<_> = self
+                .columns
+                .iter()
+                .map(|column| Cell::styled(column.title, STRONG))
+                .collect();
+            table.set_header(cells(&titles));
+        }
+        for row in &self.rows {
+            if let Row::Cells(row) = row {
+                table.add_row(cells(row));
+            }
+        }
+        for (at, column) in self.columns.iter().enumerate() {
+            let Some(drawn) = table.column_mut(at) else {
+                continue;
+            };
+            drawn.set_padding((0, GAP));
+            if column.right {
+                drawn.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        table
+    }
+
+    /// The width of each column: what its texts need, less where the table would be too wide. What
+    /// does not fit even then has no width, or no place.
     fn widths(&self, sheet: &Sheet) -> Vec<usize> {
-        let mut widths: Vec<_> = self
-            .columns
-            .iter()
-            .map(|column| {
-                if sheet.headers {
-                    column.title.width()
-                } else {
-                    0
-                }
-            })
-            .collect();
+        let titled = |column: &Column| {
+            if sheet.headers {
+                column.title.width()
+            } else {
+                0
+            }
+        };
+        let mut widths: Vec<_> = self.columns.iter().map(titled).collect();
         for row in &self.rows {
             let Row::Cells(cells) = row else { continue };
             for (width, cell) in widths.iter_mut().zip(cells) {
-                *width = (*width).max(shown(cell).width() + cell.indent);
+                *width = (*width).max(cell.shown().width() + cell.indent);
             }
         }
-        let Some(limit) = sheet.width else {
-            return widths;
-        };
-        let gaps = GAP * self.columns.len().saturating_sub(1);
+        let gap = usize::from(GAP);
+        let limit = sheet.width.unwrap_or(usize::MAX);
+        let gaps = gap * self.columns.len().saturating_sub(1);
         let mut excess = (widths.iter().sum::<usize>() + gaps).saturating_sub(limit);
         // The widest gives first, so that short names stay whole.
         while excess > 0 {
@@ -253,49 +312,16 @@ impl Table {
             *widest -= 1;
             excess -= 1;
         }
-        widths
-    }
-
-    fn write(&self, out: &mut String, cells: &[Cell], widths: &[usize], sheet: &Sheet) {
-        let mut room = sheet.width.unwrap_or(usize::MAX);
-        let mut line = String::new();
-        let mut pending = 0;
-        for (at, ((cell, column), width)) in cells.iter().zip(&self.columns).zip(widths).enumerate()
-        {
-            let last = at + 1 == self.columns.len();
-            let text = match column.least {
-                Some(_) if !column.at_end => {
-                    cut_middle(shown(cell), width.saturating_sub(cell.indent))
-                }
-                _ => shown(cell).to_owned(),
-            };
-            // What does not fit in the end is cut there: a row never becomes two.
-            let Some(left) = room.checked_sub(pending).filter(|left| *left > 0) else {
-                break;
-            };
-            let width = (*width).min(left);
-            let text = cut_end(&text, width.saturating_sub(cell.indent));
-            let used = text.width() + cell.indent;
-            let fill = width.saturating_sub(used);
-            let (before, after) = if column.right { (fill, 0) } else { (0, fill) };
-            line.extend(std::iter::repeat_n(' ', pending + before + cell.indent));
-            line.push_str(&sheet.paint.text(cell.style, &text));
-            room = room.saturating_sub(pending + before + used);
-            pending = if last { 0 } else { after + GAP };
+        // A row never becomes two: what does not fit in the end is cut there.
+        let mut room = limit;
+        for width in &mut widths {
+            *width = (*width).min(room).min(WIDEST);
+            room = room.saturating_sub(*width + gap);
         }
-        out.push_str(line.trim_end());
-        out.push('\n');
-    }
-}
-
-/// What a cell shows.
-const fn shown(cell: &Cell) -> &str {
-    if cell.blank {
-        ""
-    } else if cell.text.is_empty() {
-        NOTHING
-    } else {
-        cell.text.as_str()
+        while widths.last() == Some(&0) {
+            widths.pop();
+        }
+        widths
     }
 }
 
@@ -313,7 +339,7 @@ fn cut_end(text: &str, most: usize) -> String {
 
 /// Beginning and end, with an ellipsis between them where not all fits: a generated name has what
 /// makes it unique at its end.
-fn cut_middle(text: &str, most: usize) -> String {
+pub(crate) fn cut_middle(text: &str, most: usize) -> String {
     if text.width() <= most {
         return text.to_owned();
     }

@@ -205,7 +205,7 @@ fn common_age(clusters: &[&ClusterProgress], now: Timestamp) -> Option<String> {
 }
 
 /// How long something has lasted. A clock that is behind the hub's has seen nothing of it yet.
-fn lasting(since: Timestamp, now: Timestamp) -> String {
+pub(super) fn lasting(since: Timestamp, now: Timestamp) -> String {
     duration::describe(now.duration_since(since).max(SignedDuration::ZERO))
 }
 
@@ -268,7 +268,7 @@ fn gate(
 }
 
 /// What an open gate waits for.
-fn wait(gate: &OpenGate, now: Timestamp) -> String {
+pub(super) fn wait(gate: &OpenGate, now: Timestamp) -> String {
     if let Some(until) = gate.until {
         let left = until.duration_since(now);
         return if left.is_positive() {

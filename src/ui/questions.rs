@@ -4,13 +4,13 @@
 //! before the question, signals while it is open, and terminals that cannot be drawn over.
 
 use std::fmt;
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead};
 
 use dialoguer::console::{Term, set_colors_enabled_stderr};
 use dialoguer::theme::Theme;
 use dialoguer::{Confirm, FuzzySelect, MultiSelect};
 
-use super::Ui;
+use super::{Ui, err_size};
 use crate::hub::{self, Hub, HubError};
 use crate::render::escape;
 use crate::render::style::Paint;
@@ -20,7 +20,7 @@ use crate::render::wrap;
 const ROWS: usize = 15;
 
 /// The least rows of a terminal in which a list can be drawn.
-const LEAST_ROWS: u16 = 6;
+const LEAST_ROWS: usize = 6;
 
 /// What stands before a candidate: a mark, and a box where several can be chosen.
 const MARGIN: usize = 8;
@@ -48,8 +48,7 @@ impl Ui {
 
     /// The columns that a candidate may fill.
     pub fn candidate_width(&self) -> usize {
-        let (_, columns) = Term::stderr().size();
-        let columns = usize::from(columns);
+        let columns = err_size().map_or(80, |(columns, _)| columns);
         let columns = self.environment.columns.unwrap_or(columns).min(columns);
         columns.saturating_sub(MARGIN)
     }
@@ -57,12 +56,17 @@ impl Ui {
     /// Asks for yes or no; the answer is no unless it is yes. Keys that were typed before are no
     /// answer. `hub` is the one that is in use, which then minds the signals.
     pub fn confirm(&mut self, question: &str, hub: Option<&Hub>) -> Result<bool, HubError> {
+        self.clear();
         let paint = self.paint_err();
         let question = escape::line(question);
         if !self.can_draw_questions() {
             self.note(&format!("{}{CHOICE}", paint.bold(&question)));
-            let answer = while_open(hub, false, || Ok(Some(says_yes(&read_line()?))))?;
-            return Ok(answer == Some(true));
+            let line = while_open(hub, false, || Ok(Some(read_line()?)))?;
+            let line = line.unwrap_or_default();
+            if !line.ends_with('\n') {
+                self.note("\n");
+            }
+            return Ok(says_yes(&line));
         }
         // What is drawn over is one line.
         let width = (self.candidate_width() + MARGIN).saturating_sub(CHOICE.len());
@@ -93,10 +97,11 @@ impl Ui {
         first: usize,
         hub: Option<&Hub>,
     ) -> Result<Option<usize>, HubError> {
+        self.clear();
         let paint = self.paint_err();
         let prompt = prompt.to_owned();
         while_open(hub, true, move || {
-            set_colors_enabled_stderr(paint.is_coloured());
+            set_colors_enabled_stderr(paint.is_colored());
             FuzzySelect::with_theme(&Look(paint))
                 .with_prompt(prompt)
                 .items(lines)
@@ -114,6 +119,7 @@ impl Ui {
         lines: Vec<String>,
         hub: Option<&Hub>,
     ) -> Result<Vec<usize>, HubError> {
+        self.clear();
         let paint = self.paint_err();
         let prompt = prompt.to_owned();
         let chosen = while_open(hub, true, move || {
@@ -130,7 +136,7 @@ impl Ui {
     /// Whether a question can be drawn over.
     fn can_draw_questions(&self) -> bool {
         let environment = &self.environment;
-        let (rows, _) = Term::stderr().size();
+        let rows = err_size().map_or(LEAST_ROWS, |(_, rows)| rows);
         !environment.plain && !environment.dumb && rows >= LEAST_ROWS
     }
 }
@@ -168,10 +174,6 @@ fn while_open<T: Send + 'static>(
 fn read_line() -> io::Result<String> {
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line)?;
-    if !line.ends_with('\n') {
-        // Nobody is left to tell when standard error is gone too.
-        let _ = writeln!(io::stderr());
-    }
     Ok(line)
 }
 

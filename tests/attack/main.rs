@@ -5,6 +5,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test may fail
 
 mod credentials;
+#[path = "../files/mod.rs"]
+mod files;
 mod input;
 mod output;
 mod planted;
@@ -12,7 +14,6 @@ mod secrets;
 mod transport;
 mod words;
 
-use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 /// How often something is tried: a hundred times as often by `make attack`.
@@ -42,17 +43,4 @@ fn ends(command: &mut Command) -> Output {
     assert!(output.status.code().is_some(), "{command:?}: {err}");
     assert!(!err.contains("panicked"), "{command:?}: {err}");
     output
-}
-
-/// Adds the files below a folder whose names end so, in order.
-fn files(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            files(&path, ending, found);
-        } else if path.extension().is_some_and(|found| found == ending) {
-            found.push(path);
-        }
-    }
-    found.sort();
 }

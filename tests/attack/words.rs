@@ -17,7 +17,8 @@ use kubectl_fleet_stage::render::style::Paint;
 use kubectl_fleet_stage::words;
 use serde_json::Value;
 
-use crate::{ends, files, program, tries};
+use crate::files::below;
+use crate::{ends, program, tries};
 
 /// What an object's field may hold. Nothing of it does harm, where it is run after all.
 const HOSTILE: [&str; 16] = [
@@ -271,11 +272,14 @@ impl Seen {
             ),
             (
                 "junit",
-                unescaped(&render::junit::reports(
-                    std::slice::from_ref(report),
-                    Severity::Info,
-                    &invocation,
-                )),
+                unescaped(
+                    &render::junit::reports(
+                        std::slice::from_ref(report),
+                        Severity::Info,
+                        &invocation,
+                    )
+                    .expect("a document"),
+                ),
             ),
             (
                 "html",
@@ -393,10 +397,10 @@ fn unescaped(markup: &str) -> String {
 
 /// One fixture of every folder, and what was recorded.
 fn fixtures() -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for folder in ["tests/findings", "tests/real", "tests/healthy"] {
-        files(&root().join(folder), "yaml", &mut found);
-    }
+    let folders = ["tests/findings", "tests/real", "tests/healthy"].into_iter();
+    let mut found: Vec<_> = folders
+        .flat_map(|it| below(root().join(it), "yaml"))
+        .collect();
     if tries(1) == 1 {
         found
             .dedup_by(|a, b| a.parent() == b.parent() && !a.starts_with(root().join("tests/real")));
@@ -506,10 +510,8 @@ const VERBS: [&str; 17] = [
 /// Commands are built, not written: no text of the program holds one with something put in.
 #[test]
 fn no_text_has_a_command_with_something_put_in() {
-    let mut sources = Vec::new();
-    files(&root().join("src"), "rs", &mut sources);
     let mut wrong = Vec::new();
-    for path in sources {
+    for path in below(root().join("src"), "rs") {
         let relative = path.strip_prefix(root()).unwrap().display().to_string();
         let text = std::fs::read_to_string(&path).unwrap();
         let code = text.split("#[cfg(test)]").next().unwrap_or_default();

@@ -189,7 +189,7 @@ fn asked(line: &str) -> Option<Asked<'_>> {
 /// The other scope's word for a kind that is written for cluster scope, in the same number.
 fn namespaced(word: &str) -> Option<String> {
     let kind = Kind::from_word(word).filter(|kind| !kind.is_namespaced())?;
-    let twin = Kind::of(kind.concept(), &Scope::Namespace(String::new()))?;
+    let twin = Scope::Namespace(String::new()).find(kind.concept())?;
     if twin == kind {
         return None;
     }

@@ -1,28 +1,19 @@
 //! The bundles that laws are held against, and their documents as they stand in the files.
 
+#[path = "../files/mod.rs"]
+mod files;
+
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// The YAML files below folders of the repository, in order.
+use files::below;
+
+/// The YAML files below folders of the repository.
 pub fn yaml_files(folders: &[&str]) -> Vec<PathBuf> {
-    fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                walk(&path, found);
-            } else if path.extension().is_some_and(|ending| ending == "yaml") {
-                found.push(path);
-            }
-        }
-    }
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut found = Vec::new();
-    for folder in folders {
-        walk(&root.join(folder), &mut found);
-    }
-    found.sort();
-    found
+    let folders = folders.iter().map(|folder| root.join(folder));
+    folders.flat_map(|folder| below(folder, "yaml")).collect()
 }
 
 /// The documents of a bundle, as they were written.

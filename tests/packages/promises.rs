@@ -1,8 +1,8 @@
 //! SECURITY.md promises nothing that no test holds it to.
 
-use std::path::Path;
 use std::process::Command;
 
+use super::files::below;
 use super::root;
 
 /// The bullets of the page, each with the tests that it names.
@@ -43,27 +43,19 @@ fn every_promise_is_a_test() {
 
 /// The files of the program, without their tests, that hold one of these words.
 fn files_with(words: &[&str]) -> Vec<String> {
-    fn walk(folder: &Path, words: &[&str], found: &mut Vec<String>) {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                walk(&path, words, found);
-                continue;
-            }
-            let text = std::fs::read_to_string(&path).unwrap();
-            let own = text
-                .split("#[cfg(test)]\nmod tests {")
-                .next()
-                .unwrap_or_default();
-            let is_test = path.file_name().is_some_and(|name| name == "tests.rs");
-            if !is_test && words.iter().any(|word| own.contains(word)) {
-                let path = path.strip_prefix(root()).unwrap();
-                found.push(path.to_str().unwrap().replace('\\', "/"));
-            }
+    let mut found = Vec::new();
+    for path in below(root().join("src"), "rs") {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let own = text
+            .split("#[cfg(test)]\nmod tests {")
+            .next()
+            .unwrap_or_default();
+        let is_test = path.file_name().is_some_and(|name| name == "tests.rs");
+        if !is_test && words.iter().any(|word| own.contains(word)) {
+            let path = path.strip_prefix(root()).unwrap();
+            found.push(path.to_str().unwrap().replace('\\', "/"));
         }
     }
-    let mut found = Vec::new();
-    walk(&root().join("src"), words, &mut found);
     assert!(!found.is_empty(), "{words:?}");
     found
 }

@@ -1,7 +1,10 @@
 //! The checks of `doctor`, each a function of what the hub answers.
 
 use jiff::{SignedDuration, Timestamp};
-use serde_json::Value;
+use k8s_openapi::Resource;
+use k8s_openapi::api::coordination::v1::Lease;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
+use k8s_openapi::apimachinery::pkg::version::Info;
 
 use super::{Check, CheckResult};
 use crate::commands::controller_logs;
@@ -59,15 +62,12 @@ fn reached(hub: &mut Hub) -> Check {
         "" => hub.url().to_owned(),
         context => format!("{} (context {context})", hub.url()),
     };
-    match hub.read_path("/version", &Expected::Version) {
-        Ok(version) => {
-            let version = version["gitVersion"].as_str().unwrap_or("of no version");
-            Check::new(
-                "hub",
-                CheckResult::Ok,
-                format!("{place} answers, Kubernetes {version}"),
-            )
-        }
+    match hub.read_path::<Info>("/version", &Expected::Version) {
+        Ok(version) => Check::new(
+            "hub",
+            CheckResult::Ok,
+            format!("{place} answers, Kubernetes {}", version.git_version),
+        ),
         // The API groups were read, so that it does answer.
         Err(error) => Check::new(
             "hub",
@@ -236,31 +236,35 @@ fn controller(reading: &mut Reading, scope: &Scope) -> Check {
         )
         .hint("see whether the hub agent runs, with update runs enabled");
     }
-    let path =
-        format!("/apis/coordination.k8s.io/v1/namespaces/{AGENT_NAMESPACE}/leases/{AGENT_LEASE}");
+    let path = format!(
+        "/apis/{}/namespaces/{AGENT_NAMESPACE}/{}/{AGENT_LEASE}",
+        Lease::API_VERSION,
+        Lease::URL_PATH_SEGMENT
+    );
     let wanted = Expected::Object {
-        group: "coordination.k8s.io",
-        kind: "Lease",
+        group: Lease::GROUP,
+        kind: Lease::KIND,
         namespace: AGENT_NAMESPACE,
         name: AGENT_LEASE,
     };
-    let lease = reading.hub().map(|hub| hub.read_path(&path, &wanted));
-    if let Some(Ok(lease)) = &lease
-        && let Some(check) = held(lease, now)
-    {
+    let lease = reading
+        .hub()
+        .and_then(|hub| hub.read_path(&path, &wanted).ok());
+    alive(lease.as_ref(), runs.filter_map(newest).max(), now)
+}
+
+/// Whether the controller is alive, by its lease, or else by when it last wrote a run's status.
+fn alive(lease: Option<&Lease>, wrote: Option<Timestamp>, now: Timestamp) -> Check {
+    if let Some(check) = lease.and_then(|lease| held(lease, now)) {
         return check;
     }
-    let busy = runs
-        .filter_map(newest)
-        .max()
-        .filter(|newest| now.duration_since(*newest) < LEASE);
-    match busy {
-        Some(newest) => Check::new(
+    match wrote.filter(|wrote| now.duration_since(*wrote) < LEASE) {
+        Some(wrote) => Check::new(
             "controller",
             CheckResult::Ok,
             format!(
                 "it wrote a run's status {} ago",
-                describe(now.duration_since(newest))
+                describe(now.duration_since(wrote))
             ),
         ),
         None => Check::new(
@@ -323,9 +327,10 @@ fn newest(run: &UpdateRun) -> Option<Timestamp> {
 }
 
 /// What the lease of the hub agent tells.
-pub(super) fn held(lease: &Value, now: Timestamp) -> Option<Check> {
-    let renewed: Timestamp = lease["spec"]["renewTime"].as_str()?.parse().ok()?;
-    let holder = lease["spec"]["holderIdentity"].as_str().unwrap_or("nobody");
+pub(super) fn held(lease: &Lease, now: Timestamp) -> Option<Check> {
+    let spec = lease.spec.as_ref()?;
+    let MicroTime(renewed) = *spec.renew_time.as_ref()?;
+    let holder = spec.holder_identity.as_deref().unwrap_or("nobody");
     let age = now.duration_since(renewed);
     Some(if age <= LEASE {
         Check::new(
@@ -409,7 +414,7 @@ mod tests {
     use jiff::Timestamp;
     use serde_json::json;
 
-    use super::{CheckResult, Clocks, held, other_engine, skew};
+    use super::{CheckResult, Clocks, Lease, alive, held, other_engine, skew};
 
     fn at(text: &str) -> Timestamp {
         text.parse().unwrap()
@@ -456,13 +461,27 @@ mod tests {
 
     #[test]
     fn a_lease_is_held_while_it_is_renewed() {
-        let lease = |renewed: &str| json!({"spec": {"holderIdentity": "hub-agent-0", "renewTime": renewed}});
+        let read = |spec| serde_json::from_value::<Lease>(json!({"spec": spec}));
+        let lease = |renewed: &str| {
+            read(json!({"holderIdentity": "hub-agent-0", "renewTime": renewed})).unwrap()
+        };
         let now = at("2026-01-09T02:00:00Z");
         let fresh = held(&lease("2026-01-09T01:59:50.123456Z"), now).unwrap();
         assert_eq!(fresh.result, CheckResult::Ok);
         let old = held(&lease("2026-01-09T01:50:00.000000Z"), now).unwrap();
         assert_eq!(old.result, CheckResult::Failed);
         assert!(old.message.contains("10m"), "{}", old.message);
-        assert!(held(&json!({}), now).is_none());
+        assert!(held(&Lease::default(), now).is_none());
+        assert!(held(&read(json!({"renewTime": null})).unwrap(), now).is_none());
+    }
+
+    #[test]
+    fn a_lease_that_cannot_be_read_leaves_what_the_runs_tell() {
+        let now = at("2026-01-09T02:00:00Z");
+        assert_eq!(alive(None, None, now).result, CheckResult::Unknown);
+        let wrote = Some(at("2026-01-09T01:59:30Z"));
+        assert_eq!(alive(None, wrote, now).result, CheckResult::Ok);
+        let long_ago = Some(at("2026-01-09T01:58:00Z"));
+        assert_eq!(alive(None, long_ago, now).result, CheckResult::Unknown);
     }
 }

@@ -13,8 +13,9 @@ use crate::exit::Exit;
 use crate::hub::News;
 use crate::kubefleet::ObjectRef;
 use crate::render;
-use crate::render::status::{beginning, changes, screen::Screen};
-use crate::ui::Ui;
+use crate::render::status::{beginning, changes};
+use crate::render::wrap::fit;
+use crate::ui::{Progress, Ui};
 
 /// How often timers are looked at.
 const TICK: Duration = Duration::from_secs(1);
@@ -69,7 +70,7 @@ struct View {
 
 enum Form {
     /// A terminal, on which the tree is drawn again.
-    Screen(Screen),
+    Screen(Progress),
     /// A line per change.
     Lines,
     /// A document per change.
@@ -78,8 +79,9 @@ enum Form {
 
 impl View {
     fn new(format: Format, ui: &Ui) -> Self {
+        let screen = ui.screen();
         let form = match format {
-            Format::Text if ui.screen().is_some() => Form::Screen(Screen::default()),
+            Format::Text if screen.is_visible() => Form::Screen(screen),
             Format::Text => Form::Lines,
             machine => Form::Documents(machine),
         };
@@ -102,12 +104,12 @@ impl View {
         let Some(status) = &self.last else {
             return Ok(());
         };
-        match &mut self.form {
+        match &self.form {
             Form::Screen(screen) => {
-                let (columns, rows) = ui.screen().unwrap_or((ui.width(), 24));
-                let text = frame(status, self.away.as_deref(), columns, global, ui);
-                let text = screen.redraw(&text, columns, rows);
-                ui.answer(&text);
+                if let Some((columns, rows)) = screen.size() {
+                    let text = frame(status, self.away.as_deref(), columns, global, ui);
+                    screen.draw(&fit(&text, columns, rows));
+                }
                 return Ok(());
             }
             Form::Lines => {
@@ -134,13 +136,11 @@ impl View {
         Ok(())
     }
 
-    /// Leaves the terminal as it should be: the last state, whole, and nothing of what was typed
-    /// into it.
+    /// Leaves the terminal as it should be: with the last state, whole.
     fn end(&mut self, global: &Global, ui: &mut Ui) {
-        if let (Form::Screen(screen), Some(status)) = (&mut self.form, &self.last) {
-            let (columns, _) = ui.screen().unwrap_or((ui.width(), 24));
+        if let (Form::Screen(screen), Some(status)) = (&self.form, &self.last) {
+            let columns = screen.size().map_or(ui.width(), |(columns, _)| columns);
             let text = frame(status, None, columns, global, ui);
-            let text = screen.finish(&text, columns);
             ui.answer(&text);
         }
     }

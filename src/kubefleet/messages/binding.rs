@@ -1,7 +1,8 @@
 //! The texts of a binding's conditions.
 
 use super::api_error::{self, ApiError};
-use super::failure::{ObjectKey, strip_classes};
+use super::cause::ObjectKey;
+use super::failure::strip_classes;
 use super::pattern::{Captures, capture, capture_within, contains, normalise};
 
 /// Who rolled a binding out, from the message of RolloutStarted=True.

@@ -6,6 +6,7 @@
 
 mod api_error;
 mod binding;
+mod cause;
 mod failure;
 mod manifest;
 mod pattern;
@@ -20,10 +21,8 @@ pub use binding::{
     BindingProblem, EnvelopeProblem, OverrideKind, OverrideTarget, RolloutStarted, WorkProblem,
     WorkState, parse_binding_problem, parse_rollout_started, parse_work_problem,
 };
-pub use failure::{
-    Cause, DeletePhase, ErrorClass, Failure, ObjectKey, SelectorProblem, TaskProblem, essence,
-    parse_failure,
-};
+pub use cause::{Cause, DeletePhase, ErrorClass, Failure, ObjectKey, SelectorProblem, TaskProblem};
+pub use failure::{essence, parse_failure};
 pub use manifest::{ManifestProblem, OwnerRef, parse_manifest_problem};
 pub use progress::{Stuck, Waiting, parse_stuck, parse_waiting};
 pub use schedule::{Decision, FilterReason, parse_decision};

@@ -3,16 +3,19 @@
 //! A template begins where the prefixes and the error class end. Where one template begins like
 //! another, the longer one comes first; a template that begins with a placeholder comes last.
 
-use super::failure::{Cause, DeletePhase, ObjectKey, SelectorProblem, TaskProblem, parse_at};
+use super::cause::{Cause, DeletePhase, Failure, ObjectKey, SelectorProblem, TaskProblem};
 use super::pattern::{Captures, capture, capture_within, names};
 
 /// One wording and the cause it names.
 pub(super) struct Wording {
     pub(super) template: &'static str,
-    pub(super) build: fn(&Captures<'_>, u8) -> Cause,
+    pub(super) build: Build,
 }
 
-const fn w(template: &'static str, build: fn(&Captures<'_>, u8) -> Cause) -> Wording {
+/// Names the cause. A text within the text is a failure of its own, which the second argument reads.
+type Build = fn(&Captures<'_>, &dyn Fn(&str) -> Box<Failure>) -> Cause;
+
+const fn w(template: &'static str, build: Build) -> Wording {
     Wording { template, build }
 }
 
@@ -108,7 +111,7 @@ pub(super) static WORDINGS: &[Wording] = &[
     w("the finished stage `{}` is after the updating stage `{}`", |c, _| Cause::FinishedStageAfterUpdating { finished: c.number(0), updating: c.number(1) }),
     w("cluster `{}` in the finished stage `{}` has not succeeded", |c, _| Cause::FinishedStageUnfinishedCluster { cluster: c.word(0), stage: c.word(1) }),
     w("the finished stage `{}` is not right after the last finished stage with index `{}`", |c, _| Cause::FinishedStageOutOfOrder { stage: c.word(0), last_finished: c.number(1) }),
-    w("the stage `{}` has failed, err: {}", |c, depth| Cause::StageFailed { stage: c.word(0), inner: Box::new(parse_at(c.get(1), depth + 1)) }),
+    w("the stage `{}` has failed, err: {}", |c, read| Cause::StageFailed { stage: c.word(0), inner: read(c.get(1)) }),
     w("the stage `{}` is updating, but there is already a stage with index `{}` updating", |c, _| Cause::TwoUpdatingStages { stage: c.word(0), already_updating: c.number(1) }),
     w("the updating stage `{}` is not right after the last finished stage with index `{}`", |c, _| Cause::UpdatingStageOutOfOrder { stage: c.word(0), last_finished: c.number(1) }),
     w("the number of updating clusters `{}` in the updating stage `{}` exceeds maxConcurrency `{}`", |c, _| Cause::TooManyUpdatingClusters { stage: c.word(1), updating: c.number(0), max_concurrency: c.number(2), clusters: Vec::new() }),
@@ -119,7 +122,7 @@ pub(super) static WORDINGS: &[Wording] = &[
     w("the to be deleted cluster `{}` is not in the deleting stage during execution", |c, _| Cause::DeleteClusterNotInStage { cluster: c.word(0), phase: DeletePhase::Executing }),
     w("the to be deleted cluster `{}` is not in the deleting stage during stopping", |c, _| Cause::DeleteClusterNotInStage { cluster: c.word(0), phase: DeletePhase::Stopping }),
     w("the delete stage is active, but there are still stages updating, updatingStageIndex: {}, lastFinishedStageIndex: {}", |c, _| Cause::DeleteStageActiveEarly { updating: c.number(0), last_finished: c.number(1) }),
-    w("the delete stage has failed, err: {}", |c, depth| Cause::DeleteStageFailed { inner: Box::new(parse_at(c.get(0), depth + 1)) }),
+    w("the delete stage has failed, err: {}", |c, read| Cause::DeleteStageFailed { inner: read(c.get(0)) }),
     w("the deleted cluster `{}` in the deleting stage still has a binding", |c, _| Cause::DeletedClusterHasBinding { cluster: c.word(0) }),
     w("the deleted cluster `{}` in the deleting stage still has a clusterResourceBinding", |c, _| Cause::DeletedClusterHasBinding { cluster: c.word(0) }), // v0.0.1
     w("the cluster `{}` in the deleting stage is marked as deleting but its corresponding binding is not deleting", |c, _| Cause::DeletingBindingNotDeleting { cluster: c.word(0) }),

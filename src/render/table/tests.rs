@@ -1,4 +1,4 @@
-use anstyle::AnsiColor;
+use owo_colors::Style;
 use proptest::prelude::*;
 use unicode_width::UnicodeWidthStr;
 
@@ -89,7 +89,7 @@ fn lines_and_indents_stand_between_rows() {
 #[test]
 fn paint_takes_no_room() {
     let mut table = Table::new([Column::new("A"), Column::new("B")]);
-    table.row([Cell::styled("x", AnsiColor::Red.on_default()), "y".into()]);
+    table.row([Cell::styled("x", Style::new().red()), "y".into()]);
     let sheet = Sheet {
         paint: Paint::new(true),
         headers: false,

@@ -6,6 +6,7 @@ mod budget;
 mod choose;
 mod content;
 mod desk;
+mod drawn;
 mod faults;
 mod guards;
 mod interrupt;

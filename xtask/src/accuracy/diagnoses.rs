@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
+use kubectl_fleet_stage::bundle::{self, Input};
 use kubectl_fleet_stage::diagnose::rules;
+use kubectl_fleet_stage::kubefleet::Kind;
+use kubectl_fleet_stage::kubefleet::object::Body;
 
 use super::situations::{Expectation, expectations, report};
 
@@ -61,11 +64,13 @@ pub fn section(root: &Path) -> Result<String, String> {
     let mut origins: BTreeMap<String, Count> = BTreeMap::new();
     let mut areas: BTreeMap<String, Count> = BTreeMap::new();
     let mut scopes: BTreeMap<String, Count> = BTreeMap::new();
+    let mut versions: BTreeMap<String, Count> = BTreeMap::new();
     let mut missed = String::new();
     for (folder, origin) in ORIGINS {
         for path in super::bundles(root, &[folder])? {
             let text = std::fs::read_to_string(&path)
                 .map_err(|error| format!("{}: {error}", path.display()))?;
+            let version = version(&path)?;
             for situation in expectations(&text) {
                 let expected: BTreeSet<&str> = roots(&situation).collect();
                 let report = report(&path, &situation.args);
@@ -80,6 +85,7 @@ pub fn section(root: &Path) -> Result<String, String> {
                 for counts in [
                     origins.entry(origin.to_owned()).or_default(),
                     scopes.entry(scope.to_owned()).or_default(),
+                    versions.entry(version.to_owned()).or_default(),
                 ] {
                     counts.situations += 1;
                     counts.expected += expected.len();
@@ -118,11 +124,31 @@ pub fn section(root: &Path) -> Result<String, String> {
          right, recall the share of those expected that are named.\n\n\
          A test holds every one of these situations, so a wrong one does not get past it: the tables say what is \
          covered, not how situations that nobody has thought of are diagnosed.\n\n\
-         {}\n{}\n{}\n{misses}",
+         {}\n{}\n{}\n{}\n{misses}",
         table("where the objects are from", &origins),
         table("area of the root cause", &areas),
         table("asked about", &scopes),
+        table("version of KubeFleet, as far as the runs tell", &versions),
     ))
+}
+
+/// Which KubeFleet wrote a bundle's runs: those of 0.1 have no `spec.state`.
+fn version(path: &Path) -> Result<&'static str, String> {
+    let bundle = bundle::read(vec![Input::Path(path.to_owned())])
+        .map_err(|error| format!("{}: {error}", path.display()))?;
+    let kinds = [Kind::ClusterStagedUpdateRun, Kind::StagedUpdateRun];
+    let objects = kinds.iter().flat_map(|kind| bundle.objects_of(*kind));
+    let states: Vec<_> = objects
+        .filter_map(|object| match &object.body {
+            Body::Run(run) => Some(run.spec.state.is_some()),
+            _ => None,
+        })
+        .collect();
+    Ok(match states.as_slice() {
+        [] => "no run",
+        states if states.contains(&true) => "runs with a state: 0.2 and newer, as a rule",
+        _ => "runs without a state: 0.1",
+    })
 }
 
 /// The codes of the root causes that are expected: those with a mark.

@@ -101,10 +101,10 @@ fn mismatch(case: &Case<'_>, rule: &Rule, selected: Option<i64>, observed: Optio
     let short = wanted > i64::try_from(now.len()).ok();
     let stays = policy
         .filter(|_| short)
-        .and_then(scheduling::not_by_waiting);
+        .and_then(|policy| scheduling::not_by_waiting(policy, case.inventory));
     if let (Some(policy), Some(step), true) = (policy, stays, missing.is_empty()) {
-        let left_out = scheduling::left_out_for_good(policy);
-        finding = scheduling::evidence(policy, finding)
+        let left_out = scheduling::left_out_for_good(policy, case.inventory);
+        finding = scheduling::evidence(policy, case.inventory, finding)
             .clusters(left_out.into_values().flatten())
             .fix(step, Some(steps::show_labels()));
     } else if missing.is_empty() {

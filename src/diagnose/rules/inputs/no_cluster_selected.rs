@@ -60,7 +60,7 @@ fn nothing(case: &Case<'_>, rule: &Rule, policy: &str) -> Finding {
         .iter()
         .find(|snapshot| snapshot.meta.name == policy);
     let reasons_given =
-        policy.and_then(|policy| scheduling::explain(&scheduling::not_picked(policy)));
+        policy.and_then(|policy| scheduling::explain(&scheduling::not_picked(policy, inventory)));
     let tail = if let Some(reasons_given) = reasons_given {
         format!(" ({reasons_given})")
     } else if inventory.members.is_known_empty() {
@@ -73,8 +73,10 @@ fn nothing(case: &Case<'_>, rule: &Rule, policy: &str) -> Finding {
         if let Some(condition) = policy.status.conditions.condition(reasons::SCHEDULED) {
             finding = finding.condition(&policy.object(), "status", condition);
         }
-        let left_out = scheduling::not_picked(policy).into_values().flatten();
-        finding = scheduling::evidence(policy, finding.clusters(left_out));
+        let left_out = scheduling::not_picked(policy, inventory)
+            .into_values()
+            .flatten();
+        finding = scheduling::evidence(policy, inventory, finding.clusters(left_out));
     }
     finding = finding.fix(
         "Let the placement's policy select clusters: mend its affinity or tolerations, or the \

@@ -61,8 +61,8 @@ fn failed(case: &Case<'_>, rule: &Rule, name: &str) -> Finding {
         let finding = failing::finding(case, rule, &object, format!("{lead}."));
         return failing::then_new_run(case, wait(case, finding));
     };
-    let finding = failing::finding(case, rule, &object, explained(&lead, policy));
-    failing::then_new_run(case, wait(case, details(policy, finding)))
+    let finding = failing::finding(case, rule, &object, explained(case, &lead, policy));
+    failing::then_new_run(case, wait(case, details(case, policy, finding)))
 }
 
 /// A placement that no run has touched yet: its first run would fail.
@@ -81,7 +81,10 @@ fn before_any_run(case: &Case<'_>, rule: &Rule) -> Option<Finding> {
     let object = placement.object();
     let lead = format!("{object} is not fully scheduled, so an update run of it would fail");
     let policy = case.inventory.latest_policies().next();
-    let message = policy.map_or_else(|| format!("{lead}."), |policy| explained(&lead, policy));
+    let message = policy.map_or_else(
+        || format!("{lead}."),
+        |policy| explained(case, &lead, policy),
+    );
     let mut finding = rule.finding(&object, message).root();
     finding = match scheduled {
         Some(condition) => finding.condition(&object, "status", condition),
@@ -92,14 +95,14 @@ fn before_any_run(case: &Case<'_>, rule: &Rule) -> Option<Finding> {
         ),
     };
     if let Some(policy) = policy {
-        finding = details(policy, finding);
+        finding = details(case, policy, finding);
     }
     Some(wait(case, finding))
 }
 
 /// The lead, with the reasons of the clusters that were not picked.
-fn explained(lead: &str, policy: &PolicySnapshot) -> String {
-    let groups = scheduling::not_picked(policy);
+fn explained(case: &Case<'_>, lead: &str, policy: &PolicySnapshot) -> String {
+    let groups = scheduling::not_picked(policy, case.inventory);
     let behind = policy.status.conditions.condition(reasons::SCHEDULED);
     let behind = behind
         .filter(|scheduled| !scheduled.observes(policy.meta.generation))
@@ -126,9 +129,15 @@ fn explained(lead: &str, policy: &PolicySnapshot) -> String {
     }
 }
 
-fn details(policy: &PolicySnapshot, finding: Finding) -> Finding {
-    let left_out = scheduling::not_picked(policy).into_values().flatten();
-    scheduling::evidence(policy, state(policy, finding.clusters(left_out)))
+fn details(case: &Case<'_>, policy: &PolicySnapshot, finding: Finding) -> Finding {
+    let left_out = scheduling::not_picked(policy, case.inventory)
+        .into_values()
+        .flatten();
+    scheduling::evidence(
+        policy,
+        case.inventory,
+        state(policy, finding.clusters(left_out)),
+    )
 }
 
 /// The snapshot's own condition, and what it speaks of.
