@@ -7,6 +7,8 @@ use std::cell::OnceCell;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use crate::error::Error;
 use crate::render::escape;
@@ -157,6 +159,8 @@ pub struct Ui {
     /// What is drawn on either terminal, once something is.
     progress: OnceCell<Progress>,
     screen: OnceCell<Progress>,
+    /// Whether lines are drawn on either.
+    drawn: Arc<AtomicBool>,
     invocation: Invocation,
     color: Color,
     quiet: bool,
@@ -181,6 +185,7 @@ impl Ui {
             input,
             progress: OnceCell::new(),
             screen: OnceCell::new(),
+            drawn: Arc::default(),
             invocation: Invocation::new(&environment.called_as, &environment.shell_ran, &[]),
             environment,
             color: Color::Auto,
@@ -264,7 +269,7 @@ impl Ui {
         if !environment.err_is_terminal || poor || self.quiet {
             return Progress::hidden();
         }
-        let new = || Progress::on(Box::new(io::stderr()), err_size);
+        let new = || Progress::on(Box::new(io::stderr()), err_size, &self.drawn);
         self.progress.get_or_init(new).clone()
     }
 
@@ -273,7 +278,7 @@ impl Ui {
         if !self.answers_a_terminal() || self.environment.is_plain() {
             return Progress::hidden();
         }
-        let new = || Progress::on(Box::new(io::stdout()), out_size);
+        let new = || Progress::on(Box::new(io::stdout()), out_size, &self.drawn);
         self.screen.get_or_init(new).clone()
     }
 

@@ -20,11 +20,23 @@ pub use changes::{beginning, changes, gaps, verdict};
 
 /// Clusters of a group, before the rest is only counted.
 const CLUSTERS: usize = 12;
+/// Characters of a meter beside a stage, and the width from which there is one.
+const METER: usize = 10;
+const ROOMY: usize = 60;
 /// Characters of a sentence, which may quote a controller.
 const SENTENCE: usize = 480;
 
 /// Writes a state.
 pub fn status(status: &Status, look: &Look) -> String {
+    draw(status, 0, look)
+}
+
+/// The same while it is watched: with a meter for each stage where there is room for it.
+pub fn watched(status: &Status, look: &Look) -> String {
+    draw(status, if look.width < ROOMY { 0 } else { METER }, look)
+}
+
+fn draw(status: &Status, meter: usize, look: &Look) -> String {
     let mut out = String::new();
     let paint = look.paint;
     let target = escape::line(&status.target.to_string());
@@ -52,6 +64,7 @@ pub fn status(status: &Status, look: &Look) -> String {
             let live = Live {
                 now: status.as_of,
                 gates: &status.gates,
+                meter,
             };
             cut |= tree::draw(&mut out, progress, Some(&live), look);
         }
@@ -193,3 +206,6 @@ const fn health(cluster: &PlacedCluster) -> &'static str {
         _ => "not applied yet",
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -27,13 +27,17 @@ pub struct Progress(Option<Arc<Drawn>>);
 struct Drawn {
     bar: ProgressBar,
     size: fn() -> Option<Size>,
-    /// Whether lines are drawn, which what is being read does not replace.
-    lines: AtomicBool,
+    /// Whether lines are drawn, here or on the other stream: what is being read does not replace them.
+    lines: Arc<AtomicBool>,
 }
 
 impl Progress {
     /// Draws on a stream that is a terminal of this size.
-    pub(super) fn on(stream: Box<dyn Write + Send>, size: fn() -> Option<Size>) -> Self {
+    pub(super) fn on(
+        stream: Box<dyn Write + Send>,
+        size: fn() -> Option<Size>,
+        lines: &Arc<AtomicBool>,
+    ) -> Self {
         let sheet = Sheet {
             state: Mutex::new(State {
                 stream,
@@ -50,7 +54,7 @@ impl Progress {
         Self(Some(Arc::new(Drawn {
             bar,
             size,
-            lines: AtomicBool::new(false),
+            lines: Arc::clone(lines),
         })))
     }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Format, StatusArgs, exit, look};
-use crate::commands::following::{Following, Look};
+use crate::commands::following::{self, Following};
 use crate::commands::global::Global;
 use crate::commands::output;
 use crate::commands::reading::Reading;
@@ -12,9 +12,9 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::News;
 use crate::kubefleet::ObjectRef;
-use crate::render;
 use crate::render::status::{beginning, changes};
 use crate::render::wrap::fit;
+use crate::render::{self, Look};
 use crate::ui::{Progress, Ui};
 
 /// How often timers are looked at.
@@ -32,13 +32,13 @@ pub(super) fn run(
     let mut view = View::new(args.output, ui);
     loop {
         let status = match following.look() {
-            Ok(Look::State(status)) => *status,
-            Ok(Look::Gone) => {
+            Ok(following::Look::State(status)) => *status,
+            Ok(following::Look::Gone) => {
                 view.end(global, ui);
                 return Err(following.gone());
             }
             // It has no time limit.
-            Ok(Look::Interrupted | Look::Late) => {
+            Ok(following::Look::Interrupted | following::Look::Late) => {
                 view.end(global, ui);
                 return Ok(Exit::Interrupted);
             }
@@ -107,7 +107,8 @@ impl View {
         match &self.form {
             Form::Screen(screen) => {
                 if let Some((columns, rows)) = screen.size() {
-                    let text = frame(status, self.away.as_deref(), columns, global, ui);
+                    let look = now(screen, global, ui);
+                    let text = frame(status, self.away.as_deref(), &look);
                     screen.draw(&fit(&text, columns, rows));
                 }
                 return Ok(());
@@ -139,18 +140,25 @@ impl View {
     /// Leaves the terminal as it should be: with the last state, whole.
     fn end(&mut self, global: &Global, ui: &mut Ui) {
         if let (Form::Screen(screen), Some(status)) = (&self.form, &self.last) {
-            let columns = screen.size().map_or(ui.width(), |(columns, _)| columns);
-            let text = frame(status, None, columns, global, ui);
+            screen.clear();
+            let text = render::status::status(status, &now(screen, global, ui));
             ui.answer(&text);
         }
     }
 }
 
-/// What stands on a terminal.
-fn frame(status: &Status, away: Option<&str>, columns: usize, global: &Global, ui: &Ui) -> String {
+/// How to draw on a terminal of the width that it has now.
+fn now(screen: &Progress, global: &Global, ui: &Ui) -> Look {
     let mut look = look(ui, global);
-    look.width = columns.clamp(40, 160);
-    let mut text = render::status::status(status, &look);
+    if let Some((columns, _)) = screen.size() {
+        look.width = columns.clamp(40, 160);
+    }
+    look
+}
+
+/// What stands on a terminal.
+fn frame(status: &Status, away: Option<&str>, look: &Look) -> String {
+    let mut text = render::status::watched(status, look);
     if let Some(why) = away {
         let label = format!("{} ", look.paint.warning("warning:"));
         let why = format!("{why}; trying again");

@@ -225,7 +225,7 @@ fn words(stage: &StageProgress, room: usize) -> String {
 }
 
 /// How far a stage has come, in so many characters: done, in flight, stuck, and not reached.
-pub(super) fn meter(stage: &StageProgress, cells: usize, paint: Paint) -> String {
+pub(in crate::render) fn meter(stage: &StageProgress, cells: usize, paint: Paint) -> String {
     let total = stage.clusters.len().max(1);
     let of = |is_meant: fn(ClusterState) -> bool| {
         let clusters = stage.clusters.iter();

@@ -37,7 +37,7 @@ fn on(columns: usize, rows: usize) -> (Progress, Stream) {
     SIZE.set(Some((columns, rows)));
     let stream = Stream::default();
     (
-        Progress::on(Box::new(stream.clone()), || SIZE.get()),
+        Progress::on(Box::new(stream.clone()), || SIZE.get(), &Arc::default()),
         stream,
     )
 }

@@ -45,6 +45,7 @@ impl Screen {
                     let command = loop {
                         match chars.next().unwrap() {
                             c if c.is_ascii_digit() => number.push(c),
+                            ';' => number.clear(),
                             c => break c,
                         }
                     };
