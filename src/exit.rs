@@ -52,9 +52,9 @@ impl Exit {
     /// What the code means.
     pub const fn describe(self) -> &'static str {
         match self {
-            Self::Done => "done; the rollout succeeded, or goes on without anyone",
-            Self::Error => "the operation failed, or a request took longer than --request-timeout",
-            Self::Usage => "the command line was wrong",
+            Self::Done => "success; the rollout succeeded, or is progressing without anyone",
+            Self::Error => "the command failed, or a request took longer than --request-timeout",
+            Self::Usage => "the command line is invalid",
             Self::Failed => "the rollout failed or could not be initialized, or --fail-on was met",
             Self::Approval => "the rollout waits for an approval",
             Self::Stuck => "the rollout is stuck, or --timeout was reached",

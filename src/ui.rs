@@ -18,7 +18,7 @@ use crate::render::wrap;
 use crate::words::{Hint, Line};
 pub use progress::{Progress, Size};
 
-/// When output is coloured.
+/// When output is colored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Color {
     /// On a terminal, unless the environment says otherwise
@@ -33,7 +33,7 @@ pub enum Color {
 /// The narrowest and the widest text that is wrapped; beyond it lines are hard to read.
 const WIDTHS: std::ops::RangeInclusive<usize> = 40..=160;
 
-/// Asks for text without lines, colours and redrawing.
+/// Asks for text without lines, colors and redrawing.
 const PLAIN: &str = "FLEET_STAGE_PLAIN";
 
 /// What the process is told about the terminal and how it was called.
@@ -105,13 +105,13 @@ impl Environment {
         }
     }
 
-    /// Whether answers are drawn with as little as can be: neither lines nor colours, and nothing
+    /// Whether answers are drawn with as little as can be: neither lines nor colors, and nothing
     /// is drawn over. A terminal that can do no more is served like that too.
     pub const fn is_plain(&self) -> bool {
         self.plain || self.dumb && self.out_is_terminal
     }
 
-    /// Whether to colour a stream.
+    /// Whether to color a stream.
     pub const fn colours(&self, flag: Color, is_terminal: bool) -> bool {
         match flag {
             Color::Always => true,

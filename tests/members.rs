@@ -328,7 +328,7 @@ fn odd_documents_cost_themselves_only() {
     for (odd, warning) in [
         (
             "apiVersion: kubectl-fleet-stage/v1\nkind: MemberObjects\n",
-            "names no cluster",
+            "without a cluster",
         ),
         (
             "apiVersion: kubectl-fleet-stage/v1\nkind: MemberObjects\ncluster: member2\noutcome: maybe\n",
@@ -336,7 +336,7 @@ fn odd_documents_cost_themselves_only() {
         ),
         (
             "apiVersion: kubectl-fleet-stage/v1\nkind: MemberObjects\ncluster: member2\nreads:\n- {kind: Pod, outcome: maybe}\n",
-            "passed over what",
+            "skipped an entry",
         ),
         (
             "apiVersion: kubectl-fleet-stage/v1\nkind: MemberObjects\ncluster: member2\nreads: 7\nitems: [1, {kind: Pod}]\n",

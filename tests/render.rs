@@ -1,4 +1,4 @@
-//! Reports as people and programs see them: at three widths, with and without colour.
+//! Reports as people and programs see them: at three widths, with and without color.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test may fail
 
@@ -31,7 +31,7 @@ fn verbose(width: usize) -> Look {
     }
 }
 
-/// The text without colour.
+/// The text without color.
 fn plain(text: &str) -> String {
     let mut plain = String::new();
     let mut inside = false;
@@ -111,7 +111,7 @@ fn a_thousand_clusters_do_not_flood_the_screen() {
     report.findings[0].clusters = names("member", 0..1000);
     let short = text::report(&report, &look(80, false));
     assert!(short.contains("and 988 more"), "{short}");
-    assert!(short.contains("-v shows everything"), "{short}");
+    assert!(short.contains("use -v to show everything"), "{short}");
     assert!(text::report(&report, &verbose(80)).contains("member-999"));
 }
 

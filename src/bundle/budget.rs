@@ -86,11 +86,11 @@ impl Budget {
         let limit = size(self.limits.bytes);
         ReadError::new(
             place,
-            format!("all files together hold more than {limit}, unpacked"),
+            format!("all files together have more than {limit}, unpacked"),
         )
         .hint(format!(
-            "give only the objects of one rollout, as `collect` writes them, or raise the limit with \
-             --max-input {}",
+            "pass only the objects of one rollout, as `collect` writes them, or raise the limit \
+             with --max-input {}",
             size(self.limits.bytes.saturating_mul(4))
         ))
     }
@@ -101,12 +101,12 @@ impl Budget {
         ReadError::new(
             place,
             format!(
-                "its objects need more than {} of memory: this is no bundle",
+                "its objects need more than {} of memory: this is not a bundle",
                 size(limit)
             ),
         )
         .hint(format!(
-            "if it is what you want to read, raise the limit with --max-input {}",
+            "to read it anyway, raise the limit with --max-input {}",
             size(if self.limits.given {
                 self.limits.bytes.saturating_mul(4)
             } else {

@@ -55,7 +55,7 @@ impl Header {
             header.collected_at = value.as_str().and_then(|value| value.parse().ok());
             if header.collected_at.is_none() {
                 warnings.push(format!(
-                    "{place}: the bundle's collectedAt is no time: {value}"
+                    "{place}: the bundle's collectedAt is not a time: {value}"
                 ));
             }
         }
@@ -73,8 +73,8 @@ impl Header {
                 "notCollected" => Outcome::NotCollected,
                 other => {
                     warnings.push(format!(
-                        "{place}: the bundle's header has an unknown outcome `{other}` for {kind}: \
-                         it counts as not collected"
+                        "{place}: the bundle's header has an unknown outcome `{other}` for {kind}, \
+                         which is treated as not collected"
                     ));
                     Outcome::NotCollected
                 }
@@ -93,7 +93,7 @@ impl Header {
             });
         } else if !target.is_null() {
             warnings.push(format!(
-                "{place}: the bundle's target names no object: {target}"
+                "{place}: the bundle's target is not an object: {target}"
             ));
         }
         header
@@ -155,7 +155,7 @@ impl Header {
         all.hub.run_states = if facts.len() == 1 { facts.pop() } else { None };
         if facts.len() > 1 {
             warnings.push(
-                "the bundles' headers describe different hubs: nothing is assumed of the hub"
+                "the bundles' headers describe different hubs, so facts about the hub are ignored"
                     .into(),
             );
         }
@@ -165,7 +165,7 @@ impl Header {
         all.objects = None;
         if times().min() != all.collected_at {
             warnings.push(format!(
-                "{} bundles are read together, collected from {} to {}",
+                "reading {} bundles together, collected from {} to {}",
                 headers.len(),
                 times()
                     .min()

@@ -59,7 +59,7 @@ pub(super) fn read(
                 let missing = error.kind() == io::ErrorKind::NotFound;
                 if missing {
                     ReadError::new(&place, "no such file or directory")
-                        .hint("give a bundle, a directory of manifests, or `-` for standard input")
+                        .hint("use a bundle, a directory of manifests, or `-` for standard input")
                 } else {
                     ReadError::io(&place, "cannot be read", error)
                 }
@@ -71,9 +71,9 @@ pub(super) fn read(
             list(&path, 0, &mut files)?;
             if files.is_empty() {
                 return Err(
-                    ReadError::new(&place, "the directory holds no YAML or JSON file").hint(
+                    ReadError::new(&place, "the directory has no YAML or JSON files").hint(
                         format!(
-                            "files that end in {} or {} are read, hidden ones are not",
+                            "only files that end in {} or {} are read; hidden files are not",
                             TEXTS.join(" "),
                             PACKED.join(" ")
                         ),
@@ -111,7 +111,10 @@ fn list(directory: &Path, depth: usize, files: &mut Vec<(PathBuf, u64)>) -> Resu
         if kind.is_dir() {
             // A link to a directory is not followed: it may lead in a circle.
             if depth >= MAX_DEPTH {
-                return Err(ReadError::new(&file(&path), "directories nest too deeply"));
+                return Err(ReadError::new(
+                    &file(&path),
+                    "directories are nested too deeply",
+                ));
             }
             list(&path, depth + 1, files)?;
         } else if wanted(&name, &PACKED) || wanted(&name, &TEXTS) {
@@ -152,7 +155,7 @@ fn limited(
         .read_to_end(&mut bytes)
         .map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => {
-                ReadError::new(place, "the compressed data ends too early: it was cut off")
+                ReadError::new(place, "the compressed data is truncated")
                     .hint("copy or download the file again")
             }
             io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
@@ -179,10 +182,7 @@ fn unpack(
     let is_gzip = bytes.starts_with(&[0x1f, 0x8b]);
     let is_tar = bytes.get(257..262) == Some(b"ustar");
     if (is_gzip || is_tar) && depth >= MAX_PACKED {
-        return Err(ReadError::new(
-            place,
-            "archives in archives nest too deeply",
-        ));
+        return Err(ReadError::new(place, "archives are nested too deeply"));
     }
     if is_gzip {
         let text = limited(MultiGzDecoder::new(&*bytes), place, 0, budget)?;
@@ -204,12 +204,11 @@ fn members(
     sink: &mut Sink<'_>,
 ) -> Result<(), ReadError> {
     let damaged = |error| {
-        ReadError::io(place, "the archive is damaged or was cut off", error)
+        ReadError::io(place, "the archive is damaged or truncated", error)
             .hint("copy or download the file again")
     };
     let cut_off = || {
-        ReadError::new(place, "the archive ends too early: it was cut off")
-            .hint("copy or download the file again")
+        ReadError::new(place, "the archive is truncated").hint("copy or download the file again")
     };
     let mut members = Vec::new();
     let mut end = 0;
@@ -242,8 +241,8 @@ fn members(
     }
     if members.is_empty() {
         return Err(
-            ReadError::new(place, "the archive holds no YAML or JSON file").hint(format!(
-                "members that end in {} are read, hidden ones are not",
+            ReadError::new(place, "the archive has no YAML or JSON files").hint(format!(
+                "only files that end in {} are read; hidden files are not",
                 TEXTS.join(" ")
             )),
         );
@@ -275,7 +274,7 @@ mod tests {
         assert_eq!(read(3 << 20).unwrap().len(), 3 << 20);
         // All inputs together.
         let error = read(u64::MAX).unwrap_err();
-        let message = "all files together hold more than 4Mi, unpacked";
+        let message = "all files together have more than 4Mi, unpacked";
         assert_eq!(error.message, message);
         assert!(error.hint.unwrap().ends_with("--max-input 16Mi"));
     }

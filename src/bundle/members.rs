@@ -43,7 +43,7 @@ pub(super) fn read(
         let cluster = text(&fields, "cluster");
         if cluster.is_empty() {
             warnings.push(format!(
-                "{place}: passed over a document of kind `{KIND}` that names no cluster"
+                "{place}: skipped a document of kind `{KIND}` without a cluster"
             ));
             continue;
         }
@@ -83,8 +83,8 @@ fn one(place: &Place, fields: &Value, warnings: &mut Vec<String>) -> Look {
         "noWay" => return Look::closed(Closed::NoWay(why())),
         other => {
             warnings.push(format!(
-                "{place}: a document of kind `{KIND}` has an unknown outcome `{other}`: nothing is \
-                 assumed of that cluster"
+                "{place}: a document of kind `{KIND}` has an unknown outcome `{other}`, so that \
+                 cluster's state is unknown"
             ));
             return Look::closed(Closed::NoWay(format!("unknown outcome `{other}`")));
         }
@@ -96,7 +96,7 @@ fn one(place: &Place, fields: &Value, warnings: &mut Vec<String>) -> Look {
                 look.reads.insert(query, outcome);
             }
             None => warnings.push(format!(
-                "{place}: passed over what a document of kind `{KIND}` says was read: {entry}"
+                "{place}: skipped an entry of a document of kind `{KIND}`: {entry}"
             )),
         }
     }

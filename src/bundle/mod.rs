@@ -116,14 +116,17 @@ pub fn read_within(
                     member_documents.push((place.clone(), fields));
                 } else if kind != write::CONTROLLER_LOG && warnings.len() < MAX_WARNINGS {
                     // The hub agent's lines are for people.
-                    warnings.push(format!("{place}: passed over a document of kind `{kind}`"));
+                    warnings.push(format!("{place}: skipped a document of kind `{kind}`"));
                 }
             }
             let found = read.parsed.objects.len() + read.parsed.ignored.values().sum::<usize>();
             if let Some(expected) = expected.filter(|expected| *expected > found as u64) {
                 return Err(ReadError::new(
                     place,
-                    format!("its header promises {expected} objects, and {found} can be read: it was cut off"),
+                    format!(
+                        "its header announces {expected} objects, but only {found} can be read: it \
+                         was truncated"
+                    ),
                 )
                 .hint("collect or copy it again"));
             }
@@ -145,7 +148,7 @@ pub fn read_within(
     if nameless > 0 {
         objects.retain(|object| !object.body.meta().name.is_empty());
         warnings.push(format!(
-            "passed over {} without a name",
+            "skipped {} without a name",
             text::count(nameless, "object")
         ));
     }
@@ -199,7 +202,7 @@ fn nothing(places: &[Place], parsed: &Parsed) -> ReadError {
     };
     let total: usize = parsed.ignored.values().sum();
     let message = if total == 0 {
-        "no Kubernetes object: only empty lists or comments".to_owned()
+        "no Kubernetes objects: only empty lists or comments".to_owned()
     } else {
         let mut kinds: Vec<_> = parsed.ignored.iter().collect();
         kinds.sort_by_key(|(kind, count)| (std::cmp::Reverse(**count), *kind));
@@ -213,15 +216,15 @@ fn nothing(places: &[Place], parsed: &Parsed) -> ReadError {
             found.push(text::count(more, "other kind"));
         }
         format!(
-            "no object of KubeFleet among {}: {}",
+            "no KubeFleet objects among {}: {}",
             text::count(total, "object"),
             found.join(", ")
         )
     };
     ReadError::new(&place, message).hint(
-        "give what `kubectl fleet-stage collect` writes, or what `kubectl get \
-         clusterstagedupdateruns,clusterresourceplacements,clusterresourcebindings -o yaml` prints \
-         on the hub",
+        "use the output of `kubectl fleet-stage collect`, or of `kubectl get \
+         clusterstagedupdateruns,clusterresourceplacements,clusterresourcebindings -o yaml` on the \
+         hub",
     )
 }
 
@@ -277,7 +280,7 @@ impl Bundle {
         clock::newest(&self.objects, self.looks.values())
     }
 
-    /// The neighbours that compare equal.
+    /// The neighbors that compare equal.
     fn range(&self, compare: impl Fn(&Object) -> std::cmp::Ordering) -> Range<usize> {
         let start = self
             .objects

@@ -38,9 +38,9 @@ pub(super) fn read(
     }
     if let Some(offset) = text.as_bytes().iter().position(|byte| *byte == 0) {
         let (line, column) = line_and_column(text, offset);
-        return Err(ReadError::new(place, "a NUL character: this is no text")
+        return Err(ReadError::new(place, "not text: it has a NUL character")
             .at(line, column)
-            .hint("give YAML or JSON, as `kubectl get -o yaml` prints it"));
+            .hint("use YAML or JSON, as `kubectl get -o yaml` prints it"));
     }
     let mut read = Read::default();
     if is_json(text) {
@@ -61,13 +61,13 @@ pub(super) fn read(
             parsed.objects.is_empty() && parsed.ignored.is_empty() && parsed.own.is_empty();
         if found_nothing {
             let (message, hint) = guess(text).unwrap_or((
-                "no Kubernetes object: nothing in it has an apiVersion and a kind",
-                "give YAML or JSON, as `kubectl get -o yaml` prints it",
+                "no Kubernetes objects: nothing in it has an apiVersion and a kind",
+                "use YAML or JSON, as `kubectl get -o yaml` prints it",
             ));
             return Err(ReadError::new(place, message).hint(hint));
         }
         read.warnings.push(format!(
-            "{place}: passed over {} without apiVersion and kind",
+            "{place}: skipped {} without apiVersion and kind",
             count(parsed.not_objects, "document")
         ));
     }
@@ -82,8 +82,10 @@ pub(super) fn count(number: usize, what: &str) -> String {
 /// The bytes as text: UTF-8, or UTF-16 with a byte order mark, as PowerShell's `>` writes it.
 fn decode<'b>(place: &Place, bytes: &'b [u8]) -> Result<Cow<'b, str>, ReadError> {
     if let Some(what) = packed(bytes) {
-        return Err(ReadError::new(place, format!("{what}, which is not read"))
-            .hint("unpack it and give the directory or the files"));
+        return Err(
+            ReadError::new(place, format!("{what}, which is not supported"))
+                .hint("unpack it and use the directory or the files"),
+        );
     }
     let order: fn([u8; 2]) -> u16 = match bytes.get(..2) {
         Some([0xff, 0xfe]) => u16::from_le_bytes,
@@ -94,7 +96,7 @@ fn decode<'b>(place: &Place, bytes: &'b [u8]) -> Result<Cow<'b, str>, ReadError>
                 .map_err(|error| {
                     let start = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
                     let (line, column) = line_and_column(&start, start.len());
-                    ReadError::new(place, "not text in UTF-8")
+                    ReadError::new(place, "not UTF-8 text")
                         .at(line, column)
                         .hint("save it as UTF-8, or run the command that wrote it again")
                 });
@@ -178,11 +180,11 @@ fn json_error(place: &Place, text: &str, error: &serde_json::Error) -> ReadError
         .and_then(|text| text.get(..error.column().saturating_sub(1)))
         .map_or(error.column().max(1), |before| before.chars().count() + 1);
     if error.is_eof() {
-        ReadError::new(place, "the JSON ends too early: it was cut off")
+        ReadError::new(place, "the JSON is truncated")
             .at(line, column)
             .hint("run the command that wrote it again, or copy the file again")
     } else {
-        ReadError::new(place, format!("broken JSON: {message}")).at(line, column)
+        ReadError::new(place, format!("invalid JSON: {message}")).at(line, column)
     }
 }
 
@@ -230,7 +232,7 @@ fn documents(
         if parsed.unnamed_lists > 0 {
             return Err(ReadError::new(
                 place,
-                "a list of objects ends without its kind: it was cut off",
+                "a list of objects ends without its kind: it was truncated",
             )
             .at(document.line + body.lines().count().saturating_sub(1), 1)
             .hint("run the command that wrote it again, or add `kind: List`"));
@@ -245,7 +247,7 @@ fn documents(
         if number + 1 == count && number > 0 && (half || nameless()) {
             return Err(ReadError::new(
                 place,
-                "the last document has no kind or no name: it was cut off",
+                "the last document has no kind or no name: it was truncated",
             )
             .at(document.line, 1)
             .hint("run the command that wrote it again, or copy the file again"));
@@ -254,7 +256,8 @@ fn documents(
     }
     if !text.ends_with(['\n', '\r']) && !text.trim_end().ends_with(['}', ']']) {
         read.warnings.push(format!(
-            "{place}: the last line has no line break: if the file was cut off, objects are missing"
+            "{place}: the last line has no line break: if the file was truncated, objects are \
+             missing"
         ));
     }
     Ok(())
@@ -321,10 +324,7 @@ fn said_by_kubectl(line: &str) -> Option<(String, &'static str)> {
     ];
     if failed.iter().any(|start| line.starts_with(start)) {
         Some((
-            format!(
-                "this is what kubectl says when it fails: {}",
-                brief(line, LINE)
-            ),
+            format!("this is an error message of kubectl: {}", brief(line, LINE)),
             "run the command again until it succeeds, without `2>&1`",
         ))
     } else if line.starts_with("No resources found") {
@@ -334,7 +334,7 @@ fn said_by_kubectl(line: &str) -> Option<(String, &'static str)> {
         ))
     } else if line.starts_with("NAME ") || line.starts_with("NAMESPACE ") {
         Some((
-            "this is kubectl's table, which has no details".to_owned(),
+            "this is a table printed by kubectl, which has no details".to_owned(),
             "add `-o yaml` to the command that wrote it",
         ))
     } else {
@@ -358,7 +358,7 @@ fn guess(text: &str) -> Option<(&'static str, &'static str)> {
     if is_log(start) {
         return Some((
             "this is a log, not a bundle",
-            "give objects, as `kubectl get -o yaml` or `kubectl fleet-stage collect` print them",
+            "use objects, as `kubectl get -o yaml` or `kubectl fleet-stage collect` print them",
         ));
     }
     None
@@ -397,7 +397,7 @@ fn yaml_error(
     if let Some((message, hint)) = guess(text) {
         return ReadError::new(place, message).at(line, column).hint(hint);
     }
-    let error = ReadError::new(place, format!("broken YAML: {}", fault.message)).at(line, column);
+    let error = ReadError::new(place, format!("invalid YAML: {}", fault.message)).at(line, column);
     let there = chunk.text.lines().nth(fault.line - 1).unwrap_or_default();
     let indent = &there[..there.len() - there.trim_start().len()];
     if there.contains("{{") {
@@ -410,7 +410,7 @@ fn yaml_error(
         && fault.line >= chunk.text.lines().count()
         && (fault.message.contains("unclosed") || !chunk.text.ends_with(['\n', '\r']))
     {
-        error.hint("if it was cut off, run the command that wrote it again")
+        error.hint("if it was truncated, run the command that wrote it again")
     } else {
         error
     }

@@ -159,8 +159,8 @@ impl Contents {
         let mut masked = Vec::new();
         let mut documents = String::new();
         for (object, text) in texts {
-            let mut value: Value =
-                serde_json::from_str(text.get()).with_context(|| format!("{object} is no JSON"))?;
+            let mut value: Value = serde_json::from_str(text.get())
+                .with_context(|| format!("{object} is not JSON"))?;
             if !show_secrets {
                 for found in mask::mask(&mut value) {
                     masked.push(MaskEntry {

@@ -54,7 +54,7 @@ pub enum Act {
     Approve {
         /// The request that was shown.
         uid: String,
-        /// The version of it that was shown: the only guard that a status subresource honours.
+        /// The version of it that was shown: the only guard that a status subresource enforces.
         resource_version: String,
         /// The generation that was shown.
         generation: i64,
@@ -83,7 +83,7 @@ pub struct RunWish {
     pub strategy: String,
     /// The snapshot's index; `None` means the current content.
     pub snapshot: Option<String>,
-    /// `spec.state`; `None` where the hub does not honour it.
+    /// `spec.state`; `None` where the hub does not implement it.
     pub state: Option<&'static str>,
 }
 
@@ -141,7 +141,7 @@ impl RunWish {
                     value.to_owned()
                 }
             };
-            format!("{field} {}, not {}", word(there), word(wanted))
+            format!("{field} is {}, not {}", word(there), word(wanted))
         })
         .collect()
     }
@@ -157,12 +157,12 @@ impl Change {
         let placement = &wish.placement;
         let does = match wish.state {
             Some("Initialize") => "computes its stages and waits",
-            _ => "starts at once",
+            _ => "starts immediately",
         };
         Self {
             object: run.clone(),
             would: format!(
-                "create {run}, which rolls {content} of {placement} out with strategy {} and {does}",
+                "create {run}, which rolls out {content} of {placement} with strategy {} and {does}",
                 wish.strategy
             ),
             did: format!("created {run}"),

@@ -46,7 +46,7 @@ const fn how(phase: Phase) -> &'static str {
         Phase::Initializing => "being initialized",
         Phase::Stopping => "stopping",
         Phase::Stopped => "stopped",
-        _ => "under way",
+        _ => "in progress",
     }
 }
 
@@ -70,7 +70,7 @@ mod tests {
             name: name.to_owned(),
             uid: uid.to_owned(),
             moves,
-            how: if moves { "under way" } else { "stopped" },
+            how: if moves { "in progress" } else { "stopped" },
         }
     }
 

@@ -113,13 +113,13 @@ impl Preview {
         for name in names {
             match (self.facts.get(name), now.facts.get(name)) {
                 (Some(shown), Some(now)) if shown.how != now.how => {
-                    lines.push(format!("{name} was {}, and is now {}", shown.how, now.how));
+                    lines.push(format!("{name} was {} and is now {}", shown.how, now.how));
                 }
                 (Some(shown), Some(now)) if shown.identity != now.identity => {
                     lines.push(format!("{name} was replaced or changed"));
                 }
                 (Some(shown), None) => {
-                    lines.push(format!("{name} was {}, and is gone", shown.how));
+                    lines.push(format!("{name} was {} and no longer exists", shown.how));
                 }
                 (None, Some(now)) => lines.push(format!("{name} is new: {}", now.how)),
                 _ => {}
@@ -135,7 +135,7 @@ impl Preview {
         lines.extend(only_in(&before, &after, "-"));
         lines.extend(only_in(&after, &before, "+"));
         if lines.is_empty() && before != after {
-            lines.push("the order of what was shown is another".to_owned());
+            lines.push("the order of the lines above has changed".to_owned());
         }
         let more = lines.len().saturating_sub(MOST);
         if more > 1 {
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn what_is_the_same_has_no_differences() {
-        let shown = preview(&["opens stage canary"], &[("run a", "under way", "1")]);
+        let shown = preview(&["opens stage canary"], &[("run a", "in progress", "1")]);
         assert_eq!(shown.differences(&shown.clone()), [""; 0]);
         // What only moves on is no difference.
         let mut now = shown.clone();
@@ -191,7 +191,7 @@ mod tests {
             &[
                 ("cluster m-1", "at snapshot 1", ""),
                 ("request r", "pending", "u/7"),
-                ("run a", "under way", "1"),
+                ("run a", "in progress", "1"),
             ],
         );
         for (now, wanted) in [
@@ -199,15 +199,15 @@ mod tests {
                 vec![
                     ("cluster m-1", "at snapshot 2", ""),
                     ("request r", "pending", "u/7"),
-                    ("run a", "under way", "1"),
+                    ("run a", "in progress", "1"),
                 ],
-                vec!["cluster m-1 was at snapshot 1, and is now at snapshot 2"],
+                vec!["cluster m-1 was at snapshot 1 and is now at snapshot 2"],
             ),
             (
                 vec![
                     ("cluster m-1", "at snapshot 1", ""),
                     ("request r", "pending", "u/8"),
-                    ("run a", "under way", "1"),
+                    ("run a", "in progress", "1"),
                 ],
                 vec!["request r was replaced or changed"],
             ),
@@ -217,7 +217,10 @@ mod tests {
                     ("request r", "pending", "u/7"),
                     ("run b", "stopped", "2"),
                 ],
-                vec!["run a was under way, and is gone", "run b is new: stopped"],
+                vec![
+                    "run a was in progress and no longer exists",
+                    "run b is new: stopped",
+                ],
             ),
         ] {
             assert_eq!(shown.differences(&preview(&[], &now)), wanted);

@@ -54,7 +54,7 @@ impl Record {
         if untold.is_empty() {
             message.to_owned()
         } else {
-            format!("{message}; done before that: {}", untold.join(", "))
+            format!("{message}; already done: {}", untold.join(", "))
         }
     }
 }
@@ -90,9 +90,9 @@ mod tests {
         for (told, words) in [
             (
                 Told::Nothing,
-                "it failed; done before that: deleted a, created b",
+                "it failed; already done: deleted a, created b",
             ),
-            (Told::Last, "it failed; done before that: deleted a"),
+            (Told::Last, "it failed; already done: deleted a"),
             (Told::All, "it failed"),
         ] {
             assert_eq!(two.complete("it failed", told), words);

@@ -49,7 +49,7 @@ pub fn step(rollout: &Rollout<'_>, wish: Wish) -> Step {
         Phase::Deleting => {
             return refused(
                 format!("{object} is being deleted"),
-                "make another run, under another name".into(),
+                "create a run under another name".into(),
             );
         }
         Phase::Succeeded | Phase::Failed | Phase::InitializationFailed => {
@@ -65,8 +65,8 @@ pub fn step(rollout: &Rollout<'_>, wish: Wish) -> Step {
             };
             let again = object.scope().fleet("run").arg("NEW");
             return refused(
-                format!("{object} {how}: a run that is over cannot be {verb}"),
-                Hint::new("roll out again with a new run:")
+                format!("{object} {how}: a finished run cannot be {verb}"),
+                Hint::new("create a new run with the same placement and strategy:")
                     .command(again.flag("--from", &object.name)),
             );
         }
@@ -75,21 +75,21 @@ pub fn step(rollout: &Rollout<'_>, wish: Wish) -> Step {
     if rollout.state_ignored {
         return match wish {
             Wish::Start => Step::Already(format!(
-                "{object} runs: this hub's KubeFleet starts every run at once"
+                "{object} is in progress: KubeFleet on this hub starts every run immediately"
             )),
             Wish::Resume => refused(
                 format!(
-                    "{object} cannot be resumed: this hub's KubeFleet ignores spec.state, so that \
-                     no run is ever stopped"
+                    "{object} cannot be resumed: KubeFleet on this hub ignores spec.state and never \
+                     stops a run"
                 ),
-                instead("see where it stands:", "status"),
+                instead("see its status:", "status"),
             ),
             Wish::Stop => refused(
                 format!(
-                    "{object} cannot be stopped: this hub's KubeFleet ignores spec.state, and a \
-                     run goes on until it is over"
+                    "{object} cannot be stopped: KubeFleet on this hub ignores spec.state, so every \
+                     run continues to its end"
                 ),
-                instead("give it up, which rolls nothing back:", "delete"),
+                instead("delete it, which rolls nothing back:", "delete"),
             ),
         };
     }
@@ -101,23 +101,23 @@ pub fn step(rollout: &Rollout<'_>, wish: Wish) -> Step {
             write("Run", "start", "started")
         }
         (Wish::Start | Wish::Resume, Phase::Executing) => {
-            Step::Already(format!("{object} is under way"))
+            Step::Already(format!("{object} is in progress"))
         }
         (Wish::Start, _) => refused(
-            format!("{object} is stopped, not new"),
-            instead("go on with it:", "resume"),
+            format!("{object} is stopped: resume it instead"),
+            instead("resume it:", "resume"),
         ),
         (Wish::Stop, Phase::Executing) => write("Stop", "stop", "asked to stop"),
         (Wish::Stop, Phase::Stopped) => Step::Already(format!("{object} is stopped")),
         (Wish::Stop, Phase::Stopping) => Step::Already(format!("{object} is stopping")),
         (Wish::Stop, _) if wants(rollout, "Run") => write("Stop", "stop", "asked to stop"),
         (Wish::Stop, _) if wants(rollout, "Stop") => {
-            Step::Already(format!("{object} is to stop as soon as it is initialized"))
+            Step::Already(format!("{object} stops as soon as it is initialized"))
         }
         (Wish::Stop, _) => refused(
-            format!("{object} was not started: there is nothing to stop"),
+            format!("{object} was not started, so there is nothing to stop"),
             instead(
-                "it does nothing until it is run; to be rid of it:",
+                "it does nothing until it is started; to delete it:",
                 "delete",
             ),
         ),
@@ -127,7 +127,7 @@ pub fn step(rollout: &Rollout<'_>, wish: Wish) -> Step {
             Step::Already(format!("{object} starts as soon as it is initialized"))
         }
         (Wish::Resume, _) => refused(
-            format!("{object} was not started: there is nothing to resume"),
+            format!("{object} was not started, so there is nothing to resume"),
             instead("start it:", "run"),
         ),
     }

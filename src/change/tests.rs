@@ -136,7 +136,7 @@ fn a_run_is_created_with_what_was_asked_for_and_no_more() {
         assert_eq!(request.content_type, "application/json");
         assert_eq!(request.body, expected);
         assert!(!request.force);
-        // An index, and a hub that does not honour the state.
+        // An index, and a hub that does not implement the state.
         let old = RunWish {
             snapshot: Some("7".to_owned()),
             state: None,
@@ -448,8 +448,8 @@ fn a_run_that_is_another_says_in_what() {
     assert_eq!(
         wish().differences(&there),
         [
-            "placement api, not web",
-            "snapshot 3, not the current content"
+            "placement is api, not web",
+            "snapshot is 3, not the current content"
         ]
     );
 }
@@ -540,14 +540,13 @@ fn short(step: Step) -> String {
 #[test]
 fn every_phase_knows_what_each_wish_means() {
     let run = "ClusterStagedUpdateRun web-42";
-    let over =
-        |how: &str, verb: &str| format!("! {run} {how}: a run that is over cannot be {verb}");
+    let over = |how: &str, verb: &str| format!("! {run} {how}: a finished run cannot be {verb}");
     let each_over = |how: &str| ["started", "stopped", "resumed"].map(|verb| over(how, verb));
     let deleting = format!("! {run} is being deleted");
     let starts = format!("= {run} starts as soon as it is initialized");
-    let under_way = format!("= {run} is under way");
-    let not_new = format!("! {run} is stopped, not new");
-    let nothing = |verb: &str| format!("! {run} was not started: there is nothing to {verb}");
+    let under_way = format!("= {run} is in progress");
+    let not_new = format!("! {run} is stopped: resume it instead");
+    let nothing = |verb: &str| format!("! {run} was not started, so there is nothing to {verb}");
     let table = [
         // (phase, state, [start, stop, resume])
         (
@@ -565,7 +564,7 @@ fn every_phase_knows_what_each_wish_means() {
             "Stop",
             [
                 not_new.clone(),
-                format!("= {run} is to stop as soon as it is initialized"),
+                format!("= {run} stops as soon as it is initialized"),
                 "Run".to_owned(),
             ],
         ),
@@ -682,7 +681,8 @@ fn a_hub_that_ignores_the_state_is_not_written_to() {
     let rollout = Rollout::new(&inventory).unwrap();
     assert!(rollout.state_ignored);
     let run = "ClusterStagedUpdateRun web-42";
-    let already = format!("= {run} runs: this hub's KubeFleet starts every run at once");
+    let already =
+        format!("= {run} is in progress: KubeFleet on this hub starts every run immediately");
     assert_eq!(short(step(&rollout, Wish::Start)), already);
     for wish in [Wish::Stop, Wish::Resume] {
         let refused = short(step(&rollout, wish));

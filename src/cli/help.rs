@@ -13,7 +13,7 @@ use crate::render::wrap::hanging;
 pub const WIDTH: usize = 80;
 
 /// clap adds this one to the last group when it parses.
-const HELP: (&str, &str) = ("help", "Show the help of a command");
+const HELP: (&str, &str) = ("help", "Show help for a command");
 
 /// Puts the commands of the list into groups.
 pub fn grouped(command: Command, width: usize) -> Command {

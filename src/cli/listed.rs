@@ -50,51 +50,39 @@ pub const GROUPS: [(&str, &[Listed]); 4] = [
         &[
             Listed::new::<PlanArgs>(
                 "plan",
-                "Show what a run would do, and every reason for which it would be refused",
+                "Preview an update run and every reason to refuse it",
             ),
-            Listed::new::<InitArgs>("init", "Make an update run that does not start yet"),
-            Listed::new::<RunArgs>("run", "Start an update run, or make one that starts"),
-            Listed::new::<ApproveArgs>("approve", "Approve what an update run waits for"),
-            Listed::new::<StopArgs>("stop", "Stop an update run: nothing new begins"),
-            Listed::new::<ResumeArgs>("resume", "Go on with a stopped update run"),
-            Listed::new::<RollbackArgs>(
-                "rollback",
-                "Roll a placement back to an older snapshot, with a new update run",
+            Listed::new::<InitArgs>("init", "Create an update run without starting it"),
+            Listed::new::<RunArgs>("run", "Start an update run, or create and start a new one"),
+            Listed::new::<ApproveArgs>("approve", "Approve a pending gate"),
+            Listed::new::<StopArgs>(
+                "stop",
+                "Stop an update run; clusters in flight finish first",
             ),
-            Listed::new::<DeleteArgs>(
-                "delete",
-                "Delete update runs: give them up, with their approval requests",
-            ),
-            Listed::new::<WaitArgs>(
-                "wait",
-                "Wait until an update run has got somewhere, or cannot get there",
-            ),
+            Listed::new::<ResumeArgs>("resume", "Resume a stopped update run"),
+            Listed::new::<RollbackArgs>("rollback", "Roll a placement back to an older snapshot"),
+            Listed::new::<DeleteArgs>("delete", "Delete update runs and their approval requests"),
+            Listed::new::<WaitArgs>("wait", "Wait for a condition on an update run"),
         ],
     ),
     (
-        "Look",
+        "Inspect",
         &[
-            Listed::new::<ListArgs>("list", "List the update runs and how they are"),
+            Listed::new::<ListArgs>("list", "List update runs and their status"),
             Listed::new::<StatusArgs>(
                 "status",
-                "Show how far a rollout has come: stages, clusters, gates and timers",
+                "Show a rollout's stages, clusters, gates, and timers",
             ),
-            Listed::new::<ApprovalsArgs>(
-                "approvals",
-                "List the approvals that runs wait for, and those that were given",
-            ),
+            Listed::new::<ApprovalsArgs>("approvals", "List approval gates and who approved them"),
             Listed::new::<StrategiesArgs>(
                 "strategies",
-                "List the update strategies, and which runs use them",
+                "List update strategies and the runs that use them",
             ),
             Listed::new::<SnapshotsArgs>(
                 "snapshots",
-                "List the versions of a placement's content, show one, or compare two",
+                "List, show, or compare the versions of a placement",
             ),
-            Listed::new::<HistoryArgs>(
-                "history",
-                "Show which runs rolled out which version of a placement, and what of it still holds",
-            ),
+            Listed::new::<HistoryArgs>("history", "Show a placement's rollout history"),
         ],
     ),
     (
@@ -102,13 +90,10 @@ pub const GROUPS: [(&str, &[Listed]); 4] = [
         &[
             Listed::new::<DiagnoseArgs>(
                 "diagnose",
-                "Say what state a rollout is in, why, and what to do next",
+                "Explain the state of a rollout and what to do next",
             ),
-            Listed::new::<ExplainArgs>("explain", "Explain a finding at length, offline"),
-            Listed::new::<CollectArgs>(
-                "collect",
-                "Save everything that a diagnosis reads in one file",
-            ),
+            Listed::new::<ExplainArgs>("explain", "Explain a finding in detail, offline"),
+            Listed::new::<CollectArgs>("collect", "Save everything a diagnosis reads to one file"),
         ],
     ),
     (
@@ -116,14 +101,11 @@ pub const GROUPS: [(&str, &[Listed]); 4] = [
         &[
             Listed::new::<DoctorArgs>(
                 "doctor",
-                "Check the hub, your permissions, the controller and the member agents",
+                "Check the hub, permissions, controller, and member agents",
             ),
-            Listed::new::<SchemaArgs>(
-                "schema",
-                "Print the JSON schema of a machine-readable output",
-            ),
+            Listed::new::<SchemaArgs>("schema", "Print the JSON schema of an output"),
             Listed::new::<VersionArgs>("version", "Print the version"),
-            Listed::new::<CompletionArgs>("completion", "Print a shell's completion script"),
+            Listed::new::<CompletionArgs>("completion", "Print a shell completion script"),
         ],
     ),
 ];
@@ -219,7 +201,7 @@ mod tests {
             "help nothing",
             "aprove x",
             "lst",
-            "nothing at all",
+            "nothing",
             "--contxt x list",
             "--stage canary approve x",
             "--context approve",

@@ -20,8 +20,8 @@ use crate::ui::Color;
 
 /// Operate and explain KubeFleet staged update runs
 ///
-/// Reads what KubeFleet's controllers wrote about a staged update run and says what state the
-/// rollout is in, why, and what to do next.
+/// Creates, starts, approves, stops, and follows staged update runs on a hub cluster. When a
+/// rollout is blocked, `diagnose` says why and what to do next.
 #[derive(Debug, Parser)]
 #[command(
     name = "kubectl-fleet-stage",
@@ -139,7 +139,7 @@ fn with(
         .term_width(width)
 }
 
-/// The colour that the arguments ask for, before they are parsed: usage errors want it too.
+/// The color that the arguments ask for, before they are parsed: usage errors want it too.
 pub fn color_of(args: &[OsString]) -> Color {
     let mut words = args.iter().filter_map(|arg| arg.to_str());
     let mut color = Color::Auto;

@@ -25,35 +25,35 @@ use crate::rollout::{Phase, Rollout, TaskTime};
 use crate::ui::Ui;
 use crate::words::{Command, Hint};
 
-/// List the approvals that runs wait for, and those that were given
+/// List approval gates and who approved them
 ///
-/// One row for each gate of a run that a person opens: since when it waits, what was answered, by
-/// whom as far as the request tells, and the command to approve. An approval that KubeFleet ignores
-/// is shown as such. There is no reject: to hold a rollout back, stop its run.
+/// Prints one row per approval gate: how long it has been waiting, its state, the approver, and the
+/// command to approve it. Approvals that KubeFleet ignores are marked. There is no reject: to block
+/// a rollout, stop its run.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage approvals --pending\n  \
     kubectl fleet-stage approvals example-run -o wide\n  \
     kubectl fleet-stage approvals -A --pending -o name\n\n\
     States:\n  \
-    pending      asked for, and nobody has answered\n  \
-    ignored      approved for another generation than the request has: approve again\n  \
-    withheld     Approved is not True, which KubeFleet treats like no answer\n  \
-    approved     KubeFleet takes it at its next look, or when a stopped run is resumed\n  \
-    accepted     approved and taken: it cannot be reverted\n  \
-    missing      the run waits for a request that somebody deleted\n  \
+    pending      requested and not answered\n  \
+    ignored      approved for an outdated generation of the request: approve again\n  \
+    withheld     Approved is not True, which KubeFleet treats as no answer\n  \
+    approved     KubeFleet accepts it at its next reconcile, or when a stopped run is resumed\n  \
+    accepted     accepted by KubeFleet: cannot be reverted\n  \
+    missing      the run waits for a request that was deleted\n  \
     foreign      the request under that name belongs to another run or stage\n  \
-    not reached  the run has not asked for it yet\n  \
-    run over     its run was over before it was approved\n  \
-    run gone     its run does not exist any more")]
+    not reached  the run has not requested it yet\n  \
+    run over     the run ended before it was approved\n  \
+    run gone     the run no longer exists")]
 pub struct ApprovalsArgs {
-    /// Only those of this run: a name, csur/NAME, or with -n sur/NAME
+    /// Update run whose gates to list: NAME, csur/NAME, or with -n sur/NAME
     #[arg(value_name = "RUN", conflicts_with = "all_namespaces")]
     run: Option<String>,
-    /// Look in both scopes and all namespaces
+    /// List both scopes and all namespaces
     #[arg(short = 'A', long)]
     all_namespaces: bool,
-    /// Only those that a person has to answer: pending, ignored, withheld
+    /// List only gates that need an answer: pending, ignored, or withheld
     #[arg(long)]
     pending: bool,
     #[command(flatten)]
@@ -147,14 +147,14 @@ pub fn run(
     found.retain(|(_, approval)| !args.pending || approval.state.needs_a_person());
     if found.is_empty() {
         let which = if args.pending {
-            "no approval is waited for"
+            "no pending gates"
         } else {
-            "no approval is asked for"
+            "no gates"
         };
         let scope = match (&only, reach.is_everywhere()) {
-            (Some(run), _) => format!(" by {run}"),
+            (Some(run), _) => format!(" of {run}"),
             (None, true) => String::new(),
-            (None, false) => " in this scope; -A looks everywhere".to_owned(),
+            (None, false) => " in this scope; use -A to list all scopes".to_owned(),
         };
         ui.status(&format!("{which}{scope}"));
     }
@@ -260,7 +260,7 @@ fn note(approval: &Approval) -> Option<String> {
     let (name, run) = (&approval.request, &approval.run);
     Some(match approval.state {
         ApprovalState::Pending if stopped => {
-            format!("{run} is stopped: an approval is taken when it is resumed.")
+            format!("{run} is stopped: an approval takes effect when the run is resumed.")
         }
         ApprovalState::Pending | ApprovalState::Accepted | ApprovalState::NotReached => {
             return None;
@@ -272,25 +272,27 @@ fn note(approval: &Approval) -> Option<String> {
                 .and_then(|answer| answer.observed_generation);
             let carries = match observed {
                 None => "without an observedGeneration".to_owned(),
-                Some(observed) => format!("for generation {observed}, which it does not have"),
+                Some(observed) => {
+                    format!("for generation {observed}, which is not its current generation")
+                }
             };
-            format!("{name} was approved {carries}: KubeFleet ignores that without a word.")
+            format!("KubeFleet ignores the approval of {name}, which was given {carries}.")
         }
         ApprovalState::Withheld => format!(
-            "{name} carries an answer other than True, which rejects nothing: KubeFleet treats it \
-             like no answer."
+            "The Approved condition of {name} is not True. This does not reject the rollout: \
+             KubeFleet treats it as no answer."
         ),
         ApprovalState::Approved if stopped => {
-            format!("{run} is stopped: the approval is taken when it is resumed.")
+            format!("{run} is stopped: the approval takes effect when the run is resumed.")
         }
-        ApprovalState::Approved => "KubeFleet takes it at its next look.".to_owned(),
+        ApprovalState::Approved => "KubeFleet accepts it at its next reconcile.".to_owned(),
         ApprovalState::Missing => {
-            format!("{run} waits for {name}, which somebody deleted: KubeFleet makes it anew.")
+            format!("{run} waits for {name}, which was deleted: KubeFleet creates it again.")
         }
-        ApprovalState::Foreign => format!(
-            "{name} is made out to another run or stage, which ends {run} when it looks at it."
-        ),
-        ApprovalState::RunOver => format!("{run} is over: approving changes nothing."),
+        ApprovalState::Foreign => {
+            format!("{name} belongs to another run or stage: {run} aborts when it reads it.")
+        }
+        ApprovalState::RunOver => format!("{run} has ended: approving changes nothing."),
         ApprovalState::RunGone => format!("{run} does not exist: approving changes nothing."),
         ApprovalState::Unknown => format!("{name} could not be read."),
     })
@@ -407,22 +409,22 @@ fn hints(found: &[(Scope, Approval)], ui: &mut Ui) {
         (
             Step::Approve,
             ApprovalState::Ignored,
-            "approved for another generation, which KubeFleet ignores; to fix it:",
+            "approved for an outdated generation, which KubeFleet ignores; to fix it:",
         ),
         (
             Step::Look,
             ApprovalState::Withheld,
-            "an answer other than True rejects nothing; see what can be done:",
+            "Approved is not True, which rejects nothing; see what you can do:",
         ),
         (
             Step::Look,
             ApprovalState::Approved,
-            "a stopped run takes approvals when it is resumed; see whether it can be:",
+            "approvals take effect when the run is resumed; check whether it can be:",
         ),
         (
             Step::Look,
             ApprovalState::Pending,
-            "approving alone is not enough, or not safe; see why:",
+            "approving is not enough, or not safe; find out why:",
         ),
     ] {
         let mut lines: Vec<_> = found
@@ -438,7 +440,7 @@ fn hints(found: &[(Scope, Approval)], ui: &mut Ui) {
         lines.truncate(SHOWN);
         let hint = Hint::new(lead).commands(lines);
         ui.hint(if more > 0 {
-            hint.text(format!("and {more} more: -o wide shows all"))
+            hint.text(format!("and {more} more: use -o wide to show all"))
         } else {
             hint
         });

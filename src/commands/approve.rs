@@ -30,13 +30,13 @@ use crate::words::Hint;
 pub(super) use preview::moves;
 use select::{Choice, Selection};
 
-/// Approve what an update run waits for
+/// Approve a pending gate
 ///
-/// Finds the pending approval request, shows what it opens and what still fails in the stage that
-/// is signed off, asks, approves it for the generation that was shown, and waits until KubeFleet
-/// has accepted it. An approval that KubeFleet ignores, because its observedGeneration does not
-/// match, is mended. Approving what is approved already is no error. There is no reject: to hold a
-/// rollout back, stop its run.
+/// Finds the pending approval request, shows what approving it starts and what still fails in the
+/// stage, and asks for confirmation. Then approves exactly the generation that was shown and waits
+/// until KubeFleet accepts it. If KubeFleet ignores an approval because its observedGeneration does
+/// not match, approving again fixes it. An approval that KubeFleet has already accepted is left as
+/// it is. There is no reject: to block a rollout, stop its run.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage approve example-run-after-canary\n  \
@@ -44,32 +44,32 @@ use select::{Choice, Selection};
     kubectl fleet-stage approve example-run -n my-app-namespace --all --yes\n  \
     kubectl fleet-stage approve example-run-after-canary --dry-run -o yaml\n\n\
     Exit codes:\n  \
-    0  approved and accepted, or it was so already\n  \
+    0  approved and accepted, now or before\n  \
     1  nothing to approve, not confirmed, refused, or changed since it was shown\n  \
-    5  approved, and not accepted in time\n  \
+    5  approved, but not accepted in time\n  \
     6  no such request or run\n  \
-    7  forbidden, or what a check needs could not be read")]
+    7  forbidden, or a check could not read what it needs")]
 pub struct ApproveArgs {
-    /// The approval request, or the update run that waits: a name, or TYPE/NAME such as careq/x,
-    /// csur/x, with -n areq/x, sur/x [default: at a terminal, chosen from a list]
+    /// Approval request or update run: NAME, careq/NAME, csur/NAME, or with -n areq/NAME, sur/NAME
+    /// [default: at a terminal, chosen from a list]
     #[arg(value_name = "REQUEST|RUN", required = true)]
     target: Option<String>,
-    /// Of a run: only the approval of this stage
+    /// Approve only the gates of this stage
     #[arg(long, value_name = "STAGE")]
     stage: Option<String>,
-    /// Of a run: only the approval before or after the stage's clusters
+    /// Approve only the gate before or after the stage's clusters
     #[arg(long, value_enum, value_name = "WHEN")]
     task: Option<Task>,
-    /// Of a run: all that are pending
+    /// Approve all pending gates of the run
     #[arg(long)]
     all: bool,
-    /// Why: it is kept with the approval, beside who gave it
+    /// Record why, together with your user name, in the approval
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
-    /// Approve even where a cluster would go back to an older snapshot, or may
+    /// Approve even if a cluster would, or might, get an older snapshot
     #[arg(long)]
     allow_older: bool,
-    /// Approve even where what else a check needs cannot be read
+    /// Approve even if a check cannot read what it needs
     #[arg(long)]
     allow_unseen: bool,
     #[command(flatten)]
@@ -160,7 +160,7 @@ fn of_target(
     let by_name = target.kind.concept() == Concept::ApprovalRequest;
     if by_name && (args.stage.is_some() || args.task.is_some() || args.all) {
         return Err(Error::usage(format!(
-            "--stage, --task and --all choose among the approvals of a run; {target} is one"
+            "--stage, --task, and --all select gates of a run, but {target} is an approval request"
         )));
     }
     let run = match known {
@@ -217,7 +217,7 @@ fn shown(
         let who = who.get_or_insert_with(|| whoami(reading));
         if let Some(why) = &who.unknown {
             preview.warning(&format!(
-                "the hub does not say who approves ({why}); the record will not name anyone"
+                "the hub does not say who you are ({why}); the approval will not name an approver"
             ));
         }
         let accepted = Accepted {
@@ -269,7 +269,7 @@ fn run_of(request: &ObjectRef, reading: &mut Reading) -> Result<ObjectRef, Error
             ..Error::failed(format!("{request} cannot be read{why}"))
         }
         .hint(
-            Hint::new("what cannot be seen is not approved; ask with:")
+            Hint::new("a request is approved only after it was read; check your permission:")
                 .command(request.can_i("get")),
         ));
     };
@@ -354,7 +354,7 @@ fn shown_in_full(request: &ApprovalRequest) -> Result<(), Error> {
     let meta = &request.meta;
     if meta.resource_version.is_empty() || meta.generation.is_none() || meta.uid.is_empty() {
         return Err(Error::failed(format!(
-            "{} lacks its generation, uid or resourceVersion: it cannot be approved safely",
+            "{} has no generation, uid, or resourceVersion, so it cannot be approved safely",
             request.object()
         )));
     }
@@ -389,14 +389,15 @@ fn accepted(
     );
     if waiting.is_empty() {
         let line = format!(
-            "{first} was approved and accepted already{}",
+            "{first} was already approved and accepted{}",
             given(&selection.taken)
         );
         writing::result(&object, &line, reading, &args.writing, ui)?;
         return Ok(Exit::Done);
     }
     if matches!(rollout.phase, Phase::Stopped | Phase::Stopping) {
-        let line = format!("{first} {verb} approved; {run} takes that when it is resumed");
+        let line =
+            format!("{first} {verb} approved; the approval takes effect when {run} is resumed");
         writing::result(&object, &line, reading, &args.writing, ui)?;
         ui.hint(Hint::new("next:").command(run.fleet("diagnose")));
         return Ok(Exit::Done);
@@ -435,23 +436,23 @@ fn accepted(
         Effect::Never(status) => Err(Error {
             exit: Exit::from(status.verdict),
             ..Error::failed(format!(
-                "{first} {verb} approved, and {run} is over: {}",
+                "{first} {verb} approved, but {run} has ended: {}",
                 status.summary
             ))
         }
         .telling(Told::All)),
         Effect::Late => Err(writing::late(
-            &format!("{first} {verb} approved, and KubeFleet has not accepted it"),
+            &format!("{first} {verb} approved, but KubeFleet has not accepted it"),
             &args.writing,
         )
         .telling(Told::All)
-        .hint(Hint::new("see why:").command(run.fleet("diagnose")))),
+        .hint(Hint::new("find out why:").command(run.fleet("diagnose")))),
         Effect::Gone => Err(Error::not_found(format!(
-            "{first} {verb} approved, and {run} was deleted meanwhile"
+            "{first} {verb} approved, but {run} was deleted in the meantime"
         ))
         .telling(Told::All)),
         Effect::Interrupted => Err(writing::interrupted(&format!(
-            "{first} {verb} approved; whether KubeFleet accepts it was not waited for"
+            "{first} {verb} approved; stopped waiting for KubeFleet to accept it"
         ))
         .telling(Told::All)),
     }

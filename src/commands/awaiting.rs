@@ -131,7 +131,7 @@ impl<'w> Talk<'w> {
                 lines.push(format!("waiting for {}: {}", self.wanted, line(status)));
             }
             if let Some(away) = away.filter(|_| !self.away) {
-                lines.push(format!("{away}; trying again"));
+                lines.push(format!("{away}; retrying"));
             } else if self.away && away.is_none() {
                 lines.push("the hub answers again".to_owned());
             }

@@ -24,11 +24,11 @@ use crate::kubefleet::Kind;
 use crate::member::Look;
 use crate::ui::Ui;
 
-/// Save everything that a diagnosis reads in one file
+/// Save everything a diagnosis reads to one file
 ///
-/// Walks from the update run or placement to its bindings, Works and member clusters, and writes
-/// what it sees as YAML, with a record of what was denied. Secrets and values that look like
-/// credentials are masked. `diagnose -f` reads the file, and so does everything that reads YAML.
+/// Reads the update run or placement, its bindings, Works, and member clusters, and writes them as
+/// YAML, with a record of every denied request. Secrets and values that look like credentials are
+/// masked. `diagnose -f` and any YAML tool can read the file.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage collect example-run -o example-run.yaml.gz\n  \
@@ -36,22 +36,21 @@ use crate::ui::Ui;
     kubectl fleet-stage collect example-run --controller-logs -o example-run.yaml\n  \
     kubectl fleet-stage collect crp/example-placement | kubectl fleet-stage diagnose -f -\n\n\
     Exit codes:\n  \
-    0  collected, all of it\n  \
+    0  collected completely\n  \
     6  no such run or placement\n  \
-    7  collected, without what was denied or could not be read")]
+    7  collected, except what was denied or could not be read")]
 pub struct CollectArgs {
-    /// The update run or placement: a name, or TYPE/NAME such as csur/x or crp/x, with -n sur/x or
-    /// rp/x [default: at a terminal, chosen from a list]
+    /// Update run or placement: NAME, csur/NAME, crp/NAME, or with -n sur/NAME, rp/NAME [default:
+    /// at a terminal, chosen from a list]
     #[arg(value_name = "RUN|PLACEMENT", required = true)]
     target: Option<String>,
-    /// The file to write, compressed when its name ends in .gz; a FIFO or device is written to
-    /// [default: standard output]
+    /// Write to this file or device; compress if the name ends in .gz [default: standard output]
     #[arg(short, long = "output-file", value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Leave Secrets and credentials as they are
+    /// Keep Secrets and credentials unmasked
     #[arg(long)]
     show_secrets: bool,
-    /// Add the hub agent's own lines about the run, where it runs on the hub
+    /// Add the hub agent's log lines about the run, if the agent runs on the hub
     #[arg(long)]
     controller_logs: bool,
     #[command(flatten)]
@@ -67,7 +66,7 @@ pub fn run(
 ) -> Result<Exit, Error> {
     if args.output.is_none() && ui.answers_a_terminal() {
         return Err(Error::usage("a bundle is too long for a terminal")
-            .hint("name a file with -o, or redirect the output"));
+            .hint("write it to a file with -o, or redirect the output"));
     }
     if let Some(path) = &args.output {
         saving::check(path)?;
@@ -82,7 +81,7 @@ pub fn run(
     let walk = reading.walk_whole(&target)?;
     let now = reading.now;
     let Some(hub) = reading.hub() else {
-        return Err(Error::failed("a bundle is collected from a hub"));
+        return Err(Error::failed("collect reads from a hub, not from files"));
     };
     let run_kind = target.scope().kind(crate::kubefleet::Concept::UpdateRun);
     let outcomes = walk.outcomes();
@@ -130,7 +129,7 @@ pub fn run(
     }
     if masked > 0 {
         ui.status(&format!(
-            "masked {}; --show-secrets leaves them as they are",
+            "masked {}; to keep them, use --show-secrets",
             crate::diagnose::finding::count(masked, "value")
         ));
     }
@@ -146,11 +145,13 @@ fn controller_log(
     ui: &mut Ui,
 ) -> Result<Vec<Value>, Error> {
     let (Some(run), Some(hub)) = (inventory.run.present(), reading.hub()) else {
-        ui.warning("the bundle has no lines of the hub agent: there is no run to look for");
+        ui.warning("the bundle has no log lines of the hub agent, because there is no run");
         return Ok(Vec::new());
     };
     let logs = controller_logs::read(hub, &run.meta.name).unwrap_or_else(|why| {
-        ui.warning(&format!("the bundle has no lines of the hub agent: {why}"));
+        ui.warning(&format!(
+            "the bundle has no log lines of the hub agent: {why}"
+        ));
         Vec::new()
     });
     logs.iter()
@@ -162,9 +163,7 @@ fn controller_log(
 fn report_closed(looks: &BTreeMap<String, Look>, ui: &mut Ui) -> Option<Exit> {
     let mut exit = None;
     let mut missing = |what: &str, cluster: &str, why: &str| {
-        ui.warning(&format!(
-            "the bundle has no complete {what} of {cluster}: {why}"
-        ));
+        ui.warning(&format!("the bundle is missing {what} of {cluster}: {why}"));
         exit = Some(Exit::Incomplete);
     };
     for (cluster, look) in looks {
@@ -184,7 +183,7 @@ fn report_gaps(outcomes: &BTreeMap<Kind, Outcome>, ui: &mut Ui) -> Exit {
     for (kind, outcome) in outcomes {
         // A kind that the hub does not have is not missing from the file.
         if let (Some(gap), false) = (outcome.gap(), *outcome == Outcome::NotInstalled) {
-            ui.warning(&format!("the bundle has no complete {kind}: {gap}"));
+            ui.warning(&format!("the bundle is missing {kind}: {gap}"));
             exit = Exit::Incomplete;
         }
     }

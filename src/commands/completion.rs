@@ -9,21 +9,22 @@ use crate::exit::Exit;
 use crate::ui::Ui;
 use crate::words::{Command, Hint};
 
-/// Print a shell's completion script
+/// Print a shell completion script
 ///
-/// The script completes commands, flags, and the names of what the hub has: runs, pending approval
-/// requests, placements, snapshots. kubectl itself completes `kubectl fleet-stage` when a file
-/// kubectl_complete-fleet_stage on the PATH is this program.
+/// The script completes commands, flags, and names on the hub: runs, pending approval requests,
+/// placements, and snapshots. To complete `kubectl fleet-stage` too, kubectl needs this program in
+/// the PATH as kubectl_complete-fleet_stage: see --install.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage completion bash > /etc/bash_completion.d/kubectl-fleet-stage\n  \
     source <(kubectl fleet-stage completion zsh)\n  \
     kubectl fleet-stage completion kubectl --install ~/.local/bin")]
 pub struct CompletionArgs {
-    /// The shell, or kubectl
+    /// Shell, or kubectl
     #[arg(value_enum)]
     shell: Shell,
-    /// With kubectl: make the files that kubectl looks for, in this folder of the PATH
+    /// With kubectl: create the files that kubectl looks for in this directory, which must be in
+    /// the PATH
     #[arg(long, value_name = "FOLDER")]
     install: Option<PathBuf>,
 }
@@ -69,14 +70,14 @@ pub fn run(
     match (args.shell, &args.install) {
         (Shell::Kubectl, Some(folder)) => install(folder, ui),
         (Shell::Kubectl, None) => Err(Error::usage(
-            "kubectl looks for files: say in which folder of the PATH to make them",
+            "kubectl looks for files in the PATH: set the directory with --install",
         )
         .hint(
             Hint::new("for example:")
                 .command(Command::fleet("completion kubectl").flag("--install", "/usr/local/bin")),
         )),
         (_, Some(_)) => Err(Error::usage(
-            "--install is for kubectl; a shell's script is printed",
+            "--install works only with kubectl; the scripts of shells are printed",
         )),
         (shell, None) => {
             let script = script(shell.as_str());
@@ -110,20 +111,17 @@ fn own_path() -> std::io::Result<PathBuf> {
 }
 
 fn install(folder: &Path, ui: &mut Ui) -> Result<Exit, Error> {
-    let own = own_path().map_err(|error| {
-        Error::failed(format!(
-            "where this program is cannot be found out: {error}"
-        ))
-    })?;
+    let own = own_path()
+        .map_err(|error| Error::failed(format!("the path of this program is unknown: {error}")))?;
     for name in FOR_KUBECTL {
         let link = folder.join(name);
         let failed = |error: std::io::Error| {
-            Error::failed(format!("{} cannot be made: {error}", link.display()))
+            Error::failed(format!("{} cannot be created: {error}", link.display()))
         };
         match std::fs::symlink_metadata(&link) {
             Ok(found) if !found.is_symlink() => {
                 return Err(Error::failed(format!(
-                    "{} exists and is no link: it is left alone",
+                    "{} already exists and is not a link, so it is left unchanged",
                     link.display()
                 )));
             }

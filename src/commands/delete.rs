@@ -21,11 +21,11 @@ use crate::rollout::{ClusterState, Phase, Rollout};
 use crate::ui::Ui;
 use crate::words::Hint;
 
-/// Delete update runs: give them up, with their approval requests
+/// Delete update runs and their approval requests
 ///
-/// Deleting rolls nothing back: clusters keep what they have, also where that is a mixture of two
-/// snapshots, and a cluster in flight goes on to what the run gave it. The run's approval requests
-/// and the record of what it did are gone.
+/// Deleting a run rolls nothing back. Clusters keep what they have, even a mix of two snapshots,
+/// and a cluster in flight still gets the run's snapshot. The run's approval requests and its
+/// history are lost.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage delete example-run\n  \
@@ -34,15 +34,15 @@ use crate::words::Hint;
     Exit codes:\n  \
     0  deleted\n  \
     1  not confirmed, refused, or changed since it was shown\n  \
-    5  it is still being deleted after --timeout\n  \
+    5  still being deleted after --timeout\n  \
     6  no such run\n  \
     7  forbidden")]
 pub struct DeleteArgs {
-    /// The update runs: names, or TYPE/NAME such as csur/x, with -n sur/x [default: at a terminal,
-    /// one chosen from a list]
+    /// Update runs: NAME, csur/NAME, or with -n sur/NAME [default: at a terminal, chosen from a
+    /// list]
     #[arg(value_name = "RUN", required = true)]
     runs: Vec<String>,
-    /// Succeed where a run does not exist
+    /// Exit with 0 if a run does not exist
     #[arg(long)]
     ignore_not_found: bool,
     #[command(flatten)]
@@ -155,11 +155,11 @@ impl Doomed {
             return Ok(());
         }
         Err(Error::failed(format!(
-            "{run} was not deleted, because it changed since it was shown: {}; {}",
+            "{run} was not deleted because it changed since it was shown: {}; {}",
             differences.join("; "),
             reading.record.nothing("sent")
         ))
-        .hint(Hint::new("check, then decide again:").command(run.fleet("status"))))
+        .hint(Hint::new("check it, then decide again:").command(run.fleet("status"))))
     }
 }
 
@@ -174,12 +174,14 @@ pub(super) fn leaves(rollout: &Rollout<'_>) -> Preview {
     let total = rollout.updated_clusters().count();
     let index = &rollout.run.status.snapshot_index;
     preview.lines([match rollout.phase {
-        Phase::Succeeded => format!("{run} has succeeded; its record goes with it"),
+        Phase::Succeeded => format!("{run} has succeeded; its history is deleted too"),
         Phase::Failed | Phase::InitializationFailed => {
-            format!("{run} has failed; its record goes with it")
+            format!("{run} has failed; its history is deleted too")
         }
-        Phase::Deleting => format!("{run} is being deleted already"),
-        _ => format!("{run} is not over: deleting gives the release up and rolls nothing back"),
+        Phase::Deleting => format!("{run} is already being deleted"),
+        _ => {
+            format!("{run} is unfinished: deleting it abandons the rollout and rolls nothing back")
+        }
     }]);
     if rollout.is_live() && total > 0 {
         let index = index.as_str();
@@ -195,8 +197,8 @@ pub(super) fn leaves(rollout: &Rollout<'_>) -> Preview {
             .into_iter()
             .partition(|cluster| cluster.binding.is_some());
         for (clusters, how) in [
-            (other, "have another snapshot since"),
-            (unknown, "the current snapshot is unknown"),
+            (other, "now with another snapshot"),
+            (unknown, "current snapshot unknown"),
         ] {
             if !clusters.is_empty() {
                 let names = enumerate(clusters.iter().map(|cluster| cluster.name));
@@ -206,7 +208,7 @@ pub(super) fn leaves(rollout: &Rollout<'_>) -> Preview {
         let flying: Vec<_> = rollout.in_flight().map(|cluster| cluster.name).collect();
         if !flying.is_empty() {
             preview.progress([format!(
-                "  in flight, and on their way to snapshot {index} all the same: {}",
+                "  in flight, will still get snapshot {index}: {}",
                 enumerate(flying)
             )]);
         }
@@ -216,7 +218,10 @@ pub(super) fn leaves(rollout: &Rollout<'_>) -> Preview {
         .map(|gate| gate.task.approval_request.as_str())
         .collect();
     if !asked.is_empty() {
-        preview.lines([format!("  deleted with it: {}", enumerate(asked))]);
+        preview.lines([format!(
+            "  approval requests deleted with it: {}",
+            enumerate(asked)
+        )]);
     }
     steering::state(rollout, &mut preview);
     preview
@@ -263,17 +268,20 @@ pub(super) fn delete_for_good(
         return Ok(true);
     }
     let mut seen = |_: &Status| None;
-    let wanted = "the run to be gone";
+    let wanted = "the deletion to finish";
     match writing::effect(this, wanted, reading, args, ui, &mut seen)? {
         Effect::Gone | Effect::Seen(_) | Effect::Never(_) => Ok(true),
         Effect::Late => Err(
             writing::late(&format!("{run} is still being deleted"), args).hint(
-                Hint::new("KubeFleet's hub agent has to let go of it; see whether it runs:")
-                    .command(run.scope().fleet("doctor")),
+                Hint::new(
+                    "KubeFleet's hub agent must remove its finalizer; check that the agent is \
+                     running:",
+                )
+                .command(run.scope().fleet("doctor")),
             ),
         ),
         Effect::Interrupted => Err(writing::interrupted(&format!(
-            "{run} was deleted; whether it is gone was not waited for"
+            "{run} was deleted; stopped waiting for the deletion to finish"
         ))),
     }
 }

@@ -22,11 +22,11 @@ use crate::ui::Ui;
 use filter::Suppression;
 pub use list::DiagnosisList;
 
-/// Say what state a rollout is in, why, and what to do next
+/// Explain the state of a rollout and what to do next
 ///
-/// Walks from the update run to its placement, bindings, Works and member clusters, tells cause from
-/// consequence, and says what could not be checked. The objects are read from the hub, or with -f
-/// from files: what `collect` wrote or `kubectl get -o yaml` printed.
+/// Reads the update run, its placement, bindings, Works, and member clusters, separates causes from
+/// consequences, and says what could not be checked. Reads from the hub, or with -f from files that
+/// `collect` or `kubectl get -o yaml` wrote.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage diagnose example-run\n  \
@@ -36,34 +36,34 @@ pub use list::DiagnosisList;
     kubectl fleet-stage diagnose example-run -o html > diagnosis.html\n  \
     kubectl fleet-stage diagnose example-run --member-context member-1=CONTEXT\n\n\
     Exit codes, the same in every format:\n  \
-    0  succeeded, or goes on without anyone\n  \
+    0  succeeded, or progressing without anyone\n  \
     1  the command failed\n  \
-    2  the command line was wrong\n  \
+    2  invalid command line\n  \
     3  the run failed or could not be initialized, or --fail-on was met\n  \
     4  a person must approve\n  \
     5  stuck\n  \
     6  no such run or placement\n  \
-    7  the evidence that is needed was denied or is missing\n  \
+    7  evidence is missing or access to it was denied\n  \
     8  stopped, or not started")]
 pub struct DiagnoseArgs {
-    /// The update run or placement: a name, or TYPE/NAME such as csur/x or crp/x, with -n sur/x or
-    /// rp/x [default: at a terminal, chosen from a list]
+    /// Update run or placement: NAME, csur/NAME, crp/NAME, or with -n sur/NAME, rp/NAME [default:
+    /// at a terminal, chosen from a list]
     #[arg(value_name = "RUN|PLACEMENT", conflicts_with = "all")]
     target: Option<String>,
     #[command(flatten)]
     input: Input,
-    /// Diagnose every update run of the scope
+    /// Diagnose every update run in the scope
     #[arg(long)]
     all: bool,
-    /// With --all: of both scopes and all namespaces
+    /// With --all: include both scopes and all namespaces
     #[arg(short = 'A', long)]
     all_namespaces: bool,
-    /// With --all: only runs that are not over
+    /// With --all: include only unfinished runs
     #[arg(long)]
     active: bool,
     #[command(flatten)]
     members: MemberArgs,
-    /// The format of the report
+    /// Report format
     #[arg(
         short,
         long,
@@ -80,16 +80,16 @@ pub struct DiagnoseArgs {
         value_name = "SEVERITY",
         hide_possible_values = true,
         help_heading = "Output",
-        help = "Show only findings of at least this severity: info, warning or error"
+        help = "Show only findings of at least this severity: info, warning, or error"
     )]
     min_severity: Option<Severity>,
-    /// Leave out a finding by code or name, everywhere or about one object; may be repeated
+    /// Leave out a finding by code or name, everywhere or for one object; repeatable
     #[arg(long, value_name = "CODE[=OBJECT]", help_heading = "Output")]
     suppress: Vec<Suppression>,
-    /// Exit with 3 instead of 0 when a finding of at least this severity is shown
+    /// Exit with 3 instead of 0 if a finding of at least this severity is shown
     #[arg(long, value_enum, value_name = "SEVERITY", help_heading = "Exit code")]
     fail_on: Option<FailOn>,
-    /// Exit with 0 whatever the verdict
+    /// Exit with 0 regardless of the verdict
     #[arg(long, help_heading = "Exit code")]
     exit_zero: bool,
 }
@@ -97,19 +97,19 @@ pub struct DiagnoseArgs {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
     #[default]
-    /// For people at a terminal
+    /// Text for a terminal
     Text,
-    /// The report as data
+    /// Report as data
     Json,
-    /// The report as data
+    /// Report as data
     Yaml,
-    /// For issues, chats and the summaries of jobs
+    /// Text for issues, chats, and job summaries
     Markdown,
-    /// Test results, for the views of CI systems
+    /// Test results for CI systems
     Junit,
-    /// Annotations of the job in GitHub Actions
+    /// Annotations for GitHub Actions
     Github,
-    /// One page to keep, print or send, with the timeline of the run
+    /// One page to keep, print, or send, with the run's timeline
     Html,
 }
 
@@ -194,9 +194,9 @@ fn none(reading: &mut Reading, active: bool) -> Result<String, Error> {
     };
     let place = reading.place();
     Ok(match reading.every_run(None, true, active)?.len() {
-        0 => format!("{place} holds no {which}"),
-        1 => format!("{place} holds no {which} in this scope, and one in another: use -A"),
-        more => format!("{place} holds no {which} in this scope, and {more} in others: use -A"),
+        0 => format!("{place} has no {which}"),
+        1 => format!("{place} has no {which} in this scope, but one in another: use -A"),
+        more => format!("{place} has no {which} in this scope, but {more} in others: use -A"),
     })
 }
 
@@ -204,25 +204,23 @@ fn none(reading: &mut Reading, active: bool) -> Result<String, Error> {
 /// that requires another is let through when something conflicts with that one.
 fn check(args: &DiagnoseArgs, global: &Global) -> Result<(), Error> {
     if args.all_namespaces && global.namespace.is_some() {
-        return Err(Error::usage(
-            "-A looks everywhere, -n in one namespace: give one of them",
-        ));
+        return Err(Error::usage("-A and -n cannot be used together"));
     }
     if !args.members.is_empty() && !args.input.files.is_empty() {
         return Err(Error::usage(
-            "--member-context and --member-contexts-from-kubeconfig look into live clusters, and -f \
-             reads files",
+            "--member-context and --member-contexts-from-kubeconfig need live clusters and cannot \
+             be used with -f",
         )
-        .hint("collect with these flags: the file then holds what was seen in the members"));
+        .hint(
+            "use these flags with collect; the file then contains the member clusters' objects",
+        ));
     }
     let lonely = match (args.all, args.all_namespaces, args.active) {
         (false, true, _) => "-A",
         (false, _, true) => "--active",
         _ => return Ok(()),
     };
-    Err(Error::usage(format!(
-        "{lonely} goes with --all, not with the name of one run"
-    )))
+    Err(Error::usage(format!("{lonely} needs --all")))
 }
 
 /// How reports are written.
@@ -283,7 +281,7 @@ fn examine(reading: &mut Reading, inventory: &Inventory) -> Report {
     for (object, versions) in reading.take_doubtful() {
         report.not_checked.push(NotChecked {
             what: object.kind.name().to_owned(),
-            why: format!("the input holds {versions} versions of it; the newest was used"),
+            why: format!("the input has {versions} versions of it; the newest was used"),
             subject: Some(Subject::from(&object)),
             clusters: Vec::new(),
         });

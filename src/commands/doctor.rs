@@ -25,24 +25,25 @@ use crate::render::wrap;
 use crate::ui::Ui;
 use crate::words::Command;
 
-/// Check the hub, your permissions, the controller and the member agents
+/// Check the hub, permissions, controller, and member agents
 ///
-/// Says whether the API server is a KubeFleet hub, which kinds it serves in which versions, what of
-/// each command you may do, whether its clock agrees with yours, and whether the agents report.
+/// Checks whether the API server is a KubeFleet hub, which kinds and versions it serves, and which
+/// commands you may use. Also checks the clock difference and whether the controller and the member
+/// agents report.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage doctor\n  \
     kubectl fleet-stage doctor -n my-app-namespace\n  \
     kubectl fleet-stage doctor --rbac approver > role.yaml\n\n\
     Exit codes:\n  \
-    0  all is well\n  \
+    0  all checks passed\n  \
     1  a check failed\n  \
-    7  only permissions to read are missing; with --rbac, any of the role's")]
+    7  only read permissions are missing; with --rbac, any permission of the role")]
 pub struct DoctorArgs {
-    /// Print the manifest of a role instead, and say what of it you lack
+    /// Print the manifest of a role instead, and list the permissions you lack
     #[arg(long, value_name = "ROLE", value_enum)]
     rbac: Option<Role>,
-    /// The format
+    /// Output format
     #[arg(short, long, value_enum, default_value_t, value_name = "FORMAT")]
     output: Form,
 }
@@ -213,7 +214,7 @@ fn lacks(role: Role, global: &Global, ui: &mut Ui, clock: fn() -> Timestamp) -> 
         Ok(commands) => commands,
         Err(error) => {
             ui.warning(&format!(
-                "which of these permissions you have could not be asked: {}",
+                "which of these permissions you have is unknown: {}",
                 error.message
             ));
             return Exit::Done;
@@ -227,13 +228,16 @@ fn lacks(role: Role, global: &Global, ui: &mut Ui, clock: fn() -> Timestamp) -> 
     };
     let missing: BTreeSet<_> = of_role().flat_map(|command| &command.missing).collect();
     let unknown: BTreeSet<_> = of_role().flat_map(|command| &command.unknown).collect();
-    for (names, what) in [(&missing, "you lack"), (&unknown, "could not be asked")] {
+    for (names, what) in [(&missing, "you lack"), (&unknown, "unknown")] {
         for name in names {
             ui.status(&format!("{what}: {name}"));
         }
     }
     if missing.is_empty() && unknown.is_empty() {
-        ui.status(&format!("you have all that the role {} has", role.as_str()));
+        ui.status(&format!(
+            "you have all permissions of the role {}",
+            role.as_str()
+        ));
         Exit::Done
     } else {
         Exit::Incomplete
@@ -326,11 +330,11 @@ fn text(doctor: &Doctor, invocation: &Invocation, paint: Paint, width: usize) ->
             (_, true) if command.unknown.is_empty() => (CheckResult::Ok, String::new()),
             (_, true) => (
                 CheckResult::Unknown,
-                format!("could not be asked: {}", command.unknown.join(", ")),
+                format!("unknown: {}", command.unknown.join(", ")),
             ),
             (true, false) => (
                 CheckResult::Warning,
-                format!("sees less without: {}", command.missing.join(", ")),
+                format!("shows less without: {}", command.missing.join(", ")),
             ),
             (false, false) => (
                 CheckResult::Failed,

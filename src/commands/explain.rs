@@ -16,26 +16,26 @@ use crate::render;
 use crate::ui::Ui;
 use crate::words::{Command, Hint};
 
-/// Explain a finding at length, offline
+/// Explain a finding in detail, offline
 ///
-/// Prints what a finding means, why it happens, and how to confirm, fix and avoid it. Each finding has an
-/// example, a bundle to diagnose. The explanations and the examples are part of the program.
+/// Prints what a finding means, why it happens, and how to confirm, fix, and avoid it. Each finding
+/// has an example bundle that `diagnose` can read. Explanations and examples are built in.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  kubectl fleet-stage explain FS401\n  \
     kubectl fleet-stage explain approval-pending\n  \
     kubectl fleet-stage explain FS401 --example | kubectl fleet-stage diagnose -f -\n  \
     kubectl fleet-stage explain --list")]
 pub struct ExplainArgs {
-    /// The code (FS401) or the name (approval-pending) of a finding
+    /// Code (FS401) or name (approval-pending) of a finding
     #[arg(required_unless_present = "list", value_name = "CODE|NAME")]
     finding: Option<String>,
     /// List all findings
     #[arg(long, conflicts_with = "finding")]
     list: bool,
-    /// Print an example as a bundle, for `diagnose -f -`
+    /// Print an example bundle for `diagnose -f -`
     #[arg(long, conflicts_with_all = ["list", "output"])]
     example: bool,
-    /// The format
+    /// Output format
     #[arg(short, long, value_enum, default_value_t, value_name = "FORMAT")]
     output: Format,
 }
@@ -65,7 +65,7 @@ pub struct FindingList {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "ExplainedFinding")]
 pub struct Entry {
-    /// `FSnnn`, stable for ever.
+    /// `FSnnn`, which never changes.
     code: &'static str,
     /// The state seen, in kebab-case.
     name: &'static str,
@@ -105,7 +105,7 @@ pub fn run(args: &ExplainArgs, ui: &mut Ui) -> Result<Exit, Error> {
 }
 
 fn unknown(word: &str) -> Error {
-    let error = Error::not_found(format!("there is no finding {word:?}"));
+    let error = Error::not_found(format!("unknown finding {word:?}"));
     let explain = || Command::fleet("explain");
     match near(word) {
         Some(near) => error.hint(Hint::new("did you mean:").command(explain().arg(near))),

@@ -44,9 +44,7 @@ impl<'r> Following<'r> {
     pub(super) fn new(reading: &'r mut Reading, target: ObjectRef) -> Result<Self, Error> {
         let clock = reading.clock;
         let Some(hub) = reading.hub() else {
-            return Err(Error::usage(
-                "files do not change: there is nothing to follow",
-            ));
+            return Err(Error::usage("cannot follow files: they do not change"));
         };
         let mirror = Mirror::new(hub.watch([]));
         Ok(Self {
@@ -120,7 +118,7 @@ impl<'r> Following<'r> {
     pub(super) fn gone(&self) -> Error {
         Error::not_found(match self.uid {
             Some(_) => format!("{} was deleted", self.target),
-            None => format!("there is no {} on the hub", self.target),
+            None => format!("{} does not exist on the hub", self.target),
         })
     }
 
@@ -146,7 +144,7 @@ impl<'r> Following<'r> {
             ..Error::failed(format!("{} cannot be followed: {words}", self.target))
         }
         .hint(
-            Hint::new("following takes list and watch; ask with:")
+            Hint::new("following needs the verbs list and watch; check your permission:")
                 .command(self.target.can_i("watch")),
         )
     }

@@ -17,11 +17,11 @@ const LOG_IN: Duration = Duration::from_mins(5);
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Global options")]
 pub struct Global {
-    /// Look in this namespace, at StagedUpdateRun, ResourcePlacement and ApprovalRequest; without
-    /// it, at the cluster-scoped kinds
+    /// Use the kinds StagedUpdateRun, ResourcePlacement, and ApprovalRequest in this namespace
+    /// [default: the cluster-scoped kinds]
     #[arg(short, long, global = true, value_name = "NAMESPACE")]
     pub namespace: Option<String>,
-    /// The kubeconfig context of the hub
+    /// Kubeconfig context of the hub [default: the current context]
     #[arg(
         long,
         alias = "hub-cluster-context",
@@ -29,16 +29,16 @@ pub struct Global {
         value_name = "NAME"
     )]
     pub context: Option<String>,
-    /// The kubeconfig file [default: those of KUBECONFIG, else ~/.kube/config]
+    /// Kubeconfig file [default: the files in KUBECONFIG, else ~/.kube/config]
     #[arg(long, global = true, value_name = "FILE")]
     pub kubeconfig: Option<String>,
-    /// The cluster of the kubeconfig to use, instead of the context's
+    /// Kubeconfig cluster to use instead of the context's
     #[arg(long, global = true, value_name = "NAME", hide_short_help = true)]
     pub cluster: Option<String>,
-    /// The user of the kubeconfig to use, instead of the context's
+    /// Kubeconfig user to use instead of the context's
     #[arg(long, global = true, value_name = "NAME", hide_short_help = true)]
     pub user: Option<String>,
-    /// The address of the hub's API server
+    /// Address of the hub's API server
     #[arg(
         short = 's',
         long,
@@ -47,19 +47,19 @@ pub struct Global {
         hide_short_help = true
     )]
     pub server: Option<String>,
-    /// The bearer token to authenticate with
+    /// Bearer token to authenticate with
     #[arg(long, global = true, value_name = "TOKEN", hide_short_help = true)]
     pub token: Option<String>,
-    /// The name that the server's certificate must have
+    /// Name that the server's certificate must have
     #[arg(long, global = true, value_name = "NAME", hide_short_help = true)]
     pub tls_server_name: Option<String>,
-    /// Do not check the server's certificate: anyone may listen and answer
+    /// Skip the check of the server's certificate, which makes the connection insecure
     #[arg(long, global = true, hide_short_help = true)]
     pub insecure_skip_tls_verify: bool,
-    /// The user to impersonate
+    /// User to impersonate
     #[arg(long = "as", global = true, value_name = "USER")]
     pub impersonate: Option<String>,
-    /// A group to impersonate; may be repeated
+    /// Group to impersonate; repeatable
     #[arg(
         long = "as-group",
         global = true,
@@ -67,7 +67,7 @@ pub struct Global {
         hide_short_help = true
     )]
     pub impersonate_groups: Vec<String>,
-    /// The uid to impersonate
+    /// UID to impersonate
     #[arg(
         long = "as-uid",
         global = true,
@@ -75,7 +75,7 @@ pub struct Global {
         hide_short_help = true
     )]
     pub impersonate_uid: Option<String>,
-    /// How long one request to the hub may take, such as 10s or 1m; 0 means for ever
+    /// Time limit of one request to the hub, such as 10s or 1m; 0 means no limit
     #[arg(
         long,
         global = true,
@@ -85,13 +85,13 @@ pub struct Global {
         hide_short_help = true
     )]
     pub request_timeout: Duration,
-    /// When to use colour
+    /// When to use color
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub color: Color,
-    /// Say nothing but the answer, warnings and errors
+    /// Print only results, warnings, and errors
     #[arg(short, long, global = true)]
     pub quiet: bool,
-    /// Show everything: all clusters, values and consequences
+    /// Show everything: all clusters, values, and consequences
     #[arg(short, long, global = true)]
     pub verbose: bool,
 }

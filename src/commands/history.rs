@@ -27,20 +27,19 @@ use crate::ui::Ui;
 pub use document::HistoryView;
 use notes::{Note, notes};
 
-/// Show which runs rolled out which version of a placement, and what of it still holds
+/// Show a placement's rollout history
 ///
-/// For each run: the snapshot, when, how long each stage took, who approved as far as the requests
-/// tell, and how it ended. Then what the clusters have now, by the word of their bindings: each run
-/// keeps saying Succeeded when another has replaced what it rolled out. Notes say where an older
-/// version was put in the place of a later one, and where a run got content that was out of date.
+/// Lists the placement's runs: snapshot, time, duration of each stage, approvers if the requests
+/// name them, and outcome. Then lists which clusters run each version now, according to their
+/// bindings. A run stays Succeeded even after another run replaces its snapshot. Notes point out
+/// rollouts that replaced a newer version with an older one, and runs that got outdated content.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage history example-placement\n  \
     kubectl fleet-stage history rp/web-app -n my-app-namespace -o wide\n  \
     kubectl fleet-stage history example-placement -o json | jq '.notes[].message'")]
 pub struct HistoryArgs {
-    /// The placement: a name, crp/NAME, or with -n rp/NAME [default: at a terminal, chosen from a
-    /// list]
+    /// Placement: NAME, crp/NAME, or with -n rp/NAME [default: at a terminal, chosen from a list]
     #[arg(required = true)]
     placement: Option<String>,
     #[command(flatten)]
@@ -73,7 +72,7 @@ pub fn run(
     let notes = notes(&history, &around.inventory);
     if history.runs.is_empty() {
         ui.status(&format!(
-            "{} holds no update run on {target}",
+            "{} has no update run on {target}",
             reading.place()
         ));
     }
@@ -155,7 +154,7 @@ fn episodes(history: &History<'_>, wide: bool) -> Table {
     if wide {
         columns.extend([
             Column::new("STILL ON"),
-            Column::new("ASKED FOR"),
+            Column::new("REQUESTED"),
             Column::new("STRATEGY"),
             Column::new("ENDED (UTC)"),
         ]);

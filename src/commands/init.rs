@@ -16,11 +16,12 @@ use crate::exit::Exit;
 use crate::kubefleet::{Concept, Scope};
 use crate::ui::Ui;
 
-/// Make an update run that does not start yet
+/// Create an update run without starting it
 ///
-/// Shows what KubeFleet will compute, creates the run with state Initialize, and waits until its
-/// stages are computed. Without --snapshot the run takes the content as it is now; where the hub
-/// delays the snapshot of a change, the run is made again until it has it. Start it with run.
+/// Previews what KubeFleet will compute, creates the run with state Initialize, and waits until its
+/// stages are computed. Without --snapshot the run gets the current content. If the hub delays the
+/// snapshot of a recent change, the run is recreated until it has that snapshot. To start the run,
+/// use `kubectl fleet-stage run`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage init example-run --placement example-placement --strategy example-strategy\n  \
@@ -29,25 +30,26 @@ use crate::ui::Ui;
     --strategy example-strategy --snapshot 3 --dry-run -o yaml\n\n\
     Exit codes:\n  \
     0  initialized\n  \
-    1  refused, or a run of that name is another or over\n  \
-    3  KubeFleet would refuse it, or did\n  \
+    1  refused, or the name belongs to another or a finished run\n  \
+    3  KubeFleet refuses it\n  \
     5  not initialized in time\n  \
-    7  forbidden, or what a check needs could not be read")]
+    7  forbidden, or a check could not read what it needs")]
 pub struct InitArgs {
-    /// The new run's name
+    /// Name of the new run
     #[arg(value_name = "RUN")]
     run: String,
-    /// The placement to roll out: a name, crp/NAME, or with -n rp/NAME [default: at a terminal,
-    /// chosen from a list]
+    /// Placement to roll out: NAME, crp/NAME, or with -n rp/NAME [default: at a terminal, chosen
+    /// from a list]
     #[arg(long, value_name = "PLACEMENT", required = true)]
     placement: Option<String>,
-    /// The strategy: its stages, their order and gates [default: at a terminal, chosen from a list]
+    /// Update strategy, which defines stages, order, and gates [default: at a terminal, chosen from a
+    /// list]
     #[arg(long, value_name = "STRATEGY", required = true)]
     strategy: Option<String>,
-    /// The index of the snapshot to roll out, or latest [default: the content as it is now]
+    /// Snapshot to roll out: its index, or latest [default: the current content]
     #[arg(long, value_name = "INDEX")]
     snapshot: Option<String>,
-    /// Create it even where what a check needs cannot be read
+    /// Create the run even if a check cannot read what it needs
     #[arg(long)]
     allow_unseen: bool,
     #[command(flatten)]

@@ -162,7 +162,7 @@ fn offer(mut launch: Launch, look: &Look, reading: &mut Reading) -> Result<Shown
     if let Existing::Same(this) = existing::look(&launch, reading)? {
         let mut preview = Preview::default();
         preview.status(&format!(
-            "{} exists and is the same: going on with it",
+            "{} already exists with the same spec: continuing with it",
             this.object
         ));
         return Ok(Shown {
@@ -314,7 +314,7 @@ fn alone(
         .map(|one| format!("{} ({})", one.name, one.how))
         .collect();
     Err(Error::failed(format!(
-        "someone else started a run on {} meanwhile: {}; {}",
+        "someone else started a run on {} in the meantime: {}; {}",
         launch.placement,
         enumerate(names),
         reading.record.nothing("sent")
@@ -379,7 +379,7 @@ fn guard(launch: &Launch, plan: &Plan, around: &Around, reading: &Reading) -> Re
             ))
         }
         .hint(
-            Hint::new("see what to do about it:").command(match &launch.snapshot {
+            Hint::new("see the remedies:").command(match &launch.snapshot {
                 Some(index) => plan.flag("--snapshot", index),
                 None => plan,
             }),
@@ -405,7 +405,7 @@ fn guard(launch: &Launch, plan: &Plan, around: &Around, reading: &Reading) -> Re
                 enumerate(missing)
             ))
         }
-        .hint("or take the responsibility with --allow-unseen"));
+        .hint("or accept the risk with --allow-unseen"));
     }
     let back: Vec<_> = plan
         .going_back()
@@ -413,12 +413,12 @@ fn guard(launch: &Launch, plan: &Plan, around: &Around, reading: &Reading) -> Re
         .collect();
     if launch.start && !launch.accepted.older && !back.is_empty() {
         return Err(Error::failed(format!(
-            "{} would go back to an older snapshot ({}); {nothing}",
+            "{} would get an older snapshot ({}); {nothing}",
             enumerate(back),
             plan.snapshot.index.as_deref().unwrap_or("unknown")
         ))
         .hint(
-            Hint::new("say --allow-older if that is what you want, or see rollback:").command(
+            Hint::new("to do that, use --allow-older, or roll back:").command(
                 launch
                     .run
                     .scope()
@@ -443,12 +443,12 @@ fn run_wish(launch: &Launch, plan: &Plan, reading: &Reading) -> Result<RunWish, 
     let old = plan.starts_at_once();
     if old && !launch.start {
         return Err(Error::failed(format!(
-            "{} cannot only be initialized: this hub's KubeFleet ignores spec.state and starts \
-             every run at once; {nothing}",
+            "{} cannot be initialized without starting it: KubeFleet on this hub ignores spec.state \
+             and starts every run immediately; {nothing}",
             launch.run
         ))
         .hint(
-            Hint::new("look first with plan, then start it:").command(
+            Hint::new("preview it with plan, then start it:").command(
                 launch
                     .run
                     .fleet("run")
@@ -467,11 +467,11 @@ fn run_wish(launch: &Launch, plan: &Plan, reading: &Reading) -> Result<RunWish, 
         // It begins before anyone can look which content it got.
         if let Some(at) = plan.snapshot.change_detected {
             return Err(Error::failed(format!(
-                "a change of {} was noticed at {at} and is not in the latest snapshot yet; this \
-                 hub's KubeFleet would start with the old content at once; {nothing}",
+                "the latest snapshot of {} lacks a change detected at {at}; KubeFleet on this hub \
+                 would immediately start with the old content; {nothing}",
                 launch.placement
             ))
-            .hint("try again in half a minute, or say --snapshot latest"));
+            .hint("try again in 30s, or use --snapshot latest"));
         }
         snapshot.clone_from(&plan.snapshot.latest);
     }
@@ -499,7 +499,7 @@ fn question(launch: &Launch, plan: &Plan) -> Option<String> {
         .warnings_of(WarningKind::OtherRunActive)
         .find(|beside| !settled(&beside.subject.name))?;
     Some(format!(
-        "Start {name} beside {}, which is not over?",
+        "Start {name} while {} is unfinished?",
         beside.subject.name
     ))
 }
@@ -527,7 +527,7 @@ fn prepare(first: &First, reading: &mut Reading, args: &Writing, ui: &mut Ui) ->
             if exit != Exit::Done {
                 return Err(Error {
                     exit,
-                    ..Error::failed(format!("{run} was asked to stop, and did not stop"))
+                    ..Error::failed(format!("{run} was asked to stop but did not stop"))
                 }
                 .telling(Told::Last));
             }
@@ -581,8 +581,8 @@ fn finish(
             content::Seen::Right => break,
             content::Seen::Again(_) if attempt == TRIES => {
                 return Err(Error::failed(format!(
-                    "{run} got old content {TRIES} times: the content changes faster than the hub \
-                     makes snapshots; the last one was not started"
+                    "{run} got old content {TRIES} times, because the content changes faster than \
+                     the hub creates snapshots; the last run was not started"
                 )));
             }
             content::Seen::Again(new) => again = Some(new),
@@ -618,16 +618,16 @@ fn initialized(
         Effect::Seen(status) => Ok(Ok(status)),
         Effect::Never(status) => Ok(Err(status)),
         Effect::Late => Err(writing::late(
-            &format!("{run} was created, and is not initialized"),
+            &format!("{run} was created but is not initialized"),
             args,
         )
-        .hint(Hint::new("see why:").command(run.fleet("diagnose")))),
+        .hint(Hint::new("find out why:").command(run.fleet("diagnose")))),
         Effect::Gone => Err(Error::not_found(format!(
-            "{run} was created, and was deleted meanwhile"
+            "{run} was created but was deleted in the meantime"
         ))
         .telling(Told::Last)),
         Effect::Interrupted => Err(writing::interrupted(&format!(
-            "{run} was created; that it is initialized was not waited for"
+            "{run} was created; stopped waiting for it to be initialized"
         ))),
     }
 }
@@ -698,8 +698,8 @@ mod tests {
         let error = midway(failed(), &launch, Got::Nothing, &record);
         assert_eq!(
             error.message,
-            "it was forbidden; done before that: deleted old; \
-             ClusterStagedUpdateRun new was not created"
+            "it was forbidden; already done: deleted old; ClusterStagedUpdateRun new was not \
+             created"
         );
         let hint = error.hint.unwrap().to_string();
         assert!(

@@ -22,10 +22,10 @@ use crate::render::table::{Cell, Column, Table};
 use crate::rollout::{ClusterState, Rollout, StageState, StageView};
 use crate::ui::Ui;
 
-/// List the update runs and how they are
+/// List update runs and their status
 ///
-/// The verdict is the one that `diagnose` gives. Without -n these are the cluster-scoped runs, with
-/// -A those of both scopes and all namespaces.
+/// The verdict is the same as that of `diagnose`. Lists the cluster-scoped runs; with -n those in a
+/// namespace, with -A both scopes and all namespaces.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage list\n  \
@@ -33,13 +33,13 @@ use crate::ui::Ui;
     kubectl fleet-stage list -n my-app-namespace --placement web-app -o wide\n  \
     kubectl fleet-stage list --active -o name")]
 pub struct ListArgs {
-    /// Look in both scopes and all namespaces
+    /// List both scopes and all namespaces
     #[arg(short = 'A', long)]
     all_namespaces: bool,
-    /// Only runs on this placement: a name, crp/NAME, or with -n rp/NAME
+    /// List only runs on this placement: NAME, crp/NAME, or with -n rp/NAME
     #[arg(long, value_name = "PLACEMENT")]
     placement: Option<String>,
-    /// Only runs that are not over
+    /// List only unfinished runs
     #[arg(long)]
     active: bool,
     #[command(flatten)]
@@ -171,7 +171,8 @@ fn elsewhere(reading: &mut Reading) -> Option<NotChecked> {
     let what = reading.hub()?.served().other_engine()?;
     Some(NotChecked {
         what,
-        why: "these rollouts are of another engine, which this version does not read".to_owned(),
+        why: "these rollouts belong to a different engine, which this plugin version does not read"
+            .to_owned(),
         subject: None,
         clusters: Vec::new(),
     })
@@ -194,7 +195,7 @@ impl Wanted {
         let kind = Kind::from_word(kind)
             .filter(|kind| kind.concept() == Concept::Placement)
             .ok_or_else(|| {
-                Error::usage(format!("{kind:?} is not a type of placement"))
+                Error::usage(format!("{kind:?} is not a placement type"))
                     .hint("use a name, crp/NAME, or with -n rp/NAME")
             })?;
         let fits = match reach {
@@ -203,9 +204,9 @@ impl Wanted {
         };
         if !fits {
             return Err(if kind.is_namespaced() {
-                Error::usage(format!("a {kind} has a namespace: give it with -n"))
+                Error::usage(format!("a {kind} is namespaced: set its namespace with -n"))
             } else {
-                Error::usage(format!("a {kind} has no namespace: leave out -n"))
+                Error::usage(format!("a {kind} is cluster-scoped: leave out -n"))
             });
         }
         Ok(Self {
@@ -245,19 +246,19 @@ fn none(
         let near = did_you_mean(&wanted.name, names.iter().copied());
         return Ok(match near {
             Some(near) if near != wanted.name => format!(
-                "{place} holds no {what} on placement {:?}; there are some on {near}",
+                "{place} has no {what} on placement {:?}; did you mean {near}?",
                 wanted.name
             ),
-            _ => format!("{place} holds no {what} on placement {:?}", wanted.name),
+            _ => format!("{place} has no {what} on placement {:?}", wanted.name),
         });
     }
     if reach.is_everywhere() {
-        return Ok(format!("{place} holds no {what}"));
+        return Ok(format!("{place} has no {what}"));
     }
     Ok(match reading.every_run(None, true, args.active)?.len() {
-        0 => format!("{place} holds no {what}"),
-        1 => format!("{place} holds no {what} in this scope, and one in another: use -A"),
-        more => format!("{place} holds no {what} in this scope, and {more} in others: use -A"),
+        0 => format!("{place} has no {what}"),
+        1 => format!("{place} has no {what} in this scope, but one in another: use -A"),
+        more => format!("{place} has no {what} in this scope, but {more} in others: use -A"),
     })
 }
 
@@ -340,7 +341,7 @@ fn table(rollouts: &[&Rollout<'_>], reach: &Reach, wide: bool) -> Table {
         columns.extend([
             Column::new("STAGE STATE"),
             Column::new("STRATEGY"),
-            Column::new("ASKED FOR"),
+            Column::new("REQUESTED"),
             Column::new("STARTED"),
             Column::new("ENDED"),
         ]);

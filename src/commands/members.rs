@@ -17,11 +17,11 @@ use crate::ui::Ui;
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Member clusters")]
 pub struct MemberArgs {
-    /// Look into a member cluster too, with a context of the kubeconfig, at what does not become
-    /// available there; may be repeated
+    /// Use this kubeconfig context to find out why workloads on the member cluster are not
+    /// available; repeatable
     #[arg(long = "member-context", value_name = "CLUSTER=CONTEXT")]
     contexts: Vec<Way>,
-    /// Look into every member cluster in trouble that has a context of its name, or of the name
+    /// Check every member cluster with problems for which the kubeconfig has a context CLUSTER or
     /// fleet-member-CLUSTER
     #[arg(long = "member-contexts-from-kubeconfig")]
     from_kubeconfig: bool,
@@ -43,10 +43,7 @@ impl FromStr for Way {
                 cluster: cluster.to_owned(),
                 context: context.to_owned(),
             }),
-            _ => Err(
-                "it takes a member cluster and a context of the kubeconfig: member-1=CONTEXT"
-                    .to_owned(),
-            ),
+            _ => Err("use CLUSTER=CONTEXT, a member cluster and a kubeconfig context".to_owned()),
         }
     }
 }
@@ -94,7 +91,7 @@ impl MemberArgs {
             let other = named.insert(way.cluster.clone(), way.context.clone());
             if other.is_some_and(|other| other != way.context) {
                 return Err(Error::usage(format!(
-                    "--member-context names two contexts for {}: give one",
+                    "--member-context sets two contexts for {}: use one",
                     way.cluster
                 )));
             }
@@ -108,13 +105,13 @@ impl MemberArgs {
 
 fn no_context(name: &str, known: &[String]) -> Error {
     let error = Error::usage(format!(
-        "--member-context names the context {name:?}, which the kubeconfig does not have"
+        "--member-context: the kubeconfig has no context {name:?}"
     ));
     let near = did_you_mean(name, known.iter().map(String::as_str));
     match (near, known) {
         (Some(near), _) => error.hint(format!("did you mean {near}?")),
-        (None, []) => error.hint("the kubeconfig has no contexts at all"),
-        (None, known) => error.hint(format!("it has {}", known.join(", "))),
+        (None, []) => error.hint("the kubeconfig has no contexts"),
+        (None, known) => error.hint(format!("existing contexts: {}", known.join(", "))),
     }
 }
 
@@ -143,7 +140,7 @@ impl Entrance {
             let near = did_you_mean(&cluster, known.iter().copied());
             let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
             ui.warning(&format!(
-                "--member-context names {cluster}, which is no member cluster of this fleet{near}"
+                "--member-context: {cluster} is not a member cluster of this fleet{near}"
             ));
         }
     }

@@ -58,14 +58,10 @@ pub(super) fn of_one(word: &str, concept: Concept, scope: &Scope) -> Result<Obje
     let own = short(object.kind);
     Err(Error::usage(match typed {
         Some(other) if other.concept() == concept => format!(
-            "{word:?} names a {other}, which is of the other scope than the run; here it is \
-             {own}/NAME{}",
+            "{word:?} is a {other}, which is in a different scope than the run; use {own}/NAME{}",
             scope.flag()
         ),
-        _ => format!(
-            "{word:?} does not name a {}: use a name or {own}/NAME",
-            object.kind
-        ),
+        _ => format!("{word:?} is not a {}: use NAME or {own}/NAME", object.kind),
     }))
 }
 
@@ -92,7 +88,7 @@ pub(super) fn resolve(
             "{word:?} is the name of an update run and of a placement"
         ))
         .hint(commands(
-            "say which:",
+            "use one of:",
             &several.iter().collect::<Vec<_>>(),
             known,
         ))),
@@ -106,20 +102,20 @@ fn typed(
     known: &Known<'_>,
 ) -> Result<ObjectRef, Error> {
     let Some(kind) = Kind::from_word(kind) else {
-        return Err(Error::usage(format!("{kind:?} is not the name of a type")).hint(known.types()));
+        return Err(Error::usage(format!("{kind:?} is not a resource type")).hint(known.types()));
     };
     if !known.concepts.contains(&kind.concept()) {
         return Err(
-            Error::usage(format!("{} does not take a {kind}", known.command)).hint(known.types()),
+            Error::usage(format!("{} does not accept a {kind}", known.command)).hint(known.types()),
         );
     }
     if name.is_empty() {
-        return Err(Error::usage("the name behind the / is missing"));
+        return Err(Error::usage("the name after / is missing"));
     }
     let candidate = match (kind.is_namespaced(), namespace) {
         (false, Some(namespace)) => {
             return Err(Error::usage(format!(
-                "a {kind} has no namespace, but -n {namespace} was given"
+                "a {kind} is cluster-scoped, but -n {namespace} was set"
             ))
             .hint(format!(
                 "leave out -n, or use {}/{name}",
@@ -165,7 +161,7 @@ fn in_one_namespace(kind: Kind, name: &str, known: &Known<'_>) -> Result<ObjectR
             several.len(),
             known.place
         ))
-        .hint(commands("say which:", several, known))),
+        .hint(commands("use one of:", several, known))),
     }
 }
 
@@ -190,10 +186,7 @@ fn missing(name: &str, scope: &Scope, known: &Known<'_>, concepts: &[Concept]) -
         Scope::Namespace(_) => format!(" in any namespace of {}", known.place),
         Scope::Cluster => format!(" in {}", known.place),
     };
-    let error = Error::not_found(format!(
-        "there is no {} {name:?}{place}",
-        words.join(" or ")
-    ));
+    let error = Error::not_found(format!("{} {name:?} not found{place}", words.join(" or ")));
     let others: Vec<_> = known
         .objects
         .iter()
@@ -206,7 +199,7 @@ fn missing(name: &str, scope: &Scope, known: &Known<'_>, concepts: &[Concept]) -
         .filter(|object| object.name == name)
         .collect();
     if !elsewhere.is_empty() {
-        return error.hint(commands("of that name there is:", &elsewhere, known));
+        return error.hint(commands("objects with this name:", &elsewhere, known));
     }
     // First where it was looked for, then anywhere.
     let here = others.iter().filter(|object| object.scope() == *scope);
@@ -224,12 +217,12 @@ fn missing(name: &str, scope: &Scope, known: &Known<'_>, concepts: &[Concept]) -
         return error.hint(commands("did you mean:", &meant, known));
     }
     match others.len() {
-        0 => error.hint(format!("{} holds none at all", known.place)),
+        0 => error.hint(format!("{} has none", known.place)),
         1..=10 => {
             let forms: Vec<_> = others.into_iter().map(form).collect();
-            error.hint(format!("{} holds {}", known.place, forms.join(", ")))
+            error.hint(format!("{} has {}", known.place, forms.join(", ")))
         }
-        more => error.hint(format!("{} holds {more} others", known.place)),
+        more => error.hint(format!("{} has {more} others", known.place)),
     }
 }
 

@@ -14,10 +14,10 @@ use crate::ui::Ui;
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub struct Output {
-    /// The format [default: table]
+    /// Output format [default: table]
     #[arg(short, long, value_enum, value_name = "FORMAT")]
     output: Option<Format>,
-    /// Leave out the titles of the columns
+    /// Omit the column headers
     #[arg(long)]
     no_headers: bool,
 }
@@ -25,16 +25,16 @@ pub struct Output {
 /// A format.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// A table
+    /// Table
     #[default]
     Table,
-    /// A table with more columns
+    /// Table with more columns
     Wide,
-    /// A JSON document
+    /// JSON document
     Json,
-    /// A YAML document
+    /// YAML document
     Yaml,
-    /// TYPE.GROUP/NAME, one a line
+    /// TYPE.GROUP/NAME, one per line
     Name,
 }
 
@@ -83,11 +83,11 @@ impl Output {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Form {
     #[default]
-    /// For people
+    /// Text for a terminal
     Text,
-    /// A JSON document
+    /// JSON document
     Json,
-    /// A YAML document
+    /// YAML document
     Yaml,
 }
 

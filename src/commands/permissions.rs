@@ -51,9 +51,9 @@ pub enum Role {
     /// Reads everything, changes nothing
     #[value(alias = "reader")]
     Viewer,
-    /// Approves what runs wait for
+    /// Approves gates
     Approver,
-    /// Creates, starts, stops and deletes runs
+    /// Creates, starts, stops, and deletes runs
     Operator,
 }
 

@@ -22,13 +22,13 @@ use crate::plan::Plan;
 use crate::ui::Ui;
 use diff::VersionDiff;
 
-/// Show what a run would do, and every reason for which it would be refused
+/// Preview an update run and every reason to refuse it
 ///
-/// Computes what the controller would compute: the stages, the clusters in their order, how many go
-/// at once, the gates, the clusters that lose the placement, and for each cluster the snapshot it has
-/// and the one it would get. Nothing is written. All reasons for a refusal are told at once; the
-/// controller tells them one by one. Other runs on the placement that are not over are warned of, and
-/// clusters that would go back to an older snapshot.
+/// Computes what the controller would compute: stages, the order of clusters, concurrency, gates,
+/// and the clusters that lose the placement. For each cluster it shows the current snapshot and the
+/// one the run would roll out. Writes nothing. Lists all reasons to refuse the run at once; the
+/// controller reports only the first one. Warns about other unfinished runs on the placement, and
+/// about clusters that would get an older snapshot.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage plan --placement example-placement --strategy example-strategy\n  \
@@ -37,39 +37,39 @@ use diff::VersionDiff;
     kubectl fleet-stage plan --placement example-placement --strategy-file strategy.yaml\n  \
     kubectl fleet-stage plan --placement web-app --strategy team-a-strategy -n my-app-namespace\n\n\
     Exit codes, the same in every format:\n  \
-    0  nothing that was seen speaks against the run\n  \
+    0  no reason to refuse the run was found\n  \
     3  the controller would refuse it\n  \
-    7  too little could be read to say")]
+    7  unknown, because too little could be read")]
 pub struct PlanArgs {
-    /// The placement to roll out: a name, crp/NAME, or with -n rp/NAME
+    /// Placement to roll out: NAME, crp/NAME, or with -n rp/NAME
     #[arg(long, value_name = "PLACEMENT")]
     placement: String,
-    /// The update strategy: a name, csus/NAME, or with -n sus/NAME
+    /// Update strategy: NAME, csus/NAME, or with -n sus/NAME
     #[arg(
         long,
         value_name = "STRATEGY",
         required_unless_present = "strategy_file"
     )]
     strategy: Option<String>,
-    /// Take the strategy from this file, or standard input (-), and say which rules of the API it
-    /// breaks; --strategy says which of several
+    /// Read the strategy from a file or standard input (-), and check it against the API's rules;
+    /// --strategy selects one of several
     #[arg(long, value_name = "PATH")]
     strategy_file: Option<PathBuf>,
-    /// The snapshot: its index, or latest [default: the content as it is when the run is made]
+    /// Snapshot to roll out: its index, or latest [default: the current content]
     #[arg(long, value_name = "SNAPSHOT")]
     snapshot: Option<String>,
-    /// The name that the run is to have: approval requests are named after it
+    /// Name of the run, which is part of the names of its approval requests
     #[arg(long, value_name = "NAME")]
     run: Option<String>,
     #[command(flatten)]
     input: Input,
-    /// Show what of the content changes for the clusters
+    /// Show how the content changes for each cluster
     #[arg(long, help_heading = "Output")]
     diff: bool,
-    /// With --diff: show secrets as they are
+    /// With --diff: show Secret values unmasked
     #[arg(long, requires = "diff", help_heading = "Output")]
     show_secrets: bool,
-    /// The format
+    /// Output format
     #[arg(
         short,
         long,
@@ -116,7 +116,7 @@ pub fn run(
             file::read(path, named.as_deref(), &scope, limits, ui)?
         }
         (None, Some(name)) => StrategyChoice::Named(name),
-        (None, None) => return Err(Error::usage("say by which strategy: --strategy NAME")),
+        (None, None) => return Err(Error::usage("set the strategy: --strategy NAME")),
     };
     let wish = Wish {
         placement,

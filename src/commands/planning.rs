@@ -184,11 +184,11 @@ pub(super) fn strategy(word: &str, scope: &Scope) -> Result<String, Error> {
         return Ok(word.to_owned());
     };
     if Kind::from_word(given) != Some(kind) {
-        return Err(Error::usage(format!("{word:?} names no {kind}"))
-            .hint(format!("give its name alone, or {}", form())));
+        return Err(Error::usage(format!("{word:?} is not a {kind}"))
+            .hint(format!("use NAME or {}", form())));
     }
     if name.is_empty() {
-        return Err(Error::usage("the name behind the / is missing"));
+        return Err(Error::usage("the name after / is missing"));
     }
     Ok(name.to_owned())
 }

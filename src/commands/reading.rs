@@ -32,16 +32,15 @@ use crate::words::{Command, Hint};
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Input")]
 pub struct Input {
-    /// Read objects from a file, a directory, or standard input (-) instead of the hub; may be
-    /// repeated
+    /// Read objects from a file, a directory, or standard input (-) instead of the hub; repeatable
     #[arg(short = 'f', long = "filename", value_name = "PATH")]
     pub files: Vec<PathBuf>,
-    /// Read at most so much of all files together, unpacked: a number of bytes, or such as 1Gi
+    /// Limit for the size of all files together, unpacked: bytes, or a quantity such as 1Gi
     /// [default: 256Mi]
     #[arg(long, value_name = "SIZE", value_parser = bundle::parse_size)]
     pub max_input: Option<u64>,
-    /// The moment to judge for, as RFC 3339 [default: now; with -f when the objects were collected,
-    /// else the newest time in them]
+    /// Evaluate as of this time, in RFC 3339 format [default: the current time; with -f the time of
+    /// collection, else the newest time in the files]
     #[arg(long, value_name = "TIME")]
     pub now: Option<Timestamp>,
 }
@@ -205,7 +204,7 @@ fn inputs(input: &Input, ui: &mut Ui) -> Result<Vec<bundle::Input>, Error> {
             }
             ui.take_input()
                 .map(bundle::Input::Stdin)
-                .ok_or_else(|| Error::usage("standard input (-) can be read once only"))
+                .ok_or_else(|| Error::usage("standard input (-) can be read only once"))
         })
         .collect()
 }
@@ -378,7 +377,7 @@ impl Reading {
         match self.hub().and_then(|hub| hub.served().other_engine()) {
             Some(names) => found.map_err(|error| {
                 error.also(Hint::new(format!(
-                    "the hub also serves {names}, which this version does not read"
+                    "the hub also serves {names}, which this plugin version does not read"
                 )))
             }),
             None => found,
@@ -398,7 +397,7 @@ impl Reading {
         kind.is_namespaced().then(|| {
             let namespace = hub.default_namespace.clone();
             ui.status(&format!(
-                "looking in namespace {namespace}, the context's own; -n names another"
+                "using namespace {namespace} of the current context; to use another, set -n"
             ));
             namespace
         })
@@ -565,7 +564,7 @@ impl Reading {
         match (&self.place, &answer.outcome) {
             (Place::Hub(_), Outcome::Failed(why)) if answer.objects.is_empty() => {
                 Err(Error::failed(format!("{target} cannot be read: {why}"))
-                    .hint("try again; give it longer with --request-timeout"))
+                    .hint("try again, with a longer --request-timeout if needed"))
             }
             _ => Ok(()),
         }
@@ -626,14 +625,16 @@ impl Reading {
     /// Asks for a name, and offers what there is.
     fn unnamed(&mut self, namespace: Option<&str>) -> Error {
         let (place, command) = (self.place(), self.command);
-        let error = Error::usage(format!("say which update run or placement to {command}"));
+        let error = Error::usage(format!(
+            "{command} needs the name of an update run or placement"
+        ));
         let runs = self
             .every_run(namespace, namespace.is_none(), false)
             .unwrap_or_default();
         match runs.as_slice() {
-            [] => error.hint(format!("{place} holds no update run; name a placement")),
+            [] => error.hint(format!("{place} has no update runs; use a placement")),
             [one] => error.hint(
-                Hint::new(format!("{place} holds one update run:")).command(
+                Hint::new(format!("{place} has one update run:")).command(
                     self.again(Command::fleet(command).arg(one.word()))
                         .namespace(&one.namespace),
                 ),
@@ -645,12 +646,15 @@ impl Reading {
                     None if several.iter().all(|run| run.namespace.is_empty()) => all,
                     None => all.switch("-A"),
                 };
-                let lead = format!("{place} holds {} update runs; all of them:", several.len());
+                let lead = format!(
+                    "{place} has {} update runs; to include all of them:",
+                    several.len()
+                );
                 error.hint(Hint::new(lead).command(self.again(all)))
             }
             several => {
                 let list = Command::fleet("list").switch("-A");
-                let lead = format!("{place} holds {} update runs; see them:", several.len());
+                let lead = format!("{place} has {} update runs; list them:", several.len());
                 error.hint(Hint::new(lead).command(self.again(list)))
             }
         }
@@ -722,5 +726,5 @@ fn well_formed(word: &str, namespace: Option<&str>) -> bool {
 
 /// How to ask the hub for a permission.
 fn may_i(verb: &str, query: &Query) -> Hint {
-    Hint::new("ask with:").command(query.kind.can_i(verb))
+    Hint::new("check your permission:").command(query.kind.can_i(verb))
 }

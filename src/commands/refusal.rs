@@ -22,15 +22,15 @@ pub(super) fn explain(change: &Change, error: &HubError, reading: &mut Reading) 
         HubError::NotFound(words) if matches!(change.act, Act::Create { .. }) => {
             Error::not_found(format!("could not {would}: {words}; {nothing}"))
         }
-        HubError::NotFound(_) => Error::not_found(format!(
-            "could not {would}: it does not exist any more; {nothing}"
-        )),
+        HubError::NotFound(_) => {
+            Error::not_found(format!("could not {would}: it no longer exists; {nothing}"))
+        }
         HubError::Refused {
             code: 409, reason, ..
         } if reason == "AlreadyExists" => Error::failed(format!(
-            "could not {would}: {object} exists already; {nothing}"
+            "could not {would}: {object} already exists; {nothing}"
         ))
-        .hint("another name, or --name, makes another run"),
+        .hint("choose another name, with rollback by --name"),
         HubError::Refused {
             code: 409 | 422, ..
         } if !matches!(change.act, Act::Create { .. }) => {
@@ -57,9 +57,10 @@ fn in_its_words(change: &Change, error: &HubError, nothing: &str) -> Error {
         change.would
     ));
     match code {
-        429 => refused.hint("the hub is busy; try again in a while"),
+        429 => refused.hint("the hub is busy; try again later"),
         409 => refused.hint(
-            Hint::new("it was changed in between; look, then try again:").command(change.look()),
+            Hint::new("it changed in the meantime; check it, then try again:")
+                .command(change.look()),
         ),
         _ => refused,
     }
@@ -98,9 +99,9 @@ pub(super) fn grant(ask: Command, subresource: Option<&str>, role: &str, scope: 
         Some(subresource) => ask.joined("--subresource", subresource),
         None => ask,
     };
-    Hint::new("ask with:")
+    Hint::new("check your permission:")
         .command(ask)
-        .text("a role that grants it:")
+        .text("print a role that grants it:")
         .command(scope.fleet("doctor").flag("--rbac", role))
 }
 
@@ -127,16 +128,14 @@ pub(super) fn unseen(reads: &[Unseen], scope: &Scope, reading: &Reading) -> Erro
             Outcome::NotInstalled => {
                 Hint::new("see what the hub serves:").command(scope.fleet("doctor"))
             }
-            _ => Hint::new("try again; give it longer with --request-timeout"),
+            _ => Hint::new("try again, with a longer --request-timeout if needed"),
         };
         if !hints.contains(&hint) {
             hints.push(hint);
         }
     }
     let flags = guard::flags(reads).join(" and ");
-    hints.push(Hint::new(format!(
-        "or take the responsibility with {flags}"
-    )));
+    hints.push(Hint::new(format!("or accept the risk with {flags}")));
     let hint = hints.into_iter().reduce(Hint::and);
     Error {
         hint,
@@ -184,13 +183,13 @@ fn changed(change: &Change, reading: &mut Reading) -> Option<Error> {
     let would = &change.would;
     let now = answer.objects.first();
     let what = match now.map(|now| &now.body) {
-        None => format!("{object} does not exist any more"),
+        None => format!("{object} no longer exists"),
         Some(body) if body.meta().uid != shown_uid(change) => {
-            format!("{object} was replaced by another of its name since it was shown")
+            format!("{object} was replaced by another object with the same name since it was shown")
         }
         Some(body) => match (&change.act, body) {
             (Act::SetState { from, .. }, Body::Run(run)) if run.spec.state != *from => format!(
-                "its state was {} when it was shown and is {} now",
+                "its state was {} when it was shown and is now {}",
                 from.as_deref().unwrap_or("not set"),
                 run.spec.state.as_deref().unwrap_or("not set"),
             ),
@@ -201,9 +200,9 @@ fn changed(change: &Change, reading: &mut Reading) -> Option<Error> {
                 Body::Approval(request),
             ) if request.meta.resource_version != *resource_version => {
                 if request.counts() || request.is_accepted() {
-                    format!("{object} was approved by someone else meanwhile")
+                    format!("{object} was approved by someone else in the meantime")
                 } else {
-                    format!("{object} was changed since it was shown")
+                    format!("{object} changed since it was shown")
                 }
             }
             (
@@ -213,7 +212,7 @@ fn changed(change: &Change, reading: &mut Reading) -> Option<Error> {
                 },
                 body,
             ) if body.meta().resource_version != *shown => {
-                format!("{object} was changed since it was shown")
+                format!("{object} changed since it was shown")
             }
             _ => return None,
         },
@@ -228,7 +227,7 @@ fn changed(change: &Change, reading: &mut Reading) -> Option<Error> {
             exit,
             ..Error::failed(format!("did not {would}: {what}; nothing was sent again"))
         }
-        .hint(Hint::new("look, then decide anew:").command(change.look())),
+        .hint(Hint::new("check it, then decide again:").command(change.look())),
     )
 }
 

@@ -25,33 +25,33 @@ use crate::rollout::content::would_go_back;
 use crate::rollout::{ClusterState, Rollout, StageState};
 use crate::ui::Ui;
 
-/// Go on with a stopped update run
+/// Resume a stopped update run
 ///
-/// Says what the run still has to do, and what changed since it stopped: another placement policy,
-/// a cluster that joined or left, another apply strategy each make KubeFleet abort the run. An
-/// approval that was given while it was stopped is taken now. A timed wait has counted since the
-/// stop, and may be over. A run that has ended cannot be resumed.
+/// Shows what the run still has to do and what changed since it stopped. KubeFleet aborts the run
+/// if the placement policy, the apply strategy, or the set of clusters changed. Approvals given
+/// while the run was stopped take effect now. A timed wait kept counting while the run was stopped,
+/// and may be over. A finished run cannot be resumed.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage resume example-run\n  \
     kubectl fleet-stage resume example-run -n my-app-namespace --wait --timeout 30m\n\n\
     Exit codes:\n  \
-    0  under way again; with --wait, succeeded\n  \
-    1  it cannot be resumed, or was not confirmed\n  \
+    0  resumed; with --wait, succeeded\n  \
+    1  cannot be resumed, or not confirmed\n  \
     3  the run failed\n  \
     4  with --wait: a person must approve\n  \
     5  stuck, or --timeout was reached\n  \
     6  no such run\n  \
-    7  forbidden, or what a check needs could not be read")]
+    7  forbidden, or a check could not read what it needs")]
 pub struct ResumeArgs {
-    /// The update runs: names, or TYPE/NAME such as csur/x, with -n sur/x [default: at a terminal,
-    /// one chosen from a list]
+    /// Update runs: NAME, csur/NAME, or with -n sur/NAME [default: at a terminal, chosen from a
+    /// list]
     #[arg(value_name = "RUN", required = true)]
     runs: Vec<String>,
-    /// Resume even where a cluster would go back to an older snapshot, or may
+    /// Resume even if a cluster would, or might, get an older snapshot
     #[arg(long)]
     allow_older: bool,
-    /// Resume even where what else a check needs cannot be read
+    /// Resume even if a check cannot read what it needs
     #[arg(long)]
     allow_unseen: bool,
     #[command(flatten)]

@@ -26,43 +26,44 @@ use crate::rollout::{ClusterState, Rollout};
 use crate::ui::Ui;
 use crate::words::Hint;
 
-/// Roll a placement back to an older snapshot, with a new update run
+/// Roll a placement back to an older snapshot
 ///
-/// The snapshot is the newest one that a run on the placement completed before the current one, or
-/// --to. Shows what changes on each cluster. A run on the placement that is not over is stopped or
-/// deleted first (--active): two runs at once overwrite each other. The hub still holds the newer
-/// resources: the next run without a snapshot rolls them out again.
+/// Creates and starts a new run. It rolls out the newest snapshot that a run on the placement
+/// completed before the current one, or --to. Shows what changes on each cluster. An unfinished run
+/// on the placement is stopped or deleted first (--active), because two active runs overwrite each
+/// other. The hub keeps the newer resources: the next run without --snapshot rolls them out again.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage rollback example-run\n  \
     kubectl fleet-stage rollback crp/example-placement --to 3 --strategy example-strategy\n  \
     kubectl fleet-stage rollback crp/checkout --active=delete --yes --wait --timeout 30m\n\n\
     Exit codes:\n  \
-    0  under way; with --wait, succeeded\n  \
-    1  refused, not confirmed, or there is no snapshot to go back to\n  \
-    3  KubeFleet would refuse it, or the run failed\n  \
+    0  started; with --wait, succeeded\n  \
+    1  refused, not confirmed, or no snapshot to roll back to\n  \
+    3  KubeFleet refuses it, or the run failed\n  \
     4  with --wait: a person must approve\n  \
     5  stuck, or --timeout was reached\n  \
     6  no such run or placement\n  \
-    7  forbidden, or what a check needs could not be read")]
+    7  forbidden, or a check could not read what it needs")]
 pub struct RollbackArgs {
-    /// The placement, or a run on it: a name, or TYPE/NAME such as crp/x, csur/x, with -n rp/x,
-    /// sur/x [default: at a terminal, chosen from a list, and then the snapshot]
+    /// Placement, or a run on it: NAME, crp/NAME, csur/NAME, or with -n rp/NAME, sur/NAME [default:
+    /// at a terminal, chosen from a list, then the snapshot]
     #[arg(value_name = "RUN|PLACEMENT", required = true)]
     target: Option<String>,
-    /// The index of the snapshot to go back to [default: the newest that was completed before]
+    /// Index of the snapshot to roll back to [default: the newest one completed before the current
+    /// run]
     #[arg(long, value_name = "INDEX")]
     to: Option<String>,
-    /// The strategy [default: that of the current run]
+    /// Update strategy [default: the current run's]
     #[arg(long, value_name = "STRATEGY")]
     strategy: Option<String>,
-    /// The new run's name [default: one is made up]
+    /// Name of the new run [default: a generated name]
     #[arg(long, value_name = "RUN")]
     name: Option<String>,
-    /// What becomes of runs on the placement that are not over
+    /// What to do with unfinished runs on the placement
     #[arg(long, value_enum, value_name = "WHAT")]
     active: Option<Active>,
-    /// Roll back even where what a check needs cannot be read
+    /// Roll back even if a check cannot read what it needs
     #[arg(long)]
     allow_unseen: bool,
     #[command(flatten)]
@@ -71,11 +72,11 @@ pub struct RollbackArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Active {
-    /// They are stopped, and can be resumed; one that is stuck cannot stop
+    /// Stop them; they can be resumed, but a stuck run cannot stop
     Stop,
-    /// They are deleted
+    /// Delete them
     Delete,
-    /// They go on beside the rollback
+    /// Leave them active alongside the rollback
     Keep,
 }
 
@@ -134,8 +135,10 @@ fn wanted(
         .clone()
         .or_else(|| made.or(now).map(|run| run.spec.strategy.clone()))
         .ok_or_else(|| {
-            Error::failed(format!("no run of {placement} tells which strategy to use"))
-                .hint("name it with --strategy")
+            Error::failed(format!(
+                "which strategy to use is unknown: no run of {placement} names one"
+            ))
+            .hint("set --strategy")
         })?;
     let scope = placement.scope();
     let name = if let Some(name) = &args.name {
@@ -146,8 +149,8 @@ fn wanted(
     let run = scope.object(Concept::UpdateRun, &name);
     let first = first(args, inventory, &run, &mut preview)?;
     preview.warning(&format!(
-        "the hub still holds the newer resources of {placement}: the next run without a snapshot \
-         rolls them out again; take the change back there too"
+        "the hub still has the newer resources of {placement}: the next run without --snapshot \
+         rolls them out again; revert the change on the hub too"
     ));
     let doing: Vec<_> = first
         .iter()
@@ -218,9 +221,9 @@ fn destination(
     let there = rollback::destinations(inventory);
     let has = |lead: &str| {
         if there.is_empty() {
-            return Hint::new(format!("{lead}it has no snapshot"));
+            return Hint::new(format!("{lead}it has no snapshots"));
         }
-        let text = format!("{lead}it has {}; see what each holds:", there.join(", "));
+        let text = format!("{lead}existing indexes: {}; list them:", there.join(", "));
         Hint::new(text).command(placement.fleet("snapshots"))
     };
     if let Some(to) = to {
@@ -231,7 +234,7 @@ fn destination(
         }
         return Ok(to.to_owned());
     }
-    let required = |why: String| Error::failed(why).hint(has("name one with --to: "));
+    let required = |why: String| Error::failed(why).hint(has("select one with --to; "));
     let Some(now) = now else {
         let since = if inventory.runs.items.is_empty() {
             ""
@@ -239,7 +242,7 @@ fn destination(
             " since it was created"
         };
         return Err(required(format!(
-            "no run has rolled {placement} out{since}"
+            "no run has rolled out {placement}{since}"
         )));
     };
     match last_good(inventory, now) {
@@ -250,14 +253,14 @@ fn destination(
             let ended = Rollout::of(inventory, good.run).ended();
             let at = ended.map_or_else(String::new, |at| format!(" at {at}"));
             preview.status(&format!(
-                "going back to snapshot {}, which {} completed{at}; {} rolls out snapshot {}",
+                "rolling back to snapshot {}, which {} completed{at}; {} rolls out snapshot {}",
                 good.index, good.run.meta.name, now.meta.name, now.status.snapshot_index
             ));
             Ok(good.index.to_owned())
         }
         Err(passed_over) => Err(required(if passed_over.is_empty() {
             format!(
-                "no run of {placement} completed another snapshot before {}",
+                "no run of {placement} completed a different snapshot before {}",
                 now.meta.name
             )
         } else {
@@ -267,7 +270,7 @@ fn destination(
             };
             let said: Vec<_> = passed_over.into_iter().take(SAID).collect();
             let said = said.join("; ");
-            format!("{placement} has no snapshot that is known to be good: {said}{more}")
+            format!("{placement} has no snapshot to roll back to: {said}{more}")
         })),
     }
 }
@@ -303,11 +306,11 @@ fn first(
         .collect();
     if args.active.is_none() && args.writing.yes && !names.is_empty() {
         return Err(Error::failed(format!(
-            "not over on {}: {}; nothing was sent",
+            "unfinished runs on {}: {}; nothing was sent",
             inventory.placement_name,
             enumerate(&names)
         ))
-        .hint("say what becomes of it: --active=stop, --active=delete or --active=keep"));
+        .hint("say what to do with them: --active=stop, --active=delete, or --active=keep"));
     }
     let mut first = Vec::new();
     for rollout in &active {
@@ -330,7 +333,7 @@ fn first(
                     run.object()
                 ))
             }
-            .hint("give it up with --active=delete"));
+            .hint("delete it with --active=delete"));
         } else {
             first.push(First::Stop(ThisRun::of(run)));
         }

@@ -18,12 +18,12 @@ use crate::exit::Exit;
 use crate::kubefleet::{Concept, ObjectRef, Scope};
 use crate::ui::Ui;
 
-/// Start an update run, or make one that starts
+/// Start an update run, or create and start a new one
 ///
-/// With a name alone, starts a run that was initialized. With --placement and --strategy, or with
-/// --from another run, makes a new run: shows what KubeFleet will compute, sees to it that the run
-/// gets the content as it is now (or --snapshot), and starts it. With --from, --replace deletes the
-/// old run first.
+/// With only a name, starts an initialized run. With --placement and --strategy, or with --from,
+/// creates a new run and starts it. Before that, previews what KubeFleet will compute and ensures
+/// that the run gets the current content (or --snapshot). With --replace, deletes the run named by
+/// --from first.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage run example-run\n  \
@@ -31,37 +31,37 @@ use crate::ui::Ui;
     kubectl fleet-stage run example-run-2 --from example-run --replace --yes\n  \
     kubectl fleet-stage run example-run -n my-app-namespace --wait --timeout 1h\n\n\
     Exit codes:\n  \
-    0  under way; with --wait, succeeded\n  \
-    1  refused, not confirmed, or a run of that name is another or over\n  \
-    3  KubeFleet would refuse it, or the run failed\n  \
+    0  started; with --wait, succeeded\n  \
+    1  refused, not confirmed, or the name belongs to another or a finished run\n  \
+    3  KubeFleet refuses it, or the run failed\n  \
     4  with --wait: a person must approve\n  \
     5  stuck, or --timeout was reached\n  \
     6  no such run\n  \
-    7  forbidden, or what a check needs could not be read")]
+    7  forbidden, or a check could not read what it needs")]
 pub struct RunArgs {
-    /// The run: a name, or TYPE/NAME such as csur/x, with -n sur/x [default: at a terminal, one that
-    /// can be started, chosen from a list]
+    /// Update run: NAME, csur/NAME, or with -n sur/NAME [default: at a terminal, chosen from the
+    /// runs that can be started]
     #[arg(value_name = "RUN", required = true)]
     run: Option<String>,
-    /// Make a new run of this placement [default with --strategy: at a terminal, chosen from a list]
+    /// Create a new run for this placement [default with --strategy: at a terminal, chosen from a list]
     #[arg(long, value_name = "PLACEMENT", requires = "strategy")]
     placement: Option<String>,
-    /// The strategy of the new run [default with --placement: at a terminal, chosen from a list]
+    /// Update strategy of the new run [default with --placement: at a terminal, chosen from a list]
     #[arg(long, value_name = "STRATEGY")]
     strategy: Option<String>,
-    /// Make a new run with the placement and strategy of this one
+    /// Create a new run with the placement and strategy of this run
     #[arg(long, value_name = "RUN", conflicts_with = "placement")]
     from: Option<String>,
     /// With --from: delete that run first
     #[arg(long, requires = "from")]
     replace: bool,
-    /// The index of the snapshot to roll out, or latest [default: the content as it is now]
+    /// Snapshot to roll out: its index, or latest [default: the current content]
     #[arg(long, value_name = "INDEX")]
     snapshot: Option<String>,
-    /// Start even where a cluster would go back to an older snapshot, or may
+    /// Start even if a cluster would, or might, get an older snapshot
     #[arg(long)]
     allow_older: bool,
-    /// Start even where what else a check needs cannot be read
+    /// Start even if a check cannot read what it needs
     #[arg(long)]
     allow_unseen: bool,
     #[command(flatten)]
@@ -79,7 +79,7 @@ pub fn run(
     let makes = args.placement.is_some() || args.from.is_some() || chooses;
     if !makes && (args.strategy.is_some() || args.snapshot.is_some()) {
         return Err(Error::usage(
-            "--strategy and --snapshot are of a new run: name its --placement too, or --from a run",
+            "--strategy and --snapshot apply only to a new run: add --placement or --from",
         ));
     }
     writing::command("run", global, ui, clock, |reading, ui| {
@@ -117,10 +117,10 @@ fn act(
         let old = reading.target_of(Some(from), namespace, &concepts, ui)?;
         if old == run && !args.replace {
             return Err(Error::usage(format!(
-                "the new run cannot have the name of the old one, {}, while that exists",
+                "the new run cannot have the name {} while the old run exists",
                 old.name
             ))
-            .hint("another name, or --replace, which deletes the old one first"));
+            .hint("choose another name, or delete the old run first with --replace"));
         }
         let mut wanted = |reading: &mut Reading| again(&old, &run, args, accepted, reading);
         return launch(&mut wanted, reading, &args.writing, ui);

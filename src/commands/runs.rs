@@ -27,9 +27,7 @@ impl Reach {
     /// What `-n` and `-A` ask for.
     pub fn of(global: &Global, everywhere: bool) -> Result<Self, Error> {
         match (&global.namespace, everywhere) {
-            (Some(_), true) => Err(Error::usage(
-                "-A looks everywhere, -n in one namespace: give one of them",
-            )),
+            (Some(_), true) => Err(Error::usage("-A and -n cannot be used together")),
             (_, true) => Ok(Self::Everywhere),
             (namespace, false) => Ok(Self::One(Scope::of_namespace(
                 namespace.as_deref().unwrap_or_default(),

@@ -51,7 +51,7 @@ impl Destination {
                 Err(error) => return Err(error),
             }
         }
-        Err(io::Error::other("too many links lead to it"))
+        Err(io::Error::other("too many symbolic links"))
     }
 }
 

@@ -23,14 +23,14 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::ui::Ui;
 
-/// Print the JSON schema of a machine-readable output
+/// Print the JSON schema of an output
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  kubectl fleet-stage schema > diagnosis.schema.json\n  \
     kubectl fleet-stage schema diagnosis-list"
 )]
 pub struct SchemaArgs {
-    /// What to describe
+    /// Output to describe
     #[arg(value_enum, default_value_t)]
     of: Described,
 }
@@ -38,44 +38,44 @@ pub struct SchemaArgs {
 /// An output that has a schema.
 #[derive(Debug, Clone, Copy, Default, ValueEnum)]
 pub enum Described {
-    /// The report of `diagnose -o json`
+    /// Report of `diagnose -o json`
     #[default]
     Diagnosis,
-    /// The reports of `diagnose --all -o json`
+    /// Reports of `diagnose --all -o json`
     DiagnosisList,
-    /// The state that `status -o json` and `wait -o json` print
+    /// State in `status -o json` and `wait -o json`
     Status,
-    /// The plan of `plan -o json`
+    /// Plan in `plan -o json`
     Plan,
-    /// The runs of `list -o json`
+    /// Runs in `list -o json`
     RunList,
-    /// The approvals of `approvals -o json`
+    /// Gates in `approvals -o json`
     ApprovalList,
-    /// The strategies of `strategies -o json`
+    /// Strategies in `strategies -o json`
     StrategyList,
-    /// The strategy of `strategies show -o json`
+    /// Strategy in `strategies show -o json`
     Strategy,
-    /// What `history -o json` prints
+    /// History in `history -o json`
     History,
-    /// The versions of `snapshots -o json`
+    /// Versions in `snapshots -o json`
     SnapshotList,
-    /// The version of `snapshots show -o json`
+    /// Version in `snapshots show -o json`
     Snapshot,
-    /// What `snapshots diff -o json` prints
+    /// Differences in `snapshots diff -o json`
     SnapshotDiff,
-    /// What `doctor -o json` found
+    /// Checks in `doctor -o json`
     Doctor,
-    /// The findings of `explain --list -o json`
+    /// Findings in `explain --list -o json`
     FindingList,
-    /// The finding of `explain CODE -o json`
+    /// Finding in `explain CODE -o json`
     Finding,
-    /// What `version -o json` prints
+    /// Version in `version -o json`
     Version,
-    /// The first document of what `collect` writes
+    /// First document of a bundle written by `collect`
     Bundle,
-    /// What `collect` writes of a member cluster
+    /// Member cluster objects in a bundle
     MemberObjects,
-    /// What `collect --controller-logs` writes of a pod of the hub agent
+    /// Log lines of a hub agent pod in a bundle
     ControllerLog,
 }
 

@@ -28,11 +28,11 @@ use crate::words::{Command, Hint};
 pub use diff::{ChangeItem, SnapshotDiff};
 pub use show::SnapshotView;
 
-/// List the versions of a placement's content, show one, or compare two
+/// List, show, or compare the versions of a placement
 ///
-/// A version is a resource snapshot, which may be spread over several objects. The list says how
-/// large each is, which runs used it, how many clusters are on it now, and for how many more new
-/// snapshots it will be kept (revisionHistoryLimit).
+/// A version is a resource snapshot, which may be split over several objects. For each version the
+/// list shows its size, the runs that used it, and the number of clusters on it. It also shows how
+/// many more snapshots can be created before the version is pruned (revisionHistoryLimit).
 #[derive(Debug, Args)]
 #[command(
     subcommand_negates_reqs = true,
@@ -45,8 +45,7 @@ pub use show::SnapshotView;
 pub struct SnapshotsArgs {
     #[command(subcommand)]
     command: Option<Action>,
-    /// The placement: a name, crp/NAME, or with -n rp/NAME [default: at a terminal, chosen from a
-    /// list]
+    /// Placement: NAME, crp/NAME, or with -n rp/NAME [default: at a terminal, chosen from a list]
     #[arg(value_name = "PLACEMENT", required = true)]
     placement: Option<String>,
     #[command(flatten)]
@@ -128,7 +127,7 @@ pub fn run(
     match (&args.command, word) {
         (None, _) => list(args, word, global, ui, clock),
         (Some(_), Some(word)) => Err(Error::usage(format!(
-            "{word:?} stands before the word that says what to do"
+            "{word:?} must come after the subcommand"
         ))
         .hint(
             Hint::new("for example:")
@@ -176,7 +175,7 @@ fn list(
         warn(version, &target, ui);
     }
     if versions.is_empty() {
-        ui.status(&format!("{target} has no resource snapshot"));
+        ui.status(&format!("{target} has no resource snapshots"));
     }
     let output = &args.output;
     let text = match output.format() {
@@ -226,7 +225,7 @@ fn find<'v, 'i>(
     let error = Error::not_found(match word {
         "latest" => format!("no snapshot of {placement} is marked as the latest"),
         _ if versions.iter().any(|version| meant(&version)) => {
-            format!("snapshot {word} of {placement} does not exist any more")
+            format!("snapshot {word} of {placement} no longer exists")
         }
         _ => format!("{placement} has no snapshot {word:?}"),
     });
@@ -236,9 +235,9 @@ fn find<'v, 'i>(
         .map(|version| version.index.as_str())
         .collect();
     Err(match there.as_slice() {
-        [] => error.hint("it has none at all"),
-        [one] => error.hint(format!("it has one, {one}")),
-        several => error.hint(format!("it has {}", several.join(", "))),
+        [] => error.hint("it has no snapshots"),
+        [one] => error.hint(format!("existing index: {one}")),
+        several => error.hint(format!("existing contexts: {}", several.join(", "))),
     })
 }
 

@@ -14,34 +14,33 @@ use crate::exit::Exit;
 use crate::render::{self, Look};
 use crate::ui::Ui;
 
-/// Show how far a rollout has come: stages, clusters, gates and timers
+/// Show a rollout's stages, clusters, gates, and timers
 ///
-/// For an update run the tree of its stages: clusters with their progress, slots in use, timers that
-/// are running, and pending approvals with the command to give them. For a placement what each
-/// cluster has: snapshot, applied, available, and the run that wrote it. The verdict is the same as
-/// that of `diagnose`, which also says why.
+/// For an update run, shows a tree of its stages: the progress of each cluster, slots in use,
+/// running timers, and pending gates. For a placement, shows what each cluster has: snapshot, applied, available, and the run that wrote it. The verdict is the same as that of
+/// `diagnose`, which also explains it.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage status example-run\n  \
     kubectl fleet-stage status example-run --watch\n  \
     kubectl fleet-stage status web-app-rollout -n my-app-namespace -o json\n  \
     kubectl fleet-stage status crp/example-placement\n\n\
-    The exit code is that of the verdict, as with diagnose; with --watch that of the run's end.")]
+    The exit code is the verdict's, as with diagnose; with --watch that of the final verdict.")]
 pub struct StatusArgs {
-    /// The update run or placement: a name, or TYPE/NAME such as csur/x or crp/x, with -n sur/x or
-    /// rp/x [default: at a terminal, chosen from a list]
+    /// Update run or placement: NAME, csur/NAME, crp/NAME, or with -n sur/NAME, rp/NAME [default:
+    /// at a terminal, chosen from a list]
     #[arg(value_name = "RUN|PLACEMENT")]
     target: Option<String>,
     #[command(flatten)]
     input: Input,
-    /// Follow the rollout until its run ends: on a terminal the tree is drawn again, elsewhere each
-    /// change is a line
+    /// Follow the rollout until the run ends: redraw on a terminal, else print a line per change
     #[arg(short, long, conflicts_with = "files")]
     watch: bool,
-    /// The format; with --watch json prints one document a line, yaml one after each ---
+    /// Output format; with --watch, json prints one document per line, yaml separates documents
+    /// with ---
     #[arg(short, long, value_enum, default_value_t, value_name = "FORMAT")]
     output: Format,
-    /// Exit with 0 whatever the verdict
+    /// Exit with 0 regardless of the verdict
     #[arg(long)]
     exit_zero: bool,
 }
@@ -50,13 +49,13 @@ pub struct StatusArgs {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Format {
     #[default]
-    /// For people at a terminal
+    /// Text for a terminal
     Text,
-    /// The state as data
+    /// State as data
     Json,
-    /// The state as data
+    /// State as data
     Yaml,
-    /// One page to keep, print or send
+    /// One page to keep, print, or send
     Html,
 }
 
@@ -69,7 +68,7 @@ pub fn run(
 ) -> Result<Exit, Error> {
     if args.watch && args.output == Format::Html {
         return Err(Error::usage(
-            "a page does not renew itself: -o html goes without --watch",
+            "-o html cannot be used with --watch: a page does not refresh itself",
         ));
     }
     let mut reading = reading::open(&args.input, "status", global, ui, clock)?;

@@ -47,7 +47,10 @@ pub(super) fn rollout_of<'i>(
             },
             ..Error::failed(format!("{run} cannot be read: {why}"))
         }
-        .hint(Hint::new("what cannot be seen is not changed; ask with:").command(run.can_i("get")))
+        .hint(
+            Hint::new("a run is changed only after it was read; check your permission:")
+                .command(run.can_i("get")),
+        )
     })
 }
 
@@ -58,9 +61,10 @@ pub(super) fn is_this(rollout: &Rollout<'_>, this: &ThisRun) -> Result<(), Error
     }
     let run = &this.object;
     Err(Error::failed(format!(
-        "{run} was replaced by another of its name meanwhile; nothing was sent to that one"
+        "{run} was replaced by another run with the same name in the meantime; nothing was sent to \
+         the new one"
     ))
-    .hint(Hint::new("look, then decide anew:").command(run.fleet("status"))))
+    .hint(Hint::new("check it, then decide again:").command(run.fleet("status"))))
 }
 
 /// Asks a run for another state, where that is to be written.
@@ -125,7 +129,7 @@ pub(super) fn is_initialized(
     .hint(
         Hint::new("wait for it:")
             .command(run.fleet("wait").joined("--for", "initialized"))
-            .text("or take the responsibility with --allow-older"),
+            .text("or accept the risk with --allow-older"),
     ))
 }
 
@@ -142,7 +146,7 @@ pub(super) fn state(rollout: &Rollout<'_>, preview: &mut Preview) {
     let how = if rollout.is_live() {
         format!("in state {state}")
     } else {
-        "over or being deleted".to_owned()
+        "finished or being deleted".to_owned()
     };
     preview.fact(run.object().to_string(), how, &run.meta.uid);
 }
@@ -168,7 +172,7 @@ pub(super) fn others(rollout: &Rollout<'_>, inventory: &Inventory, preview: &mut
     let others = neighbours(inventory, &rollout.run.meta.name);
     if !others.is_empty() {
         preview.warning(&format!(
-            "also not over on {}: {}; whichever writes last wins on each cluster",
+            "other unfinished runs on {}: {}; on each cluster, the last run to write wins",
             rollout.run.spec.placement,
             enumerate(others.iter().map(|other| &other.name))
         ));
@@ -189,8 +193,8 @@ pub(super) fn guard(
     };
     let run = rollout.run.object();
     Err(Error::failed(format!(
-        "{doing} would take {} back from snapshot {} to {}, because another run put the newer one \
-         there; {}",
+        "{doing} would roll {} back from snapshot {} to {}, because another run rolled out the \
+         newer one; {}",
         enumerate(back.iter().map(|back| back.cluster)),
         first.holds,
         rollout.run.status.snapshot_index,
@@ -198,7 +202,7 @@ pub(super) fn guard(
     ))
     .hint(
         Hint::new(format!(
-            "{instead} the run, or say --allow-older if that is what you want:"
+            "{instead} the run, or use --allow-older if that is what you want:"
         ))
         .command(run.fleet(instead)),
     ))
@@ -237,9 +241,9 @@ pub(super) fn finish(
 ) -> Result<Exit, Error> {
     let run = &steered.run.object;
     let (wanted, asked) = match wish {
-        Wish::Start => ("the run to begin", "started"),
+        Wish::Start => ("the run to start", "started"),
         Wish::Stop => ("the run to stop", "asked to stop"),
-        Wish::Resume => ("the run to go on", "resumed"),
+        Wish::Resume => ("the run to resume", "resumed"),
     };
     if args.is_dry() {
         return Ok(Exit::Done);
@@ -280,22 +284,22 @@ pub(super) fn finish(
                 return Ok(Exit::Stuck);
             }
             if wish == Wish::Stop && status.verdict == Verdict::Succeeded {
-                ui.warning(&format!("{run} was over before it could stop"));
+                ui.warning(&format!("{run} finished before it could stop"));
                 return Ok(Exit::Error);
             }
             Ok(Exit::from(status.verdict))
         }
         Effect::Late => Err(writing::late(
-            &format!("{run} was {asked}, and nothing shows it"),
+            &format!("{run} was {asked}, but its status does not show it"),
             args,
         )
-        .hint(Hint::new("see why:").command(run.fleet("diagnose")))),
+        .hint(Hint::new("find out why:").command(run.fleet("diagnose")))),
         Effect::Gone => Err(Error::not_found(format!(
-            "{run} was {asked}, and was deleted meanwhile"
+            "{run} was {asked} but was deleted in the meantime"
         ))
         .telling(Told::Last)),
         Effect::Interrupted => Err(writing::interrupted(&format!(
-            "{run} was {asked}; what it does then was not waited for"
+            "{run} was {asked}; stopped waiting for the effect"
         ))),
     }
 }

@@ -20,12 +20,12 @@ use crate::kubefleet::{Concept, ObjectRef, duration};
 use crate::rollout::Rollout;
 use crate::ui::Ui;
 
-/// Stop an update run: nothing new begins
+/// Stop an update run; clusters in flight finish first
 ///
-/// Clusters in flight are finished, and the run is stopped then. A timed wait counts from the stop
-/// and goes on counting while the run is stopped. Says what is in flight and follows until the run
-/// is stopped. Nothing is rolled back. A run with a stuck cluster cannot stop: fix the cluster, or
-/// delete the run.
+/// No new cluster starts; the run is stopped when the clusters in flight are done. Shows what is in
+/// flight and waits until the run is stopped. Nothing is rolled back. A timed wait restarts at the
+/// stop and keeps counting while the run is stopped. A run with a stuck cluster cannot stop: fix
+/// the cluster, or delete the run.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage stop example-run\n  \
@@ -33,23 +33,23 @@ use crate::ui::Ui;
     kubectl fleet-stage stop --placement example-placement --all\n\n\
     Exit codes:\n  \
     0  stopped\n  \
-    1  it cannot be stopped: it is over, was not started, or changed meanwhile\n  \
-    5  a stuck cluster keeps it from stopping, or --timeout was reached\n  \
+    1  cannot be stopped: finished, not started, or changed since it was shown\n  \
+    5  blocked by a stuck cluster, or --timeout was reached\n  \
     6  no such run\n  \
     7  forbidden")]
 pub struct StopArgs {
-    /// The update runs: names, or TYPE/NAME such as csur/x, with -n sur/x [default: at a terminal,
-    /// one chosen from a list]
+    /// Update runs: NAME, csur/NAME, or with -n sur/NAME [default: at a terminal, chosen from a
+    /// list]
     #[arg(
         value_name = "RUN",
         required_unless_present = "placement",
         conflicts_with = "placement"
     )]
     runs: Vec<String>,
-    /// Every active run on this placement
+    /// Stop every active run on this placement
     #[arg(long, value_name = "PLACEMENT", requires = "all")]
     placement: Option<String>,
-    /// Confirms that every active run on the placement is meant
+    /// Confirm that --placement means every active run on it
     #[arg(long, requires = "placement")]
     all: bool,
     #[command(flatten)]
@@ -117,15 +117,15 @@ fn in_flight(rollout: &Rollout<'_>) -> Vec<String> {
     let clusters: Vec<_> = rollout.in_flight().map(|cluster| cluster.name).collect();
     if !clusters.is_empty() {
         lines.push(format!(
-            "in flight, and finished first: {}",
+            "in flight, will finish first: {}",
             enumerate(clusters)
         ));
     }
     for gate in rollout.open_timers() {
         let wait = gate.wait.map(duration::describe).unwrap_or_default();
         lines.push(format!(
-            "the wait of {wait} {} stage {} counts from the stop, and goes on counting while the run \
-             is stopped: a later resume may pass it at once",
+            "the wait of {wait} {} stage {} restarts at the stop and keeps counting while the run \
+             is stopped, so it may be over when the run is resumed",
             gate.time.as_str(),
             gate.stage
         ));
@@ -133,7 +133,8 @@ fn in_flight(rollout: &Rollout<'_>) -> Vec<String> {
     let removals = rollout.removals_to_come();
     if !removals.is_empty() {
         lines.push(format!(
-            "the removal from {} has not begun: the run stays Stopping until it is resumed or deleted",
+            "the removal from {} has not started: the run stays Stopping until it is resumed or \
+             deleted",
             enumerate(removals.iter().map(|cluster| cluster.name))
         ));
     }
@@ -164,7 +165,7 @@ fn active(
         .map(|run| run.object())
         .collect();
     if runs.is_empty() {
-        ui.status(&format!("no run on {target} is under way"));
+        ui.status(&format!("no run on {target} is in progress"));
     }
     Ok(runs)
 }

@@ -24,10 +24,10 @@ use crate::render::table::{Cell, Column, Table};
 use crate::rollout::Rollout;
 use crate::ui::Ui;
 
-/// List the update strategies, and which runs use them
+/// List update strategies and the runs that use them
 ///
-/// A run keeps the strategy as it was when it was initialized: editing or deleting a strategy changes
-/// nothing for runs that have begun.
+/// A run keeps the strategy from when it was initialized. Editing or deleting a strategy does not
+/// affect runs that have started.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage strategies\n  \
@@ -37,7 +37,7 @@ use crate::ui::Ui;
 pub struct StrategiesArgs {
     #[command(subcommand)]
     command: Option<Action>,
-    /// Look in both scopes and all namespaces
+    /// List both scopes and all namespaces
     #[arg(short = 'A', long)]
     all_namespaces: bool,
     #[command(flatten)]
@@ -51,13 +51,13 @@ enum Action {
     Show(ShowArgs),
 }
 
-/// Show one strategy: its stages, gates and runs
+/// Show one strategy: its stages, gates, and runs
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage strategies show example-strategy\n  \
     kubectl fleet-stage strategies show sus/team-a-strategy -n my-app-namespace")]
 struct ShowArgs {
-    /// The strategy: a name, csus/NAME, or with -n sus/NAME
+    /// Update strategy: NAME, csus/NAME, or with -n sus/NAME
     #[arg(value_name = "STRATEGY")]
     strategy: String,
     #[command(flatten)]
@@ -172,7 +172,7 @@ pub fn run(
     match &args.command {
         None => list(args, global, ui, clock),
         Some(Action::Show(_)) if args.all_namespaces => Err(Error::usage(
-            "-A lists strategies; one of a namespace is shown with -n",
+            "-A cannot be used with show: set the strategy's namespace with -n",
         )),
         Some(Action::Show(show)) => self::show(args, show, global, ui, clock),
     }
@@ -192,9 +192,9 @@ fn list(
         let scope = if reach.is_everywhere() {
             ""
         } else {
-            " in this scope; -A looks everywhere"
+            " in this scope; use -A to list all scopes"
         };
-        ui.status(&format!("{} holds no strategy{scope}", reading.place()));
+        ui.status(&format!("{} has no strategies{scope}", reading.place()));
     }
     let text = match args.output.format() {
         Format::Table | Format::Wide => {

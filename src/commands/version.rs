@@ -16,7 +16,7 @@ use crate::ui::Ui;
     after_help = "Examples:\n  kubectl fleet-stage version\n  kubectl fleet-stage version -o json"
 )]
 pub struct VersionArgs {
-    /// The format
+    /// Output format
     #[arg(short, long, value_enum, default_value_t, value_name = "FORMAT")]
     output: Form,
 }

@@ -24,11 +24,11 @@ use crate::ui::Ui;
 use crate::words::{Command, Hint};
 use decide::{Condition, Decision, decide};
 
-/// Wait until an update run has got somewhere, or cannot get there
+/// Wait for a condition on an update run
 ///
-/// Ends with 0 as soon as one of the conditions is met, whatever the verdict. Otherwise it ends as
-/// soon as a person has to act (an approval, a stuck cluster, a stopped run, one that was not
-/// started) or the run is over, with that verdict's exit code. What happens meanwhile is told on
+/// Exits with 0 as soon as one of the conditions is met, regardless of the verdict. Otherwise exits
+/// with the verdict's code as soon as the run is over or a person must act. A person must act on an
+/// approval, a stuck cluster, a stopped run, or a run that was not started. Progress is printed on
 /// standard error.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -38,13 +38,12 @@ use decide::{Condition, Decision, decide};
     kubectl fleet-stage wait example-run --for=succeeded --keep-waiting --timeout 4h\n\n\
     Conditions:\n  \
     initialized   the stages are computed\n  \
-    started       the run has begun with its first stage\n  \
+    started       the run has started its first stage\n  \
     succeeded     the run has succeeded\n  \
     stopped       the run is stopped\n  \
-    stage=NAME    the stage is completed, with the tasks after it\n  \
-    approval      a person has to approve something now; approval=STAGE, \
-    approval=STAGE/before and approval=STAGE/after name the gate, and are \
-    also met when it was passed already\n\n\
+    stage=NAME    the stage and the tasks after it are completed\n  \
+    approval      a gate is pending; approval=STAGE, approval=STAGE/before, and \
+    approval=STAGE/after name the gate, and are also met when it has passed\n\n\
     Exit codes, the same in every format:\n  \
     0  a condition is met\n  \
     3  the run failed or could not be initialized\n  \
@@ -53,11 +52,11 @@ use decide::{Condition, Decision, decide};
     6  no such run or stage, or the run was deleted\n  \
     8  stopped, or not started")]
 pub struct WaitArgs {
-    /// The update run: a name, or TYPE/NAME such as csur/x, with -n sur/x [default: at a terminal,
-    /// chosen from a list]
+    /// Update run: NAME, csur/NAME, or with -n sur/NAME [default: at a terminal, chosen from a
+    /// list]
     #[arg(value_name = "RUN", required = true)]
     run: Option<String>,
-    /// What to wait for: the first of these that is met
+    /// Conditions to wait for; the first one met ends the wait
     #[arg(
         long = "for",
         value_name = "CONDITION",
@@ -65,13 +64,13 @@ pub struct WaitArgs {
         value_delimiter = ','
     )]
     conditions: Vec<Condition>,
-    /// How long to wait at most, such as 90s or 30m; 0 only looks [default: no limit]
+    /// Time limit, such as 90s or 30m; 0 checks once [default: no limit]
     #[arg(long, value_name = "DURATION", value_parser = super::duration)]
     timeout: Option<Duration>,
-    /// Go on waiting while a person has to act: end only when the run is over, or after --timeout
+    /// Keep waiting when a person must act, until the run is over or --timeout is reached
     #[arg(long)]
     keep_waiting: bool,
-    /// How the last state is printed
+    /// Output format of the last state
     #[arg(short, long, value_enum, default_value_t, value_name = "FORMAT")]
     output: Format,
 }
@@ -119,7 +118,7 @@ pub fn run(
         }
         End::Gone => Err(following.gone()),
         End::Interrupted => {
-            ui.status("interrupted; the run goes on without this command");
+            ui.status("interrupted; the run continues without this command");
             Ok(Exit::Interrupted)
         }
     }
@@ -148,7 +147,7 @@ fn end(
             return Ok(Exit::Done);
         }
         Decision::Impossible(why) => {
-            ui.warning(&format!("{} cannot be met any more: {why}", wanted(args)));
+            ui.warning(&format!("{} can no longer be met: {why}", wanted(args)));
         }
         _ => ui.warning(&format!("{} is not met", wanted(args))),
     }
@@ -179,13 +178,13 @@ fn timed_out(args: &WaitArgs, status: &Status) -> Error {
     let error = Error {
         exit: Exit::Stuck,
         ..Error::failed(format!(
-            "{} did not get to {} within {}",
+            "{} did not reach {} within {}",
             status.target,
             wanted(args),
             duration::describe(limit)
         ))
     };
-    error.hint(Hint::new("see where it stands:").command(about(status, "status")))
+    error.hint(Hint::new("see its status:").command(about(status, "status")))
 }
 
 /// Prints the last state.

@@ -37,7 +37,8 @@ pub(super) use prompt::{Shown, agree};
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Writing")]
 pub struct Writing {
-    /// Only show what would be sent (client), or have the server check it too (server)
+    /// Print what would be sent (client), or let the server check it too (server), without changing
+    /// anything
     #[arg(
         long,
         value_enum,
@@ -48,11 +49,11 @@ pub struct Writing {
         value_name = "WHERE"
     )]
     pub dry_run: DryRun,
-    /// Ask nothing; checks that refuse still do
+    /// Skip the confirmation; safety checks still apply
     #[arg(short, long)]
     pub yes: bool,
-    /// Wait until the run is over or a person has to act; --wait=false returns at once [default:
-    /// until the write has had its effect]
+    /// Wait until the run is over or a person must act; --wait=false returns at once [default: wait
+    /// until the change takes effect]
     #[arg(
         long,
         default_missing_value = "true",
@@ -61,10 +62,10 @@ pub struct Writing {
         value_name = "BOOL"
     )]
     pub wait: Option<bool>,
-    /// How long to wait at most, such as 90s or 30m [default: 2m; with --wait no limit]
+    /// Time limit of the wait, such as 90s or 30m [default: 2m; with --wait no limit]
     #[arg(long, value_name = "DURATION", value_parser = super::duration)]
     pub timeout: Option<Duration>,
-    /// The name under which the server records what is written
+    /// Name under which the server records the change
     #[arg(
         long,
         value_name = "NAME",
@@ -72,7 +73,7 @@ pub struct Writing {
         hide_short_help = true
     )]
     pub field_manager: String,
-    /// How the result is printed; with --dry-run, what would be sent [default: one line]
+    /// Output format of the result; with --dry-run, of what would be sent [default: one line]
     #[arg(short, long, value_enum, value_name = "FORMAT")]
     pub output: Option<Format>,
 }
@@ -80,11 +81,11 @@ pub struct Writing {
 /// Where a write stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum DryRun {
-    /// Nowhere: it is done
+    /// Make the change
     None,
-    /// Before anything is sent
+    /// Print the change without sending it
     Client,
-    /// On the server, which checks it and keeps nothing
+    /// Send the change; the server checks it and discards it
     Server,
 }
 
@@ -185,7 +186,7 @@ pub(super) fn send(
     ui: &mut Ui,
 ) -> Result<Done, Error> {
     let Some(hub) = reading.hub() else {
-        return Err(Error::usage("files cannot be written to"));
+        return Err(Error::usage("cannot write to files: -f is read-only"));
     };
     let kind = change.object.kind;
     let Some(version) = hub.served().version(kind) else {
@@ -232,7 +233,7 @@ pub(super) fn rehearse(
     args: &Writing,
 ) -> Result<(), Error> {
     let Some(hub) = reading.hub() else {
-        return Err(Error::usage("files cannot be written to"));
+        return Err(Error::usage("cannot write to files: -f is read-only"));
     };
     let sending = Sending {
         manager: &args.field_manager,
@@ -324,15 +325,15 @@ fn doubtful(
         Error {
             exit,
             ..Error::failed(format!(
-                "it is not known whether this did {}: {error}; {why}",
+                "the outcome is unknown (would {}): {error}; {why}",
                 change.would
             ))
         }
-        .hint(Hint::new("look before you try again:").command(change.look()))
+        .hint(Hint::new("check it before you try again:").command(change.look()))
     };
     let answer = match reading.hub() {
         Some(hub) if *error != HubError::Interrupted => hub.read_back(&query),
-        _ => return Err(unknown("the answer was not waited for")),
+        _ => return Err(unknown("stopped waiting for the answer")),
     };
     if answer.outcome != Outcome::Listed {
         let gap = answer.outcome.gap().unwrap_or_default();
@@ -341,7 +342,7 @@ fn doubtful(
     match change.happened(answer.objects.first()) {
         Happened::Yes => {
             ui.warning(&format!(
-                "the answer was lost ({error}), and {object} shows that it was done"
+                "the answer was lost ({error}), but {object} shows that it was done"
             ));
             reading.record.did(&change.did);
             ui.status(&change.did);
@@ -353,14 +354,14 @@ fn doubtful(
                 "could not {}: {error}; {object} shows that nothing was changed",
                 change.would
             ))
-            .hint("try again; if it stays, look at the hub's API server"))
+            .hint("try again; if it keeps failing, check the hub's API server"))
         }
         Happened::No => Err(Error::failed(format!(
             "could not {}: {error}; {object} shows that nothing was changed so far",
             change.would
         ))
-        .hint(Hint::new("look before you try again:").command(change.look()))),
-        Happened::Unclear => Err(unknown(&format!("{object} was changed in another way"))),
+        .hint(Hint::new("check it before you try again:").command(change.look()))),
+        Happened::Unclear => Err(unknown(&format!("{object} was changed in a different way"))),
     }
 }
 
@@ -519,11 +520,13 @@ pub(super) fn follow(
             if let Some(status) = status {
                 conclude(run, &status, reading, args, ui)?;
             }
-            Err(late(&format!("{run} is not over"), args))
+            Err(late(&format!("{run} is unfinished"), args))
         }
         End::Gone => Err(gone),
         End::Interrupted => {
-            ui.status(&format!("interrupted; {run} goes on without this command"));
+            ui.status(&format!(
+                "interrupted; {run} continues without this command"
+            ));
             Ok(Exit::Interrupted)
         }
     }

@@ -55,7 +55,7 @@ impl Address {
                 .split_once('/')
                 .is_some_and(|(_, path)| !path.is_empty()) =>
             {
-                return Err("it is no URL: it does not start with https://");
+                return Err("it is not a URL: it does not start with https://");
             }
             None => Self::read("http", text)?,
         };
@@ -67,10 +67,10 @@ impl Address {
 
     /// The address of a proxy.
     pub(super) fn proxy(text: &str) -> Result<Self, &'static str> {
-        let (scheme, rest) = with_scheme(text).ok_or("it is no URL")?;
+        let (scheme, rest) = with_scheme(text).ok_or("it is not a URL")?;
         match scheme.as_str() {
             "http" | "https" | "socks5" => Self::read(&scheme, rest),
-            _ => Err("its scheme is neither http, https nor socks5"),
+            _ => Err("its scheme is not http, https, or socks5"),
         }
     }
 
@@ -85,9 +85,9 @@ impl Address {
         check_place(place)?;
         let path: String = path.bytes().map(path_byte).collect();
         let text = format!("{scheme}://{place}{path}");
-        let uri: Uri = text.parse().map_err(|_| "it is no URL")?;
+        let uri: Uri = text.parse().map_err(|_| "it is not a URL")?;
         if uri.host().is_none_or(str::is_empty) {
-            return Err("it names no host");
+            return Err("it has no host");
         }
         Ok(Self { uri, login })
     }
@@ -125,31 +125,33 @@ fn with_scheme(text: &str) -> Option<(String, &str)> {
 /// Checks a host and a port.
 fn check_place(place: &str) -> Result<(), &'static str> {
     if place.is_empty() {
-        return Err("it names no host");
+        return Err("it has no host");
     }
     if place.chars().any(|c| c.is_whitespace() || c.is_control()) {
         return Err("it has a blank or a control character");
     }
     if !place.is_ascii() {
-        return Err("its host has a character outside ASCII: write it in its ASCII form");
+        return Err("its host has a non-ASCII character: use the ASCII form");
     }
     let port = match place.strip_prefix('[') {
         Some(rest) => {
-            let (host, port) = rest.split_once(']').ok_or("it lacks a closing bracket")?;
+            let (host, port) = rest
+                .split_once(']')
+                .ok_or("its closing bracket is missing")?;
             if host.parse::<std::net::Ipv6Addr>().is_err() {
-                return Err("what is in brackets is no IPv6 address");
+                return Err("the text in brackets is not an IPv6 address");
             }
             match port.strip_prefix(':') {
                 Some(port) => port,
                 None if port.is_empty() => "",
-                None => return Err("something follows the bracket that is no port"),
+                None => return Err("the text after the bracket is not a port"),
             }
         }
         None => match place.split_once(':') {
             Some((_, port)) if port.contains(':') => {
                 return Err("an IPv6 address needs brackets");
             }
-            Some(("", _)) => return Err("it names no host"),
+            Some(("", _)) => return Err("it has no host"),
             Some((_, port)) => port,
             None => "",
         },
@@ -158,7 +160,7 @@ fn check_place(place: &str) -> Result<(), &'static str> {
     if digits && (port.is_empty() || port.parse::<u16>().is_ok()) {
         Ok(())
     } else {
-        Err("its port is no number up to 65535")
+        Err("its port is not a number up to 65535")
     }
 }
 
@@ -172,7 +174,8 @@ fn path_byte(byte: u8) -> String {
 
 fn decode_login(text: &str) -> Result<Login, &'static str> {
     let (name, password) = text.split_once(':').unwrap_or((text, ""));
-    let decode = |text: &str| unescape(text).ok_or("its user name or password is escaped wrongly");
+    let decode =
+        |text: &str| unescape(text).ok_or("its user name or password is escaped incorrectly");
     Ok(Login {
         name: decode(name)?,
         password: decode(password)?,

@@ -173,7 +173,7 @@ pub(super) fn wrong(wanted: &Expected<'_>, body: &[u8]) -> HubError {
 fn what_came(wanted: &Expected<'_>, body: &[u8]) -> String {
     let body = body.trim_ascii();
     if body.is_empty() {
-        return "nothing at all".to_owned();
+        return "nothing".to_owned();
     }
     if body.starts_with(b"<") {
         return page(body);
@@ -181,7 +181,7 @@ fn what_came(wanted: &Expected<'_>, body: &[u8]) -> String {
     let Ok(value) = serde_json::from_slice::<Value>(body) else {
         let cut = matches!(body.first(), Some(b'{' | b'['));
         return if cut {
-            "JSON that breaks off or is not valid".to_owned()
+            "truncated or invalid JSON".to_owned()
         } else {
             format!("text that is not JSON ({:?})", first_line(body))
         };
@@ -197,7 +197,7 @@ fn what_came(wanted: &Expected<'_>, body: &[u8]) -> String {
         let said = [word("message"), word("reason"), word("status")];
         let said = said.into_iter().find(|said| !said.is_empty());
         return said.map_or_else(
-            || "a Status that says nothing".to_owned(),
+            || "a Status without a message".to_owned(),
             |said| format!("a Status ({said:?})"),
         );
     }
@@ -283,8 +283,8 @@ mod tests {
     #[test]
     fn only_what_was_asked_for_is_an_answer() {
         let wrong = [
-            ("", "nothing at all"),
-            (" \n", "nothing at all"),
+            ("", "nothing"),
+            (" \n", "nothing"),
             ("null", "null"),
             ("[]", "a bare array"),
             ("7", "a bare value"),
@@ -347,7 +347,7 @@ mod tests {
                 "please log in\nhere",
                 "text that is not JSON (\"please log in\")",
             ),
-            (r#"{"kind":"StagedUp"#, "JSON that breaks off"),
+            (r#"{"kind":"StagedUp"#, "truncated or invalid JSON"),
         ];
         for wanted in [RUN, RUNS, PODS, REVIEW, Expected::Version] {
             let answer = read::<Value>(&wanted, right(&wanted).as_bytes());

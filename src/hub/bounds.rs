@@ -57,7 +57,7 @@ impl Allowance {
         match taken {
             Ok(_) => Ok(()),
             Err(_) => Err(HubError::TooMuch(format!(
-                "the API server sent more than the {} that one command reads",
+                "the API server sent more than {}, the limit of one command",
                 size(COMMAND)
             ))),
         }

@@ -139,7 +139,7 @@ impl Server {
 }
 
 fn unusable() -> HubError {
-    HubError::Broken("a request has an address that cannot be sent".to_owned())
+    HubError::Broken("a request has an invalid address".to_owned())
 }
 
 fn pool(
@@ -165,7 +165,7 @@ fn pool(
         }
         Some("https") => {
             let name = ServerName::try_from(proxy.host().to_owned())
-                .map_err(|_| config("the proxy's host is no name that a certificate can have"))?;
+                .map_err(|_| config("the proxy's host is not a valid name for a certificate"))?;
             let trust = tls.map_or(&tls::Trust::System, |tls| &tls.trust);
             // Who asks is the server's to know, not the proxy's.
             let outer = encrypted(plain, trust, name, None)?;

@@ -258,7 +258,7 @@ fn cluster(
         Some(cluster) => cluster.clone(),
         None if flags.cluster.is_some() || flags.server.is_none() => {
             return Err(config(if context.cluster.is_empty() {
-                format!("the context {name:?} names no cluster")
+                format!("the context {name:?} has no cluster")
             } else {
                 format!("the kubeconfig has no cluster {:?}", context.cluster)
             }));
@@ -423,7 +423,7 @@ fn check_user(user: &User) -> Result<(), &'static str> {
     let twice = |source: &Source| !source.file.is_empty() && set(&source.data);
     let basic = !user.username.is_empty() || set(&user.password);
     if basic && (set(&user.token) || !user.token_file.is_empty()) {
-        return Err("has both a token and a password: only one way to log in is allowed");
+        return Err("has both a token and a password, but only one is allowed");
     }
     if given(&user.certificate) {
         if twice(&user.certificate) {
@@ -443,7 +443,7 @@ fn check_user(user: &User) -> Result<(), &'static str> {
     if other.user.is_empty()
         && (!other.uid.is_empty() || !other.groups.is_empty() || !other.extra.is_empty())
     {
-        return Err("is to impersonate a group, a uid or extra fields, but no user: add --as");
+        return Err("impersonates a group, a UID, or extra fields, but no user: add --as");
     }
     Ok(())
 }
@@ -460,7 +460,7 @@ fn headers(other: &Impersonation) -> Result<Vec<(HeaderName, HeaderValue)>, HubE
                 Ok(())
             }
             _ => Err(config(format!(
-                "the {what} to impersonate has a character that no HTTP header can carry"
+                "the {what} to impersonate has a character that is invalid in an HTTP header"
             ))),
         }
     };
@@ -533,8 +533,7 @@ fn tls(cluster: &Cluster, address: &Address, identity: Option<Identity>) -> Resu
     let trust = match bundle {
         Some(_) if cluster.insecure => {
             return Err(config(
-                "the cluster has a certificate-authority and insecure-skip-tls-verify: \
-                 the server is either checked or not",
+                "the cluster has both certificate-authority and insecure-skip-tls-verify",
             ));
         }
         Some(bundle) => authorities(&bundle)
@@ -547,7 +546,7 @@ fn tls(cluster: &Cluster, address: &Address, identity: Option<Identity>) -> Resu
         name => (name, "tls-server-name"),
     };
     let name = ServerName::try_from(name.to_owned())
-        .map_err(|_| config(format!("{what} is no name that a certificate can have")))?;
+        .map_err(|_| config(format!("{what} is not a valid name for a certificate")))?;
     Ok(Tls {
         trust,
         name,
@@ -590,8 +589,7 @@ fn login(
                 "the auth-provider oidc has no id-token".to_owned(),
             )),
             _ => Err(HubError::Credentials(
-                "the user's auth-provider is no longer part of kubectl: use its exec plugin"
-                    .to_owned(),
+                "the user's auth-provider was removed from kubectl: use its exec plugin".to_owned(),
             )),
         };
     }

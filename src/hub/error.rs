@@ -8,7 +8,7 @@ use crate::kubefleet::Kind;
 #[derive(Debug, Clone, thiserror::Error, PartialEq, Eq)]
 pub enum HubError {
     /// Neither a kubeconfig nor a cluster around us.
-    #[error("there is no kubeconfig, and this is no pod in a cluster")]
+    #[error("no kubeconfig found, and not running in a pod")]
     NoConfig,
     /// The kubeconfig cannot be used, and why.
     #[error("{0}")]
@@ -41,7 +41,7 @@ pub enum HubError {
     #[error("no credentials for the hub: {0}")]
     Credentials(String),
     /// 401: the server does not know who we are.
-    #[error("the hub does not accept the credentials: {0}")]
+    #[error("the hub rejected the credentials: {0}")]
     Unauthorized(String),
     /// 403, in the server's words.
     #[error("forbidden: {0}")]
@@ -50,10 +50,10 @@ pub enum HubError {
     #[error("not found: {0}")]
     NotFound(String),
     /// 404 for a path: the kind, or this version of it, is not served.
-    #[error("the hub does not serve what was asked for: {0}")]
+    #[error("the hub does not serve the requested resource: {0}")]
     NotRouted(String),
     /// 410: a continued list or a watch that is too old.
-    #[error("the hub no longer has the list that was being read")]
+    #[error("the list expired on the hub while it was read")]
     Gone,
     /// Nothing came within the time limit.
     #[error("no answer within {0}")]
@@ -76,7 +76,7 @@ pub enum HubError {
     #[error("{0}")]
     TooMuch(String),
     /// The answer broke off, or is no JSON.
-    #[error("the hub's answer is broken: {0}")]
+    #[error("the hub's answer is invalid: {0}")]
     Broken(String),
     /// Any other answer that is no success.
     #[error("the hub answered {code}: {message}")]
@@ -89,10 +89,11 @@ pub enum HubError {
         reason: String,
     },
     /// The API server is no hub of a fleet.
-    #[error("the API server at {0} is not a KubeFleet hub: it serves no {group}", group = crate::kubefleet::kind::PLACEMENT_GROUP)]
+    #[error("the API server at {0} is not a KubeFleet hub: it does not serve {group}", group = crate::kubefleet::kind::PLACEMENT_GROUP)]
     NotAHub(String),
     /// The API server has rollouts, and none that are read here.
-    #[error("the API server at {0} serves no {group}: it serves {1}, which this version does not read", group = crate::kubefleet::kind::PLACEMENT_GROUP)]
+    #[error("the API server at {0} does not serve {group}: it serves {1}, which this plugin version \
+        does not read", group = crate::kubefleet::kind::PLACEMENT_GROUP)]
     OtherEngine(String, String),
     /// The user wants it to end.
     #[error("interrupted")]
@@ -139,8 +140,8 @@ impl HubError {
     pub fn hint(&self) -> Option<String> {
         let text = match self {
             Self::NoConfig | Self::Config(_) => {
-                "name one with --kubeconfig or KUBECONFIG and a context with --context; \
-                 -f reads files instead of a hub"
+                "set one with --kubeconfig or KUBECONFIG and a context with --context; or read \
+                 files instead of a hub with -f"
                     .to_owned()
             }
             Self::NoContext { known, .. } if known.is_empty() => {
@@ -148,42 +149,45 @@ impl HubError {
             }
             Self::NoContext { known, .. } => format!("it has {}", known.join(", ")),
             Self::Unreachable { .. } => {
-                "check the network, VPN and proxy, and that the context is the hub's: \
-                 kubectl config current-context"
+                "check the network, VPN, and proxy, and that the context is the hub's: kubectl \
+                 config current-context"
                     .to_owned()
             }
-            Self::Tls { .. } => "check certificate-authority, tls-server-name and the server's \
-                 address in the kubeconfig"
+            Self::Tls { .. } => "check certificate-authority, tls-server-name, and the server's \
+                address in the kubeconfig"
                 .to_owned(),
             Self::Credentials(_) | Self::Unauthorized(_) => {
                 "log in again, or renew the token or certificate; then check with: \
                  kubectl auth whoami"
                     .to_owned()
             }
-            Self::TimedOut(_) => "give it longer with --request-timeout".to_owned(),
-            Self::OutOfTime(_) => "give it longer with --timeout".to_owned(),
+            Self::TimedOut(_) => "try again with a longer --request-timeout".to_owned(),
+            Self::OutOfTime(_) => "try again with a longer --timeout".to_owned(),
             Self::WrongAnswer { .. } => {
-                "a proxy or a login page may answer in its place: check the server's address and \
-                 the proxy; kubectl get --raw /version shows what answers"
+                "check the server's address and the proxy: a proxy or a login page may have \
+                 answered; to see the answer: kubectl get --raw /version"
                     .to_owned()
             }
             Self::TooLarge(_) | Self::TooMuch(_) => {
-                "no API server of a fleet sends as much: check the server's address; a name or -n \
-                 reads less"
+                "check the server's address: a hub does not send this much; to read less, use a \
+                 name or -n"
                     .to_owned()
             }
             Self::NotAHub(_) => {
-                "name the hub's context with --context; members do not have these kinds".to_owned()
+                "set the hub's context with --context; member clusters do not serve these kinds"
+                    .to_owned()
             }
             Self::Refused {
                 code: 429 | 500..=599,
                 ..
             }
-            | Self::Broken(_) => "try again; if it stays, look at the hub's API server".to_owned(),
-            Self::NotServed(_) => {
-                "see which kinds it serves: kubectl fleet-stage doctor".to_owned()
+            | Self::Broken(_) => {
+                "try again; if it keeps failing, check the hub's API server".to_owned()
             }
-            Self::OtherEngine(..) => "see the rollouts there with kubectl get".to_owned(),
+            Self::NotServed(_) => {
+                "list the kinds that it serves: kubectl fleet-stage doctor".to_owned()
+            }
+            Self::OtherEngine(..) => "list the rollouts there with kubectl get".to_owned(),
             Self::Forbidden(_)
             | Self::NotFound(_)
             | Self::NotRouted(_)

@@ -150,7 +150,7 @@ impl Kubeconfig {
             if !found.is_empty() && found != wanted {
                 return Err(Unread::Field {
                     path: key.to_owned(),
-                    kind: "is not that of a kubeconfig",
+                    kind: "is not a kubeconfig's",
                 });
             }
         }
@@ -338,7 +338,7 @@ impl<'v> Node<'v> {
             let Some(entry) = node.map()? else { continue };
             let name = node.text(entry, "name")?;
             if named(&entries, &name).is_some() {
-                return Err(Self::wrong(node.at("name"), "is given twice"));
+                return Err(Self::wrong(node.at("name"), "is set twice"));
             }
             let child = node.child(entry, inner);
             let read = match child.map()? {

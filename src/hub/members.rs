@@ -81,7 +81,7 @@ impl Members {
         variable: Variables,
     ) -> Result<Self, HubError> {
         let kubeconfig = config::read(flags, &*variable)?.ok_or_else(|| {
-            HubError::Config("there is no kubeconfig whose contexts lead to members".to_owned())
+            HubError::Config("there is no kubeconfig with contexts for member clusters".to_owned())
         })?;
         let this = Self {
             ways,
@@ -260,7 +260,7 @@ impl Asker {
     async fn connect(&self) -> Result<Connection, Closed> {
         let no_way = |why: String| {
             let context = &self.context;
-            Closed::NoWay(format!("the context {context} is of no use: {why}"))
+            Closed::NoWay(format!("the context {context} cannot be used: {why}"))
         };
         let known = || {
             self.connections
@@ -409,9 +409,7 @@ fn closed(error: &HubError) -> Option<Closed> {
             "no secure connection to its API server at {url}: {why}"
         )),
         HubError::Credentials(why) => Closed::NoWay(format!("no credentials for it: {why}")),
-        HubError::Unauthorized(why) => {
-            Closed::NoWay(format!("it does not accept the credentials: {why}"))
-        }
+        HubError::Unauthorized(why) => Closed::NoWay(format!("it rejected the credentials: {why}")),
         _ => return None,
     })
 }

@@ -95,7 +95,7 @@ impl Hub {
             .worker_threads(2)
             .enable_all()
             .build()
-            .map_err(|error| HubError::Config(format!("no thread can be started: {error}")))?;
+            .map_err(|error| HubError::Config(format!("cannot start a thread: {error}")))?;
         let ends = Arc::new(signals::Ends::default());
         let running = Running {
             terminal: flags.interactive,

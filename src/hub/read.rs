@@ -186,7 +186,7 @@ async fn pages(
             return Ok(found);
         }
         if more == next {
-            return Err(HubError::Broken("a list goes round in a circle".to_owned()));
+            return Err(HubError::Broken("a list that never ends".to_owned()));
         }
         next = more;
     }

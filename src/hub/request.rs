@@ -33,7 +33,7 @@ pub(super) struct Connection {
     credentials: Arc<Credentials>,
     /// The server's address, for errors.
     pub(super) url: String,
-    /// How long one read may take, its pages and retries included; `None` for ever.
+    /// How long one read may take, its pages and retries included; `None` for no limit.
     pub(super) limit: Option<Duration>,
     /// When the command has to end, whatever it reads.
     pub(super) end: Option<TimeLimit>,
@@ -240,7 +240,7 @@ async fn whole(body: Body, path: &str, most: usize) -> Result<Vec<u8>, HubError>
         Ok(body) => Ok(body.to_bytes().into()),
         Err(error) if error.is::<LengthLimitError>() => Err(too_large(path, most)),
         Err(error) => Err(HubError::Broken(format!(
-            "it was cut off: {}",
+            "it was truncated: {}",
             chain(error.as_ref())
         ))),
     }
@@ -283,7 +283,7 @@ fn classify(url: &str, error: &kube::Error) -> HubError {
             && (error.is_incomplete_message() || error.is_parse())
         {
             if error.is_parse() && url.starts_with("http://") {
-                let why = "it is not HTTP: does the server's address begin with https://?";
+                let why = "it is not HTTP: does the server's address start with https://?";
                 return HubError::Broken(why.to_owned());
             }
             return HubError::Broken(chain(error));
@@ -292,9 +292,11 @@ fn classify(url: &str, error: &kube::Error) -> HubError {
     }
     match io {
         Some((std::io::ErrorKind::ConnectionReset | std::io::ErrorKind::BrokenPipe, why)) => {
-            HubError::Broken(format!("the connection was cut: {why}"))
+            HubError::Broken(format!("the connection was closed: {why}"))
         }
-        Some((_, why)) if connected => HubError::Broken(format!("the connection was cut: {why}")),
+        Some((_, why)) if connected => {
+            HubError::Broken(format!("the connection was closed: {why}"))
+        }
         None if connected => HubError::Broken(why),
         Some((_, why)) => HubError::Unreachable { url, why },
         None => HubError::Unreachable { url, why },
@@ -406,7 +408,7 @@ mod tests {
         );
         assert_eq!(
             failed(ErrorKind::ConnectionReset, "reset"),
-            HubError::Broken("the connection was cut: reset".to_owned())
+            HubError::Broken("the connection was closed: reset".to_owned())
         );
     }
 

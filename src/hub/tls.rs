@@ -57,12 +57,12 @@ impl Identity {
     /// Reads a certificate and its key, and checks that they go together.
     pub(super) fn read(certificate: &[u8], key: &[u8]) -> Result<Self, &'static str> {
         let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(certificate).collect();
-        let chain = chain.map_err(|_| "the certificate is no valid PEM")?;
+        let chain = chain.map_err(|_| "the certificate is not valid PEM")?;
         if chain.is_empty() {
-            return Err("the certificate is no PEM certificate");
+            return Err("the certificate is not in PEM format");
         }
         let key =
-            PrivateKeyDer::from_pem_slice(key).map_err(|_| "the key is no PEM private key")?;
+            PrivateKeyDer::from_pem_slice(key).map_err(|_| "the key is not a PEM private key")?;
         let this = Self {
             chain,
             key: Arc::new(key),
@@ -75,9 +75,9 @@ impl Identity {
         let chain = self.chain.clone();
         rustls::sign::CertifiedKey::from_der(chain, self.key.clone_key(), &provider()).map_err(
             |error| match error {
-                rustls::Error::InconsistentKeys(_) => "the key is not that of the certificate",
+                rustls::Error::InconsistentKeys(_) => "the key does not match the certificate",
                 rustls::Error::InvalidCertificate(_) => "the certificate cannot be read",
-                _ => "the key is of a kind that cannot be used",
+                _ => "the key type is not supported",
             },
         )
     }
@@ -94,7 +94,7 @@ pub(super) fn authorities(pem: &[u8]) -> Result<Trust, &'static str> {
         .filter(|der| ParsedCertificate::try_from(der).is_ok())
         .collect();
     if found.is_empty() {
-        return Err("it holds no certificate in PEM");
+        return Err("it has no PEM certificate");
     }
     Ok(Trust::Authorities(Arc::new(found)))
 }

@@ -61,7 +61,7 @@ impl<'g> Gathered<'g> {
     /// What a question for one object has found.
     pub fn sight<T>(&self, query: &Query, pick: fn(&Object) -> Option<&Arc<T>>) -> Sight<T> {
         let Some(answer) = self.known.get(query) else {
-            return Sight::Unknown("not asked for".to_owned());
+            return Sight::Unknown("not requested".to_owned());
         };
         match answer.objects.iter().find_map(pick) {
             Some(object) => Sight::Present(Arc::clone(object)),

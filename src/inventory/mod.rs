@@ -117,7 +117,7 @@ impl Inventory {
             gathered.sight(&named(Concept::Strategy, strategy), as_strategy)
         });
         let placement = if placement_name.is_empty() {
-            Sight::Unknown("the run is not known".to_owned())
+            Sight::Unknown("the run is unknown".to_owned())
         } else {
             gathered.sight(&named(Concept::Placement, &placement_name), as_placement)
         };

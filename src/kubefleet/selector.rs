@@ -55,7 +55,7 @@ impl LabelSelector {
         let labels = self.labels.iter().find_map(|(key, value)| {
             key_problem(key).or_else(|| {
                 let invalid = !is_label_value(value);
-                invalid.then(|| format!("{value:?} is no valid value of a label"))
+                invalid.then(|| format!("{value:?} is not a valid label value"))
             })
         });
         labels.or_else(|| self.expressions.iter().find_map(Requirement::problem))
@@ -92,7 +92,7 @@ impl LabelSelector {
 }
 
 fn key_problem(key: &str) -> Option<String> {
-    (!is_label_key(key)).then(|| format!("{key:?} is no valid key of a label"))
+    (!is_label_key(key)).then(|| format!("{key:?} is not a valid label key"))
 }
 
 /// Whether a text is a label's key: a name, perhaps behind a domain and a slash.
@@ -131,17 +131,17 @@ impl Requirement {
         let (key, operator) = (&self.key, &self.operator);
         let counted = match operator.as_str() {
             "In" | "NotIn" if self.values.is_empty() => {
-                Some(format!("{operator} on {key:?} lacks its values"))
+                Some(format!("{operator} on {key:?} needs values"))
             }
             "Exists" | "DoesNotExist" if !self.values.is_empty() => {
                 Some(format!("{operator} on {key:?} takes no values"))
             }
             "In" | "NotIn" | "Exists" | "DoesNotExist" => None,
-            _ => Some(format!("{operator:?} is no operator")),
+            _ => Some(format!("{operator:?} is not an operator")),
         };
         counted.or_else(|| key_problem(key)).or_else(|| {
             let invalid = self.values.iter().find(|value| !is_label_value(value))?;
-            Some(format!("{invalid:?} is no valid value of a label"))
+            Some(format!("{invalid:?} is not a valid label value"))
         })
     }
 

@@ -91,7 +91,7 @@ fn summary(plan: &Plan, compares: bool) -> String {
         Outcome::Ready => {
             let updated: usize = plan.stages.iter().map(|stage| stage.clusters.len()).sum();
             let does = if compares {
-                "apply nothing (ReportDiff), compare"
+                "compare, without applying anything (ReportDiff),"
             } else {
                 "update"
             };
@@ -114,8 +114,8 @@ fn summary(plan: &Plan, compares: bool) -> String {
         Outcome::Refused => {
             let refused = match plan.refusals.first().map(|refusal| refusal.kind) {
                 Some(RefusalKind::StrategyRejected) => "The API server would refuse the strategy",
-                Some(RefusalKind::MaxConcurrencyInvalid) => "The run would fail on its way",
-                Some(RefusalKind::BindingOutdated) => "The controller would not begin yet",
+                Some(RefusalKind::MaxConcurrencyInvalid) => "The run would fail midway",
+                Some(RefusalKind::BindingOutdated) => "The controller would not start yet",
                 _ => "The controller would refuse the run",
             };
             match plan.refusals.len() {
@@ -124,7 +124,7 @@ fn summary(plan: &Plan, compares: bool) -> String {
             }
         }
         Outcome::Unknown => {
-            "What was read is not enough to say what the controller would do.".to_owned()
+            "What the controller would do is unknown: too little could be read.".to_owned()
         }
     }
 }

@@ -86,12 +86,13 @@ fn selectors(draft: &mut Draft<'_>) {
         RefusalKind::ResourceSelectorInvalid,
         &object,
         format!(
-            "The resource selectors of {object} are not valid, so that its content cannot be taken."
+            "The resource selectors of {object} are invalid, so the controller cannot select its \
+             content."
         ),
     )
     .condition(&object, condition)
     .fix(
-        "Mend `spec.resourceSelectors`, or roll out a snapshot that exists by its index.",
+        "Fix `spec.resourceSelectors`, or roll out an existing snapshot by its index.",
         Some(object.kubectl("edit")),
     );
     draft.refusals.push(refusal);
@@ -109,10 +110,10 @@ fn asked_for<'v, 'i>(
         let refusal = Refusal::new(
             RefusalKind::SnapshotIndexInvalid,
             draft.placement(),
-            format!("{index:?} is no index of a snapshot: a whole number from 0 is."),
+            format!("{index:?} is not a snapshot index: use a whole number, 0 or greater."),
         )
         .look(
-            "See which snapshots there are.",
+            "List the existing snapshots.",
             Some(draft.command("snapshots").arg(&draft.placement().name)),
         );
         draft.refusals.push(refusal);
@@ -138,14 +139,14 @@ fn missing(draft: &Draft<'_>, asked: &str, existing: &[&Version<'_>]) -> Refusal
     let pruned =
         matches!((asked.parse::<u64>(), lowest), (Ok(asked), Some(lowest)) if asked < lowest);
     let tail = if existing.is_empty() {
-        "it has none at all".to_owned()
+        "it has no snapshots".to_owned()
     } else {
         existing_indexes(existing.iter().map(|version| version.index.clone()))
     };
     let (kind, message) = match asked {
         "latest" => (
             RefusalKind::SnapshotNotFound,
-            format!("{object} has no resource snapshot at all."),
+            format!("{object} has no resource snapshots."),
         ),
         _ if pruned => (
             RefusalKind::SnapshotPruned,
@@ -164,10 +165,13 @@ fn missing(draft: &Draft<'_>, asked: &str, existing: &[&Version<'_>]) -> Refusal
         }
     }
     if existing.is_empty() {
-        return refusal.fix("Leave out the index: the run has a snapshot made.", None);
+        return refusal.fix(
+            "Leave out the index: KubeFleet then creates a snapshot for the run.",
+            None,
+        );
     }
     refusal.look(
-        "See which snapshots there are.",
+        "List the existing snapshots.",
         Some(draft.command("snapshots").arg(&object.name)),
     )
 }
@@ -189,15 +193,17 @@ fn incomplete(draft: &mut Draft<'_>, version: &Version<'_>, asked: bool) {
             WarningKind::SnapshotIncomplete,
             draft.placement(),
             format!(
-                "Resource snapshot {} is incomplete ({flaw}): KubeFleet 0.3 makes up for it when the \
-                 run is made, older ones do not.",
+                "Resource snapshot {} is incomplete ({flaw}): KubeFleet 0.3 completes it when the \
+                 run is created, older versions do not.",
                 version.index
             ),
         )
         .evidence(
             part.object(),
             format!("metadata.annotations[{}]", names::NUMBER_OF_SNAPSHOTS),
-            part.meta.annotation(names::NUMBER_OF_SNAPSHOTS).unwrap_or("absent"),
+            part.meta
+                .annotation(names::NUMBER_OF_SNAPSHOTS)
+                .unwrap_or("absent"),
         );
         draft.warnings.push(warning);
         return;
@@ -224,7 +230,7 @@ fn incomplete(draft: &mut Draft<'_>, version: &Version<'_>, asked: bool) {
         refusal = refusal.evidence(part.object(), path, value.unwrap_or("absent"));
     }
     draft.refusals.push(refusal.look(
-        "Take a snapshot that is whole.",
+        "Choose a complete snapshot.",
         Some(draft.command("snapshots").arg(&object.name)),
     ));
 }
@@ -248,8 +254,8 @@ fn delayed(draft: &mut Draft<'_>, latest: &Version<'_>) {
         WarningKind::ChangeDelayed,
         draft.placement(),
         format!(
-            "The content changed {ago} ago and its snapshot has to wait a moment: a run that begins \
-             now may roll out snapshot {}, which lacks the change.",
+            "The content changed {ago} ago and its snapshot is delayed: a run that starts now may \
+             roll out snapshot {}, which lacks the change.",
             latest.index
         ),
     )
@@ -259,7 +265,7 @@ fn delayed(draft: &mut Draft<'_>, latest: &Version<'_>) {
         detected.to_string(),
     )
     .look(
-        "Wait a minute, and look at the snapshot that the run was given before it starts.",
+        "Wait a minute, or check which snapshot the run got before you start it.",
         None,
     );
     draft.warnings.push(warning);
@@ -281,8 +287,8 @@ fn pruned_next(draft: &mut Draft<'_>, version: &Version<'_>) {
         WarningKind::SnapshotAboutToBePruned,
         &object,
         format!(
-            "Snapshot {} is the oldest of the {} that {} keeps: the next new one deletes it, and \
-             clusters not yet updated can then never get it.",
+            "Snapshot {} is the oldest of the {} that {} keeps: the next new snapshot deletes it, \
+             and clusters not yet updated can then never get it.",
             version.index,
             count(limit, "snapshot"),
             placement.meta.name

@@ -81,11 +81,11 @@ pub(super) fn check(draft: &mut Draft<'_>, computed: &Computed, carriers: &Carri
     let who = match carriers.as_slice() {
         [] => format!("No {} selects namespace {namespace}", object.kind),
         [one] => format!(
-            "{} {one}, which may bring namespace {namespace}, has not reached",
+            "{} {one}, which may deliver namespace {namespace}, has not reached",
             object.kind
         ),
         several => format!(
-            "The {}s {}, which may bring namespace {namespace}, have not reached",
+            "The {}s {}, which may deliver namespace {namespace}, have not reached",
             object.kind,
             enumerate(several)
         ),
@@ -93,12 +93,12 @@ pub(super) fn check(draft: &mut Draft<'_>, computed: &Computed, carriers: &Carri
     let where_ = count(without.len(), "cluster");
     let message = if carriers.is_empty() {
         format!(
-            "{who}, so it may be missing on {where_} ({}), and nothing can be applied there then.",
+            "{who}, so it may be missing on {where_} ({}). Without it nothing can be applied there.",
             enumerate(&without)
         )
     } else {
         format!(
-            "{who} {where_} ({}): where the namespace is missing nothing can be applied.",
+            "{who} {where_} ({}). Where the namespace is missing, nothing can be applied.",
             enumerate(&without)
         )
     };

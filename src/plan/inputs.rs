@@ -33,7 +33,7 @@ pub(super) fn placement(draft: &mut Draft<'_>) -> bool {
         )
         .evidence(&object, "metadata.deletionTimestamp", deleted.to_string())
         .fix(
-            "If the deletion was a mistake, let it end and create the placement again.",
+            "If the deletion was a mistake, wait until it finishes and create the placement again.",
             None,
         );
         draft.refusals.push(refusal);
@@ -43,11 +43,15 @@ pub(super) fn placement(draft: &mut Draft<'_>) -> bool {
         let refusal = Refusal::new(
             RefusalKind::PlacementNotExternal,
             &object,
-            format!("{object} rolls out by itself (strategy {now}), so update runs are refused."),
+            format!(
+                "{object} rolls out changes by itself (strategy {now}), so KubeFleet refuses update \
+                 runs."
+            ),
         )
         .evidence(&object, "spec.strategy.type", now)
         .fix(
-            "Let update runs roll it out, which cannot be taken back.",
+            "Set the strategy to External, so that update runs roll it out. This cannot be \
+             reverted.",
             Some(make_external(&object)),
         );
         draft.refusals.push(refusal);
@@ -70,9 +74,9 @@ fn absent(draft: &Draft<'_>) -> Refusal {
     let similar = similar(&object.name, here);
     let tail = if !elsewhere.is_empty() {
         let names = enumerate(elsewhere.iter().map(|found| found.object().to_string()));
-        format!("; {names} has that name, but a run looks only in its own scope")
+        format!("; {names} has that name, but a run uses only placements in its own scope")
     } else if let Some(similar) = similar {
-        format!("; there is one named {similar}")
+        format!("; the closest name is {similar}")
     } else {
         String::new()
     };
@@ -86,7 +90,7 @@ fn absent(draft: &Draft<'_>) -> Refusal {
     let mut meant = |there: &ObjectRef| {
         let plan = there.scope().fleet("plan");
         refusal = refusal.clone().look(
-            format!("Plan for {there}, if that is meant."),
+            format!("If you mean {there}, plan for it."),
             Some(
                 plan.flag("--placement", &there.name)
                     .flag("--strategy", &strategy),
@@ -130,8 +134,8 @@ pub(super) fn bindings(draft: &mut Draft<'_>, policy: Option<&PolicySnapshot>) {
             RefusalKind::BindingOutdated,
             draft.placement(),
             format!(
-                "{} of {} still {verb} an older policy snapshot than {} ({}), and the controller \
-                 tries again until the scheduler has rewritten them.",
+                "{} of {} still {verb} an older policy snapshot than {} ({}); the controller \
+                 retries until the scheduler updates them.",
                 count(outdated.len(), "binding"),
                 draft.placement(),
                 policy.meta.name,
@@ -146,7 +150,7 @@ pub(super) fn bindings(draft: &mut Draft<'_>, policy: Option<&PolicySnapshot>) {
                 binding.spec.policy_snapshot.clone(),
             );
         }
-        let again = "Wait a few seconds and plan again; if it lasts, look at the hub agent's log.";
+        let again = "Wait a few seconds and plan again. If it persists, check the hub agent's log.";
         draft.refusals.push(refusal.look(again, None));
         return;
     }
@@ -191,8 +195,8 @@ fn nothing(draft: &Draft<'_>, policy: &PolicySnapshot) -> Refusal {
         refusal = refusal.condition(&policy.object(), condition);
     }
     refusal.fix(
-        "Let the placement's policy select clusters: mend its affinity or tolerations, or the \
-         labels, taints and agents of the member clusters.",
+        "Make the placement's policy select clusters: fix its affinity or tolerations, or the \
+         labels, taints, or agents of the member clusters.",
         Some(show_labels()),
     )
 }
@@ -216,7 +220,7 @@ fn mismatch(draft: &Draft<'_>, policy: &PolicySnapshot, selected: usize) -> Refu
         RefusalKind::BindingCountMismatch,
         object,
         format!(
-            "{object} has {} where its policy asks for {wanted}.",
+            "{object} has {}, but its policy requires {wanted}.",
             count(selected, "selected binding")
         ),
     )
@@ -226,7 +230,8 @@ fn mismatch(draft: &Draft<'_>, policy: &PolicySnapshot, selected: usize) -> Refu
         return refusal.fix(step, Some(show_labels()));
     }
     refusal.look(
-        "See which bindings exist, and wait until the scheduler has made up the difference.",
+        "List the existing bindings, and wait until the scheduler creates the missing ones or \
+         removes the extra ones.",
         Some(of_placement(object, Concept::Binding)),
     )
 }

@@ -23,22 +23,23 @@ pub(super) fn check(draft: &mut Draft<'_>, computed: &Computed) {
     if limits::is_near(size) {
         let run = draft.inventory.scope.object(Concept::UpdateRun, &name);
         let message = format!(
-            "The run would grow to about {} with {} clusters, and etcd takes {limit} by default: where \
-             it is refused, KubeFleet cannot record any progress and the run stands still.",
+            "The run would grow to about {} with {} clusters, but etcd accepts {limit} by default. \
+             If the write is refused, KubeFleet cannot record progress and the run stalls.",
             limits::describe(size),
             all.len()
         );
         draft.warnings.push(
             Warning::new(WarningKind::RunTooLarge, &run, message)
                 .computed(&run, &["status.stagesStatus"], limits::describe(size))
-                .fix("Split the clusters among several placements.", None),
+                .fix("Split the clusters across several placements.", None),
         );
     }
     let size = limits::placement_size(updated.iter().copied(), &name);
     if limits::is_near(size) {
         let message = format!(
-            "The status of {placement} would grow to about {} with {} clusters, and etcd takes {limit} \
-             by default: where it is refused, its conditions stay as they were. Runs do not read it.",
+            "The status of {placement} would grow to about {} with {} clusters, but etcd accepts \
+             {limit} by default. If the write is refused, its conditions stay outdated. Runs do not \
+             read them.",
             limits::describe(size),
             updated.len()
         );
@@ -61,8 +62,8 @@ pub(super) fn check(draft: &mut Draft<'_>, computed: &Computed) {
     }
     if updated.len() > DECISIONS {
         let message = format!(
-            "The policy snapshot and the status of {placement} list {DECISIONS} of the {} clusters, \
-             which is all that their schema allows. The run covers every cluster.",
+            "The policy snapshot and the status of {placement} list only {DECISIONS} of the {} \
+             clusters, the most that their schema allows. The run covers every cluster.",
             updated.len()
         );
         draft.warnings.push(

@@ -3,7 +3,7 @@
 use super::draft::Draft;
 use super::stages::Computed;
 use super::{Warning, WarningKind};
-use crate::diagnose::finding::{count, enumerate};
+use crate::diagnose::finding::enumerate;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::{Conditions, duration, names};
 
@@ -31,7 +31,7 @@ fn leave(draft: &mut Draft<'_>, leaving: &[&MemberCluster]) {
         WarningKind::MemberClusterLeaving,
         first.object(),
         format!(
-            "{} {verb} leaving the fleet: a run fails when a cluster of its stages is gone.",
+            "{} {verb} leaving the fleet: a run fails when a cluster in its stages is gone.",
             enumerate(names.clone())
         ),
     )
@@ -64,26 +64,20 @@ fn silent(draft: &mut Draft<'_>, members: &[&MemberCluster]) {
         return;
     };
     let names = silent.iter().map(|(member, _)| member.meta.name.as_str());
-    let many = if silent.len() > 1 {
-        ", the longest"
-    } else {
-        ""
-    };
-    let mut warning = Warning::new(
-        WarningKind::MemberAgentSilent,
-        first.object(),
-        format!(
-            "{} of {} stopped reporting{many} {} ago, and a run gets stuck there.",
-            if silent.len() == 1 {
-                "The member agent".to_owned()
-            } else {
-                count(silent.len(), "member agent")
-            },
-            enumerate(names.clone()),
-            duration::describe(*longest)
+    let ago = duration::describe(*longest);
+    let message = match silent.len() {
+        1 => format!(
+            "The agent of {} last reported {ago} ago; the run will stall there.",
+            first.meta.name
         ),
-    )
-    .clusters(names);
+        several => format!(
+            "The agents of {several} member clusters do not report ({}), one of them for {ago}; the \
+             run will stall there.",
+            enumerate(names.clone())
+        ),
+    };
+    let mut warning =
+        Warning::new(WarningKind::MemberAgentSilent, first.object(), message).clusters(names);
     for (member, _) in silent.iter().take(5) {
         if let Some(heartbeat) = member.agent().and_then(|agent| agent.heartbeat) {
             warning = warning.evidence(
@@ -96,7 +90,7 @@ fn silent(draft: &mut Draft<'_>, members: &[&MemberCluster]) {
     let name = first.meta.name.as_str();
     draft.warnings.push(warning.look(
         format!(
-            "Look at its agent in the cluster itself; on the hub its Works wait in namespace {}.",
+            "Check the agent in the member cluster. On the hub, its Works are in namespace {}.",
             names::member_namespace(name)
         ),
         Some(first.object().kubectl("get").flag("-o", "yaml")),

@@ -27,7 +27,7 @@ pub(super) fn going_back(draft: &mut Draft<'_>, computed: &Computed, then: Optio
         WarningKind::ClustersGoBack,
         draft.placement(),
         format!(
-            "{} would go back from {held} to snapshot {then}: {}.",
+            "{} would be rolled back from {held} to snapshot {then}: {}.",
             count(back.len(), "cluster"),
             enumerate(back.iter().map(|cluster| &cluster.name))
         ),
@@ -41,7 +41,7 @@ pub(super) fn going_back(draft: &mut Draft<'_>, computed: &Computed, then: Optio
     }
     let placement = &draft.placement().name;
     warning = warning.look(
-        "See what differs between the two.",
+        "Compare the two snapshots.",
         draft
             .inventory
             .binding(back.first().map_or("", |it| &it.name))
@@ -116,15 +116,15 @@ fn active(
     if !reaches.is_empty() && differs {
         let names = enumerate(&reaches);
         let how = if then.is_some_and(|then| newer(then, theirs)) {
-            format!("takes {names} back to snapshot {theirs}")
+            format!("rolls {names} back to snapshot {theirs}")
         } else {
-            format!("overtakes it on {names}")
+            format!("replaces this run's snapshot on {names}")
         };
-        parts.push(format!("if it goes on after this run, it {how}"));
+        parts.push(format!("if it continues after this run, it {how}"));
     }
     if !in_flight.is_empty() && differs {
         parts.push(format!(
-            "it fails where this run writes what it is updating now ({})",
+            "it fails if this run writes a cluster that it is updating now ({})",
             enumerate(&in_flight)
         ));
     }
@@ -150,28 +150,28 @@ fn active(
     if other.phase == Phase::Executing && !other.state_ignored && run.spec.wants() == RunState::Run
     {
         return warning.fix(
-            "Stop it first, or let it end.",
+            "Stop it first, or wait until it ends.",
             Some(draft.command("stop").arg(name)),
         );
     }
     warning
         .look(
-            format!("See how far {name} is."),
+            format!("Check the progress of {name}."),
             Some(draft.command("status").arg(name)),
         )
         .disrupt(
-            "Delete it if nobody needs it: clusters keep what they have.",
+            "Delete it if nobody needs it. Clusters keep what they have.",
             Some(draft.command("delete").arg(name)),
         )
 }
 
 const fn phase(other: &Rollout<'_>) -> &'static str {
     match other.phase {
-        Phase::Idle => "is initialized and may be started any time",
-        Phase::Stopped => "is stopped and may be resumed any time",
+        Phase::Idle => "is initialized and may be started at any time",
+        Phase::Stopped => "is stopped and may be resumed at any time",
         Phase::Stopping => "is being stopped",
         Phase::Initializing => "is being initialized",
-        _ => "is under way",
+        _ => "is in progress",
     }
 }
 
@@ -201,11 +201,11 @@ pub(super) fn state_ignored(draft: &mut Draft<'_>) {
     let mut warning = Warning::new(
         WarningKind::StateIgnoredByHub,
         draft.placement(),
-        "This hub ignores the state of runs (KubeFleet 0.1): a run begins as soon as it is created, \
-         and only deleting it halts it.",
+        "KubeFleet 0.1 on this hub ignores spec.state: a run starts as soon as it is created, and \
+         only deleting it stops it.",
     );
     warning = if let Some(run) = seen {
-        warning.evidence(run, "spec.state", "was not heeded")
+        warning.evidence(run, "spec.state", "was ignored")
     } else {
         let states = inventory.hub.run_states.as_ref();
         let words = states.map(|states| states.join(", ")).unwrap_or_default();

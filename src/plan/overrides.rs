@@ -61,14 +61,15 @@ pub(super) fn check(draft: &mut Draft<'_>, computed: &Computed, index: Option<&s
                 RefusalKind::OverrideInvalid,
                 &object,
                 format!(
-                    "{object} applies to the content and {problem}, which stops the run ({}).",
+                    "{object} applies to the content and {problem}, which aborts the run ({}).",
                     enumerate(&clusters)
                 ),
             )
             .clusters(clusters)
             .evidence(&object, "spec.overrideSpec.policy", problem.clone())
             .look(
-                "See the override; mend the object from which the snapshot was made.",
+                "Check the override, and fix the object that the override snapshot was created \
+                 from.",
                 Some(object.kubectl("get").flag("-o", "yaml")),
             );
             draft.refusals.push(refusal);
@@ -91,8 +92,8 @@ fn parts(draft: &mut Draft<'_>, version: &Version<'_>) {
         RefusalKind::SnapshotPartsNotFound,
         &object,
         format!(
-            "Resource snapshot {} of {object} has {expected} parts, of which the controller finds \
-             only the first while there is any override on the hub.",
+            "Resource snapshot {} of {object} has {expected} parts, but the controller finds only \
+             the first one while the hub has any override.",
             version.index
         ),
     )
@@ -102,7 +103,7 @@ fn parts(draft: &mut Draft<'_>, version: &Version<'_>) {
         refusal = refusal.evidence(part.object(), path, expected.to_string());
     }
     draft.refusals.push(refusal.fix(
-        "Split the placement, so that its content fits into one snapshot object (about 800 KB).",
+        "Split the placement until its content fits into one snapshot object (about 800 KB).",
         None,
     ));
 }
@@ -128,18 +129,19 @@ fn without_effect(
                 "spec.overrideSpec.placement.name",
                 placement.name.clone(),
             )
-            .look("See the override.", Some(see_override(snapshot)))
+            .look("Show the override.", Some(see_override(snapshot)))
     };
     let warning = if snapshot.is_latest() && is_lost(snapshot, placement) {
         let message = format!(
-            "Update runs do not apply {subject}: they do not find an override whose placement \
+            "Update runs do not apply {subject}: they do not find overrides whose placement \
              reference has `scope: Namespaced`."
         );
         warning(WarningKind::OverrideNeverApplied, message)
             .evidence(&object, "spec.overrideSpec.placement.scope", "Namespaced")
             .fix(
-                "Delete the override and create it again without `spec.placement`, which cannot be \
-                 changed. It then applies to every placement that has the objects that it selects.",
+                "Delete the override and create it again without `spec.placement`, which is \
+                 immutable. It then applies to every placement that includes the objects it \
+                 selects.",
                 None,
             )
     } else {
@@ -149,7 +151,8 @@ fn without_effect(
                 let near =
                     near.map_or_else(String::new, |near| format!(" The content has {near}."));
                 let message = format!(
-                    "{subject} is written for {} and selects none of its objects: it looks for {}.{near}",
+                    "{subject} is meant for {} but selects none of its objects: it selects \
+                     {}.{near}",
                     placement.name,
                     enumerate(selected(snapshot))
                 );
@@ -157,7 +160,7 @@ fn without_effect(
             }
             Some(Idle::NoCluster) => {
                 let message = format!(
-                    "{subject} is written for {} and its rules match none of its clusters.",
+                    "{subject} is meant for {} but its rules match none of its clusters.",
                     placement.name
                 );
                 warning(WarningKind::OverrideMatchesNothing, message)

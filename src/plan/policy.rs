@@ -45,7 +45,7 @@ pub(super) fn check<'i>(draft: &mut Draft<'i>) -> Option<&'i PolicySnapshot> {
             "absent",
         )
         .fix(
-            "Write the label again, as the placement controller does.",
+            "Restore the label that the placement controller sets.",
             Some(
                 object
                     .kubectl("label")
@@ -67,7 +67,7 @@ pub(super) fn check<'i>(draft: &mut Draft<'i>) -> Option<&'i PolicySnapshot> {
         let refusal = Refusal::new(
             RefusalKind::PolicySnapshotWithoutCount,
             &object,
-            format!("{object} does not say how many clusters are wanted."),
+            format!("{object} does not say how many clusters to select."),
         )
         .evidence(
             &object,
@@ -75,7 +75,7 @@ pub(super) fn check<'i>(draft: &mut Draft<'i>) -> Option<&'i PolicySnapshot> {
             value.unwrap_or("absent"),
         )
         .fix(
-            "Write the annotation again, as the placement controller does.",
+            "Restore the annotation that the placement controller sets.",
             Some(
                 object
                     .kubectl("annotate")
@@ -97,7 +97,7 @@ fn none(draft: &mut Draft<'_>) {
     if !draft.inventory.policies.is_complete() {
         draft.undecided(
             kind.name(),
-            "none of those that were seen is the latest",
+            "none of those that were read is the latest",
             Vec::new(),
         );
         return;
@@ -115,7 +115,7 @@ fn none(draft: &mut Draft<'_>) {
     let refusal = Refusal::new(
         RefusalKind::PolicySnapshotNotFound,
         &object,
-        format!("{object} has no scheduling policy snapshot yet, so nobody knows its clusters."),
+        format!("{object} has no scheduling policy snapshot yet, so its clusters are unknown."),
     )
     .evidence(&object, kind.plural(), "none is the latest")
     .look(
@@ -149,7 +149,7 @@ fn several_policies(draft: &Draft<'_>, latest: &[&PolicySnapshot]) -> Refusal {
     sorted.pop();
     for policy in sorted {
         refusal = refusal.fix(
-            "Take the mark from the older one, which nothing mends by itself.",
+            "Remove the label from the older one. No controller fixes this.",
             Some(
                 policy
                     .object()
@@ -180,7 +180,7 @@ fn not_scheduled(draft: &Draft<'_>, policy: &PolicySnapshot) -> Refusal {
     let mut refusal = Refusal::new(
         RefusalKind::PlacementNotScheduled,
         object,
-        format!("{object} is not fully scheduled{tail}, and a run does not wait for it."),
+        format!("{object} is not fully scheduled{tail}, and a run does not wait for that."),
     )
     .clusters(groups.into_values().flatten());
     refusal = match policy.status.conditions.condition(reasons::SCHEDULED) {
@@ -200,8 +200,8 @@ fn not_scheduled(draft: &Draft<'_>, policy: &PolicySnapshot) -> Refusal {
     };
     refusal
         .fix(
-            "Let the policy find its clusters: mend the labels, taints or agents of the clusters \
-             that were not picked, join more clusters, or ask for fewer.",
+            "Make enough clusters match the policy: fix the labels, taints, or agents of the \
+             clusters that were not picked, join more clusters, or require fewer.",
             None,
         )
         .look(

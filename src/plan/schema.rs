@@ -61,7 +61,7 @@ impl Check {
             self.broken(
                 "metadata.name",
                 Some(&Value::from(name)),
-                "must be small letters, digits, - and ., at most 253 of them",
+                "must be lowercase letters, digits, - and ., at most 253 characters",
             );
         }
         if let Some(root) = strategy.as_object() {
@@ -143,7 +143,11 @@ impl Check {
         }
         let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
         if text.is_empty() || !text.chars().all(is_plain) {
-            self.broken(path, Some(name), "must be small letters and digits only");
+            self.broken(
+                path,
+                Some(name),
+                "must be lowercase letters and digits only",
+            );
         }
     }
 
@@ -238,7 +242,7 @@ impl Check {
             && let Some(text) = self.text(wait, &wait_path)
             && !(is_wait(text) || self.is_alpha && text == "0")
         {
-            let rule = "must be hours, minutes and seconds, such as 1h30m or 90s";
+            let rule = "must be hours, minutes, and seconds, such as 1h30m or 90s";
             self.broken(&wait_path, Some(wait), rule);
         }
         let kind_path = format!("{path}.type");
@@ -250,7 +254,7 @@ impl Check {
             (Some("TimedWait"), _) if before => self.broken(
                 &kind_path,
                 Some(kind),
-                "must be Approval: a TimedWait stands only after a stage",
+                "must be Approval: a TimedWait is allowed only after a stage",
             ),
             (Some("TimedWait"), None) if !self.is_alpha => {
                 self.broken(&wait_path, None, "is missing: a TimedWait needs it");
@@ -259,7 +263,7 @@ impl Check {
                 self.broken(
                     &wait_path,
                     Some(wait),
-                    "must not be there: an Approval has none",
+                    "must be absent: an Approval has none",
                 );
             }
             (None | Some("TimedWait" | "Approval"), _) => {}
@@ -274,8 +278,8 @@ impl Check {
                 continue;
             }
             let rule = match similar(field, known.iter().copied()) {
-                Some(meant) => format!("is no field of a strategy; {meant} is"),
-                None => "is no field of a strategy".to_owned(),
+                Some(meant) => format!("is not a field of a strategy; use {meant}"),
+                None => "is not a field of a strategy".to_owned(),
             };
             self.broken(&format!("{prefix}{field}"), Some(value), rule);
         }

@@ -98,8 +98,8 @@ fn two_stages(draft: &mut Draft<'_>, placing: &Placing<'_>) {
         }
     }
     draft.refusals.push(refusal.fix(
-        "Make the stages' selectors exclude each other, or relabel the clusters: a selector that is \
-         empty (`{}`) takes every cluster.",
+        "Make the stages' selectors exclude each other, or relabel the clusters. An empty selector \
+         (`{}`) selects every cluster.",
         None,
     ));
 }
@@ -166,7 +166,7 @@ fn sorting(draft: &mut Draft<'_>, placing: &Placing<'_>) {
         let object = draft.strategy_object();
         let listed = enumerate(unsorted.iter().map(|member| {
             let value = member.meta.label(key);
-            let value = value.map_or_else(|| "lacks it".to_owned(), |value| format!("{value:?}"));
+            let value = value.map_or_else(|| "not set".to_owned(), |value| format!("{value:?}"));
             format!("{} ({value})", member.meta.name)
         }));
         let has = if unsorted.len() == 1 { "has" } else { "have" };
@@ -174,7 +174,7 @@ fn sorting(draft: &mut Draft<'_>, placing: &Placing<'_>) {
             RefusalKind::SortingLabelInvalid,
             &object,
             format!(
-                "Stage {} sorts by the label {key}, in which {} {has} no whole number: {listed}.",
+                "Stage {} sorts by the label {key}, but {} {has} no whole number in it: {listed}.",
                 stage.name,
                 count(unsorted.len(), "cluster")
             ),
@@ -186,8 +186,8 @@ fn sorting(draft: &mut Draft<'_>, placing: &Placing<'_>) {
             refusal = refusal.evidence(member.object(), format!("metadata.labels[{key}]"), value);
         }
         draft.refusals.push(refusal.fix(
-            "Give each of them a whole number as its label, or take `sortingLabelKey` from the \
-             stage, which then goes by name.",
+            "Set the label to a whole number on each of them, or remove `sortingLabelKey` from the \
+             stage, which then sorts by name.",
             Some(label("NAME", format!("{key}=NUMBER")).switch("--overwrite")),
         ));
     }
@@ -228,7 +228,7 @@ fn empty(draft: &mut Draft<'_>, stages: &[PlannedStage]) {
             String::new()
         } else {
             format!(
-                ", and its {} with it; up to KubeFleet 0.3.1 {} run all the same",
+                ", and so are its {}; up to KubeFleet 0.3.1 {} run anyway",
                 if gates == 1 { "task" } else { "tasks" },
                 if gates == 1 { "it is" } else { "they are" },
             )
@@ -245,7 +245,7 @@ fn empty(draft: &mut Draft<'_>, stages: &[PlannedStage]) {
             stage.selector.as_deref().unwrap_or("no selector"),
         )
         .look(
-            "If clusters were meant to be in it, compare their labels with its selector.",
+            "If it should have clusters, compare their labels with its selector.",
             Some(show_labels()),
         );
         draft.warnings.push(warning);

@@ -51,14 +51,14 @@ fn missing(draft: &mut Draft<'_>) {
     };
     let near = similar(name, others());
     let tail = match near {
-        Some(near) => format!("; there is one named {near}"),
+        Some(near) => format!("; the closest name is {near}"),
         None if others().next().is_none() => {
             let place = if object.namespace.is_empty() {
                 "on the hub".to_owned()
             } else {
                 format!("in namespace {}", object.namespace)
             };
-            format!("; there is no {kind} at all {place}")
+            format!("; there is no {kind} {place}")
         }
         None => String::new(),
     };
@@ -71,7 +71,7 @@ fn missing(draft: &mut Draft<'_>) {
     if let Some(near) = near {
         let placement = &draft.placement().name;
         refusal = refusal.look(
-            format!("Plan with {near}, if that is meant."),
+            format!("If you mean {near}, plan with it."),
             Some(
                 draft
                     .command("plan")
@@ -80,10 +80,10 @@ fn missing(draft: &mut Draft<'_>) {
             ),
         );
     } else if others().next().is_some() {
-        refusal = refusal.look("Pick one that exists.", Some(draft.command("strategies")));
+        refusal = refusal.look("Choose an existing one.", Some(draft.command("strategies")));
     }
     draft.refusals.push(refusal.fix(
-        format!("Create {object}; one of the other scope or another namespace does not count."),
+        format!("Create {object} in the run's scope and namespace."),
         None,
     ));
 }
@@ -115,12 +115,19 @@ fn selector(draft: &mut Draft<'_>, at: usize, stage: &Stage) {
     let refusal = Refusal::new(
         RefusalKind::StageSelectorInvalid,
         &object,
-        format!("The labelSelector of stage {} is not valid: {problem}.", stage.name),
+        format!(
+            "The labelSelector of stage {} is invalid: {problem}.",
+            stage.name
+        ),
     )
     .stage(&stage.name)
-    .evidence(&object, format!("spec.stages[{at}].labelSelector"), stage.selector.as_deref())
+    .evidence(
+        &object,
+        format!("spec.stages[{at}].labelSelector"),
+        stage.selector.as_deref(),
+    )
     .fix(
-        "Mend the selector: In and NotIn take at least one value, Exists and DoesNotExist none, and \
+        "Fix the selector: In and NotIn need at least one value, Exists and DoesNotExist none, and \
          keys and values must be valid labels.",
         None,
     );
@@ -138,7 +145,7 @@ fn concurrency(draft: &mut Draft<'_>, at: usize, stage: &Stage) {
         &object,
         format!(
             "The maxConcurrency of stage {} is neither a number nor a percentage: the run would \
-             fail when it comes to that stage.",
+             fail at that stage.",
             stage.name
         ),
     )
@@ -148,10 +155,7 @@ fn concurrency(draft: &mut Draft<'_>, at: usize, stage: &Stage) {
         format!("spec.stages[{at}].maxConcurrency"),
         stage.max_concurrency.clone(),
     )
-    .fix(
-        "Give a number such as 3, or a percentage such as 25%.",
-        None,
-    );
+    .fix("Set a number such as 3, or a percentage such as 25%.", None);
     draft.refusals.push(refusal);
 }
 
@@ -168,8 +172,8 @@ fn names_twice(draft: &mut Draft<'_>, strategy: &Strategy) {
             WarningKind::StageNameTwice,
             &object,
             format!(
-                "{} stages are named {name}: they share their approval requests, so that one approval \
-                 opens the gates of all of them.",
+                "{} stages are named {name}. They share approval requests, so one approval opens \
+                 the gates of all of them.",
                 places.len()
             ),
         )

@@ -62,15 +62,15 @@ fn describe(problem: &TaskProblem, field: &str, stage: &str) -> (String, String,
         TaskProblem::TooMany => (
             field.to_owned(),
             format!("Stage {stage} has more than one task in {field}."),
-            "Leave one Approval.".to_owned(),
+            "Keep one Approval.".to_owned(),
         ),
         TaskProblem::TypeNotAllowed { task, task_type } => (
             at(task),
             format!(
-                "Stage {stage} has a {task_type} in {}, where only an Approval may stand.",
+                "Stage {stage} has a {task_type} in {}, where only an Approval is allowed.",
                 at(task)
             ),
-            format!("Move the {task_type} to `afterStageTasks`, or take it out."),
+            format!("Move the {task_type} to `afterStageTasks`, or remove it."),
         ),
         TaskProblem::WaitNotAllowed { task } => (
             at(task),
@@ -78,12 +78,12 @@ fn describe(problem: &TaskProblem, field: &str, stage: &str) -> (String, String,
                 "Stage {stage} has an Approval with a waitTime in {}.",
                 at(task)
             ),
-            "Take `waitTime` from the Approval; a TimedWait waits.".to_owned(),
+            "Remove `waitTime` from the Approval, or use a TimedWait.".to_owned(),
         ),
         TaskProblem::DuplicateType { task_type } => (
             field.to_owned(),
             format!("Stage {stage} has two tasks of type {task_type} in {field}."),
-            format!("Leave one task of type {task_type}."),
+            format!("Keep one task of type {task_type}."),
         ),
         TaskProblem::WaitMissing { task } => (
             at(task),
@@ -91,7 +91,7 @@ fn describe(problem: &TaskProblem, field: &str, stage: &str) -> (String, String,
                 "Stage {stage} has a TimedWait without a waitTime in {}.",
                 at(task)
             ),
-            "Give the TimedWait a `waitTime`, such as `1h`.".to_owned(),
+            "Set the `waitTime` of the TimedWait, such as `1h`.".to_owned(),
         ),
         TaskProblem::WaitNotPositive { task } => (
             at(task),
@@ -99,12 +99,12 @@ fn describe(problem: &TaskProblem, field: &str, stage: &str) -> (String, String,
                 "Stage {stage} has a TimedWait with a waitTime of zero or less in {}.",
                 at(task)
             ),
-            "Give the TimedWait a `waitTime` above zero, or take the task out.".to_owned(),
+            "Set a `waitTime` above zero, or remove the task.".to_owned(),
         ),
         TaskProblem::Other { text } => (
             field.to_owned(),
-            format!("Stage {stage} has tasks in {field} that are not valid: {text}."),
-            "Leave at most one Approval and one TimedWait with a positive `waitTime`.".to_owned(),
+            format!("Stage {stage} has invalid tasks in {field}: {text}."),
+            "Keep at most one Approval and one TimedWait with a positive `waitTime`.".to_owned(),
         ),
     }
 }

@@ -27,7 +27,10 @@ pub fn report(report: &Report, invocation: &Invocation) -> String {
     let title = format!("{}: {}", report.verdict.as_str(), report.target);
     let mut lines = vec![data(&brief(&report.summary, SENTENCE))];
     if let Some(left_out) = report.left_out {
-        lines.push(format!("{} left out, as asked", count(left_out, "finding")));
+        lines.push(format!(
+            "{} left out by --min-severity or --suppress",
+            count(left_out, "finding")
+        ));
     }
     command(&mut out, level_of(report.verdict), &title, &lines);
     for finding in &report.findings {

@@ -116,7 +116,11 @@ fn verdict(report: &Report, lasts: Duration) -> TestCase {
         _ => (TestCaseStatus::success(), text),
     };
     if let Some(left_out) = report.left_out {
-        let _ = write!(notes, "\n{} left out, as asked", count(left_out, "finding"));
+        let _ = write!(
+            notes,
+            "\n{} left out by --min-severity or --suppress",
+            count(left_out, "finding")
+        );
     }
     let mut case = case("verdict", "verdict", status, &notes);
     case.set_time(lasts);

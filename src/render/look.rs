@@ -8,7 +8,7 @@ use super::style::Paint;
 pub struct Look {
     /// Columns to fill.
     pub width: usize,
-    /// Colour or not.
+    /// Color or not.
     pub paint: Paint,
     /// How commands are written.
     pub invocation: Invocation,

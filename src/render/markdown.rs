@@ -38,7 +38,10 @@ pub fn report(report: &Report, invocation: &Invocation) -> String {
     }
     let mut notes = Vec::new();
     if let Some(left_out) = report.left_out {
-        notes.push(format!("{} left out, as asked", count(left_out, "finding")));
+        notes.push(format!(
+            "{} left out by --min-severity or --suppress",
+            count(left_out, "finding")
+        ));
     }
     if let Some(as_of) = report.as_of {
         notes.push(format!("as of {as_of}"));

@@ -51,7 +51,7 @@ pub fn plan(plan: &Plan, look: &Look) -> String {
     }
     page.cut |= not_checked(&mut page.out, &plan.not_checked, look);
     let more = if page.cut {
-        "-v shows everything; "
+        "use -v to show everything; "
     } else {
         ""
     };
@@ -90,10 +90,7 @@ fn tree(page: &mut Page<'_>, plan: &Plan) {
     let (nowhere, unclear) = unplaced(plan);
     // Of clusters that were not seen nobody can say how many there are.
     let seen = plan.policy_snapshot.is_some() && unclear.is_empty();
-    let lost = [
-        ("in no stage", nowhere),
-        ("in a stage that is not known", unclear),
-    ];
+    let lost = [("in no stage", nowhere), ("in an unknown stage", unclear)];
     let lost: Vec<_> = lost
         .iter()
         .filter(|(_, clusters)| !clusters.is_empty())
@@ -116,7 +113,7 @@ fn tree(page: &mut Page<'_>, plan: &Plan) {
         several(page, clusters, trunk);
     }
     if branches == 0 {
-        page.out.push_str("no stage is known\n");
+        page.out.push_str("the stages are unknown\n");
     }
 }
 
@@ -133,7 +130,7 @@ fn outcome(outcome: Outcome, paint: Paint) -> String {
 fn head(plan: &Plan) -> String {
     let strategy = &plan.strategy.name;
     let strategy = match &plan.strategy_file {
-        Some(file) => format!("strategy {strategy} of {file}"),
+        Some(file) => format!("strategy {strategy} from {file}"),
         None => format!("strategy {strategy}"),
     };
     let run = plan.run.as_ref().map(|run| format!("run {run}"));
@@ -148,12 +145,12 @@ fn snapshot(snapshot: &PlannedSnapshot) -> String {
     let asked = snapshot.asked.as_deref();
     let Some(index) = &snapshot.index else {
         return match asked {
-            Some(asked) if asked != "latest" => format!("snapshot {asked}, which is not known"),
-            _ => "no snapshot is known".to_owned(),
+            Some(asked) if asked != "latest" => format!("snapshot {asked}, which is unknown"),
+            _ => "the snapshot is unknown".to_owned(),
         };
     };
     if snapshot.created.is_none() && snapshot.latest.is_none() {
-        return format!("snapshot {index}, made for the run");
+        return format!("snapshot {index}, created for the run");
     }
     if snapshot.certain {
         return if snapshot.latest.as_ref() == Some(index) {
@@ -169,7 +166,7 @@ fn stage(page: &mut Page<'_>, stage: &PlannedStage, seen: bool, (branch, trunk):
     let look = page.look;
     let number = stage.clusters.len();
     let clusters = if number == 0 && !seen {
-        "no cluster is known".to_owned()
+        "the clusters are unknown".to_owned()
     } else {
         count(number, "cluster")
     };
@@ -202,7 +199,7 @@ fn stage(page: &mut Page<'_>, stage: &PlannedStage, seen: bool, (branch, trunk):
     page.cut |= number > most;
     let shown: Vec<_> = stage.clusters.iter().take(most).collect();
     for turn in shown.chunk_by(|a, b| a.turn == b.turn) {
-        // Neighbours with the same fate have it told once.
+        // Neighbors with the same fate have it told once.
         let groups = turn.chunk_by(|a, b| common.is_some() || change(a) == change(b));
         let groups: Vec<_> = groups
             .map(|group| {
@@ -272,7 +269,7 @@ fn change(cluster: &PlannedCluster) -> String {
         (ClusterChange::New, _, Some(then)) => format!("new, snapshot {then}"),
         (ClusterChange::Back, Some(now), Some(then)) => {
             let by = cluster.written_by.as_deref();
-            let by = by.map_or_else(String::new, |run| format!(", which {run} wrote"));
+            let by = by.map_or_else(String::new, |run| format!(", which {run} rolled out"));
             format!("BACK to snapshot {then} from {now}{by}")
         }
         (_, Some(now), Some(then)) => format!("snapshot {now} -> {then}"),

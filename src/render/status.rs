@@ -83,7 +83,11 @@ fn draw(status: &Status, meter: usize, look: &Look) -> String {
         let command = look.invocation.command(next);
         let _ = writeln!(out, "{} {}", paint.bold("next:"), paint.command(&command));
     }
-    let more = if cut { "-v shows everything; " } else { "" };
+    let more = if cut {
+        "use -v to show everything; "
+    } else {
+        ""
+    };
     let _ = writeln!(
         out,
         "{}",
@@ -161,7 +165,7 @@ pub(super) fn alike(clusters: &[PlacedCluster]) -> Vec<(String, Vec<&str>)> {
 fn placed(out: &mut String, clusters: &[PlacedCluster], look: &Look) -> bool {
     let groups = alike(clusters);
     if groups.is_empty() {
-        out.push_str("no cluster is chosen\n");
+        out.push_str("no cluster is selected\n");
     }
     let mut cut = false;
     let most = if look.verbose { usize::MAX } else { CLUSTERS };

@@ -46,7 +46,7 @@ impl Paint {
         }
     }
 
-    /// Whether there is colour.
+    /// Whether there is color.
     pub const fn is_colored(self) -> bool {
         self.colored
     }

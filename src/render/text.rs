@@ -1,4 +1,4 @@
-//! A report for people: readable at 80 columns, with and without colour.
+//! A report for people: readable at 80 columns, with and without color.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -283,10 +283,13 @@ impl Page<'_> {
     fn foot(&mut self, report: &Report) {
         let mut notes = Vec::new();
         if let Some(left_out) = report.left_out {
-            notes.push(format!("{} left out, as asked", count(left_out, "finding")));
+            notes.push(format!(
+                "{} left out by --min-severity or --suppress",
+                count(left_out, "finding")
+            ));
         }
         if self.cut {
-            notes.push("-v shows everything".to_owned());
+            notes.push("use -v to show everything".to_owned());
         }
         if let Some(as_of) = report.as_of {
             notes.push(format!("as of {as_of}"));

@@ -66,7 +66,7 @@ pub(super) fn draw(
         head.push(format!("strategy {}", progress.strategy));
     }
     if progress.only_compares {
-        head.push("differences only, nothing is applied".to_owned());
+        head.push("compares only, applies nothing".to_owned());
     }
     let mut head = head.join(", ");
     // The summary of a report says how many are done.
@@ -252,9 +252,9 @@ fn gate(
     let stopped = matches!(stage.state, StageState::Stopped | StageState::Stopping);
     let state = match (task.state, task.until) {
         (TaskState::Open, _) if over => "not passed".to_owned(),
-        (TaskState::Approved, _) if over => "approved, never taken".to_owned(),
-        (TaskState::Approved, _) if stopped => "approved, taken after resume".to_owned(),
-        (TaskState::Approved, _) => "approved, the controller has not looked yet".to_owned(),
+        (TaskState::Approved, _) if over => "approved, but the run ended first".to_owned(),
+        (TaskState::Approved, _) if stopped => "approved, takes effect after resume".to_owned(),
+        (TaskState::Approved, _) => "approved, not yet reconciled".to_owned(),
         (TaskState::Open, _) if open.is_some() => open
             .as_ref()
             .map_or_else(String::new, |(_, words)| words.clone()),
@@ -283,22 +283,24 @@ pub(super) fn wait(gate: &OpenGate, now: Timestamp) -> String {
         return if left.is_positive() {
             format!("{} left, until {until}", duration::describe(left))
         } else {
-            "over, the controller has not looked yet".to_owned()
+            "over, not yet reconciled".to_owned()
         };
     }
     let lasting = gate
         .since
         .map_or_else(String::new, |since| format!(" for {}", lasting(since, now)));
     match gate.approval {
-        Some(Approval::Given) => "approved, the controller has not looked yet".to_owned(),
+        Some(Approval::Given) => "approved, not yet reconciled".to_owned(),
         Some(Approval::Ignored) => {
-            format!("waiting{lasting}: approved for another generation, which is ignored")
+            format!(
+                "waiting{lasting}: approved for an outdated generation, which KubeFleet ignores"
+            )
         }
         Some(Approval::Withheld) => {
-            format!("waiting{lasting}: Approved is not True, which is like no answer")
+            format!("waiting{lasting}: Approved is not True, which KubeFleet treats as no answer")
         }
         Some(Approval::Missing) => "the request does not exist".to_owned(),
-        Some(Approval::Foreign) => "the request is made out to another run or stage".to_owned(),
+        Some(Approval::Foreign) => "the request belongs to another run or stage".to_owned(),
         Some(Approval::Pending) | None => format!("waiting{lasting}"),
     }
 }

@@ -211,7 +211,7 @@ fn all_inputs_together_have_one_limit() {
     let refused = |bytes: Vec<u8>, what: &str| {
         let error = read(bytes, limits).unwrap_err();
         assert_eq!(
-            error.message, "all files together hold more than 64Ki, unpacked",
+            error.message, "all files together have more than 64Ki, unpacked",
             "{what}"
         );
         assert!(error.hint.unwrap().contains("--max-input 256Ki"));

@@ -53,7 +53,7 @@ const WRONG: [Wrong; 16] = [
         |right| other_form(right),
         " instead of ",
     ),
-    ("nothing", |_| String::new(), "nothing at all"),
+    ("nothing", |_| String::new(), "nothing"),
     ("null", |_| "null".to_owned(), "with null instead of"),
     (
         "an array",
@@ -73,7 +73,11 @@ const WRONG: [Wrong; 16] = [
         |_| "try again later".to_owned(),
         "not JSON (\"try again later\")",
     ),
-    ("half of it", |right| half(right), "JSON that breaks off"),
+    (
+        "half of it",
+        |right| half(right),
+        "truncated or invalid JSON",
+    ),
 ];
 
 fn status(status: &str, message: &str, code: u16) -> String {
@@ -473,7 +477,7 @@ fn nothing_is_read_without_an_end() {
             "objects",
             &["list", "--request-timeout=0"],
             RUNS,
-            "more than the 1 GiB",
+            "more than 1 GiB",
         ),
         (
             "items",

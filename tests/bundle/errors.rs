@@ -31,27 +31,27 @@ fn broken_yaml_has_a_place_in_the_file() {
     );
     assert_said(format!("{RUN}\tx: 1\n"), "found a tab", "tabs");
     assert_said(format!("{RUN}---\nx: [a\n---\n{MEMBER}"), ":8:", "");
-    assert_said(format!("{RUN}---\nx: [a"), ":8:", "cut off");
+    assert_said(format!("{RUN}---\nx: [a"), ":8:", "truncated");
     assert_said(
         format!("{RUN}  a: b: c\n"),
-        "standard input:7:7: broken YAML",
+        "standard input:7:7: invalid YAML",
         "quotes",
     );
-    assert_said(format!("{RUN}  a: *b\n"), ":7:6: broken YAML", "");
+    assert_said(format!("{RUN}  a: *b\n"), ":7:6: invalid YAML", "");
     assert_said(
         format!("{RUN}  a: &b [*b]\n"),
-        ":7:10: broken YAML: an alias",
+        ":7:10: invalid YAML: an alias",
         "",
     );
     assert_said(format!("{RUN}  <<: 3\n"), "`<<` must name a mapping", "");
     assert_said(
         format!("{RUN}  a: {{{{ .b }} }}: {{c\n"),
-        "broken YAML",
+        "invalid YAML",
         "template",
     );
     assert_said(
         format!("{RUN}  a: \u{1}\n"),
-        ":7:6: broken YAML: unexpected character",
+        ":7:6: invalid YAML: unexpected character",
         "",
     );
     assert_said(format!("...\n\n{RUN}  a: [é, ]]\n"), ":9:", "");
@@ -61,10 +61,10 @@ fn broken_yaml_has_a_place_in_the_file() {
 fn broken_json_has_a_place_in_the_file() {
     assert_said(
         "{\"a\": 1,\n \"é\": }",
-        "standard input:2:7: broken JSON",
+        "standard input:2:7: invalid JSON",
         "",
     );
-    assert_said(format!("{} x", json("a")), "broken JSON", "");
+    assert_said(format!("{} x", json("a")), "invalid JSON", "");
     assert_said(format!("{RUN}---\n{{\"a\": 1,\n\"b\" }}"), ":9:", "");
 }
 
@@ -72,7 +72,7 @@ fn broken_json_has_a_place_in_the_file() {
 fn what_was_cut_off_is_no_shorter_list() {
     let list = format!(r#"{{"kind":"List","items":[{},{}]}}"#, json("a"), json("b"));
     for end in 1..list.len() {
-        assert_said(&list[..end], "it was cut off", "again");
+        assert_said(&list[..end], "truncated", "again");
     }
     let yaml = format!(
         "apiVersion: v1\nitems:\n- {}- {}kind: List\n",
@@ -96,12 +96,12 @@ fn what_was_cut_off_is_no_shorter_list() {
     }
     for packed in [gzip(RUN), gzip(tar(&[("a.yaml", RUN.as_bytes())]))] {
         for end in 2..packed.len() {
-            assert_said(&packed[..end], "cut off", "again");
+            assert_said(&packed[..end], "truncated", "again");
         }
     }
     let archive = tar(&[("a.yaml", RUN.as_bytes()), ("b.yaml", MEMBER.as_bytes())]);
     for end in (262..archive.len()).step_by(37) {
-        assert_said(&archive[..end], "cut off", "again");
+        assert_said(&archive[..end], "truncated", "again");
     }
 }
 
@@ -110,7 +110,7 @@ fn a_header_that_counts_its_objects_is_believed() {
     let header = "apiVersion: kubectl-fleet-stage/v1\nkind: Bundle\nobjects: 2\n";
     assert_said(
         format!("{header}---\n{RUN}"),
-        "its header promises 2 objects, and 1 can be read: it was cut off",
+        "its header announces 2 objects, but only 1 can be read: it was truncated",
         "again",
     );
     assert!(read(format!("{header}---\n{RUN}---\n{MEMBER}")).is_ok());
@@ -128,12 +128,12 @@ fn what_is_no_bundle_is_recognised() {
     assert_said("kind: List\nitems: []\n", "only empty lists", "collect");
     assert_said(
         "Error from server (NotFound): crp \"x\" not found\n",
-        "standard input:1:1: this is what kubectl says when it fails: Error from server (NotFound)",
+        "standard input:1:1: this is an error message of kubectl: Error from server (NotFound)",
         "2>&1",
     );
     assert_said(
         format!("\n# x\nerror: no\n{RUN}"),
-        ":3:1: this is what kubectl says",
+        ":3:1: this is an error message of kubectl",
         "2>&1",
     );
     assert_said(
@@ -146,7 +146,11 @@ fn what_is_no_bundle_is_recognised() {
         "kubectl found nothing",
         "-n",
     );
-    assert_said("NAME   AGE\nx      1d\n", "kubectl's table", "-o yaml");
+    assert_said(
+        "NAME   AGE\nx      1d\n",
+        "table printed by kubectl",
+        "-o yaml",
+    );
     assert_said("<!DOCTYPE html>\n<html>", "this is HTML", "login");
     assert_said("<html><a href='b: c'>\n</html>", "this is HTML", "login");
     assert_said(
@@ -161,14 +165,14 @@ fn what_is_no_bundle_is_recognised() {
         "collect",
     );
     assert_said("hello\n", "nothing in it has an apiVersion", "kubectl get");
-    assert_said("a\0b", ":1:2: a NUL character", "kubectl get");
-    assert_said(b"a\n d\xc3\xa9 \xff", ":2:5: not text in UTF-8", "UTF-8");
+    assert_said("a\0b", ":1:2: not text: it has a NUL", "kubectl get");
+    assert_said(b"a\n d\xc3\xa9 \xff", ":2:5: not UTF-8 text", "UTF-8");
     assert_said(b"\xff\xfea\0b", "broken UTF-16", "UTF-8");
     assert_said(b"\xff\xfe\x00\xd8", "broken UTF-16", "UTF-8");
     assert_said(b"PK\x03\x04abc", "a zip archive", "unpack");
     assert_said(b"\x1f\x8b\x09\0\0\0\0\0\0\0", "damaged", "again");
-    assert_said(tar(&[("a.txt", b"x")]), "no YAML or JSON file", ".yaml");
-    assert_said(gzip(gzip(gzip(gzip(RUN)))), "nest too deeply", "");
+    assert_said(tar(&[("a.txt", b"x")]), "no YAML or JSON files", ".yaml");
+    assert_said(gzip(gzip(gzip(gzip(RUN)))), "nested too deeply", "");
 }
 
 #[test]
@@ -177,7 +181,7 @@ fn other_objects_are_counted() {
     let service = "apiVersion: v1\nkind: Service\nmetadata: {name: x}\n";
     assert_said(
         format!("{service}---\n{deployment}---\n{deployment}"),
-        "no object of KubeFleet among 3 objects: 2 Deployment, 1 Service",
+        "no KubeFleet objects among 3 objects: 2 Deployment, 1 Service",
         "kubectl get",
     );
     let bundle = read(format!("{service}---\n{RUN}")).unwrap();
@@ -205,7 +209,7 @@ fn files_and_members_are_named() {
     fs::write(at("empty/notes.txt"), "x").unwrap();
     let (message, _) = fail("empty");
     assert!(
-        message.ends_with("empty: the directory holds no YAML or JSON file"),
+        message.ends_with("empty: the directory has no YAML or JSON files"),
         "{message}"
     );
     fs::create_dir(at("some")).unwrap();
@@ -216,7 +220,7 @@ fn files_and_members_are_named() {
     fs::write(at("x.tgz"), gzip(tar(&[("d/a.yaml", b"a:\n  - b\n  c\n")]))).unwrap();
     let (message, error) = fail("x.tgz");
     assert!(
-        message.contains("x.tgz(d/a.yaml):3:3: broken YAML"),
+        message.contains("x.tgz(d/a.yaml):3:3: invalid YAML"),
         "{message}"
     );
     assert_eq!((error.line, error.column), (Some(3), Some(3)));
@@ -228,10 +232,10 @@ fn what_is_passed_over_is_said() {
     let bundle = read(format!("{RUN}---\nreplicas: 3\n---\n{MEMBER}")).unwrap();
     assert_eq!(
         bundle.warnings,
-        ["standard input: passed over 1 document without apiVersion and kind"]
+        ["standard input: skipped 1 document without apiVersion and kind"]
     );
     let bundle = read(format!("{}---\n{MEMBER}", RUN.replace("name:", "title:"))).unwrap();
-    assert_eq!(bundle.warnings, ["passed over 1 object without a name"]);
+    assert_eq!(bundle.warnings, ["skipped 1 object without a name"]);
     let bundle = read(RUN.trim_end()).unwrap();
     assert!(
         bundle.warnings[0].contains("no line break"),

@@ -81,7 +81,7 @@ fn what_a_header_says_wrongly_is_unknown() {
     ));
     assert_eq!(
         bundle.warnings,
-        ["standard input: passed over a document of kind `Diagnosis`"]
+        ["standard input: skipped a document of kind `Diagnosis`"]
     );
     assert!(!bundle.has_header);
 }

@@ -78,7 +78,7 @@ fn large_parts_are_read() {
     assert!(read(format!("{RUN}  x: '{long}'\n")).is_ok());
     assert!(read(format!("{RUN}  x: {long}\n")).is_ok());
     assert!(read(format!("{RUN}  x: |\n    {long}\n")).is_ok());
-    refused(&format!("{RUN}  x: \"{long}\n"), "broken YAML");
+    refused(&format!("{RUN}  x: \"{long}\n"), "invalid YAML");
     refused(&"---\n".repeat(100_000), "only empty lists");
     refused(&"# x\n".repeat(100_000), "only empty lists");
     refused(&"%X\n".repeat(100_000), "standard input:");
@@ -96,7 +96,7 @@ fn large_parts_are_read() {
 
 #[test]
 fn what_is_no_text_is_refused() {
-    refused(&format!("{RUN}  x: \0\n"), ":7:6: a NUL character");
+    refused(&format!("{RUN}  x: \0\n"), ":7:6: not text: it has a NUL");
     refused(&format!("{RUN}  x: \u{7f}\u{1b}[31m\n"), ":7:");
     assert!(read(b"\xc3").is_err());
     assert!(read(b"\xff\xfe").is_err());

@@ -165,10 +165,10 @@ fn nothing_works_for(bad: &Bad, command: &str) {
     for (fault, words) in [
         (Fault::Leave, "cannot reach the hub at https://127.0.0.1:"),
         (Fault::TlsGarbage, "no secure connection to the hub"),
-        (Fault::ResetBefore, "the connection was cut"),
-        (Fault::ResetAfter, "the connection was cut"),
-        (Fault::Unauthorized, "does not accept the credentials"),
-        (Fault::NotServed, "does not serve what was asked for"),
+        (Fault::ResetBefore, "the connection was closed"),
+        (Fault::ResetAfter, "the connection was closed"),
+        (Fault::Unauthorized, "rejected the credentials"),
+        (Fault::NotServed, "does not serve the requested resource"),
         (Fault::TooMany(None), "the hub answered 429: Too many"),
         (Fault::TooMany(Some(1)), "the hub answered 429: Too many"),
         (Fault::TooMany(Some(3600)), "the hub answered 429: Too many"),
@@ -176,7 +176,7 @@ fn nothing_works_for(bad: &Bad, command: &str) {
         (Fault::Unavailable(None), "the hub answered 503: apiserver"),
         (Fault::Page(502), "the hub answered 502: Bad Gateway"),
         (Fault::NoJson, "answered with a web page"),
-        (Fault::Cut { bytes }, "the hub's answer is broken"),
+        (Fault::Cut { bytes }, "the hub's answer is invalid"),
         (Fault::Hang, "no answer within 3s"),
     ] {
         let what = format!("{command} with {fault:?}");
@@ -223,11 +223,11 @@ fn cannot_be_read(bad: &Bad, command: &str, path: &str) {
     let bytes = 20;
     for (fault, code, words) in [
         (Fault::Forbidden, 7, "forbidden"),
-        (Fault::Unauthorized, 1, "does not accept the credentials"),
+        (Fault::Unauthorized, 1, "rejected the credentials"),
         (Fault::NotServed, 1, "does not serve"),
         (Fault::Internal, 1, "500"),
         (Fault::Unavailable(Some(3600)), 1, "503"),
-        (Fault::Cut { bytes }, 1, "the hub's answer is broken"),
+        (Fault::Cut { bytes }, 1, "the hub's answer is invalid"),
         (Fault::NoJson, 1, "answered with a web page"),
         (Fault::Hang, 1, "no answer within 3s"),
         (Fault::Leave, 1, "cannot reach the hub"),
@@ -265,10 +265,10 @@ fn the_bindings_cannot_be_read() {
         (Fault::NotServed, "does not serve"),
         (Fault::Internal, "the hub answered 500"),
         (Fault::TooMany(Some(3600)), "the hub answered 429"),
-        (Fault::Expired, "no longer has the list"),
-        (Fault::Cut { bytes }, "the hub's answer is broken"),
+        (Fault::Expired, "the list expired on the hub"),
+        (Fault::Cut { bytes }, "the hub's answer is invalid"),
         (Fault::NoJson, "answered with a web page"),
-        (Fault::ResetBefore, "the connection was cut"),
+        (Fault::ResetBefore, "the connection was closed"),
         (Fault::Hang, "no answer within 3s"),
     ] {
         let rules = vec![Rule::new(BINDINGS, fault.clone())];
@@ -286,14 +286,14 @@ fn the_bindings_cannot_be_read() {
             assert_eq!(tried.ran.code, 0, "{what}: {}", tried.ran.err);
         } else {
             check(&what, &tried, 7, words);
-            let warning = "the bundle has no complete ClusterResourceBinding";
+            let warning = "the bundle is missing ClusterResourceBinding";
             assert!(tried.ran.err.contains(warning), "{what}");
         }
     }
     // Without the hub there is nothing to say, however much was read before.
     for (fault, words) in [
         (Fault::Leave, "cannot reach the hub"),
-        (Fault::Unauthorized, "does not accept the credentials"),
+        (Fault::Unauthorized, "rejected the credentials"),
     ] {
         for command in ["diagnose", "collect"] {
             let tried = bad.run(command, vec![Rule::new(BINDINGS, fault.clone())]);

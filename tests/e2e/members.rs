@@ -414,7 +414,7 @@ fn a_look_that_fails_claims_nothing() {
             (
                 "no-login",
                 "objects in the member cluster",
-                "does not accept the credentials",
+                "rejected the credentials",
             ),
             ("away", "objects in the member cluster", "cannot be reached"),
             (
@@ -444,7 +444,7 @@ fn a_look_that_fails_claims_nothing() {
         assert_eq!(ran.code, 5, "{}", ran.err);
         assert!(
             ran.err
-                .contains("no member cluster of this fleet; did you mean broken-1?"),
+                .contains("is not a member cluster of this fleet; did you mean broken-1?"),
             "{}",
             ran.err
         );

@@ -223,7 +223,7 @@ fn follow(scene: &Scene, kubeconfig: &Path) {
         at("stage staging: done"),
         at(&format!("waits for approval {request}")),
         at("WaitingForApproval: "),
-        at(&format!("approval {request} is taken")),
+        at(&format!("approval {request} is accepted")),
         at("stage canary: done"),
         at("stage prod: done"),
         at("Succeeded: "),
@@ -250,7 +250,7 @@ fn a_hub_that_goes_away_is_waited_for() {
     };
     until("WaitingForApproval: ");
     proxy.leave();
-    until("trying again");
+    until("retrying");
     scene.approve(&format!("{}-before-canary", scene.name), "True", true);
     scene.until_run(&scene.name, "Succeeded", "True", "");
     proxy.clear().unwrap();
@@ -352,7 +352,7 @@ fn a_wait_ends_with_what_it_waited_for_or_with_what_keeps_it() {
         let (code, _, err) = wait("stage=nope", &[]);
         assert_eq!(code, 6, "{err}");
         assert!(
-            err.contains("its stages are staging, canary, prod"),
+            err.contains("existing stages: staging, canary, prod"),
             "{err}"
         );
 
@@ -375,7 +375,7 @@ fn a_wait_ends_with_what_it_waited_for_or_with_what_keeps_it() {
         assert!(err.contains("approve"), "{err}");
         let (code, _, err) = wait("succeeded", &["--keep-waiting", "--timeout=1s"]);
         assert_eq!(code, 5, "{err}");
-        assert!(err.contains("did not get to succeeded within 1s"), "{err}");
+        assert!(err.contains("did not reach succeeded within 1s"), "{err}");
 
         let child = start(
             &scene,

@@ -1,4 +1,4 @@
-//! What the eye gets, and those who have it read to them: colour, lines, widths, over all commands.
+//! What the eye gets, and those who have it read to them: color, lines, widths, over all commands.
 
 use std::path::Path;
 use std::process::Command;
@@ -35,7 +35,7 @@ const LINES: [&str; 20] = [
     "approve --help",
 ];
 
-/// Variables and a flag, and whether there is colour where the output goes to a file, and where it
+/// Variables and a flag, and whether there is color where the output goes to a file, and where it
 /// goes to a terminal.
 type Wish = (
     &'static [(&'static str, &'static str)],
@@ -96,7 +96,7 @@ fn on_terminal(line: &str, variables: &[(&str, &str)], flag: &str) -> String {
     shown.replace("\r\n", "\n")
 }
 
-/// Without what colours it.
+/// Without what colors it.
 fn uncoloured(text: &str) -> String {
     let mut pieces = text.split("\u{1b}[");
     let mut out = pieces.next().unwrap_or_default().to_owned();
@@ -140,7 +140,7 @@ fn colour_is_for_those_who_want_it() {
     }
 }
 
-/// Who sees no colour reads the same.
+/// Who sees no color reads the same.
 #[test]
 fn colour_carries_no_meaning() {
     let mut coloured = 0;

@@ -69,17 +69,17 @@ fn every_rule_of_the_schema_is_told() {
         (
             "name: canary\n",
             "name: Canary\n",
-            "spec.stages[0].name must be small letters",
+            "spec.stages[0].name must be lowercase letters",
         ),
         (
             "name: canary\n",
             "name: can-ary\n",
-            "spec.stages[0].name must be small letters",
+            "spec.stages[0].name must be lowercase letters",
         ),
         (
             "name: canary\n",
             "name: ''\n",
-            "spec.stages[0].name must be small letters",
+            "spec.stages[0].name must be lowercase letters",
         ),
         (
             "name: canary\n",
@@ -164,7 +164,7 @@ fn every_rule_of_the_schema_is_told() {
         (
             "type: TimedWait",
             "type: Approval",
-            "afterStageTasks[0].waitTime must not be there",
+            "afterStageTasks[0].waitTime must be absent",
         ),
         (
             "type: TimedWait",
@@ -194,7 +194,7 @@ fn every_rule_of_the_schema_is_told() {
         (
             "    - {type: Approval}\n",
             "    - {type: Approval, waitTime: 1m}\n",
-            "spec.stages[1].beforeStageTasks[0].waitTime must not be there",
+            "spec.stages[1].beforeStageTasks[0].waitTime must be absent",
         ),
         (
             "sortingLabelKey: order",
@@ -219,17 +219,17 @@ fn every_rule_of_the_schema_is_told() {
         (
             "maxConcurrency: 3",
             "maxConcurency: 3",
-            "maxConcurency is no field of a strategy; maxConcurrency is",
+            "maxConcurency is not a field of a strategy; use maxConcurrency",
         ),
         (
             "  stages:\n",
             "  steps: []\n  stages:\n",
-            "spec.steps is no field of a strategy",
+            "spec.steps is not a field of a strategy",
         ),
         (
             "name: new",
             "name: New",
-            "metadata.name must be small letters",
+            "metadata.name must be lowercase letters",
         ),
     ];
     for (from, to, expected) in cases {
@@ -273,7 +273,7 @@ fn what_the_schema_allows_is_not_told() {
     let told = rejected(&alpha);
     assert_eq!(told.len(), 3, "{told:?}");
     assert!(
-        told[0].contains("spec.stages[0].maxConcurrency is no field"),
+        told[0].contains("spec.stages[0].maxConcurrency is not a field"),
         "{told:?}"
     );
 }
@@ -319,7 +319,7 @@ fn files_are_read_like_manifests() {
     assert!(error.contains("did you mean newer?"), "{error}");
     let (code, _, error) = of(&GOOD.replace("ClusterStaged", "Staged"), &[]);
     assert_eq!(code, 1);
-    assert!(error.contains("one scope"), "{error}");
+    assert!(error.contains("the same scope"), "{error}");
     let (code, _, error) = of(
         "kind: ConfigMap\napiVersion: v1\nmetadata: {name: x}\n",
         &[],

@@ -74,7 +74,8 @@ fn an_older_snapshot_takes_clusters_back() {
     let message = plan["warnings"][0]["message"].as_str().unwrap();
     assert_eq!(
         message,
-        "1 cluster would go back from snapshot 2 that web-run-3 put there to snapshot 1: beta."
+        "1 cluster would be rolled back from snapshot 2 that web-run-3 put there to snapshot 1: \
+         beta."
     );
 }
 
@@ -100,13 +101,14 @@ fn another_run_that_is_not_over_is_warned_of() {
     };
     assert_eq!(
         message(&run("Initialize", "1", INITIALIZED)),
-        "ClusterStagedUpdateRun other is initialized and may be started any time with snapshot 1; if \
-         it goes on after this run, it takes gamma and beta back to snapshot 1."
+        "ClusterStagedUpdateRun other is initialized and may be started at any time with snapshot \
+         1; if it continues after this run, it rolls gamma and beta back to snapshot 1."
             .replace("gamma and beta", "beta and gamma")
     );
     assert!(message(&run("Initialize", "2", INITIALIZED)).contains("runs do not wait"));
     assert!(
-        message(&run("Initialize", "3", INITIALIZED)).contains("overtakes it on beta and gamma")
+        message(&run("Initialize", "3", INITIALIZED))
+            .contains("replaces this run's snapshot on beta and gamma")
     );
     let updating = INITIALIZED.replace(
         "    - clusterName: beta\n",
@@ -119,15 +121,15 @@ fn another_run_that_is_not_over_is_warned_of() {
     );
     let message = message(&run("Run", "1", &updating));
     assert!(
-        message.contains("is under way with snapshot 1"),
+        message.contains("is in progress with snapshot 1"),
         "{message}"
     );
     assert!(
-        message.contains("takes gamma back to snapshot 1"),
+        message.contains("rolls gamma back to snapshot 1"),
         "{message}"
     );
     assert!(
-        message.contains("fails where this run writes what it is updating now (beta)"),
+        message.contains("fails if this run writes a cluster that it is updating now (beta)"),
         "{message}"
     );
 }
@@ -334,7 +336,7 @@ fn the_difference_is_shown_and_secrets_are_not() {
     let (code, text, notes) = call(&args, &edited(&[]));
     assert_eq!(code, 0);
     assert!(
-        text.contains("snapshot 1 to 2: 1 changed (alpha)\n"),
+        text.contains("snapshot 1 -> 2: 1 changed (alpha)\n"),
         "{text}"
     );
     assert!(
@@ -371,7 +373,7 @@ fn names_that_are_nearly_right_are_offered() {
         text.contains("plan --placement web --strategy roling"),
         "{text}"
     );
-    assert!(text.contains("there is one named rolling"), "{text}");
+    assert!(text.contains("the closest name is rolling"), "{text}");
     let (code, text, _) = of(&[
         "--placement",
         "web",

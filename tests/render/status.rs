@@ -1,4 +1,4 @@
-//! States as people see them, live: at three widths, with and without colour.
+//! States as people see them, live: at three widths, with and without color.
 
 use kubectl_fleet_stage::diagnose::report::{NotChecked, Subject, Verdict};
 use kubectl_fleet_stage::diagnose::status::{
@@ -271,12 +271,9 @@ fn gates_and_timers() {
     let text = status(&waiting(), &look(80, true));
     insta::assert_snapshot!("status-waiting-colour", text.replace('\u{1b}', "ESC"));
     for (approval, words) in [
-        (Approval::Withheld, "like no answer"),
-        (Approval::Ignored, "which is ignored"),
-        (
-            Approval::Given,
-            "approved, the controller has not looked yet",
-        ),
+        (Approval::Withheld, "treats as no answer"),
+        (Approval::Ignored, "which KubeFleet ignores"),
+        (Approval::Given, "approved, not yet reconciled"),
         (Approval::Missing, "does not exist"),
     ] {
         let mut case = waiting();

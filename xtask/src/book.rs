@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, bail};
 
 /// The parts of the site: a heading, and a folder with its pages or the pages themselves.
 const PARTS: &[(&str, &[&str])] = &[
-    ("Begin", &["install.md", "tour.md"]),
+    ("Get started", &["install.md", "tour.md"]),
     ("Tasks", &["tasks"]),
     ("Pipelines", &["ci"]),
     ("Integrations", &["integrations"]),

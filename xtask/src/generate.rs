@@ -293,18 +293,18 @@ fn permissions() -> String {
 
 fn environment() -> String {
     "# Environment\n\n| variable | effect |\n|---|---|\n\
-     | `KUBECONFIG` | the kubeconfig files; those that do not exist are passed over |\n\
-     | `KUBERC` | the file that says which credential plugins may run, instead of ~/.kube/kuberc; `off` for none, as does `KUBECTL_KUBERC=false` |\n\
-     | `HTTPS_PROXY`, `NO_PROXY` | the proxy to the hub, and the servers that need none |\n\
-     | `NO_COLOR` | set and not empty: no colour, unless `--color=always` |\n\
-     | `CLICOLOR_FORCE` | set, not empty and not `0`: colour also where there is no terminal, unless `NO_COLOR` is set |\n\
-     | `CLICOLOR` | `0`: no colour, unless `CLICOLOR_FORCE` is set |\n\
-     | `TERM` | `dumb`: no colour, and on a terminal the same as `FLEET_STAGE_PLAIN` |\n\
-     | `FLEET_STAGE_PLAIN` | set, not empty and not `0`: text to be read aloud or on a slow line. Trees are indented and not drawn, there is no colour unless `--color=always`, and nothing is drawn over: `status -w` writes a line per change, and what is waited for is said once |\n\
-     | `COLUMNS` | the width of the text instead of the terminal's, from 40 to 160 |\n\
-     | `_` | the command that the shell ran: when it was kubectl, commands are shown as `kubectl fleet stage …`. Where it says something else, the path under which the program was called tells |\n\
-     | `FLEET_STAGE_COMPLETE` | set by the completion scripts: the shell that asks |\n\n\
-     `--color` decides before all of them.\n"
+     | `KUBECONFIG` | the kubeconfig files; missing files are skipped |\n\
+     | `KUBERC` | the file that says which credential plugins may run, instead of ~/.kube/kuberc; `off`, or `KUBECTL_KUBERC=false`, for none |\n\
+     | `HTTPS_PROXY`, `NO_PROXY` | the proxy for the hub, and the servers that need no proxy |\n\
+     | `NO_COLOR` | if not empty: no color, unless `--color=always` |\n\
+     | `CLICOLOR_FORCE` | if not empty and not `0`: color even without a terminal, unless `NO_COLOR` is set |\n\
+     | `CLICOLOR` | if `0`: no color, unless `CLICOLOR_FORCE` is set |\n\
+     | `TERM` | if `dumb`: no color, and on a terminal the same as `FLEET_STAGE_PLAIN` |\n\
+     | `FLEET_STAGE_PLAIN` | if not empty and not `0`: plain text for a screen reader or a slow connection. Trees are indented instead of drawn, there is no color unless `--color=always`, and nothing is redrawn: `status -w` prints a line per change, and a wait is announced once |\n\
+     | `COLUMNS` | the text width, from 40 to 160, instead of the terminal's |\n\
+     | `_` | the command that the shell ran: if it was kubectl, commands are printed as `kubectl fleet stage …`; otherwise the program's own path decides |\n\
+     | `FLEET_STAGE_COMPLETE` | set by the completion scripts: the shell |\n\n\
+     `--color` takes precedence over all of them.\n"
         .to_owned()
 }
 

@@ -166,7 +166,7 @@ impl<'t> Events<'t> {
             match self.raw()? {
                 Raw::StreamEnd => return Ok(()),
                 Raw::DocumentEnd => {}
-                _ => return Self::fault("the document goes on after its end"),
+                _ => return Self::fault("the document continues after its end"),
             }
         }
     }
@@ -214,7 +214,7 @@ impl<'t> Events<'t> {
                 Raw::SequenceEnd | Raw::MappingEnd => (Event::End, 0),
                 Raw::Alias(anchor) => {
                     let Some(events) = self.anchors.get(&anchor) else {
-                        return Self::fault("an alias stands inside what it stands for");
+                        return Self::fault("an alias refers to itself");
                     };
                     self.replays.push(Replay {
                         events: Rc::clone(events),
@@ -224,7 +224,7 @@ impl<'t> Events<'t> {
                     continue;
                 }
                 Raw::StreamEnd | Raw::DocumentEnd => {
-                    return Self::fault("the document ends too early");
+                    return Self::fault("the document is truncated");
                 }
                 _ => continue,
             };
@@ -248,7 +248,7 @@ impl<'t> Events<'t> {
             Event::Scalar(..) => {}
         }
         if self.depth > MAX_DEPTH {
-            return Self::fault("mappings and lists nest too deeply");
+            return Self::fault("mappings and lists are nested too deeply");
         }
         Ok(())
     }

@@ -179,10 +179,10 @@ fn conditions(typed: &Words, current: &str) -> Found {
     let before = current.rfind(',').map_or("", |at| &current[..=at]);
     let mut words: Found = [
         ("succeeded", "the run has succeeded"),
-        ("initialized", "its stages are computed"),
-        ("started", "it has begun with its first stage"),
-        ("stopped", "it is stopped"),
-        ("approval", "a person has to approve something"),
+        ("initialized", "the stages are computed"),
+        ("started", "the run has started its first stage"),
+        ("stopped", "the run is stopped"),
+        ("approval", "a gate is pending"),
     ]
     .map(|(word, help)| (word.to_owned(), help.to_owned()))
     .into();
@@ -191,7 +191,7 @@ fn conditions(typed: &Words, current: &str) -> Found {
         let name = &stage.name;
         words.push((format!("stage={name}"), "the stage is completed".to_owned()));
         if approvals(stage).next().is_some() {
-            let help = "its approval is asked for".to_owned();
+            let help = "the gate is pending".to_owned();
             words.push((format!("approval={name}"), help));
         }
     }

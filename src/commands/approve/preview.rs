@@ -54,7 +54,7 @@ fn approval_lines(rollout: &Rollout<'_>, approval: &Approval) -> Vec<String> {
     )];
     if let Some(asked) = approval.asked {
         let ago = duration::describe(rollout.now.duration_since(asked));
-        lines.push(format!("  asked for {ago} ago"));
+        lines.push(format!("  requested {ago} ago"));
     }
     if let (Some(TaskTime::After), Some(stage)) = (approval.time, own_stage(rollout, approval)) {
         lines.push(format!(
@@ -71,12 +71,15 @@ fn approval_lines(rollout: &Rollout<'_>, approval: &Approval) -> Vec<String> {
     }
     let others = still_closed(rollout, approval);
     if !others.is_empty() {
-        lines.push(format!("  then still waits for {}", enumerate(others)));
+        lines.push(format!(
+            "  the run then still waits for {}",
+            enumerate(others)
+        ));
         return lines;
     }
     let opened = opened(rollout, approval);
     if opened.is_empty() {
-        lines.push("  opens nothing more: the run is then over".to_owned());
+        lines.push("  opens no further stage: the run then ends".to_owned());
     }
     for stage in opened {
         lines.extend(stage_lines(rollout, stage));
@@ -130,9 +133,9 @@ pub(crate) fn moves(rollout: &Rollout<'_>, clusters: &[&ClusterView<'_>]) -> Vec
                 Has::Unknown => {
                     format!("    snapshot {to}; the current snapshot is unknown: {names}")
                 }
-                Has::Nothing => format!("    snapshot {to}, the first: {names}"),
-                Has::Snapshot(has) if has == to => format!("    snapshot {to}, as now: {names}"),
-                Has::Snapshot(has) => format!("    snapshot {has} to {to}: {names}"),
+                Has::Nothing => format!("    first snapshot, {to}: {names}"),
+                Has::Snapshot(has) if has == to => format!("    snapshot {to}, unchanged: {names}"),
+                Has::Snapshot(has) => format!("    snapshot {has} -> {to}: {names}"),
             }
         })
         .collect()
@@ -153,7 +156,7 @@ fn failing(stage: &StageView<'_>) -> Vec<String> {
         .iter()
         .filter_map(|cluster| match &cluster.health {
             Health::Failing(trouble) => Some(format!(
-                "  {} fails now: {}={:?} {}",
+                "  {} is failing: {}={:?} {}",
                 cluster.name,
                 trouble.condition.kind,
                 trouble.condition.status,
@@ -233,8 +236,8 @@ fn warn(
         let request = &approval.request;
         match (approval.state, &approval.answer) {
             (ApprovalState::Ignored, Some(answer)) => preview.warning(&format!(
-                "{request} carries an approval that KubeFleet ignores (observedGeneration {}, the \
-                 request has {}){}: it is replaced",
+                "KubeFleet ignores the current approval of {request} (observedGeneration {}, the \
+                 request is at {}){}: it will be replaced",
                 answer
                     .observed_generation
                     .map_or_else(|| "missing".to_owned(), |number| number.to_string()),
@@ -242,7 +245,7 @@ fn warn(
                 writer(answer.with.as_deref()),
             )),
             (ApprovalState::Withheld, Some(answer)) => preview.warning(&format!(
-                "{request} carries Approved with another status than True{}: it is replaced",
+                "the Approved condition of {request} is not True{}: it will be replaced",
                 writer(answer.with.as_deref()),
             )),
             _ => {}
@@ -253,7 +256,7 @@ fn warn(
     }
     if matches!(rollout.phase, Phase::Stopped | Phase::Stopping) {
         preview.warning(&format!(
-            "{} is stopped: it takes an approval when it is resumed",
+            "{} is stopped: the approval takes effect when the run is resumed",
             rollout.run.object()
         ));
     }

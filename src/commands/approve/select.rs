@@ -104,7 +104,7 @@ pub(super) fn select(rollout: &Rollout<'_>, choice: &Choice<'_>) -> Result<Selec
     match next {
         Some(next) => Err(refused(&next, rollout)),
         None => Err(Error::failed(format!(
-            "every approval of {} was given and accepted",
+            "every gate of {} is already approved and accepted",
             rollout.run.object()
         ))
         .hint(status(rollout))),
@@ -121,10 +121,10 @@ fn sort(
     if approvals.is_empty() {
         // No gate of the run has this name: the request is of an earlier run, or hand-made.
         return Err(Error::failed(format!(
-            "{} has no gate that {request} would open",
+            "{} has no gate with the request {request}",
             rollout.run.object()
         ))
-        .hint(Hint::new("see its approvals:").command(rollout.run.object().fleet("approvals"))));
+        .hint(Hint::new("list its gates:").command(rollout.run.object().fleet("approvals"))));
     }
     for approval in approvals {
         match approval.state {
@@ -138,7 +138,7 @@ fn sort(
     }
     if rollout.phase == Phase::Deleting && !(selection.write.is_empty()) {
         return Err(Error::failed(format!(
-            "{} is being deleted: nothing that it waits for can be approved",
+            "{} is being deleted, so its gates cannot be approved",
             rollout.run.object()
         )));
     }
@@ -149,10 +149,10 @@ fn sort(
 fn refused(approval: &Approval, rollout: &Rollout<'_>) -> Error {
     let run = rollout.run.object();
     let request = &approval.request;
-    let diagnose = Hint::new("see what is wrong:").command(run.fleet("diagnose"));
+    let diagnose = Hint::new("find out what is wrong:").command(run.fleet("diagnose"));
     match approval.state {
         ApprovalState::NotReached => Error::failed(format!(
-            "{run} does not ask for {} yet: {}",
+            "{run} has not requested {} yet: {}",
             gate(approval),
             waits_for(approval, rollout)
         ))
@@ -163,7 +163,7 @@ fn refused(approval: &Approval, rollout: &Rollout<'_>) -> Error {
             ),
         ),
         ApprovalState::RunOver => Error::failed(format!(
-            "{run} is over ({}): approving {request} would change nothing",
+            "{run} has ended ({}): approving {request} would change nothing",
             match rollout.phase {
                 Phase::Succeeded => "it succeeded",
                 Phase::Deleting => "it is being deleted",
@@ -173,19 +173,18 @@ fn refused(approval: &Approval, rollout: &Rollout<'_>) -> Error {
         ))
         .hint(status(rollout)),
         ApprovalState::Missing => Error::failed(format!(
-            "{request} was deleted: KubeFleet makes it anew, and then it can be approved"
+            "{request} was deleted: KubeFleet creates it again, and then it can be approved"
         ))
         .hint(diagnose),
         ApprovalState::Foreign => Error::failed(format!(
-            "{request} is made out to another run or stage: approving it would not open {} of \
-             {run}",
+            "{request} belongs to another run or stage: approving it would not open {} of {run}",
             gate(approval)
         ))
         .hint(diagnose),
         _ => Error {
             exit: Exit::Incomplete,
             ..Error::failed(format!(
-                "{request} cannot be read{}: it is not approved unseen",
+                "{request} cannot be read{}, so it is not approved",
                 unread(approval, rollout)
             ))
         }
@@ -210,10 +209,10 @@ fn waits_for(approval: &Approval, rollout: &Rollout<'_>) -> String {
         .iter()
         .position(|stage| stage.status.name == approval.stage);
     let Some(stage) = at.and_then(|at| rollout.stages.get(at)) else {
-        return "its stage is not known".to_owned();
+        return "its stage is unknown".to_owned();
     };
     if matches!(rollout.phase, Phase::Idle | Phase::Initializing) {
-        return "it has not been started".to_owned();
+        return "the run was not started".to_owned();
     }
     let stopped = if matches!(rollout.phase, Phase::Stopped | Phase::Stopping) {
         " (the run is stopped)"
@@ -227,13 +226,13 @@ fn waits_for(approval: &Approval, rollout: &Rollout<'_>) -> String {
         .find(|stage| !matches!(stage.state, StageState::Done | StageState::Skipped));
     if let Some(earlier) = earlier {
         return format!(
-            "stage {} comes first and is {}{stopped}",
+            "stage {} comes before it and is {}{stopped}",
             earlier.status.name,
             earlier.state.describe()
         );
     }
     if approval.time == Some(TaskTime::Before) {
-        return format!("the hub is about to begin the stage{stopped}");
+        return format!("the controller is about to start the stage{stopped}");
     }
     let done = stage
         .clusters
@@ -281,7 +280,7 @@ fn known(rollout: &Rollout<'_>, name: &str) -> Result<(), Error> {
     let near = did_you_mean(name, names.iter().copied())
         .map_or_else(String::new, |near| format!("did you mean {near}? "));
     Err(Error::not_found(format!("{run} has no stage {name:?}"))
-        .hint(format!("{near}its stages are {}", names.join(", "))))
+        .hint(format!("{near}existing stages: {}", names.join(", "))))
 }
 
 fn no_such_gate(rollout: &Rollout<'_>, choice: &Choice<'_>, all: &[String]) -> Error {
@@ -292,24 +291,24 @@ fn no_such_gate(rollout: &Rollout<'_>, choice: &Choice<'_>, all: &[String]) -> E
         (None, Some(task)) => format!(" {} any stage", task.as_str()),
         (None, None) => String::new(),
     };
-    let error = Error::failed(format!("{run} asks for no approval{which}"));
+    let error = Error::failed(format!("{run} has no approval gate{which}"));
     if all.is_empty() {
         error.hint(status(rollout))
     } else {
-        error.hint(format!("it asks for approvals at {}", all.join(", ")))
+        error.hint(format!("existing gates: {}", all.join(", ")))
     }
 }
 
 fn several(open: &[Approval], rollout: &Rollout<'_>) -> Error {
     let run = rollout.run.object();
     let approve = |approval: &Approval| run.scope().fleet("approve").arg(&approval.request);
-    Error::failed(format!("{run} waits for {} approvals", open.len()))
-        .hint(Hint::new("name one, or say --all:").commands(open.iter().map(approve)))
+    Error::failed(format!("{run} has {} pending gates", open.len()))
+        .hint(Hint::new("select one, or use --all:").commands(open.iter().map(approve)))
 }
 
 fn status(rollout: &Rollout<'_>) -> Hint {
     let run = rollout.run.object();
-    Hint::new("see where it stands:").command(run.fleet("status"))
+    Hint::new("see its status:").command(run.fleet("status"))
 }
 
 /// A request whose run cannot be seen is not approved: nobody could say what that opens.
@@ -318,7 +317,7 @@ pub(super) fn without_run(target: &ObjectRef, run: &ObjectRef, inventory: &Inven
         return Error {
             exit: Exit::Incomplete,
             ..Error::failed(format!(
-                "{run} cannot be read ({why}): {target} is not approved unseen"
+                "{run} cannot be read ({why}), so {target} is not approved"
             ))
         };
     }
@@ -328,7 +327,7 @@ pub(super) fn without_run(target: &ObjectRef, run: &ObjectRef, inventory: &Inven
         .is_some_and(|request| of_request(request, None).state == ApprovalState::Accepted);
     let was = if accepted { " (it was accepted)" } else { "" };
     Error::failed(format!(
-        "{run} does not exist: approving {target} would change nothing{was}"
+        "{run} does not exist, so approving {target} would change nothing{was}"
     ))
 }
 

@@ -24,13 +24,13 @@ impl FromStr for Suppression {
             None => (text, None),
         };
         if object.as_deref() == Some("") {
-            return Err("the object behind the = is missing".to_owned());
+            return Err("the object after = is missing".to_owned());
         }
         match rules::search(word) {
             Some(Rule { code, .. }) => Ok(Self { code, object }),
             None => Err(match near(word) {
-                Some(near) => format!("there is no finding {word:?}; did you mean {near}?"),
-                None => format!("there is no finding {word:?}"),
+                Some(near) => format!("unknown finding {word:?}; did you mean {near}?"),
+                None => format!("unknown finding {word:?}"),
             }),
         }
     }

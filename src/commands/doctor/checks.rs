@@ -72,7 +72,7 @@ fn reached(hub: &mut Hub) -> Check {
         Err(error) => Check::new(
             "hub",
             CheckResult::Ok,
-            format!("{place} answers; its version is not known: {error}"),
+            format!("{place} answers, but its version is unknown: {error}"),
         ),
     }
 }
@@ -82,14 +82,14 @@ fn identity(hub: &mut Hub) -> Check {
         Ok(Some(name)) if name == "system:anonymous" => Check::new(
             "identity",
             CheckResult::Failed,
-            "the hub does not know you: you are system:anonymous",
+            "you are system:anonymous: the hub did not authenticate you",
         )
-        .hint("log in, or name a user with --user or --token"),
+        .hint("log in, or set --user or --token"),
         Ok(Some(name)) => Check::new("identity", CheckResult::Ok, format!("you are {name}")),
         Ok(None) => Check::new(
             "identity",
             CheckResult::Unknown,
-            "the API server is older than 1.28 and does not say who you are",
+            "who you are is unknown: the API server is older than Kubernetes 1.28",
         ),
         Err(error) => unknown("identity", &error),
     }
@@ -100,7 +100,7 @@ fn kinds(served: &Served, scope: &Scope) -> Check {
         return Check::new(
             "kinds",
             CheckResult::Unknown,
-            "you may not read which kinds are served",
+            "which kinds are served is unknown: you may not read them",
         );
     }
     let missing: Vec<_> = Kind::ALL
@@ -153,26 +153,27 @@ fn other_engine(names: Option<String>) -> Option<Check> {
         Check::new(
             "engine",
             CheckResult::Warning,
-            format!("the hub also serves {names}, which this version does not read"),
+            format!("the hub also serves {names}, which this plugin version does not read"),
         )
-        .hint("rollouts there are not shown; see them with kubectl get"),
+        .hint("rollouts of those kinds are not shown; list them with kubectl get"),
     )
 }
 
-/// Whether the hub honours `spec.state`.
+/// Whether the hub implements `spec.state`.
 fn state(hub: &mut Hub, scope: &Scope) -> Check {
     match hub.run_states(scope.kind(Concept::UpdateRun)) {
         Ok(states) if states.iter().any(|state| state == "Run") => Check::new(
             "states",
             CheckResult::Ok,
-            "runs can be initialized, started, stopped and resumed",
+            "runs can be initialized, started, stopped, and resumed",
         ),
         Ok(_) => Check::new(
             "states",
             CheckResult::Warning,
-            "this KubeFleet ignores spec.state: every run starts at once and cannot be stopped",
+            "KubeFleet on this hub ignores spec.state: every run starts immediately and cannot be \
+             stopped",
         )
-        .hint("upgrade the hub to KubeFleet 0.2 or later to initialize, stop and resume"),
+        .hint("to initialize, stop, and resume runs, upgrade the hub to KubeFleet 0.2 or later"),
         Err(error) => unknown("states", &error),
     }
 }
@@ -182,7 +183,7 @@ pub(super) fn skew(clocks: Option<Clocks>, ours: Timestamp) -> Check {
         return Check::new(
             "clock",
             CheckResult::Unknown,
-            "the hub's answers carry no date",
+            "the hub's clock is unknown: its answers have no date",
         );
     };
     let difference = ours.duration_since(clocks.hub);
@@ -203,11 +204,11 @@ pub(super) fn skew(clocks: Option<Clocks>, ours: Timestamp) -> Check {
         "clock",
         CheckResult::Warning,
         format!(
-            "{slow} clock is {} behind {fast}: ages and timers are wrong by as much",
+            "{slow} clock is {} behind {fast}: ages and timers are off by this much",
             describe(difference.abs())
         ),
     )
-    .hint("synchronise the clocks")
+    .hint("synchronize the clocks")
 }
 
 /// Whether the controller of update runs is alive, as far as its lease and its runs tell.
@@ -227,14 +228,14 @@ fn controller(reading: &mut Reading, scope: &Scope) -> Check {
             "controller",
             CheckResult::Failed,
             format!(
-                "{} is {} old and has no condition: no controller has looked at it",
+                "{} is {} old and has no condition: no controller has reconciled it",
                 run.object(),
                 describe(run.meta.created.map_or(SignedDuration::ZERO, |created| {
                     now.duration_since(created)
                 }))
             ),
         )
-        .hint("see whether the hub agent runs, with update runs enabled");
+        .hint("check that the hub agent is running with update runs enabled");
     }
     let path = format!(
         "/apis/{}/namespaces/{AGENT_NAMESPACE}/{}/{AGENT_LEASE}",
@@ -263,14 +264,15 @@ fn alive(lease: Option<&Lease>, wrote: Option<Timestamp>, now: Timestamp) -> Che
             "controller",
             CheckResult::Ok,
             format!(
-                "it wrote a run's status {} ago",
+                "it last wrote a run's status {} ago",
                 describe(now.duration_since(wrote))
             ),
         ),
         None => Check::new(
             "controller",
             CheckResult::Unknown,
-            "the hub agent holds no lease that can be read, and no run changed within a minute",
+            "whether the hub agent is alive is unknown: no readable lease, and no run changed \
+             within the last minute",
         ),
     }
 }
@@ -287,8 +289,8 @@ fn logs(hub: &mut Hub) -> Check {
         return check(
             CheckResult::Unknown,
             format!(
-                "no hub agent runs in {AGENT_NAMESPACE} on this hub: its lines are read where it \
-                 runs"
+                "no hub agent runs in {AGENT_NAMESPACE} on this hub, so its log is not available \
+                 here"
             ),
         );
     };
@@ -297,7 +299,7 @@ fn logs(hub: &mut Hub) -> Check {
         Ok(_) => check(
             CheckResult::Ok,
             format!(
-                "{} can be read; collect --controller-logs takes them",
+                "{} can be read; to collect them, use collect --controller-logs",
                 first.pod
             ),
         ),
@@ -347,7 +349,7 @@ pub(super) fn held(lease: &Lease, now: Timestamp) -> Option<Check> {
                 describe(age)
             ),
         )
-        .hint("see why it does not run")
+        .hint("find out why it is not running")
         .command(steps::hub_agent())
     })
 }
@@ -392,19 +394,19 @@ pub(super) fn heartbeats(members: &[&MemberCluster], now: Timestamp) -> Check {
         return Check::new(
             "members",
             CheckResult::Ok,
-            format!("the agents of {all} report"),
+            format!("the agents of {all} are reporting"),
         );
     }
     Check::new(
         "members",
         CheckResult::Warning,
         format!(
-            "{} of {all} do not report: {}",
+            "{} of {all} not reporting: {}",
             silent.len(),
             wrap::list(&silent, 5)
         ),
     )
-    .hint("an update run waits for a member that does not report")
+    .hint("an update run stalls on a member cluster that does not report")
 }
 
 #[cfg(test)]

@@ -125,8 +125,8 @@ fn earlier(history: &History<'_>, inventory: &Inventory) -> Option<Note> {
     Some(Note::new(
         NoteKind::EarlierPlacement,
         format!(
-            "{} {belong} to an earlier placement with the name of {}{since}; {their} none of those \
-             of today.",
+            "{} {belong} to an earlier placement with the same name as {}{since}; {their} no longer \
+             available.",
             list(&names, 5),
             placement.object(),
         ),
@@ -137,16 +137,16 @@ fn old_content(episode: &Episode<'_>, inventory: &Inventory) -> Option<Note> {
     let old = episode.old_content?;
     let run = &episode.rollout.run;
     let next = match old.next.and_then(|next| next.index()) {
-        Some(index) => format!("it came with snapshot {index}"),
-        None if inventory.snapshots.is_complete() => "it has none yet".to_owned(),
-        None => "which one it came with is not known".to_owned(),
+        Some(index) => format!("the change is in snapshot {index}"),
+        None if inventory.snapshots.is_complete() => "the change is in no snapshot yet".to_owned(),
+        None => "which snapshot has the change is unknown".to_owned(),
     };
     Some(
         Note::new(
             NoteKind::OldContent,
             format!(
-                "{} asked for the current content and got snapshot {}: KubeFleet had noticed a \
-                 change and delayed its snapshot ({next}).",
+                "{} requested the current content but got snapshot {}, because KubeFleet delayed \
+                 the snapshot of a recent change ({next}).",
                 run.meta.name, run.status.snapshot_index
             ),
         )
@@ -173,16 +173,16 @@ fn went_back(episode: &Episode<'_>, step: &StepBack<'_>) -> Note {
         (
             NoteKind::RolledBack,
             format!(
-                "{name} was asked for snapshot {to} and put it in the place of {over}'s snapshot \
-                 {from} on {on}, from {at} on."
+                "{name} was created with snapshot {to} and replaced {over}'s snapshot {from} on \
+                 {on}, starting at {at}."
             ),
         )
     } else {
         (
             NoteKind::PutBack,
             format!(
-                "{name} put snapshot {to} in the place of the later snapshot {from} on {on}, from \
-                 {at} on: {over} had rolled that out in between."
+                "{name} replaced the newer snapshot {from} with snapshot {to} on {on}, starting at \
+                 {at}: {over} had rolled out the newer one in the meantime."
             ),
         )
     };
@@ -212,7 +212,7 @@ fn replaced(episode: &Episode<'_>) -> Vec<Note> {
             Note::new(
                 NoteKind::SuccessReplaced,
                 format!(
-                    "{} says Succeeded with snapshot {}, but {} {verb} {has}{by}.",
+                    "{} is Succeeded with snapshot {}, but {} now {verb} {has}{by}.",
                     run.meta.name,
                     run.status.snapshot_index,
                     enumerate(&clusters)
@@ -251,16 +251,16 @@ fn mixed(history: &History<'_>) -> Option<Note> {
         .map(|episode| episode.rollout.run.meta.name.as_str())
         .collect();
     let under_way = match under_way.as_slice() {
-        [] => "no run is under way".to_owned(),
-        [one] => format!("{one} is under way"),
-        several => format!("{} are under way", enumerate(several)),
+        [] => "no run is in progress".to_owned(),
+        [one] => format!("{one} is in progress"),
+        several => format!("{} are in progress", enumerate(several)),
     };
     let clusters = history.now.iter().flat_map(|holding| &holding.clusters);
     Some(
         Note::new(
             NoteKind::VersionsMixed,
             format!(
-                "The clusters are on {} versions, and {under_way}: {}.",
+                "The clusters run {} versions, and {under_way}: {}.",
                 versions.len(),
                 parts.join("; ")
             ),

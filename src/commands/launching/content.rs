@@ -69,16 +69,16 @@ pub(super) fn see_to(
             .any(|cluster| cluster.state != ClusterState::Pending);
     if touched || !created {
         let why = if created {
-            "was started or replaced meanwhile"
+            "was started or replaced in the meantime"
         } else {
-            "was made before"
+            "existed before"
         };
         return Err(Error::failed(format!(
-            "{run} got snapshot {index}, which lacks a change noticed at {}; it {why}, so that it \
-             is left alone",
+            "{run} got snapshot {index}, which lacks a change detected at {}; the run {why}, so it \
+             is left unchanged",
             old.detected
         ))
-        .hint(Hint::new("see what it does:").command(run.fleet("diagnose"))));
+        .hint(Hint::new("see what it is doing:").command(run.fleet("diagnose"))));
     }
     let due = due(&old, reading);
     let limit = args.timeout.unwrap_or(PATIENCE);
@@ -86,17 +86,18 @@ pub(super) fn see_to(
         return Err(Error {
             exit: crate::exit::Exit::Stuck,
             ..Error::failed(format!(
-                "{run} got snapshot {index}, which lacks a change noticed at {}; its snapshot is \
-                 due in {} s, which is longer than --timeout; the run was not started",
+                "{run} got snapshot {index}, which lacks a change detected at {}; the new snapshot \
+                 is due in {}s, after --timeout; the run was not started",
                 old.detected,
                 due.as_secs()
             ))
         }
-        .hint(Hint::new("delete it, and try again later:").command(run.fleet("delete"))));
+        .hint(Hint::new("delete it and try again later:").command(run.fleet("delete"))));
     }
     ui.warning(&format!(
-        "{run} got snapshot {index}, which lacks a change noticed at {}: the hub delays its \
-         snapshot. The run is deleted and made again in {} s; --snapshot latest takes what is there",
+        "{run} got snapshot {index}, which lacks a change detected at {}, because the hub delays \
+         new snapshots. The run will be deleted and created again in {}s; to use the latest \
+         existing snapshot, pass --snapshot latest",
         old.detected,
         due.as_secs()
     ));
@@ -127,7 +128,7 @@ pub(super) fn see_to(
     while begun.elapsed() < due {
         let left = due.saturating_sub(begun.elapsed());
         progress.say(&format!(
-            "the new snapshot is due in {} s",
+            "the new snapshot is due in {}s",
             left.as_secs() + 1
         ));
         let nap = left.min(Duration::from_millis(250));

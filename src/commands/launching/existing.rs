@@ -34,7 +34,7 @@ pub(super) fn look(launch: &Launch, reading: &mut Reading) -> Result<Existing, E
             outcome => Err(Error {
                 exit: Exit::Incomplete,
                 ..Error::failed(format!(
-                    "whether {run} exists cannot be seen ({}): it is not created",
+                    "whether {run} exists is unknown ({}), so it is not created",
                     outcome.gap().unwrap_or_default()
                 ))
             }),
@@ -53,20 +53,20 @@ pub(super) fn look(launch: &Launch, reading: &mut Reading) -> Result<Existing, E
         state: None,
     };
     let differences = wish.differences(found);
-    let another = "another name makes another run; this one is seen with:";
+    let another = "choose another name for a new run, or check the existing run:";
     let hint = Hint::new(another).command(run.fleet("status"));
     if !differences.is_empty() {
         return Err(Error::failed(format!(
-            "{run} exists and is another: {}",
+            "{run} already exists with a different spec: {}",
             differences.join("; ")
         ))
         .hint(hint));
     }
     if found.meta.is_deleting() {
-        return Err(Error::failed(format!("{run} exists and is being deleted")).hint(hint));
+        return Err(Error::failed(format!("{run} already exists and is being deleted")).hint(hint));
     }
     if choose::is_finished(found) {
-        return Err(Error::failed(format!("{run} exists and is over")).hint(hint));
+        return Err(Error::failed(format!("{run} already exists and has finished")).hint(hint));
     }
     Ok(Existing::Same(ThisRun::of(found)))
 }

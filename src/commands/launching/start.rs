@@ -46,7 +46,7 @@ pub(in crate::commands) fn start(
         let message = format!("{message}; {run} was not started");
         Error { message, ..error }
             .telling(crate::change::record::Told::All)
-            .also(Hint::new("check, then start it:").command(run.fleet("run")))
+            .also(Hint::new("check it, then start it:").command(run.fleet("run")))
     })?;
     steering::finish(&steered, Wish::Start, reading, args, ui)
 }
@@ -81,7 +81,7 @@ fn shown(
         steering::unseen(&inventory, &mut preview);
         if let Some(old) = old_content(&inventory, rollout.run) {
             preview.warning(&format!(
-                "{} has snapshot {}, which lacks a change noticed at {}",
+                "{} has snapshot {}, which lacks a change detected at {}",
                 run.name,
                 old.snapshot.index().unwrap_or_default(),
                 old.detected
@@ -138,7 +138,7 @@ fn opens(rollout: &Rollout<'_>) -> Vec<String> {
         if stage.deletes {
             let names = clusters.iter().map(|cluster| cluster.name);
             lines.push(format!(
-                "  at last removes the placement from {}",
+                "  finally removes the placement from {}",
                 enumerate(names)
             ));
             continue;
@@ -168,12 +168,7 @@ fn ask(rollout: &Rollout<'_>, inventory: &Inventory) -> Option<String> {
         })
         .map(|run| run.meta.name.as_str())
         .collect();
-    (!others.is_empty()).then(|| {
-        format!(
-            "Start {name} beside {}, which is not over?",
-            enumerate(others)
-        )
-    })
+    (!others.is_empty()).then(|| format!("Start {name} while {} is unfinished?", enumerate(others)))
 }
 
 /// What is asked about runs that came since the plan was agreed to. Nobody can have agreed to those.
@@ -195,14 +190,14 @@ fn new_beside(
     }
     if unattended {
         return Err(Error::failed(format!(
-            "someone else started a run on {} meanwhile: {}; {}",
+            "someone else started a run on {} in the meantime: {}; {}",
             rollout.run.spec.placement,
             enumerate(names),
             reading.record.nothing("sent")
         )));
     }
     Ok(Some(format!(
-        "Start {name} beside {}, which was not there before?",
+        "Start {name} while {}, which is new, is unfinished?",
         enumerate(names)
     )))
 }

@@ -72,40 +72,40 @@ fn what_is_not_clear_is_a_usage_error() {
         (
             "both",
             None,
-            "2: \"both\" is the name of an update run and of a placement | \
-             say which: > csur/both -f x.yaml > crp/both -f x.yaml",
+            "2: \"both\" is the name of an update run and of a placement | use one of: > csur/both \
+             -f x.yaml > crp/both -f x.yaml",
         ),
         (
             "sur/twice",
             None,
-            "2: StagedUpdateRun \"twice\" exists in 2 namespaces of the input | \
-             say which: > sur/twice -f x.yaml -n a > sur/twice -f x.yaml -n b",
+            "2: StagedUpdateRun \"twice\" exists in 2 namespaces of the input | use one of: > \
+             sur/twice -f x.yaml -n a > sur/twice -f x.yaml -n b",
         ),
         (
             "csur/both",
             Some("a"),
-            "2: a ClusterStagedUpdateRun has no namespace, but -n a was given | \
-             leave out -n, or use sur/both",
+            "2: a ClusterStagedUpdateRun is cluster-scoped, but -n a was set | leave out -n, or use \
+             sur/both",
         ),
         (
             "crp/both",
             Some("a"),
-            "2: a ClusterResourcePlacement has no namespace, but -n a was given | \
-             leave out -n, or use rp/both",
+            "2: a ClusterResourcePlacement is cluster-scoped, but -n a was set | leave out -n, or \
+             use rp/both",
         ),
         (
             "pod/x",
             None,
-            "2: \"pod\" is not the name of a type | \
-             use csur/NAME or crp/NAME, or with -n sur/NAME or rp/NAME",
+            "2: \"pod\" is not a resource type | use csur/NAME or crp/NAME, or with -n sur/NAME or \
+             rp/NAME",
         ),
         (
             "careq/x",
             None,
-            "2: diagnose does not take a ClusterApprovalRequest | \
-             use csur/NAME or crp/NAME, or with -n sur/NAME or rp/NAME",
+            "2: diagnose does not accept a ClusterApprovalRequest | use csur/NAME or crp/NAME, or \
+             with -n sur/NAME or rp/NAME",
         ),
-        ("csur/", None, "2: the name behind the / is missing | "),
+        ("csur/", None, "2: the name after / is missing | "),
     ] {
         assert_eq!(outcome(word, namespace), wanted, "{word} {namespace:?}");
     }
@@ -117,50 +117,50 @@ fn what_is_missing_is_offered_where_it_is() {
         (
             "once",
             None,
-            "6: there is no ClusterStagedUpdateRun or ClusterResourcePlacement \"once\" in the input | \
-             of that name there is: > sur/once -f x.yaml -n a",
+            "6: ClusterStagedUpdateRun or ClusterResourcePlacement \"once\" not found in the input \
+             | objects with this name: > sur/once -f x.yaml -n a",
         ),
         (
             "example-run",
             Some("a"),
-            "6: there is no StagedUpdateRun or ResourcePlacement \"example-run\" in namespace a of \
-             the input | of that name there is: > csur/example-run -f x.yaml",
+            "6: StagedUpdateRun or ResourcePlacement \"example-run\" not found in namespace a of \
+             the input | objects with this name: > csur/example-run -f x.yaml",
         ),
         (
             "twice",
             None,
-            "6: there is no ClusterStagedUpdateRun or ClusterResourcePlacement \"twice\" in the input | \
-             of that name there is: > sur/twice -f x.yaml -n a > sur/twice -f x.yaml -n b",
+            "6: ClusterStagedUpdateRun or ClusterResourcePlacement \"twice\" not found in the input \
+             | objects with this name: > sur/twice -f x.yaml -n a > sur/twice -f x.yaml -n b",
         ),
         (
             "sur/once",
             Some("b"),
-            "6: there is no StagedUpdateRun \"once\" in namespace b of the input | \
-             of that name there is: > sur/once -f x.yaml -n a",
+            "6: StagedUpdateRun \"once\" not found in namespace b of the input | objects with this \
+             name: > sur/once -f x.yaml -n a",
         ),
         (
             "exmaple-run",
             None,
-            "6: there is no ClusterStagedUpdateRun or ClusterResourcePlacement \"exmaple-run\" in the \
+            "6: ClusterStagedUpdateRun or ClusterResourcePlacement \"exmaple-run\" not found in the \
              input | did you mean: > csur/example-run -f x.yaml",
         ),
         (
             "csur/web",
             None,
-            "6: there is no ClusterStagedUpdateRun \"web\" in the input | \
-             of that name there is: > crp/web -f x.yaml",
+            "6: ClusterStagedUpdateRun \"web\" not found in the input | objects with this name: > \
+             crp/web -f x.yaml",
         ),
         (
             "csur/zzz",
             None,
-            "6: there is no ClusterStagedUpdateRun \"zzz\" in the input | \
-             the input holds csur/example-run, csur/both, sur/twice -n a, sur/twice -n b, sur/once -n a",
+            "6: ClusterStagedUpdateRun \"zzz\" not found in the input | the input has \
+             csur/example-run, csur/both, sur/twice -n a, sur/twice -n b, sur/once -n a",
         ),
         (
             "rp/zzz",
             None,
-            "6: there is no ResourcePlacement \"zzz\" in any namespace of the input | \
-             the input holds crp/both, crp/web, rp/shop -n a",
+            "6: ResourcePlacement \"zzz\" not found in any namespace of the input | the input has \
+             crp/both, crp/web, rp/shop -n a",
         ),
     ] {
         assert_eq!(outcome(word, namespace), wanted, "{word} {namespace:?}");

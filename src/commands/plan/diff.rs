@@ -120,7 +120,7 @@ pub(super) fn note(changes: Option<&[Changes]>, wish: &Wish, ui: &mut Ui) {
     };
     if changes.is_empty() {
         let also = if wish.snapshot.is_none() {
-            ", as far as its snapshots show"
+            ", according to its snapshots"
         } else {
             ""
         };
@@ -131,6 +131,6 @@ pub(super) fn note(changes: Option<&[Changes]>, wish: &Wish, ui: &mut Ui) {
         .flat_map(|change| &change.resources)
         .any(|change| change.secrets.is_some())
     {
-        ui.status("secret values are masked; --show-secrets shows them");
+        ui.status("secret values are masked; to show them, use --show-secrets");
     }
 }

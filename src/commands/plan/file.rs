@@ -24,7 +24,7 @@ pub(super) fn read(
     let input = if path.as_os_str() == "-" {
         let input = ui
             .take_input()
-            .ok_or_else(|| Error::usage("standard input (-) can be read once only"))?;
+            .ok_or_else(|| Error::usage("standard input (-) can be read only once"))?;
         Input::Stdin(input)
     } else {
         Input::Path(path.to_path_buf())
@@ -62,31 +62,35 @@ pub(super) fn read(
     let object = match (meant.as_slice(), named) {
         ([one], _) => **one,
         ([], Some(named)) if !here.is_empty() => {
-            let error = Error::failed(format!("{file} holds no {kind} {named}"));
+            let error = Error::failed(format!("{file} has no {kind} {named}"));
             return Err(match did_you_mean(named, names()) {
                 Some(near) => error.hint(format!("did you mean {near}?")),
-                None => error.hint(format!("it holds {}", enumerate(names()))),
+                None => error.hint(format!("it has {}", enumerate(names()))),
             });
         }
         ([], _) => {
-            let error = Error::failed(format!("{file} holds no {kind} for this placement"));
+            let error = Error::failed(format!("{file} has no {kind} for this placement"));
             return Err(match all.first() {
                 Some(other) => error.hint(format!(
-                    "it holds {}; a placement and its strategy have one scope",
+                    "it has {}; a placement and its strategy must have the same scope",
                     other.reference()
                 )),
                 None => error.hint(format!(
-                    "give a manifest with kind: {kind}, apiVersion and metadata.name"
+                    "use a manifest with kind: {kind}, apiVersion, and metadata.name"
                 )),
             });
         }
         (_, _) => {
-            return Err(Error::usage(format!("{file} holds several strategies"))
-                .hint(format!("--strategy says which: {}", enumerate(names()))));
+            return Err(
+                Error::usage(format!("{file} has several strategies")).hint(format!(
+                    "select one with --strategy: {}",
+                    enumerate(names())
+                )),
+            );
         }
     };
     let Body::Strategy(strategy) = &object.body else {
-        return Err(Error::failed(format!("{file} holds no {kind}")));
+        return Err(Error::failed(format!("{file} has no {kind}")));
     };
     let text = bundle.text(&object.reference());
     let value: Value = text

@@ -28,8 +28,8 @@ use crate::ui::Ui;
 /// Compare two versions, resource by resource
 ///
 /// Prints a unified diff of the manifests as YAML; -o table lists the resources that differ. Values
-/// of Secrets, and what looks like a credential, are masked unless --show-secrets is given: a value
-/// that differs is marked, and never shown.
+/// of Secrets and of anything that looks like a credential are masked unless --show-secrets is set.
+/// A masked value that differs is marked as changed.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage snapshots diff example-placement 1 2\n  \
@@ -37,18 +37,18 @@ use crate::ui::Ui;
     kubectl fleet-stage snapshots diff rp/web-app 1 2 -n my-app-namespace -o table\n  \
     kubectl fleet-stage snapshots diff example-placement 1 2 --exit-code > /dev/null")]
 pub(super) struct DiffArgs {
-    /// The placement: a name, crp/NAME, or with -n rp/NAME
+    /// Placement: NAME, crp/NAME, or with -n rp/NAME
     placement: String,
-    /// The first snapshot: its index, or latest
+    /// First snapshot: its index, or latest
     #[arg(value_name = "FROM")]
     from: String,
-    /// The second snapshot: its index, or latest
+    /// Second snapshot: its index, or latest
     #[arg(value_name = "TO", default_value = "latest")]
     to: String,
-    /// Show secrets as they are
+    /// Show Secret values unmasked
     #[arg(long)]
     show_secrets: bool,
-    /// Exit with 3 when the two differ, and with 7 when that cannot be told
+    /// Exit with 3 if the versions differ, and with 7 if that is unknown
     #[arg(long)]
     exit_code: bool,
     #[command(flatten)]
@@ -132,7 +132,7 @@ pub(super) fn run(
     let hidden = hidden(before.iter().chain(&after));
     if !hidden.is_empty() {
         ui.warning(&format!(
-            "values of {} were masked when they were collected: whether they differ cannot be told",
+            "values of {} were masked when they were collected: whether they differ is unknown",
             enumerate(hidden.iter().map(Identity::describe))
         ));
     }
@@ -167,10 +167,10 @@ pub(super) fn run(
         let verb = if masked.iter().all(|change| same(&change)) {
             "do not differ"
         } else {
-            "differ where it is said"
+            "differ where marked"
         };
         ui.status(&format!(
-            "secret values are masked and {verb}; --show-secrets shows them"
+            "secret values are masked and {verb}; to show them, use --show-secrets"
         ));
     }
     Ok(
@@ -210,12 +210,8 @@ pub(in crate::commands) fn summary(
     certain: bool,
 ) -> String {
     if changes.is_empty() {
-        let far = if certain {
-            ""
-        } else {
-            ", as far as can be told"
-        };
-        return format!("snapshots {from} and {to} hold the same{far}");
+        let far = if certain { "" } else { ", as far as is known" };
+        return format!("snapshots {from} and {to} have the same content{far}");
     }
     let parts: Vec<_> = [ChangeKind::Changed, ChangeKind::Added, ChangeKind::Removed]
         .into_iter()
@@ -226,7 +222,7 @@ pub(in crate::commands) fn summary(
         .filter(|(number, _)| *number > 0)
         .map(|(number, kind)| format!("{number} {}", kind.as_str()))
         .collect();
-    format!("snapshot {from} to {to}: {}", parts.join(", "))
+    format!("snapshot {from} -> {to}: {}", parts.join(", "))
 }
 
 /// The differences as `diff -u` prints them.

@@ -24,19 +24,19 @@ use crate::ui::Ui;
 
 /// Show the resources in one version
 ///
-/// -o yaml and -o json print the manifests. Values of Secrets, and what looks like a credential, are
-/// masked unless --show-secrets is given.
+/// -o yaml and -o json print the manifests. Values of Secrets and of anything that looks like a
+/// credential are masked unless --show-secrets is set.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage snapshots show example-placement 3\n  \
     kubectl fleet-stage snapshots show example-placement latest -o yaml")]
 pub(super) struct ShowArgs {
-    /// The placement: a name, crp/NAME, or with -n rp/NAME
+    /// Placement: NAME, crp/NAME, or with -n rp/NAME
     placement: String,
-    /// The snapshot: its index, or latest
+    /// Snapshot: its index, or latest
     #[arg(value_name = "SNAPSHOT", default_value = "latest")]
     index: String,
-    /// Show secrets as they are
+    /// Show Secret values unmasked
     #[arg(long)]
     show_secrets: bool,
     #[command(flatten)]
@@ -123,7 +123,7 @@ pub(super) fn run(
             if !masked.is_empty() {
                 let values = masked.values().map(Vec::len).sum();
                 ui.status(&format!(
-                    "{} masked; --show-secrets shows them",
+                    "{} masked; to show them, use --show-secrets",
                     count(values, "value")
                 ));
             }

@@ -130,7 +130,7 @@ impl View {
             }
         }
         match (&was_away, &self.away) {
-            (None, Some(why)) => ui.warning(&format!("{why}; trying again")),
+            (None, Some(why)) => ui.warning(&format!("{why}; retrying")),
             (Some(_), None) => ui.status("the hub answers again"),
             _ => {}
         }
@@ -161,7 +161,7 @@ fn frame(status: &Status, away: Option<&str>, look: &Look) -> String {
     let mut text = render::status::watched(status, look);
     if let Some(why) = away {
         let label = format!("{} ", look.paint.warning("warning:"));
-        let why = format!("{why}; trying again");
+        let why = format!("{why}; retrying");
         render::wrap::hanging(&mut text, &label, "  ", &why, look.width);
     }
     text

@@ -58,7 +58,7 @@ impl FromStr for Condition {
             ("stage" | "approval", _) => return Err("the stage's name is missing".to_owned()),
             _ => {
                 return Err("use succeeded, initialized, started, stopped, \
-                            approval[=STAGE[/before|after]] or stage=NAME"
+                    approval[=STAGE[/before|after]], or stage=NAME"
                     .to_owned());
             }
         };
@@ -207,7 +207,7 @@ fn impossible(status: &Status, condition: &Condition) -> Option<String> {
             let stage = stage(status, name)?;
             match stage.state {
                 StageState::Skipped => Some(format!(
-                    "stage {name} has no clusters, so that no approval is asked for"
+                    "stage {name} has no clusters, so its gates are skipped"
                 )),
                 StageState::Done => Some(format!("stage {name} is completed")),
                 _ => None,
@@ -218,8 +218,7 @@ fn impossible(status: &Status, condition: &Condition) -> Option<String> {
                 stage.state != StageState::Skipped
                     && approvals(stage, None).any(|state| state != TaskState::Done)
             };
-            (!stages.is_empty() && !stages.iter().any(ahead))
-                .then(|| "no approval is left that could be asked for".to_owned())
+            (!stages.is_empty() && !stages.iter().any(ahead)).then(|| "no gate is left".to_owned())
         }
         Condition::Succeeded
         | Condition::Initialized
@@ -257,7 +256,7 @@ fn unknown(status: &Status, condition: &Condition) -> Option<(String, String)> {
             .map_or_else(String::new, |near| format!("did you mean {near}? "));
         return Some((
             format!("{target} has no stage {name:?}"),
-            format!("{near}its stages are {}", names.join(", ")),
+            format!("{near}existing stages: {}", names.join(", ")),
         ));
     };
     let when = gate?;
@@ -278,12 +277,12 @@ fn unknown(status: &Status, condition: &Condition) -> Option<(String, String)> {
         })
         .collect();
     let hint = if with.is_empty() {
-        "none of its stages has one".to_owned()
+        "none of its stages has a gate".to_owned()
     } else {
-        format!("approvals are asked for at {}", with.join(", "))
+        format!("existing gates: {}", with.join(", "))
     };
     Some((
-        format!("stage {name} of {target} has no approval{side}"),
+        format!("stage {name} of {target} has no approval gate{side}"),
         hint,
     ))
 }

@@ -44,7 +44,7 @@ pub(in crate::commands) fn agree<T>(
             return Ok(now.what);
         }
         ui.warning(&format!(
-            "this changed while the question was open, and {}:",
+            "this changed while you were asked, and {}:",
             reading.record.nothing("sent")
         ));
         for line in &differences {
@@ -81,7 +81,7 @@ fn confirm(
     let nothing = reading.record.nothing("sent");
     if let Some(why) = ui.why_not_asked() {
         return Err(Error::failed(format!("cannot prompt {question:?}: {why}"))
-            .hint(format!("{nothing}; --yes answers for you")));
+            .hint(format!("{nothing}; to confirm without a prompt, use --yes")));
     }
     let hub = reading.hub();
     let place = hub.as_deref().map(place_of);

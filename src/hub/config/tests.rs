@@ -264,13 +264,13 @@ fn what_kubectl_refuses_is_refused_and_not_quoted() {
         (
             TLS,
             "token: S3CR3T, username: jane",
-            "only one way to log in",
+            "but only one is allowed",
         ),
-        (TLS, "token: \"S3CR3T\\n\"", "no HTTP header can carry"),
+        (TLS, "token: \"S3CR3T\\n\"", "invalid in an HTTP header"),
         (TLS, "as-groups: [S3CR3T]", "but no user"),
         (TLS, "as-uid: S3CR3T", "but no user"),
         (TLS, "as-user-extra: {a: [S3CR3T]}", "but no user"),
-        (TLS, "as: \"S3CR3T\\n\"", "no HTTP header can carry"),
+        (TLS, "as: \"S3CR3T\\n\"", "invalid in an HTTP header"),
         (TLS, "client-certificate-data: S3CR3T", "no client-key"),
         (
             TLS,
@@ -280,7 +280,7 @@ fn what_kubectl_refuses_is_refused_and_not_quoted() {
         (
             TLS,
             "client-certificate-data: AAAA, client-key-data: AAAA",
-            "no PEM certificate",
+            "not in PEM format",
         ),
         (
             TLS,
@@ -290,7 +290,7 @@ fn what_kubectl_refuses_is_refused_and_not_quoted() {
         (
             TLS,
             "auth-provider: {name: gcp, config: {access-token: S3CR3T}}",
-            "no longer part",
+            "was removed from kubectl",
         ),
         (
             TLS,
@@ -306,7 +306,7 @@ fn what_kubectl_refuses_is_refused_and_not_quoted() {
         (
             "server: 'https://jane:S3CR3T@hub:port'",
             "",
-            "its port is no number",
+            "its port is not a number",
         ),
         ("server: 'https://S3CR3T hub'", "", "blank"),
         (
@@ -317,12 +317,12 @@ fn what_kubectl_refuses_is_refused_and_not_quoted() {
         (
             "server: 'https://hub', insecure-skip-tls-verify: true, certificate-authority-data: AAAA",
             "",
-            "either checked or not",
+            "both certificate-authority and insecure-skip-tls-verify",
         ),
         (
             "server: 'https://hub', certificate-authority-data: AAAA",
             "",
-            "no certificate in PEM",
+            "no PEM certificate",
         ),
         (
             "server: 'https://hub', certificate-authority-data: '!'",
@@ -342,7 +342,7 @@ fn what_kubectl_refuses_is_refused_and_not_quoted() {
         (
             "server: 'https://hub', tls-server-name: 'S3CR3T!'",
             "",
-            "no name that a certificate can have",
+            "not a valid name for a certificate",
         ),
     ] {
         let error = of(cluster, user)

@@ -184,7 +184,7 @@ impl Credentials {
                 let given: Given = plugin.run().await?;
                 let bad = |why: &str| {
                     HubError::Credentials(format!(
-                        "what the credential plugin gave cannot be used: {why}"
+                        "the output of the credential plugin cannot be used: {why}"
                     ))
                 };
                 current.until = given.until;
@@ -205,7 +205,7 @@ impl Credentials {
 /// The header that shows a token.
 pub(super) fn bearer(token: &str) -> Result<HeaderValue, &'static str> {
     let mut header = HeaderValue::from_bytes(format!("Bearer {token}").as_bytes()).map_err(|_| {
-        "the token has a character that no HTTP header can carry; a newline at its end, perhaps"
+        "the token has a character that is invalid in an HTTP header, perhaps a newline at its end"
     })?;
     header.set_sensitive(true);
     Ok(header)

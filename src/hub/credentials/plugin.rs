@@ -80,7 +80,7 @@ impl Plugin {
     ) -> Result<Self, String> {
         let name = shown(&exec.command);
         if exec.command.is_empty() {
-            return Err("the user's exec entry names no command".to_owned());
+            return Err("the user's exec entry has no command".to_owned());
         }
         let mode = match (exec.interactive_mode.as_str(), exec.api_version.as_str()) {
             ("", "client.authentication.k8s.io/v1beta1") => "IfAvailable",
@@ -114,7 +114,8 @@ impl Plugin {
                 .any(|value| odd(value.expose_secret()))
         {
             return Err(
-                "the user's exec entry has a character that no program can be given".to_owned(),
+                "the user's exec entry has a character that cannot be passed to a program"
+                    .to_owned(),
             );
         }
         let interactive = match mode {
@@ -128,8 +129,7 @@ impl Plugin {
             }
             _ => {
                 return Err(
-                    "interactiveMode of the user's exec entry is none of Never, \
-                     IfAvailable, Always"
+                    "interactiveMode of the user's exec entry is not Never, IfAvailable, or Always"
                         .to_owned(),
                 );
             }
@@ -139,7 +139,7 @@ impl Plugin {
             .allows(&exec.command, file.as_deref(), |entry| {
                 look_up(entry, variable)
             })
-            .map_err(|why| format!("the credential plugin {name} may not run: {why}"))?;
+            .map_err(|why| format!("the credential plugin {name} is not allowed to run: {why}"))?;
         let Some(file) = file else {
             let hint = exec.install_hint.trim();
             let hint = if hint.is_empty() {
@@ -181,7 +181,7 @@ impl Plugin {
         if !success {
             return Err(fail(match code {
                 Some(code) => format!("failed with exit code {code}"),
-                None => "was ended by a signal".to_owned(),
+                None => "was killed by a signal".to_owned(),
             }));
         }
         answer(&bytes, &self.version).map_err(|why| fail(why.to_owned()))
@@ -266,13 +266,13 @@ impl Plugin {
                 }
                 let status = status.map_err(|error| fail(&format!("cannot be waited for: {}", error.kind())))?;
                 if bytes.len() as u64 > MOST {
-                    return Err(fail("printed more than any credential takes"));
+                    return Err(fail("printed more data than any credential needs"));
                 }
                 return Ok((status.success(), status.code(), bytes));
             }
             () = since.signal() => HubError::Interrupted,
             () = late => fail(&format!(
-                "gave no answer within {}s",
+                "did not answer within {}s",
                 limit.unwrap_or_default().as_secs_f64()
             )),
         };
@@ -335,39 +335,39 @@ fn is_program(file: &Path) -> bool {
 /// What a plugin's output says, by kubectl's rules. The reasons quote nothing of it.
 fn answer(bytes: &[u8], version: &str) -> Result<Given, &'static str> {
     let value = crate::hub::kubeconfig::first_document(bytes)
-        .map_err(|_| "printed what is neither JSON nor YAML")?;
+        .map_err(|_| "printed neither JSON nor YAML")?;
     if value["kind"] != "ExecCredential" {
-        return Err("printed no ExecCredential");
+        return Err("did not print an ExecCredential");
     }
     if value["apiVersion"] != version {
-        return Err("answers with another apiVersion than the kubeconfig asks for");
+        return Err("printed a different apiVersion than the kubeconfig requests");
     }
     let status = &value["status"];
     if status.is_null() {
-        return Err("gave no status");
+        return Err("printed no status");
     }
     if !status.is_object() {
-        return Err("gave a status that is no mapping");
+        return Err("printed a status that is not a mapping");
     }
     let text = |key: &str| match &status[key] {
         Value::Null => Ok(None),
         Value::String(text) if text.is_empty() => Ok(None),
         Value::String(text) => Ok(Some(text.clone())),
-        _ => Err("gave a status with a field that is no text"),
+        _ => Err("printed a status with a field that is not text"),
     };
     let token = text("token")?.map(SecretString::from);
     let certificate = match (text("clientCertificateData")?, text("clientKeyData")?) {
         (Some(certificate), Some(key)) => Some((certificate, SecretString::from(key))),
         (None, None) => None,
-        _ => return Err("gave a certificate without its key, or a key without its certificate"),
+        _ => return Err("printed a certificate without its key, or a key without its certificate"),
     };
     if token.is_none() && certificate.is_none() {
-        return Err("gave neither a token nor a certificate");
+        return Err("printed neither a token nor a certificate");
     }
     let until = text("expirationTimestamp")?
         .map(|text| {
             text.parse()
-                .map_err(|_| "gave an expirationTimestamp that is no time")
+                .map_err(|_| "printed an expirationTimestamp that is not a time")
         })
         .transpose()?;
     Ok(Given {

@@ -62,7 +62,7 @@ fn parse(bytes: &[u8]) -> Result<Policy, String> {
     if !own.starts_with("kubectl.config.k8s.io/")
         || root.text(map, "kind").map_err(read)? != "Preference"
     {
-        return Err("it holds no Preference of kubectl".to_owned());
+        return Err("it has no kubectl Preference".to_owned());
     }
     let policy = root.text(map, "credentialPluginPolicy").map_err(read)?;
     let key = "credentialPluginAllowlist";
@@ -75,13 +75,13 @@ fn parse(bytes: &[u8]) -> Result<Policy, String> {
         "" | "AllowAll" => Ok(Policy::All),
         "DenyAll" => Ok(Policy::None),
         "Allowlist" if list.is_empty() => Err(format!(
-            "credentialPluginPolicy is Allowlist, but {key} names no command"
+            "credentialPluginPolicy is Allowlist, but {key} has no command"
         )),
         "Allowlist" => {
             let commands: Result<Vec<_>, _> = list.iter().map(command).collect();
             Ok(Policy::These(commands?))
         }
-        _ => Err("credentialPluginPolicy is none of AllowAll, DenyAll, Allowlist".to_owned()),
+        _ => Err("credentialPluginPolicy is not AllowAll, DenyAll, or Allowlist".to_owned()),
     }
 }
 
@@ -93,16 +93,16 @@ fn command(node: &Node<'_>) -> Result<String, String> {
     };
     let (name, command) = (of("name"), of("command"));
     let command = match (name, command) {
-        ("", "") => return Err(format!("{} names no command", node.path)),
+        ("", "") => return Err(format!("{} has no command", node.path)),
         (name, "") => name,
         (name, command) if !name.is_empty() && name != command => {
-            return Err(format!("{} names two commands", node.path));
+            return Err(format!("{} has two commands", node.path));
         }
         (_, command) => command,
     };
     if clean(command) != command {
         return Err(format!(
-            "{} names a path that is not in its shortest form",
+            "{} has a path that is not in its shortest form",
             node.path
         ));
     }
@@ -156,7 +156,7 @@ impl Policy {
                         })
                 };
                 let listed = list.iter().any(same);
-                let why = || "kuberc does not list it among the credential plugins that may run";
+                let why = || "it is not in the allowlist of credential plugins in kuberc";
                 listed.then_some(()).ok_or_else(|| why().to_owned())
             }
         }

@@ -92,7 +92,7 @@ fn errors_name_places_and_kinds() {
         ("S3CR3T", "must be a mapping"),
         (
             "users: [{name: a}, {name: a}]",
-            "users[1].name is given twice",
+            "users[1].name is set twice",
         ),
         (
             "clusters: [{name: a, cluster: {insecure-skip-tls-verify: S3CR3T}}]",
@@ -102,7 +102,7 @@ fn errors_name_places_and_kinds() {
             "users: [{name: a, user: {exec: {args: [1]}}}]",
             "users[0].user.exec.args[0] must be text",
         ),
-        ("kind: Secret", "kind is not that of a kubeconfig"),
+        ("kind: Secret", "kind is not a kubeconfig's"),
     ] {
         assert_eq!(of(text), why, "{text}");
     }

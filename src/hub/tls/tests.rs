@@ -125,7 +125,7 @@ fn what_is_wrong_is_said_in_words() {
     let early = leaf(&|own| own.not_before = date_time_ymd(2999, 1, 1));
     assert!(of(&root.pem(), &early).contains("becomes valid in"));
     let nobody = leaf(&|own| own.subject_alt_names.clear());
-    assert!(of(&root.pem(), &nobody).contains("names no hosts"));
+    assert!(of(&root.pem(), &nobody).contains("lists no hosts"));
     let client = leaf(&|own| own.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth]);
     assert!(of(&root.pem(), &client).contains("not for servers"));
     assert!(of(&other.pem(), &root.pem()).contains("self-signed"));
@@ -141,7 +141,7 @@ fn bundles_and_identities_are_checked() {
     assert!(read(&certificate, &key.serialize_pem()).is_ok());
     assert_eq!(
         read(&certificate, &other.serialize_pem()).unwrap_err(),
-        "the key is not that of the certificate"
+        "the key does not match the certificate"
     );
     for (certificate, key) in [
         ("", key.serialize_pem()),

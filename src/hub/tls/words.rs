@@ -117,7 +117,7 @@ impl Distrust {
             CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
                 if now < leaf.from {
                     format!(
-                        "{named} becomes valid in {}, at {}, by this machine's clock",
+                        "{named} becomes valid in {}, at {}, according to this machine's clock",
                         between(now, leaf.from),
                         at(leaf.from)
                     )
@@ -131,7 +131,7 @@ impl Distrust {
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
                 let wanted = name.to_str();
                 match leaf.hosts.as_slice() {
-                    [] => format!("{named} names no hosts, so it is not valid for {wanted}"),
+                    [] => format!("{named} lists no hosts, so it is not valid for {wanted}"),
                     hosts => format!("{named} is valid for {}, not for {wanted}", some(hosts)),
                 }
             }
@@ -146,9 +146,9 @@ impl Distrust {
             CertificateError::BadEncoding => format!("{named} is not encoded correctly"),
             CertificateError::UnsupportedSignatureAlgorithmContext { .. }
             | CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext { .. } => {
-                format!("{named} is signed in a way that is not supported, or no longer safe")
+                format!("{named} has an unsupported or unsafe signature")
             }
-            CertificateError::Other(_) => format!("{named} is not one that a server may have"),
+            CertificateError::Other(_) => format!("{named} cannot be used by a server"),
             other => format!("{named} is not valid: {other}"),
         };
         Self(text)
@@ -196,13 +196,12 @@ pub(in crate::hub) fn explain(error: &rustls::Error) -> String {
             }
         }
         Error::InvalidMessage(_) => {
-            "the server does not speak TLS on this port: is its address http://, or another port?"
+            "the server does not use TLS on this port: should the address be http://, or use \
+             another port?"
                 .to_owned()
         }
         Error::AlertReceived(alert) => refused(*alert),
-        Error::PeerIncompatible(_) => {
-            "the server offers no version of TLS from 1.2 on that can be used".to_owned()
-        }
+        Error::PeerIncompatible(_) => "the server does not support TLS 1.2 or later".to_owned(),
         other => other.to_string(),
     }
 }
@@ -210,7 +209,7 @@ pub(in crate::hub) fn explain(error: &rustls::Error) -> String {
 fn refused(alert: AlertDescription) -> String {
     match alert {
         AlertDescription::CertificateRequired => {
-            "the server asks for a client certificate, and there is none to show".to_owned()
+            "the server requires a client certificate, but none is set".to_owned()
         }
         AlertDescription::BadCertificate
         | AlertDescription::UnsupportedCertificate
@@ -219,16 +218,15 @@ fn refused(alert: AlertDescription) -> String {
         | AlertDescription::CertificateUnknown
         | AlertDescription::UnknownCA
         | AlertDescription::AccessDenied
-        | AlertDescription::DecryptError => "the server refuses our client certificate".to_owned(),
+        | AlertDescription::DecryptError => "the server rejected the client certificate".to_owned(),
         AlertDescription::UnrecognisedName => {
-            "the server does not know the name that it is asked for".to_owned()
+            "the server does not recognize the requested name".to_owned()
         }
         AlertDescription::HandshakeFailure
         | AlertDescription::ProtocolVersion
         | AlertDescription::InsufficientSecurity => {
-            "the server refuses the handshake: it shares no version or cipher of TLS with us"
-                .to_owned()
+            "the server refused the handshake: no common TLS version or cipher".to_owned()
         }
-        other => format!("the server broke the handshake off: {other:?}"),
+        other => format!("the server aborted the handshake: {other:?}"),
     }
 }

@@ -147,7 +147,7 @@ impl Lines {
                 return Ok(None);
             };
             let frame = frame.map_err(|error| {
-                HubError::Broken(format!("a watch broke off: {}", chain(&error)))
+                HubError::Broken(format!("a watch ended early: {}", chain(&error)))
             })?;
             if let Ok(data) = frame.into_data() {
                 self.rest.extend_from_slice(&data);

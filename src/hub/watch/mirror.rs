@@ -180,7 +180,7 @@ impl Mirror {
 
     fn answer_one(&self, query: &Query) -> Answer {
         self.held.get(query).map_or_else(
-            || read::unanswered(&HubError::Broken("the look was interrupted".to_owned())),
+            || read::unanswered(&HubError::Broken("the read was interrupted".to_owned())),
             |held| Answer {
                 objects: held.objects.values().cloned().collect(),
                 outcome: held.outcome.clone(),

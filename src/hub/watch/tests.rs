@@ -385,9 +385,9 @@ fn what_stays_refused_ends_a_watch() {
         Reply::Whole(code, "", body.to_owned())
     };
     for (code, words) in [
-        (401, "the hub does not accept the credentials: no"),
+        (401, "the hub rejected the credentials: no"),
         (403, "forbidden: no"),
-        (404, "the hub does not serve what was asked for: no"),
+        (404, "the hub does not serve the requested resource: no"),
     ] {
         let hub = Hub::new(vec![refused(code)]);
         let mut watch = hub.watch(&[all()]);

@@ -24,7 +24,7 @@ pub(super) fn section(report: &Report, place: Place, invocation: &Invocation) ->
             }
             @for finding in &report.findings { (self::finding(finding, place, invocation)) }
             @if let Some(left_out) = report.left_out {
-                p.note { (count(left_out, "finding")) " left out, as asked." }
+                p.note { (count(left_out, "finding")) " left out by --min-severity or --suppress." }
             }
         }
     }

@@ -170,7 +170,8 @@ impl Frame<'_> {
                     footer {
                         p { "All times are in UTC." }
                         @if let Some(as_of) = self.as_of {
-                            p { "What it says was true at " (time(as_of)) "; it does not renew itself." }
+                            p { "The report was true at " (time(as_of)) "; the page does not \
+                                refresh itself." }
                         }
                     }
                 }
@@ -327,8 +328,8 @@ fn not_checked(gaps: &[NotChecked], place: Place) -> Markup {
             section aria-labelledby=(place.labelled("not-checked")) {
                 (place.heading("not-checked", "Not checked"))
                 p.note {
-                    "The report says nothing about " (count(gaps.len(), "thing"))
-                    " that could not be read or judged."
+                    "The report does not cover " (count(gaps.len(), "thing"))
+                    " that could not be read or checked."
                 }
                 ul.gaps {
                     @for gap in gaps {

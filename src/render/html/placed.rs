@@ -13,7 +13,7 @@ pub(super) fn section(clusters: &[PlacedCluster]) -> Markup {
     html! {
         section aria-labelledby="clusters" {
             h2 #clusters { "Clusters" }
-            @if groups.is_empty() { p.note { "No cluster is chosen." } }
+            @if groups.is_empty() { p.note { "No cluster is selected." } }
             ul.parts {
                 @for (what, members) in &groups {
                     li { strong { (count(members.len(), "cluster")) } ": " (what) (words::names(members)) }

@@ -74,9 +74,9 @@ fn gates(stage: &StageProgress, time: TaskTime) -> Markup {
 pub(super) const fn state_of(task: &TaskProgress, stage: &StageProgress) -> &'static str {
     match task.state {
         TaskState::Open if stage.state.is_over() => "not passed",
-        TaskState::Approved if stage.state.is_over() => "approved, never taken",
+        TaskState::Approved if stage.state.is_over() => "approved, but the run ended first",
         TaskState::Open => "waiting",
-        TaskState::Approved => "approved, not taken yet",
+        TaskState::Approved => "approved, not accepted yet",
         TaskState::Done => "done",
         TaskState::Pending => "not reached",
     }

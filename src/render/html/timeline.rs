@@ -55,9 +55,9 @@ fn chart(timeline: &Timeline<'_>, place: Place) -> Markup {
         figure.chart {
             figcaption {
                 "From " (time(timeline.from)) " to " (time(timeline.until))
-                @if !timeline.is_over { " (goes on)" }
+                @if !timeline.is_over { " (ongoing)" }
                 ": " strong { (duration::describe(timeline.lasts())) } "."
-                span.unseen { " The tables below say what this drawing shows." }
+                span.unseen { " The tables below have the same information." }
             }
             div aria-hidden="true" {
                 svg.defs width="0" height="0" {
@@ -234,7 +234,7 @@ fn waits(timeline: &Timeline<'_>, place: Place) -> Markup {
             (place.level.deeper().heading(Some(&id), &html! { "Who waits for whom" }))
             div.scroll role="region" aria-labelledby=(place.labelled("waits")) tabindex="0" {
                 table {
-                    caption.unseen { "Who waits for whom and how long, what is waited for now first" }
+                    caption.unseen { "Who waits for whom and how long, current waits first" }
                     thead {
                         tr {
                             th scope="col" { "Who" }
@@ -319,7 +319,7 @@ fn table(timeline: &Timeline<'_>, place: Place) -> Markup {
             summary #(id) { "All times as a table (" (count(rows, "row")) ")" }
             div.scroll role="region" aria-labelledby=(place.labelled("times")) tabindex="0" {
                 table {
-                    caption.unseen { "When each stage, gate and cluster began and ended" }
+                    caption.unseen { "When each stage, gate, and cluster started and ended" }
                     thead {
                         tr {
                             th scope="col" { "Stage" }
@@ -381,7 +381,7 @@ fn times(
             @match span {
                 Some(span) => {
                     td { (short_time(span.from)) }
-                    td { @if span.open { "goes on" } @else { (short_time(span.until)) } }
+                    td { @if span.open { "ongoing" } @else { (short_time(span.until)) } }
                     td.number { (duration::describe(span.lasts())) }
                 }
                 None => { td {} td {} td.number {} }

@@ -41,7 +41,7 @@ impl Level {
     }
 }
 
-/// What a colour says, beside the word.
+/// What a color says, beside the word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Tone {
     /// Nothing is asked of anyone.
@@ -123,7 +123,7 @@ impl Tone {
         }
     }
 
-    /// A sign that is not the colour.
+    /// A sign that is not the color.
     const fn sign(self) -> &'static str {
         match self {
             Self::Quiet => "○",

@@ -33,7 +33,7 @@ pub struct Frame<'f> {
     pub columns: usize,
     /// Lines that there may be.
     pub rows: usize,
-    /// Colour or not.
+    /// Color or not.
     pub paint: Paint,
 }
 
@@ -41,7 +41,7 @@ pub struct Frame<'f> {
 pub fn bars(status: &Status, frame: &Frame<'_>) -> Vec<String> {
     let mut lines = vec![head(status, frame)];
     let away = frame.away.map(|why| {
-        let text = format!("warning: {why}; trying again");
+        let text = format!("warning: {why}; retrying");
         frame.paint.warning(&cut(&text, frame.columns))
     });
     let rows = frame.rows.saturating_sub(1 + usize::from(away.is_some()));

@@ -80,14 +80,11 @@ fn run_changes(
             true
         }
         (_, Some(after)) => {
-            lines.push(format!(
-                "update run {} is the one that counts now",
-                after.name
-            ));
+            lines.push(format!("update run {} is now the current one", after.name));
             false
         }
         (Some(before), None) => {
-            lines.push(format!("update run {} is gone", before.name));
+            lines.push(format!("update run {} no longer exists", before.name));
             false
         }
     }
@@ -166,7 +163,7 @@ fn task_change(was: TaskState, task: &TaskProgress, stage: &str) -> Option<Strin
         (TaskState::Open, Some(request), _) => {
             format!("waits for approval {request} {when} its clusters")
         }
-        (TaskState::Done, Some(request), _) => format!("approval {request} is taken"),
+        (TaskState::Done, Some(request), _) => format!("approval {request} is accepted"),
         (TaskState::Open, None, Some(until)) => format!("{} runs until {until}", task.kind),
         (TaskState::Open, None, None) => format!("{} runs", task.kind),
         (TaskState::Done, None, _) => format!("{} is over", task.kind),
@@ -249,11 +246,15 @@ fn answers(before: &[OpenGate], after: &[OpenGate], lines: &mut Vec<String>) {
         }
         let what = match gate.approval {
             Some(Approval::Given) => "is approved",
-            Some(Approval::Ignored) => "is approved for another generation, which is ignored",
-            Some(Approval::Withheld) => "carries Approved that is not True: like no answer",
-            Some(Approval::Missing) => "does not exist any more",
-            Some(Approval::Foreign) => "is made out to another run or stage",
-            Some(Approval::Pending) => "waits for an answer",
+            Some(Approval::Ignored) => {
+                "is approved for an outdated generation, which KubeFleet ignores"
+            }
+            Some(Approval::Withheld) => {
+                "has Approved that is not True, which KubeFleet treats as no answer"
+            }
+            Some(Approval::Missing) => "no longer exists",
+            Some(Approval::Foreign) => "belongs to another run or stage",
+            Some(Approval::Pending) => "is pending",
             None => continue,
         };
         lines.push(format!("stage {}: {request} {what}", gate.stage));
@@ -287,7 +288,7 @@ fn placed(before: &[PlacedCluster], after: &[PlacedCluster], lines: &mut Vec<Str
         .map(|known| known.name.as_str())
         .collect();
     if !left.is_empty() {
-        lines.push(format!("{}: no longer chosen", list(&left, NAMES)));
+        lines.push(format!("{}: no longer selected", list(&left, NAMES)));
     }
 }
 

@@ -123,7 +123,7 @@ fn a_plugin_that_hangs_ends_by_the_time_limit() {
     let err = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{err}");
     assert!(
-        err.contains("the credential plugin login gave no answer within 2s"),
+        err.contains("the credential plugin login did not answer within 2s"),
         "{err}"
     );
     none_is_left(&scene.hanging());

@@ -13,7 +13,7 @@ fn condition<'o>(object: &'o Value, name: &str) -> &'o Value {
 }
 
 /// An approval that somebody wrote by hand, for another generation, before and after a stage: it is
-/// shown as ignored, explained, and mended.
+/// shown as ignored, explained, and fixed.
 #[test]
 fn an_approval_with_a_wrong_generation() {
     play("generation", |scene| {
@@ -45,7 +45,7 @@ fn an_approval_with_a_wrong_generation() {
                 &["approve", &run, "--yes", "--reason", "seen by two"],
             )
             .ends(0)
-            .says("carries an approval that KubeFleet ignores")
+            .says("KubeFleet ignores the current approval of")
             .says("approved and accepted");
             let request = scene.hub.read(&path).unwrap();
             let approved = condition(&request, "Approved");

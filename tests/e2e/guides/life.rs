@@ -219,14 +219,14 @@ fn a_rollback() {
         ];
         act(scene, &line)
             .ends(4)
-            .says("going back to snapshot 0")
+            .says("rolling back to snapshot 0")
             .says("deleted");
         assert!(scene.hub.read(&scene.run_path(second)).is_none());
         // The job is tried again: it is the same run, at the same snapshot.
         let uid =
             |run: &str| scene.hub.read(&scene.run_path(run)).unwrap()["metadata"]["uid"].clone();
         let made = uid(back);
-        act(scene, &line).ends(4).says("going on with it");
+        act(scene, &line).ends(4).says("continuing with it");
         assert_eq!(uid(back), made);
         assert_eq!(index_of(scene, back), "0");
         act(scene, &["approve", back, "--yes", "--wait", LIMIT]).ends(0);

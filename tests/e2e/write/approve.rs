@@ -1,4 +1,4 @@
-//! Which approvals are given, mended or refused, and what is said of each.
+//! Which approvals are given, fixed or refused, and what is said of each.
 
 use serde_json::{Value, json};
 
@@ -38,10 +38,9 @@ fn what_is_not_open_yet_says_what_it_waits_for() {
         let name = &scene.name;
         scene.run(name, "Initialize");
         scene.until_run(name, "Initialized", "True", "");
-        scene
-            .does(&["approve", name, "--yes"])
-            .ends(1)
-            .says("does not ask for the approval before stage canary yet: it has not been started");
+        scene.does(&["approve", name, "--yes"]).ends(1).says(
+            "has not requested the approval before stage canary yet: the run was not started",
+        );
         scene.does(&["run", name, "--wait=false"]).ends(0);
         let request = format!("{name}-before-canary");
         scene.asked(&request);
@@ -53,8 +52,8 @@ fn what_is_not_open_yet_says_what_it_waits_for() {
         ] {
             let did = scene.does(&words);
             did.ends(1)
-                .says("does not ask for the approval after stage prod yet")
-                .says("stage canary comes first")
+                .says("has not requested the approval after stage prod yet")
+                .says("stage canary comes before it")
                 .says(&format!("wait {name} --for=approval=prod/after"));
             assert!(scene.seen_request(&later).is_none());
         }
@@ -69,7 +68,7 @@ fn an_approval_that_is_ignored_is_mended() {
         scene.approve(&request, "True", false);
         let did = scene.does(&["approve", &scene.name, "--yes"]);
         did.ends(0)
-            .says("carries an approval that KubeFleet ignores (observedGeneration missing")
+            .says("(observedGeneration missing")
             .answers("is approved and accepted");
         counts(&scene.asked(&request));
     });
@@ -82,7 +81,7 @@ fn an_approval_that_is_withheld_is_replaced() {
         scene.approve(&request, "False", true);
         let did = scene.does(&["approve", &request, "--yes"]);
         did.ends(0)
-            .says("carries Approved with another status than True")
+            .says("is not True")
             .answers("is approved and accepted");
         counts(&scene.asked(&request));
     });
@@ -97,7 +96,7 @@ fn what_another_gave_is_not_given_again() {
         let before = scene.asked(&request);
         let did = scene.does(&["approve", &request, "--yes"]);
         did.ends(0)
-            .answers("was approved and accepted already")
+            .answers("was already approved and accepted")
             .is_silent_of("approved ClusterApprovalRequest");
         let after = scene.asked(&request);
         assert_eq!(
@@ -118,7 +117,7 @@ fn a_request_of_another_run_opens_nothing() {
         let name = &scene.name;
         let spec = scene.asked(&request);
         for (own, run, words) in [
-            ("stray", name.as_str(), "has no gate that"),
+            ("stray", name.as_str(), "has no gate with the request"),
             ("orphan", "nobody", "does not exist: approving"),
         ] {
             let own = format!("{name}-{own}");
@@ -148,8 +147,8 @@ fn a_run_that_is_over_asks_for_nothing() {
         scene
             .does(&["approve", name, "--yes"])
             .ends(1)
-            .says("every approval of")
-            .says("was given and accepted");
+            .says("every gate of")
+            .says("is already approved and accepted");
         scene
             .does(&["approve", &request, "--yes"])
             .ends(0)
@@ -165,7 +164,7 @@ fn a_run_that_is_over_asks_for_nothing() {
         scene
             .does(&["approve", &failed, "--yes"])
             .ends(1)
-            .says("is over (it failed)");
+            .says("has ended (it failed)");
         let request = scene.asked(&format!("{failed}-before-canary"));
         assert!(condition(&request, "Approved").is_null());
     });
@@ -192,12 +191,12 @@ fn the_flags_choose_among_gates() {
             (
                 vec!["approve", &run, "--stage", "prod"],
                 1,
-                "asks for no approval at stage prod",
+                "has no approval gate at stage prod",
             ),
             (
                 vec!["approve", &run, "--stage", "staging", "--task", "before"],
                 1,
-                "it asks for approvals at canary/before, canary/after",
+                "existing gates: canary/before, canary/after",
             ),
             (vec!["approve", "nothing-of-it"], 6, "nothing-of-it"),
             // Nobody can be asked, and nobody answered for him.
@@ -298,13 +297,13 @@ fn a_cluster_does_not_go_back_unasked() {
         scene
             .does(&["approve", &second, "--yes", "--wait"])
             .ends(0)
-            .says(&format!("also not over on {name}: {first}"));
+            .says(&format!("other unfinished runs on {name}: {first}"));
         // Now the older one would take its clusters back.
         let request = format!("{first}-before-canary");
         scene
             .does(&["approve", &first, "--yes"])
             .ends(1)
-            .says("approving would take member-2 and member-3 back from snapshot 1 to 0")
+            .says("approving would roll member-2 and member-3 back from snapshot 1 to 0")
             .says("--allow-older");
         assert!(condition(&scene.asked(&request), "Approved").is_null());
         // Stopped and resumed it would do the same.
@@ -312,7 +311,7 @@ fn a_cluster_does_not_go_back_unasked() {
         scene
             .does(&["resume", &first])
             .ends(1)
-            .says("resuming would take member-2 and member-3 back");
+            .says("resuming would roll member-2 and member-3 back");
         assert_eq!(scene.seen_run(&first).unwrap()["spec"]["state"], "Stop");
         scene
             .does(&["resume", &first, "--allow-older", "--wait=false"])

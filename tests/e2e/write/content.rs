@@ -26,15 +26,15 @@ fn a_run_gets_the_content_as_it_is_now() {
         };
         make("run", &second, &["--timeout=10s"])
             .ends(5)
-            .says("got snapshot 0, which lacks a change noticed at")
-            .says("longer than --timeout; the run was not started")
+            .says("got snapshot 0, which lacks a change detected at")
+            .says("after --timeout; the run was not started")
             .says(&format!("delete {second}"));
         let seen = scene.seen_run(&second).unwrap();
         assert_eq!(seen["spec"]["state"], "Initialize");
         // It was made before, so that nothing is done to it.
         make("run", &second, &[])
             .ends(1)
-            .says("it was made before, so that it is left alone");
+            .says("the run existed before, so it is left unchanged");
         scene
             .does(&["run", &second])
             .ends(1)
@@ -71,8 +71,8 @@ fn a_run_is_made_again_for_its_content() {
         scene
             .does(&init)
             .ends(0)
-            .says("got snapshot 0, which lacks a change noticed at")
-            .says("The run is deleted and made again in");
+            .says("got snapshot 0, which lacks a change detected at")
+            .says("The run will be deleted and created again in");
         let seen = scene.seen_run(&second).unwrap();
         assert_eq!(seen["status"]["resourceSnapshotIndexUsed"], "1");
         assert_eq!(seen["spec"]["state"], "Initialize");

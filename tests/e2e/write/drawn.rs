@@ -46,7 +46,7 @@ fn what_is_drawn_goes_away() {
         let (code, text) = left(terminal);
         assert_eq!(code, 130, "{text}");
         assert!(text.contains("WaitingForApproval: "), "{text}");
-        assert!(text.ends_with("goes on without this command"), "{text}");
+        assert!(text.ends_with("continues without this command"), "{text}");
         assert!(!text.contains(&gate) && !text.contains("^C"), "{text}");
 
         // What is read is said when it takes a while.

@@ -77,23 +77,32 @@ enum Mishap {
 /// In an order in which what is left behind can be used again as long as possible.
 const MISHAPS: [(Mishap, &str); 12] = [
     (Mishap::Forbidden, "403: it is forbidden"),
-    (Mishap::Missing, "404: it is gone"),
-    (Mishap::Conflict, "409: it was changed, or exists"),
-    (Mishap::Invalid, "422: it is not valid"),
+    (Mishap::Missing, "404: it no longer exists"),
+    (Mishap::Conflict, "409: it was changed, or already exists"),
+    (Mishap::Invalid, "422: it is invalid"),
     (Mishap::TooMany, "429: the hub is busy"),
     (Mishap::Internal, "500: the hub fails"),
     (
         Mishap::ResetBefore,
-        "the connection is cut before the hub acts",
+        "the connection is closed before the server applies the request",
     ),
-    (Mishap::Replaced, "another object takes the name meanwhile"),
+    (
+        Mishap::Replaced,
+        "another object takes the name in the meantime",
+    ),
     (Mishap::Meanwhile, "someone else is faster"),
     (
         Mishap::ResetAfter,
-        "the connection is cut after the hub acted",
+        "the connection is closed after the server applied the request",
     ),
-    (Mishap::Late, "the hub acts, and answers too late"),
-    (Mishap::Interrupt, "an interrupt while the hub acts"),
+    (
+        Mishap::Late,
+        "the server applies the request but answers too late",
+    ),
+    (
+        Mishap::Interrupt,
+        "an interrupt while the server applies the request",
+    ),
 ];
 
 /// How a command ended, and whether the hub did what it asked for.
@@ -152,7 +161,7 @@ impl Deed {
         }
     }
 
-    /// Makes a run that is ready for it, or sees to it that the name is free.
+    /// Makes a run that is ready for it, or ensures that the name is free.
     fn prepare(self, scene: &Scene, number: usize) -> Subject {
         let run = format!("{}-{number}", scene.name);
         if self.makes() {
@@ -467,14 +476,13 @@ fn words(table: &Table, deed: Deed, row: usize) -> String {
 /// The table as the reference has it.
 fn page(table: &Table) -> String {
     let mut text = String::from(
-        "# When a write goes wrong\n\n\
-         Each command that writes was run against a real API server through a proxy that makes its \
-         write go wrong, in both scopes. A cell has the exit code, and whether the hub did what was \
-         asked for; the command says the same. Each write was sent once, none was tried again, and \
-         what others had written meanwhile was left alone.\n\n\
-         `run RUN` starts a run that exists; `run NEW` makes one. Whoever takes the name of a run \
-         that is to be made keeps it. A run is deleted by its uid: that someone else started it \
-         meanwhile does not keep it from being deleted.\n\n",
+        "# When a write goes wrong\n\nEach command that writes was run in both scopes against a \
+         real API server, through a proxy that makes the write go wrong. A cell has the exit code, \
+         and whether the hub made the change; the command reports the same. Each write was sent \
+         once, none was retried, and changes that others made in the meantime were left \
+         unchanged.\n\n`run RUN` starts an existing run; `run NEW` creates one. If someone else \
+         takes the name of the new run, their run is kept. A run is deleted by its UID, even if \
+         someone else started it in the meantime.\n\n",
     );
     let head: Vec<_> = DEEDS.iter().map(|(_, name)| format!("`{name}`")).collect();
     let _ = writeln!(text, "| what goes wrong | {} |", head.join(" | "));

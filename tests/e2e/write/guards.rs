@@ -150,7 +150,7 @@ fn what_cannot_be_made_is_not_made_room_for() {
         let name = &scene.name;
         did.ends(7)
             .says("nothing more was changed")
-            .says("done before that: deleted ")
+            .says("already done: deleted ")
             .says(&format!("{new} was not created"))
             .says("complete it with:")
             .says(&format!("run {new} --placement {name} --strategy {name}"))
@@ -218,7 +218,7 @@ fn a_run_that_came_meanwhile_is_not_joined() {
         did.ends(1)
             .says("someone else started a run on")
             .says(&other)
-            .says("done before that: deleted ")
+            .says("already done: deleted ")
             .says(&format!("{back} was not created"))
             .says(&format!("run {back} --placement"))
             .says("--snapshot 0 --allow-older");
@@ -265,13 +265,10 @@ fn a_cluster_that_moved_since_is_not_taken_back() {
         let shown = flat(&shown);
         assert_eq!(code, 1, "{shown}");
         assert!(
-            shown.contains("would take member-3 back from snapshot 7 to 0"),
+            shown.contains("would roll member-3 back from snapshot 7 to 0"),
             "{shown}"
         );
-        assert!(
-            shown.contains("changed while the question was open"),
-            "{shown}"
-        );
+        assert!(shown.contains("changed while you were asked"), "{shown}");
         assert!(desk.writes().is_empty());
         assert!(condition(&scene.asked(&request), "Approved").is_null());
     });

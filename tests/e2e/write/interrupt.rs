@@ -248,7 +248,7 @@ fn a_write_is_waited_for_in_spite_of_an_interrupt() {
         running
             .end()
             .ends(130)
-            .says("it is not known whether this did stop")
+            .says("the outcome is unknown (would stop")
             .says(&format!("status {name}"));
         desk.proxy.release();
         assert_eq!(scene.seen_run(name).unwrap()["spec"]["state"], "Stop");
@@ -359,7 +359,7 @@ fn who_does_not_wait_any_longer_learns_what_was_done() {
             desk.until("a watch", |seen| seen.target.contains("watch="));
             signal(running.id(), which);
             running.end().ends(130).says("interrupted: ").says(&format!(
-                "{name} was deleted; whether it is gone was not waited for"
+                "{name} was deleted; stopped waiting for the deletion to finish"
             ));
         }
         hold(json!([]));

@@ -58,25 +58,28 @@ fn a_name_that_exists_is_gone_on_with_or_refused() {
             scene
                 .does(&[&make, more].concat())
                 .ends(0)
-                .says("exists and is the same: going on with it");
+                .says("already exists with the same spec: continuing with it");
         }
         // Another.
         scene
             .does(&["run", name, "--placement", name, "--strategy", &other])
             .ends(1)
             .says(&format!(
-                "exists and is another: strategy {name}, not {other}"
+                "already exists with a different spec: strategy is {name}, not {other}"
             ));
         scene
             .does(&[&make[..], &["--snapshot", "0"]].concat())
             .ends(1)
-            .says("snapshot the current content, not 0");
+            .says("snapshot is the current content, not 0");
         let seen = scene.seen_run(name).unwrap();
         assert_eq!(seen["metadata"]["uid"], made["metadata"]["uid"]);
         assert_eq!(seen["spec"], made["spec"]);
         // Over.
         scene.does(&["approve", name, "--yes", "--wait"]).ends(0);
-        scene.does(&make).ends(1).says("exists and is over");
+        scene
+            .does(&make)
+            .ends(1)
+            .says("already exists and has finished");
     });
 }
 
@@ -97,11 +100,11 @@ fn a_run_after_another() {
         scene
             .does(&["run", &second, "--from", &first])
             .ends(1)
-            .says("which is not over?");
+            .says("is unfinished?");
         scene
             .does(&["run", &second, "--from", &first, "--replace"])
             .ends(1)
-            .says("deleting gives the release up")
+            .says("deleting it abandons the rollout")
             .says(&format!("Delete {first} and start {second}?"));
         assert!(scene.seen_run(&first).is_some() && scene.seen_run(&second).is_none());
         let dry = scene.does(&[

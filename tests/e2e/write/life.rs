@@ -16,7 +16,10 @@ fn a_rollout_by_commands_alone() {
         let made = scene.seen_run(&first).unwrap();
         assert_eq!(made["spec"]["state"], "Initialize");
         assert_eq!(condition(&made, "Initialized")["status"], "True");
-        scene.does(&init).ends(0).says("exists and is the same");
+        scene
+            .does(&init)
+            .ends(0)
+            .says("already exists with the same spec");
         let again = scene.seen_run(&first).unwrap();
         assert_eq!(again["metadata"]["uid"], made["metadata"]["uid"]);
         assert_eq!(
@@ -44,7 +47,7 @@ fn a_rollout_by_commands_alone() {
         scene
             .does(&["approve", &before, "--yes"])
             .ends(0)
-            .answers("was approved and accepted already");
+            .answers("was already approved and accepted");
         scene.asked(&format!("{first}-after-canary"));
         scene
             .does(&[
@@ -65,7 +68,7 @@ fn a_rollout_by_commands_alone() {
         scene
             .does(&["approve", &second, "--yes"])
             .ends(0)
-            .answers("when it is resumed");
+            .answers("takes effect when");
         scene.does(&["resume", &second]).ends(0);
         scene.asked(&format!("{second}-after-canary"));
         scene

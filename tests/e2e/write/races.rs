@@ -79,11 +79,11 @@ fn a_request_that_is_another_is_not_approved() {
         let did = desk.does_while(&approve, rule(), || replace(scene, &path, || {}));
         unapproved(
             &did,
-            "was replaced by another of its name since it was shown",
+            "was replaced by another object with the same name since it was shown",
         );
         // Changed, and be it by the controller.
         let did = desk.does_while(&approve, rule(), || touch(scene, &path));
-        unapproved(&did, "was changed since it was shown");
+        unapproved(&did, "changed since it was shown");
         // The run and with it the request.
         let did = desk.does_while(&approve, rule(), || {
             replace(scene, &scene.run_path(run), || {
@@ -94,11 +94,12 @@ fn a_request_that_is_another_is_not_approved() {
         });
         unapproved(
             &did,
-            "was replaced by another of its name since it was shown",
+            "was replaced by another object with the same name since it was shown",
         );
         // Approved by another.
         let did = desk.does_while(&approve, rule(), || scene.approve(&request, "True", true));
-        did.ends(1).says("was approved by someone else meanwhile");
+        did.ends(1)
+            .says("was approved by someone else in the meantime");
         let message = condition(&scene.asked(&request), "Approved")["message"].clone();
         assert_eq!(message, "reviewed by the release team");
         desk.proxy.clear().unwrap();
@@ -127,13 +128,13 @@ fn an_ignored_approval_is_not_taken_over_when_it_changed() {
         let request = waiting(scene, &scene.name);
         let path = scene.request_path(&request);
         scene.approve(&request, "True", false);
-        // Its writer takes it back, while it is to be mended.
+        // Its writer takes it back, while it is to be fixed.
         let did = desk.does_while(
             &["approve", &request, "--yes"],
             held(Method::PATCH, &path),
             || scene.approve(&request, "False", true),
         );
-        did.ends(1).says("was changed since it was shown");
+        did.ends(1).says("changed since it was shown");
         assert_eq!(
             condition(&scene.asked(&request), "Approved")["status"],
             "False"
@@ -147,7 +148,7 @@ fn an_ignored_approval_is_not_taken_over_when_it_changed() {
             held(Method::PATCH, &path),
             || scene.approve(&request, "False", true),
         );
-        did.ends(1).says("was changed since it was shown");
+        did.ends(1).says("changed since it was shown");
         assert_eq!(
             condition(&scene.asked(&request), "Approved")["status"],
             "False"
@@ -186,14 +187,14 @@ fn a_run_that_is_another_is_not_steered() {
             // Another run of its name, in the very same state.
             let did = desk.does_while(&command, rule(), || anew(other));
             did.ends(1)
-                .says("was replaced by another of its name since it was shown")
+                .says("was replaced by another object with the same name since it was shown")
                 .says("nothing was sent again");
             assert_eq!(state(), other, "{verb}");
             assert_eq!(desk.arrived().len(), 1, "{verb}");
             // Another person was faster.
             let did = desk.does_while(&command, rule(), || set_state(scene, run, meanwhile));
             did.ends(1).says(&format!(
-                "its state was {from} when it was shown and is {meanwhile} now"
+                "its state was {from} when it was shown and is now {meanwhile}"
             ));
             assert_eq!(state(), meanwhile, "{verb}");
             // What the controller writes is no reason not to.
@@ -212,8 +213,7 @@ fn a_run_that_is_another_is_not_steered() {
             scene.hub.delete(&path);
             scene.until_gone(&path, &Value::Null);
         });
-        did.ends(6)
-            .says("it does not exist any more; nothing was changed");
+        did.ends(6).says("it no longer exists; nothing was changed");
     });
 }
 
@@ -233,7 +233,7 @@ fn a_run_that_is_another_is_not_deleted() {
             });
         });
         did.ends(1)
-            .says("was replaced by another of its name since it was shown")
+            .says("was replaced by another object with the same name since it was shown")
             .says("nothing was sent again");
         let seen = scene.seen_run(run).unwrap();
         assert!(seen["metadata"]["deletionTimestamp"].is_null());
@@ -267,7 +267,7 @@ fn a_name_that_is_taken_meanwhile_is_left_to_who_took_it() {
             let did = desk.does_while(&make, held(Method::POST, &runs), || {
                 scene.run_of(run, "Initialize", &more);
             });
-            did.ends(1).says("exists already");
+            did.ends(1).says("already exists");
             scene.until_run(run, "Initialized", "True", "");
             let seen = scene.seen_run(run).unwrap();
             assert_eq!(seen["spec"]["state"], "Initialize");
@@ -289,7 +289,7 @@ fn a_name_that_is_taken_meanwhile_is_left_to_who_took_it() {
             scene.until_run(run, "Initialized", "True", "");
         });
         did.ends(1)
-            .says("was replaced by another of its name meanwhile");
+            .says("was replaced by another run with the same name in the meantime");
         assert_eq!(scene.seen_run(run).unwrap()["spec"]["state"], "Initialize");
         assert_eq!(desk.arrived().len(), 1, "the creation and nothing else");
     });
@@ -316,7 +316,7 @@ fn a_rollback_stops_and_deletes_what_was_shown() {
                 });
                 scene.until_waiting(run);
             });
-            did.ends(1).says("was replaced by another of its name");
+            did.ends(1).says("was replaced by another");
             assert_eq!(scene.seen_run(run).unwrap()["spec"]["state"], "Run");
             assert!(scene.seen_run(&back).is_none());
             assert_eq!(desk.arrived().len(), 1);
@@ -342,8 +342,8 @@ fn a_run_that_someone_starts_is_not_made_again() {
             scene.until_waiting(&second);
         });
         did.ends(1)
-            .says("got snapshot 0, which lacks a change noticed at")
-            .says("was changed since it was shown");
+            .says("got snapshot 0, which lacks a change detected at")
+            .says("changed since it was shown");
         let seen = scene.seen_run(&second).unwrap();
         assert!(seen["metadata"]["deletionTimestamp"].is_null());
     });
@@ -362,7 +362,7 @@ fn a_write_that_arrives_late_is_not_denied() {
             .ends(1)
             .says("no answer within 4s")
             .says("shows that nothing was changed so far")
-            .says("look before you try again");
+            .says("check it before you try again");
         assert!(condition(&scene.asked(&request), "Approved").is_null());
         // It was on its way all the time.
         desk.proxy.release();

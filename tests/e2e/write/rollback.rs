@@ -45,14 +45,16 @@ fn a_run_that_is_not_over_is_decided_about() {
             .ends(1)
             .says(&format!("snapshot 0, which {first} completed"))
             .says(&format!("{second} rolls out snapshot 1"))
-            .says("the hub still holds the newer resources")
+            .says("the hub still has the newer resources")
             .says(&format!(
                 "Stop {second}, then roll {name} back to snapshot 0?"
             ));
         scene
             .does(&["rollback", &placement, "--yes"])
             .ends(1)
-            .says(&format!("not over on {name}: {second}; nothing was sent"))
+            .says(&format!(
+                "unfinished runs on {name}: {second}; nothing was sent"
+            ))
             .says("--active=stop");
         assert_eq!(runs(scene), 2);
         // It is stopped; the same again is the same.
@@ -73,7 +75,10 @@ fn a_run_that_is_not_over_is_decided_about() {
             condition(&stopped, "Progressing")["reason"],
             "UpdateRunStopped"
         );
-        scene.does(&command).ends(0).says("exists and is the same");
+        scene
+            .does(&command)
+            .ends(0)
+            .says("already exists with the same spec");
         let by_run = [
             "rollback",
             &second,
@@ -82,7 +87,10 @@ fn a_run_that_is_not_over_is_decided_about() {
             "--name",
             &back,
         ];
-        scene.does(&by_run).ends(0).says("exists and is the same");
+        scene
+            .does(&by_run)
+            .ends(0)
+            .says("already exists with the same spec");
         assert_eq!(runs(scene), 3);
         let again = scene.seen_run(&back).unwrap();
         assert_eq!(again["metadata"]["uid"], made["metadata"]["uid"]);
@@ -134,7 +142,7 @@ fn a_run_that_is_not_over_is_decided_about() {
             .does(&["rollback", &placement, "--yes"])
             .ends(1)
             .says("no run of")
-            .says("name one with --to: it has 0, 1");
+            .says("select one with --to; existing indexes: 0, 1");
     });
 }
 
@@ -153,8 +161,8 @@ fn where_it_cannot_go_back_to_is_said() {
         scene
             .does(&["rollback", &placement, "--yes"])
             .ends(1)
-            .says("completed another snapshot before")
-            .says("name one with --to: it has 0");
+            .says("completed a different snapshot before")
+            .says("select one with --to; existing indexes: 0");
         scene
             .does(&["rollback", &placement, "--to", "7", "--yes"])
             .ends(6)

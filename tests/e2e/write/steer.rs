@@ -13,10 +13,13 @@ fn what_cannot_be_says_why() {
         scene.run(name, "Initialize");
         scene.until_run(name, "Initialized", "True", "");
         for (words, said) in [
-            (["stop", name], "was not started: there is nothing to stop"),
+            (
+                ["stop", name],
+                "was not started, so there is nothing to stop",
+            ),
             (
                 ["resume", name],
-                "was not started: there is nothing to resume",
+                "was not started, so there is nothing to resume",
             ),
         ] {
             scene.does(&words).ends(1).says(said);
@@ -30,7 +33,7 @@ fn what_cannot_be_says_why() {
             scene
                 .does(&[verb, name])
                 .ends(1)
-                .says("has succeeded: a run that is over cannot be")
+                .says("has succeeded: a finished run cannot be")
                 .says("run NEW --from");
         }
         for verb in ["run", "stop", "resume", "delete"] {
@@ -92,14 +95,14 @@ fn a_stuck_run_cannot_stop() {
         scene
             .does(&["stop", name])
             .ends(5)
-            .says("in flight, and finished first")
+            .says("in flight, will finish first")
             .says(&format!("diagnose {name}"));
         assert_eq!(scene.seen_run(name).unwrap()["spec"]["state"], "Stop");
         scene
             .does(&["delete", name])
             .ends(1)
-            .says("is not over: deleting gives the release up and rolls nothing back")
-            .says("in flight, and on their way to snapshot 0 all the same")
+            .says("is unfinished: deleting it abandons the rollout and rolls nothing back")
+            .says("in flight, will still get snapshot 0")
             .says("stdin is not a terminal");
         scene.does(&["delete", name, "--yes"]).ends(0);
         assert!(scene.seen_run(name).is_none());
@@ -120,13 +123,13 @@ fn a_wait_that_counts_on_is_said() {
         scene
             .does(&["stop", name])
             .ends(0)
-            .says("the wait of 1h after stage staging counts from the stop");
+            .says("the wait of 1h after stage staging restarts at the stop");
         // A time limit ends the wait, not the run.
         scene
             .does(&["resume", name, "--wait", "--timeout=2s"])
             .ends(5)
             .says("the timed wait of stage staging counts from the stop and ends in")
-            .says("is not over after 2s");
+            .says("is unfinished after 2s");
         assert_eq!(scene.seen_run(name).unwrap()["spec"]["state"], "Run");
     });
 }

@@ -16,7 +16,7 @@ pub struct Component {
     pub name: String,
     /// Its version.
     pub version: String,
-    /// Its licence, an SPDX expression.
+    /// Its license, an SPDX expression.
     pub licence: Option<String>,
     /// What it says of itself.
     pub description: Option<String>,

@@ -1,4 +1,4 @@
-//! What is in an archive: the program, its licence, its manual, its completions.
+//! What is in an archive: the program, its license, its manual, its completions.
 
 use std::path::Path;
 
@@ -8,12 +8,12 @@ use crate::archive::Entry;
 use crate::notices;
 use crate::product::Target;
 
-/// The licence of the program: its place in the repository and in an archive.
+/// The license of the program: its place in the repository and in an archive.
 pub const LICENCE: &str = "LICENSE";
 /// Folders of the repository whose files are in an archive as they are.
 pub const FOLDERS: [&str; 2] = ["completions", "man"];
 
-/// The files of an archive: `program` is the program for that platform, `notices` the licences of
+/// The files of an archive: `program` is the program for that platform, `notices` the licenses of
 /// what is linked into it.
 pub fn of(root: &Path, target: Target, program: &Path, notices: &str) -> Result<Vec<Entry>> {
     let mut entries = vec![

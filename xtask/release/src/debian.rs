@@ -10,7 +10,7 @@ use crate::product::{LINKS, LONG, MAINTAINER, NAME};
 
 const BEGIN: &str = "# Written by `cargo xtask gen` from xtask/release/src/debian.rs.\n";
 const END: &str = "# The end of what `cargo xtask gen` writes.\n";
-/// The folder of the repository where a release puts the licences of others for cargo-deb to find.
+/// The folder of the repository where a release puts the licenses of others for cargo-deb to find.
 pub const NOTICES: &str = "target/packages";
 
 /// A Cargo.toml with the table as it has to be.

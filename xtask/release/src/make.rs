@@ -19,7 +19,7 @@ pub struct Package {
     pub archive: Vec<u8>,
     /// The list of components.
     pub sbom: String,
-    /// The licences of what is linked into the program; also in the archive.
+    /// The licenses of what is linked into the program; also in the archive.
     pub notices: String,
 }
 

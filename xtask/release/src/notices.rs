@@ -1,4 +1,4 @@
-//! The licences of what is linked into the program, which want to be passed on with it.
+//! The licenses of what is linked into the program, which want to be passed on with it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use crate::product::NAME;
 
 /// The name of the file in an archive.
 pub const FILE: &str = "THIRD-PARTY-LICENSES";
-/// How the names of licence files begin, in capital letters.
+/// How the names of license files begin, in capital letters.
 const BEGINNINGS: [&str; 6] = [
     "LICENSE",
     "LICENCE",

@@ -17,23 +17,23 @@ pub const LINKS: [&str; 3] = [
 pub const SHORT: &str = "Operates and explains KubeFleet staged update runs";
 /// What it is, for somebody who decides whether to install it. One line for each paragraph.
 pub const LONG: &[&str] = &[
-    "Operates KubeFleet staged update runs on a hub cluster, also those of Azure Kubernetes Fleet \
-     Manager: plans, starts, approves, stops, resumes and rolls back, and shows every write before \
-     it is sent.",
-    "Explains why a rollout does not go on: reads the update run, its placement, bindings, Works, \
-     approval requests and member clusters together, and says what state it is in, why, on which \
+    "Operates KubeFleet staged update runs on a hub cluster, including those of Azure Kubernetes \
+     Fleet Manager: plans, starts, approves, stops, resumes, and rolls back, and shows every write \
+     before it is sent.",
+    "Explains why a rollout is blocked: reads the update run, its placement, bindings, Works, \
+     approval requests, and member clusters together, and explains its state, the cause with the \
      evidence, and what to do next.",
 ];
 /// What is left to do after an installation by krew. One line for each paragraph.
 pub const CAVEATS: &[&str] = &[
-    "The current context has to be a hub cluster of KubeFleet; `kubectl fleet-stage doctor` says \
-     whether it is one, and what you may do there.",
-    "For completion in kubectl, where links can be made: \
+    "The current context must be a KubeFleet hub cluster. To check it and your permissions, run \
+     `kubectl fleet-stage doctor`.",
+    "For completion in kubectl, if your system supports links: \
      ln -s kubectl-fleet_stage \"${KREW_ROOT:-$HOME/.krew}/bin/kubectl_complete-fleet_stage\"",
 ];
 /// Where it is at home.
 pub const HOMEPAGE: &str = "https://github.com/kubectl-fleet-stage/kubectl-fleet-stage";
-/// Its licence, as SPDX names it.
+/// Its license, as SPDX names it.
 pub const LICENCE: &str = "Apache-2.0";
 /// Who answers for the packages.
 pub const MAINTAINER: &str =

@@ -129,7 +129,7 @@ fn write(
          are, in conditions, events, variables, arguments, annotations, ConfigMaps, Works, Secrets, patches \
          and logs. Their values are random. A secret counts as masked when no 8 signs of it in a row are left. \
          A value counts as left when not a sign of it is changed; the data of Secrets is not counted.\n\n\
-         What is planted stands in tests/attack/planted.rs and was written with the rules in mind: a kind of \
+         The planted secrets are in tests/attack/planted.rs and were written with the rules in mind: a kind of \
          credential that neither knows is not counted. What is missed under a name like `*_CREDS` looks like the \
          name of a Secret: small letters with dashes.\n",
         secrets.all,

@@ -153,7 +153,7 @@ fn one_of_several_is_named_or_all_are_meant() {
     let error = chosen(both, &EVERYTHING).unwrap_err();
     assert_eq!(
         error.message,
-        "ClusterStagedUpdateRun web waits for 2 approvals"
+        "ClusterStagedUpdateRun web has 2 pending gates"
     );
     let hint = error.hint.unwrap().to_string();
     assert!(hint.contains("approve web-after-canary\n"), "{hint}");
@@ -190,14 +190,18 @@ fn what_stands_in_the_way_is_said() {
         (
             NotAsked,
             Exit::Error,
-            "does not ask for the approval after stage canary yet",
+            "has not requested the approval after stage canary yet",
         ),
-        (Deleted, Exit::Error, "was deleted: KubeFleet makes it anew"),
-        (Foreign, Exit::Error, "is made out to another run or stage"),
+        (
+            Deleted,
+            Exit::Error,
+            "was deleted: KubeFleet creates it again",
+        ),
+        (Foreign, Exit::Error, "belongs to another run or stage"),
         (
             Unreadable,
             Exit::Incomplete,
-            "(forbidden: no, not you): it is not approved unseen",
+            "(forbidden: no, not you), so it is not approved",
         ),
     ] {
         let error = chosen([Accepted, state, Accepted], &EVERYTHING).unwrap_err();
@@ -206,13 +210,13 @@ fn what_stands_in_the_way_is_said() {
         assert!(error.hint.is_some());
     }
     let error = chosen([Accepted; 3], &EVERYTHING).unwrap_err();
-    assert!(error.message.contains("was given and accepted"));
+    assert!(error.message.contains("is already approved and accepted"));
     let stray = Choice {
         request: Some("stray"),
         ..EVERYTHING
     };
     let error = chosen([Pending, NotAsked, NotAsked], &stray).unwrap_err();
-    assert!(error.message.contains("has no gate that stray would open"));
+    assert!(error.message.contains("has no gate with the request stray"));
 }
 
 #[test]

@@ -385,19 +385,16 @@ fn a_stage_that_is_not_there_is_told_with_those_that_are() {
         panic!("it is there");
     };
     assert_eq!(problem, "ClusterStagedUpdateRun r has no stage \"prodd\"");
-    assert_eq!(hint, "did you mean prod? its stages are dev, test, prod");
+    assert_eq!(hint, "did you mean prod? existing stages: dev, test, prod");
     let Decision::Unknown(problem, hint) = decide(&status, &conditions("approval=dev"), false)
     else {
         panic!("it is there");
     };
     assert_eq!(
         problem,
-        "stage dev of ClusterStagedUpdateRun r has no approval"
+        "stage dev of ClusterStagedUpdateRun r has no approval gate"
     );
-    assert_eq!(
-        hint,
-        "approvals are asked for at test/after, prod/before, prod/after"
-    );
+    assert_eq!(hint, "existing gates: test/after, prod/before, prod/after");
 }
 
 #[test]

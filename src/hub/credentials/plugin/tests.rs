@@ -169,8 +169,8 @@ mod run {
                 "echo $SECRET; echo $SECRET >&2; exit 17",
                 "failed with exit code 17",
             ),
-            ("echo $SECRET", "printed no ExecCredential"),
-            ("kill -9 $$", "was ended by a signal"),
+            ("echo $SECRET", "did not print an ExecCredential"),
+            ("kill -9 $$", "was killed by a signal"),
         ] {
             let error = script(text, None).unwrap_err();
             let said = format!("{error} {error:?}");
@@ -189,7 +189,7 @@ mod run {
         );
         let error = script(&text, Some(Duration::from_secs(1))).unwrap_err();
         assert!(
-            error.to_string().contains("gave no answer within 1s"),
+            error.to_string().contains("did not answer within 1s"),
             "{error}"
         );
         let ids = std::fs::read_to_string(file).unwrap();

@@ -209,7 +209,7 @@ fn a_run_is_told_from_its_beginning_to_its_end() {
         ],
         &[
             "stage canary: updating",
-            "stage canary: approval r-before-canary is taken",
+            "stage canary: approval r-before-canary is accepted",
             "stage canary: a, b updating",
             "Progressing: it is so.",
         ],
@@ -257,7 +257,10 @@ fn answers_to_a_request_are_told() {
     let told = |was, is| changes(&with(was), &with(is));
     assert_eq!(
         told(Approval::Pending, Approval::Ignored),
-        ["stage canary: r-before-canary is approved for another generation, which is ignored"]
+        [
+            "stage canary: r-before-canary is approved for an outdated generation, which KubeFleet \
+             ignores"
+        ]
     );
     assert_eq!(
         told(Approval::Ignored, Approval::Given),
@@ -286,14 +289,14 @@ fn what_was_asked_for_is_told() {
     assert_eq!(
         changes(&before, &after),
         [
-            "update run r2 is the one that counts now",
+            "update run r2 is now the current one",
             "Progressing: it is so."
         ]
     );
     after.run = None;
     assert_eq!(
         changes(&before, &after),
-        ["update run r is gone", "Progressing: it is so."]
+        ["update run r no longer exists", "Progressing: it is so."]
     );
 }
 
@@ -327,7 +330,7 @@ fn clusters_of_a_placement_are_told_by_what_they_have() {
         changes(&before, &after),
         [
             "b, c: snapshot 4, available, written by r",
-            "d: no longer chosen"
+            "d: no longer selected"
         ]
     );
 }

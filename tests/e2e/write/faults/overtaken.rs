@@ -162,13 +162,13 @@ fn answer(
     match cell {
         Cell::Sent => {}
         Cell::Settled => assert!(
-            shown.contains("changed while the question was open"),
+            shown.contains("changed while you were asked"),
             "{what}:\n{shown}"
         ),
         Cell::AskedAgain => {
             assert_eq!(code, 1, "{what}:\n{shown}");
             assert!(
-                shown.contains("changed while the question was open"),
+                shown.contains("changed while you were asked"),
                 "{what}:\n{shown}"
             );
             assert!(shown.contains("nothing was sent"), "{what}:\n{shown}");
@@ -230,13 +230,17 @@ fn happens<'s>(event: Event, scene: &'s Scene, busy: &str, idle: &str) -> Box<dy
 /// The table as the reference has it.
 pub(super) fn page(table: &Table) -> String {
     let mut text = String::from(
-        "\n## When somebody else is faster than the answer\n\n\
-         At a terminal, while the question was open, somebody else acted; then the answer was `y`. \
-         The command reads again what it had shown. Where that is different, it says what changed, \
-         sends nothing, and asks again, or refuses because a check now says no.\n\n",
+        "\n## When someone else is faster than the answer\n\nAt a terminal, someone else acted \
+         before the answer `y`. The command reads again what it showed. If anything is different, \
+         it says what changed, sends nothing, and asks again, or refuses because a check now says \
+         no.\n\n",
     );
     let head: Vec<_> = ASKS.iter().map(|(_, name)| format!("`{name}`")).collect();
-    let _ = writeln!(text, "| what happens meanwhile | {} |", head.join(" | "));
+    let _ = writeln!(
+        text,
+        "| what happens in the meantime | {} |",
+        head.join(" | ")
+    );
     let _ = writeln!(text, "|---|{}", "---|".repeat(head.len()));
     for (row, (_, name)) in EVENTS.iter().enumerate() {
         let cells: Vec<_> = ASKS

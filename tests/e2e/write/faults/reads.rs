@@ -262,13 +262,13 @@ fn judge(what: &str, read: &Read, did: &Did, desk: &Desk<'_>) -> Cell {
 /// The table as the reference has it.
 pub(super) fn page(table: &Table) -> String {
     let mut text = String::from(
-        "\n## When a read fails\n\n\
-         What a command shows before it writes is read first. Each of these reads was made to fail: \
-         forbidden, 503, not served, no answer in time, a login page or another kind with status 200, an \
-         answer that breaks off; in a namespace: forbidden. A check that lacks what it needs refuses with exit \
-         code 7 (1 for the object that the command is about), and nothing is sent; `--allow-older` or \
-         `--allow-unseen` takes the responsibility. `told` goes on and says what it could not read; \
-         `sent` goes on, because nothing hangs on it.\n\n",
+        "\n## When a read fails\n\nA command reads what it shows before it writes. Each of these \
+         reads was made to fail: forbidden, 503, not served, no answer in time, a login page or \
+         another kind with status 200, a truncated answer; in a namespace: forbidden. If a check \
+         cannot read what it needs, the command exits with 7 (1 for its own object), and nothing is \
+         sent; `--allow-older` or `--allow-unseen` accepts the risk. `told` means that the command \
+         continues and says what it could not read; `sent` means that it continues, because nothing \
+         depends on the read.\n\n",
     );
     let rows: BTreeSet<String> = table
         .values()

@@ -265,7 +265,7 @@ impl Api {
         Ok(version)
     }
 
-    /// Keeps the copy of one kind up to date, for ever.
+    /// Keeps the copy of one kind up to date, without end.
     pub(crate) async fn follow(self, kind: Kind, mut version: String) {
         const PAUSE: Duration = Duration::from_millis(500);
         loop {

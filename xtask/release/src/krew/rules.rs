@@ -7,7 +7,7 @@ use crate::product::TARGETS;
 
 /// Names that no file on Windows can have.
 const RESERVED: [&str; 4] = ["con", "prn", "aux", "nul"];
-/// The names of licence files that krew-index looks for in what was installed.
+/// The names of license files that krew-index looks for in what was installed.
 const LICENCES: [&str; 4] = ["license", "licenses", "copying", "licence"];
 /// How long the short description may be, so that a list has room for it.
 const SHORT: usize = 50;
