@@ -41,9 +41,9 @@ use crate::ui::Ui;
     7  collected, without what was denied or could not be read")]
 pub struct CollectArgs {
     /// The update run or placement: a name, or TYPE/NAME such as csur/x or crp/x, with -n sur/x or
-    /// rp/x
-    #[arg(value_name = "RUN|PLACEMENT")]
-    target: String,
+    /// rp/x [default: at a terminal, chosen from a list]
+    #[arg(value_name = "RUN|PLACEMENT", required = true)]
+    target: Option<String>,
     /// The file to write, compressed when its name ends in .gz; a FIFO or device is written to
     /// [default: standard output]
     #[arg(short, long = "output-file", value_name = "FILE")]
@@ -78,7 +78,7 @@ pub fn run(
     if let Some(hub) = reading.hub() {
         hub.keep_texts();
     }
-    let target = reading.target(Some(&args.target), global.namespace.as_deref(), ui)?;
+    let target = reading.target(args.target.as_deref(), global.namespace.as_deref(), ui)?;
     let walk = reading.walk_whole(&target)?;
     let now = reading.now;
     let Some(hub) = reading.hub() else {
@@ -113,8 +113,7 @@ pub fn run(
     } else {
         Vec::new()
     };
-    let contents =
-        Contents::new(&header, texts, &members, logs, args.show_secrets).map_err(Error::failed)?;
+    let contents = Contents::new(&header, texts, &members, logs, args.show_secrets)?;
     let masked = contents.masked();
     let objects = contents.objects();
     let text = contents.text();
@@ -155,7 +154,7 @@ fn controller_log(
         Vec::new()
     });
     logs.iter()
-        .map(|log| serde_json::to_value(log).map_err(|error| Error::failed(error.to_string())))
+        .map(|log| Ok(serde_json::to_value(log).map_err(anyhow::Error::from)?))
         .collect()
 }
 

@@ -47,7 +47,7 @@ pub use list::DiagnosisList;
     8  stopped, or not started")]
 pub struct DiagnoseArgs {
     /// The update run or placement: a name, or TYPE/NAME such as csur/x or crp/x, with -n sur/x or
-    /// rp/x
+    /// rp/x [default: at a terminal, chosen from a list]
     #[arg(value_name = "RUN|PLACEMENT", conflicts_with = "all")]
     target: Option<String>,
     #[command(flatten)]
@@ -248,8 +248,11 @@ impl Style {
     }
 
     fn junit(&self, reports: &[Report]) -> Result<String, Error> {
-        render::junit::reports(reports, self.failing, &self.look.invocation)
-            .map_err(|error| Error::failed(error.to_string()))
+        Ok(render::junit::reports(
+            reports,
+            self.failing,
+            &self.look.invocation,
+        )?)
     }
 
     fn list(&self, list: &DiagnosisList) -> Result<String, Error> {

@@ -4,6 +4,7 @@ use clap::Args;
 use jiff::Timestamp;
 
 use super::global::Global;
+use super::picking;
 use super::reading::Reading;
 use super::steering::{self, finish, rollout_of};
 use super::stop::each;
@@ -43,7 +44,8 @@ use crate::ui::Ui;
     6  no such run\n  \
     7  forbidden, or what a check needs could not be read")]
 pub struct ResumeArgs {
-    /// The update runs: names, or TYPE/NAME such as csur/x, with -n sur/x
+    /// The update runs: names, or TYPE/NAME such as csur/x, with -n sur/x [default: at a terminal,
+    /// one chosen from a list]
     #[arg(value_name = "RUN", required = true)]
     runs: Vec<String>,
     /// Resume even where a cluster would go back to an older snapshot, or may
@@ -65,6 +67,10 @@ pub fn run(
 ) -> Result<Exit, Error> {
     let namespace = global.namespace.as_deref();
     writing::command("resume", global, ui, clock, |reading, ui| {
+        if args.runs.is_empty() {
+            let run = picking::run(&picking::RESUMABLE, namespace, reading, ui, |said| said)?;
+            return one(&run, args, reading, ui);
+        }
         let found: Result<Vec<_>, _> = args
             .runs
             .iter()

@@ -29,7 +29,7 @@ use crate::ui::Ui;
     The exit code is that of the verdict, as with diagnose; with --watch that of the run's end.")]
 pub struct StatusArgs {
     /// The update run or placement: a name, or TYPE/NAME such as csur/x or crp/x, with -n sur/x or
-    /// rp/x
+    /// rp/x [default: at a terminal, chosen from a list]
     #[arg(value_name = "RUN|PLACEMENT")]
     target: Option<String>,
     #[command(flatten)]

@@ -494,10 +494,7 @@ fn used_by(users: &[UsedBy]) -> Table {
         table.row([
             Cell::from(&user.run),
             Cell::from(&user.placement),
-            Cell::styled(
-                user.verdict.as_str(),
-                verdict_style(user.verdict),
-            ),
+            Cell::styled(user.verdict.as_str(), verdict_style(user.verdict)),
         ]);
     }
     table

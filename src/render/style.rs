@@ -126,10 +126,9 @@ pub const fn verdict_style(verdict: Verdict) -> Style {
     match verdict {
         Verdict::Succeeded => GOOD.bold(),
         Verdict::Failed | Verdict::InitializationFailed | Verdict::Stuck => ERROR,
-        Verdict::WaitingForApproval
-        | Verdict::Stopped
-        | Verdict::NotStarted
-        | Verdict::Unknown => WARNING,
+        Verdict::WaitingForApproval | Verdict::Stopped | Verdict::NotStarted | Verdict::Unknown => {
+            WARNING
+        }
         _ => ONGOING,
     }
 }
