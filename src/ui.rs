@@ -371,7 +371,9 @@ impl Ui {
 
     /// A line as a person reads it: in the width of the terminal. Nothing is folded for programs.
     fn folded(&self, lead: &str, indent: &str, text: &str) -> String {
-        let columns = self.environment.columns.or(self.environment.err_width);
+        let environment = &self.environment;
+        let columns = environment.columns.or(environment.err_width);
+        let columns = columns.filter(|_| environment.err_is_terminal);
         let Some(width) = columns.map(|columns| columns.max(*WIDTHS.start())) else {
             return format!("{lead}{}\n", escape::line(text));
         };
