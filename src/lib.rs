@@ -97,6 +97,9 @@ fn command(cli: &Cli, ui: &mut Ui, clock: fn() -> Timestamp) -> Exit {
     };
     result.unwrap_or_else(|error| {
         ui.error(&error);
+        if global.verbose {
+            ui.causes(&error);
+        }
         error.exit
     })
 }

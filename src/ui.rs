@@ -431,6 +431,14 @@ impl Ui {
         self.note(&text);
     }
 
+    /// Says what caused an error, from the outside in.
+    pub fn causes(&mut self, error: &Error) {
+        let label = self.paint_err().dim("caused by:");
+        for cause in error.causes() {
+            self.note(&format!("{label} {}\n", escape::line(&cause)));
+        }
+    }
+
     /// Writes to standard error as it is.
     pub fn note(&mut self, text: &str) {
         self.clear();

@@ -121,7 +121,12 @@ fn an_interrupt_leaves_the_terminal_as_it_was() {
     if !has_terminals() {
         return;
     }
-    for signal in [None, Some(Signal::INT), Some(Signal::TERM), Some(Signal::HUP)] {
+    for signal in [
+        None,
+        Some(Signal::INT),
+        Some(Signal::TERM),
+        Some(Signal::HUP),
+    ] {
         let mut terminal = list(&["status", "-f", RUNS], 80);
         assert!(!terminal.reads_lines());
         match signal {

@@ -113,8 +113,7 @@ pub fn run(
     } else {
         Vec::new()
     };
-    let contents =
-        Contents::new(&header, texts, &members, logs, args.show_secrets).map_err(Error::failed)?;
+    let contents = Contents::new(&header, texts, &members, logs, args.show_secrets)?;
     let masked = contents.masked();
     let objects = contents.objects();
     let text = contents.text();
@@ -155,7 +154,7 @@ fn controller_log(
         Vec::new()
     });
     logs.iter()
-        .map(|log| serde_json::to_value(log).map_err(|error| Error::failed(error.to_string())))
+        .map(|log| Ok(serde_json::to_value(log).map_err(anyhow::Error::from)?))
         .collect()
 }
 

@@ -248,8 +248,11 @@ impl Style {
     }
 
     fn junit(&self, reports: &[Report]) -> Result<String, Error> {
-        render::junit::reports(reports, self.failing, &self.look.invocation)
-            .map_err(|error| Error::failed(error.to_string()))
+        Ok(render::junit::reports(
+            reports,
+            self.failing,
+            &self.look.invocation,
+        )?)
     }
 
     fn list(&self, list: &DiagnosisList) -> Result<String, Error> {
