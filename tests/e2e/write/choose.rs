@@ -62,6 +62,25 @@ fn gates_and_runs_are_chosen() {
         let said = format!("approve {request}");
         assert!(flat(&shown).contains(&said), "{shown}");
 
+        // After a choice, an interrupt ends a command that reads as it ends one that was named.
+        let typed = format!("sur/{name}");
+        let ends = [&["status", "--watch", &typed][..], &["status", "--watch"]].map(|words| {
+            let mut terminal = desk.terminal(words);
+            if words.len() == 2 {
+                terminal.until("Choose an update run");
+                terminal.until("> ");
+                press(&mut terminal, &[ENTER]);
+            }
+            terminal.until(&request);
+            press(&mut terminal, &[CONTROL_C]);
+            while !terminal.has_ended() {
+                std::thread::sleep(std::time::Duration::from_millis(10));
+            }
+            assert!(terminal.reads_lines());
+            terminal.end().0
+        });
+        assert_eq!(ends[0], ends[1]);
+
         // Several gates: those that are marked.
         let other = format!("{name}-two");
         scene.run(&other, "Run");
