@@ -435,9 +435,9 @@ impl Ui {
 
     /// Says what caused an error, from the outside in.
     pub fn causes(&mut self, error: &Error) {
-        let label = self.paint_err().dim("caused by:");
+        let label = format!("{} ", self.paint_err().dim("caused by:"));
         for cause in error.causes() {
-            self.note(&format!("{label} {}\n", escape::line(&cause)));
+            self.note(&self.folded(&label, "  ", &cause));
         }
     }
 
