@@ -28,7 +28,7 @@ pub fn put_there<I: Ord + ToString, W: Ord + AsRef<str>>(
     if writers.is_empty() {
         held
     } else {
-        format!("{held} that {} put there", enumerate(writers))
+        format!("{held} (from {})", enumerate(writers))
     }
 }
 
@@ -40,7 +40,7 @@ pub fn goes_back(rollout: &Rollout<'_>, back: &[GoesBack<'_>]) -> String {
             .filter_map(|back| rollout_started(back.binding).run),
     );
     format!(
-        "{} takes {} back from {newer} to snapshot {}",
+        "{} rolls {} back from {newer} to snapshot {}",
         how(rollout),
         enumerate(back.iter().map(|back| back.cluster)),
         rollout.run.status.snapshot_index

@@ -171,7 +171,7 @@ pub(super) fn group(findings: Vec<Finding>) -> Vec<Finding> {
         let rest: Vec<_> = rest.map(String::as_str).collect();
         if !rest.is_empty() {
             first.message = format!(
-                "{}; the same holds for {}.",
+                "{}; the same applies to {}.",
                 first.message.trim_end_matches('.'),
                 enumerate(rest)
             );
@@ -209,7 +209,7 @@ pub(super) fn overtaken(findings: &mut [Finding]) {
         .collect();
     let Some(first) = causes.first() else { return };
     let step = Remedy {
-        action: format!("Decide about {} first.", first.code),
+        action: format!("Resolve {} first.", first.code),
         command: None,
         effect: Effect::ReadOnly,
     };
@@ -251,7 +251,7 @@ pub(super) fn order_steps(findings: &mut [Finding]) {
     }
     let step = Remedy {
         action: format!(
-            "See to {} first: as it is, the run fails when the controller checks it next.",
+            "Resolve {} first: otherwise the run fails at the controller's next check.",
             enumerate(first)
         ),
         command: None,

@@ -64,11 +64,11 @@ pub(super) fn live_run<'i>(case: &Case<'i>) -> Option<&'i UpdateRun> {
 pub(super) fn will_fail(case: &Case<'_>) -> &'static str {
     match case.verdict {
         Verdict::WaitingForApproval => {
-            "so the run will fail when the controller checks it next, approved or not"
+            "so the run will fail at the controller's next check, approved or not"
         }
-        Verdict::Stopped => "so resuming the run makes it fail",
-        Verdict::NotStarted => "so starting the run makes it fail",
-        _ => "so the run will fail when the controller checks it next",
+        Verdict::Stopped => "so the run will fail when it is resumed",
+        Verdict::NotStarted => "so the run will fail when it is started",
+        _ => "so the run will fail at the controller's next check",
     }
 }
 
@@ -89,7 +89,7 @@ pub(super) fn new_run(case: &Case<'_>, finding: Finding, action: impl Into<Strin
 pub(super) fn then_new_run(case: &Case<'_>, finding: Finding) -> Finding {
     finding.fix(
         format!(
-            "Then create a new run: {} is over and does not go on.",
+            "Then start a new run: {} has failed for good.",
             case.run_object().name
         ),
         case.new_run_command(),
@@ -100,7 +100,7 @@ pub(super) fn then_new_run(case: &Case<'_>, finding: Finding) -> Finding {
 pub(super) fn just_new_run(case: &Case<'_>, finding: Finding) -> Finding {
     finding.fix(
         format!(
-            "Create a new run: {} is over and does not go on, though what stopped it is mended.",
+            "Start a new run: {} has failed for good, but its cause is fixed.",
             case.run_object().name
         ),
         case.new_run_command(),

@@ -512,8 +512,8 @@ pub(super) fn invite(case: &Case<'_>, clusters: &[&str], finding: Finding) -> Fi
         _ => target.name.clone(),
     };
     finding.look(
-        "Or let diagnose look there: it then says what holds the pods back. --member-context \
-         CLUSTER=CONTEXT names the way into a cluster whose context has another name.",
+        "Or let diagnose read the member cluster, which shows what blocks the pods. For a context \
+         with another name, use --member-context CLUSTER=CONTEXT.",
         Some(
             case.command("diagnose")
                 .arg(name)
@@ -551,14 +551,20 @@ pub(super) fn not_checked(case: &Case<'_>) -> Vec<NotChecked> {
         if let Identity::Other(why) = look.identity(&errand) {
             gap(
                 INSIDE,
-                format!("the context does not lead to {}: {why}", errand.cluster),
+                format!(
+                    "the context belongs to another cluster than {}: {why}",
+                    errand.cluster
+                ),
             );
             continue;
         }
         for (kind, why) in look.gaps() {
             let why = match kind {
                 Kind::AppliedWork => {
-                    format!("that this is {} is not proven: {why}", errand.cluster)
+                    format!(
+                        "whether the context belongs to {} is unknown: {why}",
+                        errand.cluster
+                    )
                 }
                 _ => why,
             };
@@ -567,7 +573,7 @@ pub(super) fn not_checked(case: &Case<'_>) -> Vec<NotChecked> {
         for wanted in errand.left_out() {
             single.push(NotChecked {
                 what: wanted.kind.name().to_owned(),
-                why: format!("no more than {WORKLOADS_EACH} objects of a cluster are looked at"),
+                why: format!("at most {WORKLOADS_EACH} objects of a cluster are read"),
                 subject: Some(Subject::new(
                     wanted.kind.name(),
                     &wanted.namespace,

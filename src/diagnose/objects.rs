@@ -287,11 +287,10 @@ pub(super) fn goes_on(case: &Case<'_>, finding: Finding) -> Finding {
         return finding;
     };
     let then = if rollout.phase == Phase::Stopping {
-        "Then wait: the run stops at the controller's next check, which may take some minutes. \
-         Nothing more is updated until someone resumes it."
+        "Then wait some minutes: the run stops at the controller's next check. Nothing more is \
+         updated until it is resumed."
     } else {
-        "Then wait: the same run continues by itself at the controller's next check, which may take \
-         some minutes."
+        "Then wait some minutes: the run continues by itself at the controller's next check."
     };
     finding.look(
         then,

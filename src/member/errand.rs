@@ -53,11 +53,11 @@ impl Look {
                 record.name, applied.spec.namespace
             )),
             (None, Some(Outcome::Listed)) => Identity::Other(format!(
-                "it has no AppliedWork {}, which the member agent keeps for each Work",
+                "it has no AppliedWork {}, which the member agent creates for each Work",
                 record.name
             )),
             (None, Some(Outcome::NotServed)) => Identity::Other(
-                "it does not serve AppliedWork, as every member of a fleet does".to_owned(),
+                "it does not serve AppliedWork, unlike every member of a fleet".to_owned(),
             ),
             (None, _) => Identity::Unknown,
         }

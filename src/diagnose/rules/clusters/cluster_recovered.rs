@@ -81,7 +81,7 @@ fn one(
     };
     let late = missed.is_some_and(|missed| missed > LONGEST + LOOK_EVERY);
     let next = match cluster.since.and_then(|since| next_look(since, case.now())) {
-        Some(next) if !late => format!("; its next look comes at about {next}"),
+        Some(next) if !late => format!("; its next check is at about {next}"),
         _ => String::new(),
     };
     let mut finding = rule
@@ -111,7 +111,7 @@ fn one(
     finding = if late {
         size::explain(case, finding).look(
             format!(
-                "Look at the hub agent: it looks at least every {}, and has not done so.",
+                "Check the hub agent: it has missed its check, which is due at least every {}.",
                 duration::describe(LONGEST)
             ),
             None,
@@ -119,7 +119,8 @@ fn one(
     } else {
         finding.look(
             format!(
-                "Wait: after failures the controller looks more and more rarely, at least every {}.",
+                "Wait: after failures the controller checks at growing intervals, at least every \
+                 {}.",
                 duration::describe(LONGEST)
             ),
             Some(case.command("diagnose").arg(run)),
@@ -132,10 +133,10 @@ fn one(
     Some(
         finding
             .fix(
-                "Or make the controller look now, by stopping the run …",
+                "Or stop the run to make the controller check now …",
                 Some(case.command("stop").arg(run)),
             )
-            .fix("… and resuming it.", Some(case.command("resume").arg(run))),
+            .fix("Then resume it.", Some(case.command("resume").arg(run))),
     )
 }
 

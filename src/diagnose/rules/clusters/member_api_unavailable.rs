@@ -87,11 +87,13 @@ fn on_cluster(
     }
     let finding = finding
         .look(
-            format!("See whether the API server of {cluster} answers, and which check fails."),
+            format!(
+                "Check whether the API server of {cluster} answers, and which of its checks fails."
+            ),
             Some(Command::member(cluster, "get").flag("--raw", "/readyz?verbose")),
         )
         .fix(
-            format!("Bring the control plane of {cluster}, or its agent's way to it, back."),
+            format!("Restore the control plane of {cluster}, or its agent's connection to it."),
             None,
         );
     goes_on(case, finding)
