@@ -1,17 +1,21 @@
 //! The terminal: answers on one stream, everything else on the other, and nobody else prints.
 
-use std::cell::RefCell;
+mod progress;
+
+use std::cell::OnceCell;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use crate::error::Error;
 use crate::render::escape;
 use crate::render::invocation::Invocation;
 use crate::render::style::Paint;
 use crate::render::wrap;
-use crate::words::{Hint, brief};
+use crate::words::{Hint, Line};
+pub use progress::{Progress, Size};
 
 /// When output is coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -46,8 +50,10 @@ pub struct Environment {
     pub plain: bool,
     /// `COLUMNS`, when it is a number above 0.
     pub columns: Option<usize>,
-    /// The terminal's own width.
+    /// The width of the terminal that answers go to.
     pub terminal_width: Option<usize>,
+    /// The width of the terminal that everything else goes to.
+    pub err_width: Option<usize>,
     /// Standard output is a terminal.
     pub out_is_terminal: bool,
     /// Standard error is a terminal.
@@ -81,7 +87,6 @@ impl Environment {
     /// Reads the process's environment, its terminal and the first of its arguments.
     pub fn of_process() -> Self {
         let out_is_terminal = io::stdout().is_terminal();
-        let size = out_is_terminal.then(terminal_size::terminal_size).flatten();
         let called_as = std::env::args_os().next();
         let called_as = called_as.map_or_else(String::new, |name| name.to_string_lossy().into());
         let told = Self::of_variables(|name| std::env::var_os(name));
@@ -91,7 +96,8 @@ impl Environment {
             out_is_terminal,
             err_is_terminal: io::stderr().is_terminal(),
             in_is_terminal: io::stdin().is_terminal(),
-            terminal_width: size.map(|(width, _)| usize::from(width.0)),
+            terminal_width: out_size().map(|(columns, _)| columns),
+            err_width: err_size().map(|(columns, _)| columns),
             shell_ran: who_ran(&called_as, &told.shell_ran, &folders),
             called_as,
             ..told
@@ -146,9 +152,14 @@ fn who_ran(called_as: &str, shell_ran: &str, folders: &[PathBuf]) -> String {
 /// The streams of a command.
 pub struct Ui {
     out: Box<dyn Write>,
-    err: Rc<RefCell<Box<dyn Write>>>,
+    err: Box<dyn Write>,
     input: Option<Box<dyn Read + Send>>,
     environment: Environment,
+    /// What is drawn on either terminal, once something is.
+    progress: OnceCell<Progress>,
+    screen: OnceCell<Progress>,
+    /// Whether lines are drawn on either.
+    drawn: Arc<AtomicBool>,
     invocation: Invocation,
     color: Color,
     quiet: bool,
@@ -169,8 +180,11 @@ impl Ui {
     ) -> Self {
         Self {
             out,
-            err: Rc::new(RefCell::new(err)),
+            err,
             input,
+            progress: OnceCell::new(),
+            screen: OnceCell::new(),
+            drawn: Arc::default(),
             invocation: Invocation::new(&environment.called_as, &environment.shell_ran, &[]),
             environment,
             color: Color::Auto,
@@ -262,30 +276,30 @@ impl Ui {
         self.environment.out_is_terminal
     }
 
-    /// The columns and rows of the terminal that the answer goes to, as they are now; `None` where
-    /// the answer cannot be drawn over.
-    pub fn screen(&self) -> Option<(usize, usize)> {
-        if !self.answers_a_terminal() || self.environment.is_plain() {
-            return None;
+    /// What says on standard error what is waited for. It is seen on a terminal only.
+    pub fn progress(&self) -> Progress {
+        let environment = &self.environment;
+        let poor = environment.dumb || environment.plain;
+        if !environment.err_is_terminal || poor || self.quiet {
+            return Progress::hidden();
         }
-        let size = terminal_size::terminal_size();
-        let size = size.map(|(columns, rows)| (usize::from(columns.0), usize::from(rows.0)));
-        Some(
-            size.filter(|(columns, rows)| *columns > 0 && *rows > 0)
-                .unwrap_or((self.width(), 24)),
-        )
+        let new = || Progress::on(Box::new(io::stderr()), err_size, &self.drawn);
+        self.progress.get_or_init(new).clone()
     }
 
-    /// A line that says what is waited for. It is seen on a terminal only.
-    pub fn progress(&self) -> Progress {
-        Progress {
-            err: Rc::clone(&self.err),
-            width: self.width(),
-            visible: self.environment.err_is_terminal
-                && !self.environment.dumb
-                && !self.environment.plain
-                && !self.quiet,
-            shown: String::new(),
+    /// An answer that is drawn again and again, where it goes to a terminal.
+    pub fn screen(&self) -> Progress {
+        if !self.answers_a_terminal() || self.environment.is_plain() {
+            return Progress::hidden();
+        }
+        let new = || Progress::on(Box::new(io::stdout()), out_size, &self.drawn);
+        self.screen.get_or_init(new).clone()
+    }
+
+    /// Takes away what is drawn: what is written next stays.
+    fn clear(&self) {
+        for drawn in [self.progress.get(), self.screen.get()] {
+            drawn.into_iter().for_each(Progress::clear);
         }
     }
 
@@ -299,6 +313,7 @@ impl Ui {
         if one_screen && self.was_told(text.trim_end()) {
             return;
         }
+        self.clear();
         let written = self
             .out
             .write_all(text.as_bytes())
@@ -339,9 +354,8 @@ impl Ui {
     /// Says what could be done next, unless `--quiet`.
     pub fn hint(&mut self, hint: impl Into<Hint>) {
         if !self.quiet {
-            let label = self.paint_err().hint("hint:");
-            let text = self.invocation.hint(&hint.into());
-            self.note(&format!("{label} {text}\n"));
+            let text = self.folded_hint(&hint.into());
+            self.note(&text);
         }
     }
 
@@ -371,11 +385,34 @@ impl Ui {
 
     /// A line as a person reads it: in the width of the terminal. Nothing is folded for programs.
     fn folded(&self, lead: &str, indent: &str, text: &str) -> String {
-        let Some(width) = self.row_width() else {
+        let columns = self.environment.columns.or(self.environment.err_width);
+        let Some(width) = columns.map(|columns| columns.max(*WIDTHS.start())) else {
             return format!("{lead}{}\n", escape::line(text));
         };
         let mut out = String::new();
         wrap::hanging(&mut out, lead, indent, text.trim_start(), width);
+        out
+    }
+
+    /// A hint: its sentences are folded, its commands are not, so that they can be copied.
+    fn folded_hint(&self, hint: &Hint) -> String {
+        let label = format!("{} ", self.paint_err().hint("hint:"));
+        let mut out = String::new();
+        for (at, line) in hint.lines().iter().enumerate() {
+            let lead = if at == 0 { label.as_str() } else { "" };
+            match line {
+                Line::Text(text) => {
+                    let text = self.invocation.prose(&escape::line(text));
+                    out.push_str(&self.folded(lead, "  ", &text));
+                }
+                Line::Command(command) => {
+                    out.push_str(lead);
+                    out.push_str("  ");
+                    out.push_str(&self.invocation.command(command));
+                    out.push('\n');
+                }
+            }
+        }
         out
     }
 
@@ -400,20 +437,22 @@ impl Ui {
 
     /// Says why a command failed, and what to do; also with `--quiet`.
     pub fn error(&mut self, error: &Error) {
-        let paint = self.paint_err();
-        let label = paint.error("error:");
-        let mut text = format!("{label} {}\n", escape::line(&error.message));
+        let label = format!("{} ", self.paint_err().error("error:"));
+        let mut text = self.folded(&label, "  ", &error.message);
         if let Some(hint) = &error.hint {
-            let hint = self.invocation.hint(hint);
-            text = format!("{text}{} {hint}\n", paint.hint("hint:"));
+            text.push_str(&self.folded_hint(hint));
         }
         self.note(&text);
     }
 
     /// Writes to standard error as it is.
     pub fn note(&mut self, text: &str) {
+        self.clear();
         // Nobody is left to tell when standard error is gone too.
-        let _ = write(&self.err, text);
+        let _ = self
+            .err
+            .write_all(text.as_bytes())
+            .and_then(|()| self.err.flush());
     }
 }
 
@@ -427,46 +466,19 @@ fn forget_typed() {
     // A Windows console has no such call that is safe.
 }
 
-/// Writes to standard error.
-fn write(err: &RefCell<Box<dyn Write>>, text: &str) -> io::Result<()> {
-    let mut err = err.borrow_mut();
-    err.write_all(text.as_bytes())?;
-    err.flush()
+/// The size of the terminal that answers go to, as it is now.
+fn out_size() -> Option<Size> {
+    terminal_size::terminal_size_of(io::stdout()).and_then(size)
 }
 
-/// A line on standard error that says what is waited for, and goes away.
-pub struct Progress {
-    err: Rc<RefCell<Box<dyn Write>>>,
-    width: usize,
-    /// Whether the line can be taken back: a terminal, and not `--quiet`.
-    visible: bool,
-    shown: String,
+/// The size of the terminal that everything else goes to, as it is now.
+fn err_size() -> Option<Size> {
+    terminal_size::terminal_size_of(io::stderr()).and_then(size)
 }
 
-impl Progress {
-    /// Whether anyone sees it.
-    pub const fn is_visible(&self) -> bool {
-        self.visible
-    }
-
-    /// Shows what is waited for, in place of what was shown before.
-    pub fn show(&mut self, text: &str) {
-        let text = escape::line(text);
-        let text = brief(&text, self.width - 1);
-        if !self.visible || text == self.shown {
-            return;
-        }
-        let _ = write(&self.err, &format!("\r\u{1b}[K{text}"));
-        self.shown = text.into_owned();
-    }
-
-    /// Takes the line away.
-    pub fn clear(&mut self) {
-        if self.visible && !self.shown.is_empty() {
-            let _ = write(&self.err, "\r\u{1b}[K");
-            self.shown.clear();
-        }
-    }
+fn size((columns, rows): (terminal_size::Width, terminal_size::Height)) -> Option<Size> {
+    let size = (usize::from(columns.0), usize::from(rows.0));
+    Some(size).filter(|(columns, rows)| *columns > 0 && *rows > 0)
 }
 
 #[cfg(test)]

@@ -6,13 +6,16 @@ use super::following::{Following, Look};
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::hub::{self, News};
-use crate::render::status::{beginning, changes, line};
+use crate::render::status::bars::{Frame, bars};
+use crate::render::status::{beginning, changes, gaps, line, verdict};
 use crate::ui::{Progress, Ui};
 
 /// How often timers are looked at.
 const TICK: Duration = Duration::from_secs(1);
 /// How often something is said off a terminal.
 const MINUTE: Duration = Duration::from_mins(1);
+/// After how long waiting is worth a drawing.
+const PATIENCE: Duration = Duration::from_millis(400);
 
 /// How a wait ended.
 pub(super) enum End<D> {
@@ -27,7 +30,7 @@ pub(super) enum End<D> {
 }
 
 /// Follows a rollout until `decide` has something to say, at most this long. `wanted` is what
-/// the progress line says is waited for.
+/// the words for it.
 pub(super) fn until<D>(
     following: &mut Following<'_>,
     wanted: &str,
@@ -57,87 +60,120 @@ fn look_until<D>(
         let status = match following.look() {
             Ok(Look::State(status)) => status,
             Ok(Look::Gone) => {
-                talk.end();
+                talk.end(None, ui);
                 return Ok(End::Gone);
             }
             Ok(Look::Interrupted) => {
-                talk.end();
+                talk.end(last.as_deref(), ui);
                 return Ok(End::Interrupted);
             }
             Ok(Look::Late) => {
-                talk.end();
+                talk.end(last.as_deref(), ui);
                 return Ok(End::TimedOut(last));
             }
             Err(error) => {
-                talk.end();
+                talk.end(None, ui);
                 return Err(error);
             }
         };
         let away = following.away().map(ToString::to_string);
         talk.tell(last.as_deref(), &status, away.as_deref(), ui);
         if let Some(decision) = decide(&status) {
-            talk.end();
+            talk.end(Some(&status), ui);
             return Ok(End::Decided(decision, status));
         }
         let left = timeout.map(|limit| limit.saturating_sub(begun.elapsed()));
         if left.is_some_and(|left| left.is_zero()) {
-            talk.end();
+            talk.end(Some(&status), ui);
             return Ok(End::TimedOut(Some(status)));
         }
+        talk.draw(&status, away.as_deref(), ui);
         last = Some(status);
-        if following.wait(left.map_or(TICK, |left| left.min(TICK))) == News::Interrupted {
-            talk.end();
+        let tick = talk.tick();
+        if following.wait(left.map_or(tick, |left| left.min(tick))) == News::Interrupted {
+            talk.end(last.as_deref(), ui);
             return Ok(End::Interrupted);
         }
     }
 }
 
-/// What is said while it is waited.
-struct Talk {
-    wanted: String,
+/// What is said while it is waited: on a terminal the stages are drawn in place, elsewhere each
+/// change is a line.
+struct Talk<'w> {
+    wanted: &'w str,
     progress: Progress,
+    begun: Instant,
     /// When something was said last.
     said: Instant,
     away: bool,
 }
 
-impl Talk {
-    fn new(wanted: &str, ui: &Ui) -> Self {
+impl<'w> Talk<'w> {
+    fn new(wanted: &'w str, ui: &Ui) -> Self {
         Self {
-            wanted: wanted.to_owned(),
+            wanted,
             progress: ui.progress(),
+            begun: Instant::now(),
             said: Instant::now(),
             away: false,
         }
     }
 
+    /// Tells of a state, and of what is different from the last.
     fn tell(&mut self, last: Option<&Status>, status: &Status, away: Option<&str>, ui: &mut Ui) {
         let mut lines = match last {
+            _ if self.progress.is_visible() => gaps(last, status),
             Some(last) => changes(last, status),
             None => beginning(status),
         };
-        let terminal = self.progress.is_visible();
-        let short = format!("waiting for {}: {}", self.wanted, line(status));
-        if lines.is_empty() && !terminal && self.said.elapsed() >= MINUTE {
-            lines.push(short.clone());
+        if !self.progress.is_visible() {
+            if lines.is_empty() && self.said.elapsed() >= MINUTE {
+                lines.push(format!("waiting for {}: {}", self.wanted, line(status)));
+            }
+            if let Some(away) = away.filter(|_| !self.away) {
+                lines.push(format!("{away}; trying again"));
+            } else if self.away && away.is_none() {
+                lines.push("the hub answers again".to_owned());
+            }
+            self.away = away.is_some();
         }
-        if let Some(away) = away.filter(|_| !self.away) {
-            lines.push(format!("{away}; trying again"));
-        } else if self.away && away.is_none() {
-            lines.push("the hub answers again".to_owned());
-        }
-        self.away = away.is_some();
         if !lines.is_empty() {
-            self.progress.clear();
             self.said = Instant::now();
         }
         for line in lines {
             ui.event(status.as_of, &line);
         }
-        self.progress.show(&short);
     }
 
-    fn end(&mut self) {
+    /// Draws a state that is not the last one. What is over at once is not drawn.
+    fn draw(&self, status: &Status, away: Option<&str>, ui: &Ui) {
+        if self.begun.elapsed() < PATIENCE {
+            return;
+        }
+        let lines = self.progress.size().map(|(columns, rows)| {
+            let frame = Frame {
+                wanted: self.wanted,
+                away,
+                columns,
+                rows,
+                paint: ui.paint_err(),
+            };
+            bars(status, &frame)
+        });
+        self.progress.draw(&lines.unwrap_or_default());
+    }
+
+    /// How long until something may be drawn anew.
+    fn tick(&self) -> Duration {
+        let patience = PATIENCE.saturating_sub(self.begun.elapsed());
+        if patience.is_zero() { TICK } else { patience }
+    }
+
+    /// Takes the drawing away, in place of which stands how far the run has come.
+    fn end(&self, status: Option<&Status>, ui: &mut Ui) {
         self.progress.clear();
+        if let Some(status) = status.filter(|_| self.progress.is_visible()) {
+            ui.event(status.as_of, &verdict(status));
+        }
     }
 }

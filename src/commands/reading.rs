@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
@@ -170,10 +171,10 @@ pub fn open_keeping(
 /// more.
 pub fn connect(global: &Global, end: Option<TimeLimit>, ui: &mut Ui) -> Result<Hub, Error> {
     let flags = global.connection(ui.has_terminal_input());
-    let mut progress = ui.progress();
-    let on_wait = Box::new(move |what: Option<&str>| match what {
-        Some(what) => progress.show(&format!("reading {what} …")),
-        None => progress.clear(),
+    let progress = ui.progress();
+    let on_wait = Arc::new(move |what: Option<&str>| match what {
+        Some(what) => progress.say(&format!("reading {what}")),
+        None => progress.hush(),
     });
     let variable = |name: &str| std::env::var_os(name);
     Ok(Hub::connect(

@@ -48,25 +48,20 @@ impl Hub {
     pub fn may(&mut self, wanted: &[Access]) -> Vec<Result<bool, HubError>> {
         let connection = self.connection.clone();
         let wanted = wanted.to_vec();
-        wait(
-            &self.runtime,
-            &mut self.on_wait,
-            "permissions",
-            async move {
-                let slots = Arc::new(Semaphore::new(AT_ONCE));
-                let mut tasks = JoinSet::new();
-                for (place, access) in wanted.into_iter().enumerate() {
-                    let (connection, slots) = (connection.clone(), Arc::clone(&slots));
-                    tasks.spawn(async move {
-                        let _slot = slots.acquire_owned().await;
-                        (place, review(&connection, &access).await)
-                    });
-                }
-                let mut answers = tasks.join_all().await;
-                answers.sort_by_key(|(place, _)| *place);
-                answers.into_iter().map(|(_, answer)| answer).collect()
-            },
-        )
+        wait(&self.runtime, &self.on_wait, "permissions", async move {
+            let slots = Arc::new(Semaphore::new(AT_ONCE));
+            let mut tasks = JoinSet::new();
+            for (place, access) in wanted.into_iter().enumerate() {
+                let (connection, slots) = (connection.clone(), Arc::clone(&slots));
+                tasks.spawn(async move {
+                    let _slot = slots.acquire_owned().await;
+                    (place, review(&connection, &access).await)
+                });
+            }
+            let mut answers = tasks.join_all().await;
+            answers.sort_by_key(|(place, _)| *place);
+            answers.into_iter().map(|(_, answer)| answer).collect()
+        })
     }
 
     /// Asks who the hub takes us for, beside whatever is asked meanwhile; [`Hub::whoami`] tells.
@@ -83,7 +78,7 @@ impl Hub {
         let Some(asked) = self.who.take() else {
             return Ok(None);
         };
-        wait(&self.runtime, &mut self.on_wait, "the user", asked)
+        wait(&self.runtime, &self.on_wait, "the user", asked)
             .unwrap_or_else(|error| Err(HubError::Broken(error.to_string())))
     }
 
@@ -95,7 +90,7 @@ impl Hub {
     ) -> Result<T, HubError> {
         let connection = self.connection.clone();
         let path = path.to_owned();
-        let body = wait(&self.runtime, &mut self.on_wait, "the hub", async move {
+        let body = wait(&self.runtime, &self.on_wait, "the hub", async move {
             connection.get(&path, JSON).await
         })?;
         answer::read(wanted, &body)
@@ -105,7 +100,7 @@ impl Hub {
     pub fn read_text(&mut self, path: &str) -> Result<String, HubError> {
         let connection = self.connection.clone();
         let path = path.to_owned();
-        wait(&self.runtime, &mut self.on_wait, "the hub", async move {
+        wait(&self.runtime, &self.on_wait, "the hub", async move {
             let answer = connection
                 .patiently(&connection.asking(&path, "*/*"))
                 .await?;
@@ -119,7 +114,7 @@ impl Hub {
     /// What the hub's clock says; `None` where its answers carry no date.
     pub fn clocks(&mut self) -> Result<Option<Clocks>, HubError> {
         let connection = self.connection.clone();
-        wait(&self.runtime, &mut self.on_wait, "the clock", async move {
+        wait(&self.runtime, &self.on_wait, "the clock", async move {
             connection.clocks().await
         })
     }

@@ -53,10 +53,10 @@ const AT_ONCE: usize = 8;
 /// After how long waiting is worth a word.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// How often that word is renewed.
-const BEAT: Duration = Duration::from_millis(250);
+const BEAT: Duration = Duration::from_millis(125);
 
 /// Is told what is waited for, or `None` when the waiting is over.
-pub type OnWait = Box<dyn FnMut(Option<&str>)>;
+pub type OnWait = Arc<dyn Fn(Option<&str>) + Send + Sync>;
 
 /// A live hub.
 pub struct Hub {
@@ -102,7 +102,7 @@ impl Hub {
             limit: flags.plugin_limit,
             ends: Arc::clone(&ends),
         };
-        let mut on_wait = unless_asked(on_wait, &ends);
+        let on_wait = unless_asked(on_wait, &ends);
         let resolved = config::resolve(flags, variable, &running)?;
         let default_namespace = resolved.settings.namespace.clone();
         let inside = runtime.enter();
@@ -113,7 +113,7 @@ impl Hub {
         runtime.block_on(connection.log_in())?;
         let served = wait(
             &runtime,
-            &mut on_wait,
+            &on_wait,
             "what the hub serves",
             served::discover(&connection),
         )?;
@@ -216,7 +216,7 @@ impl Hub {
         let query = query.clone();
         wait(
             &self.runtime,
-            &mut self.on_wait,
+            &self.on_wait,
             query.kind.plural(),
             async move { read::version_of(&connection, &served, &query).await.ok()? },
         )
@@ -228,7 +228,7 @@ impl Hub {
         let connection = self.connection.clone();
         wait(
             &self.runtime,
-            &mut self.on_wait,
+            &self.on_wait,
             "the schema of update runs",
             async move { served::run_states(&connection, kind, version).await },
         )
@@ -262,7 +262,7 @@ impl Hub {
         let served = Arc::clone(&self.served);
         let (count, bears) = (self.signals.clone(), self.bears);
         let asked = queries.clone();
-        let read = wait(&self.runtime, &mut self.on_wait, &what, async move {
+        let read = wait(&self.runtime, &self.on_wait, &what, async move {
             let slots = Arc::new(Semaphore::new(AT_ONCE));
             let mut tasks = JoinSet::new();
             for query in queries {
@@ -343,7 +343,7 @@ impl Source for Hub {
         }
         let seen = wait(
             &self.runtime,
-            &mut self.on_wait,
+            &self.on_wait,
             "what the member clusters show",
             members.look(errands),
         );
@@ -358,19 +358,20 @@ impl Source for Hub {
     }
 }
 
-/// Says nothing while a plugin asks the user.
-fn unless_asked(mut on_wait: OnWait, ends: &Arc<signals::Ends>) -> OnWait {
+/// Says nothing while a plugin asks the user, and leaves nothing behind when a signal ends us.
+fn unless_asked(on_wait: OnWait, ends: &Arc<signals::Ends>) -> OnWait {
+    ends.first(Arc::clone(&on_wait));
     let ends = Arc::clone(ends);
-    Box::new(move |what| on_wait(what.filter(|_| !ends.asks())))
+    Arc::new(move |what| {
+        if what.is_some() {
+            ends.listen();
+        }
+        on_wait(what.filter(|_| !ends.asks()));
+    })
 }
 
 /// Runs a future to its end, and says so when that takes a while.
-fn wait<T>(
-    runtime: &Runtime,
-    on_wait: &mut OnWait,
-    what: &str,
-    future: impl Future<Output = T>,
-) -> T {
+fn wait<T>(runtime: &Runtime, on_wait: &OnWait, what: &str, future: impl Future<Output = T>) -> T {
     runtime.block_on(async {
         let mut future = std::pin::pin!(future);
         let mut next = PATIENCE;
@@ -389,14 +390,79 @@ fn wait<T>(
     })
 }
 
-/// What a round asks for, in words.
+/// What a round asks for, in words: `bindings of example-placement`.
 fn describe(queries: &[Query]) -> String {
-    let mut kinds: Vec<_> = queries.iter().map(|query| query.kind).collect();
-    kinds.sort_unstable();
-    kinds.dedup();
-    match kinds.as_slice() {
-        [one] => one.plural().to_owned(),
-        [first, .., last] => format!("{} … {}", first.plural(), last.plural()),
+    let mut nouns: Vec<_> = queries
+        .iter()
+        .map(|query| query.kind.concept().plural())
+        .collect();
+    nouns.dedup();
+    let whose = |query: &Query| match &query.which {
+        Which::All {
+            label: Some((_, value)),
+            ..
+        } => Some(value.clone()),
+        Which::All { label: None, .. } | Which::Named { .. } => None,
+    };
+    if let [
+        Query {
+            kind,
+            which: Which::Named { name, .. },
+        },
+    ] = queries
+    {
+        return format!("{kind} {name}");
+    }
+    let nouns = match nouns.as_slice() {
+        [one] => (*one).to_owned(),
+        [one, other] => format!("{one} and {other}"),
+        [one, rest @ ..] => format!("{one} and {} more kinds", rest.len()),
         [] => String::new(),
+    };
+    let owner = queries.first().and_then(whose);
+    match owner {
+        Some(owner)
+            if queries
+                .iter()
+                .all(|query| whose(query).as_ref() == Some(&owner)) =>
+        {
+            format!("{nouns} of {owner}")
+        }
+        _ => nouns,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::describe;
+    use crate::inventory::source::Query;
+    use crate::kubefleet::{Kind, names};
+
+    #[test]
+    fn what_is_read_is_named() {
+        let labelled = |kind| Query::labelled(kind, "", names::PARENT_PLACEMENT, "web");
+        let run = Query::named(Kind::StagedUpdateRun, "shop", "web-1");
+        let (bindings, snapshots) = (Kind::ClusterResourceBinding, Kind::ClusterResourceSnapshot);
+        for (queries, wanted) in [
+            (vec![run.clone()], "StagedUpdateRun web-1"),
+            (vec![labelled(bindings)], "bindings of web"),
+            (vec![Query::all(Kind::MemberCluster, "")], "member clusters"),
+            (
+                vec![labelled(bindings), labelled(snapshots)],
+                "bindings and resource snapshots of web",
+            ),
+            (
+                vec![
+                    labelled(bindings),
+                    labelled(snapshots),
+                    Query::all(Kind::Work, "x"),
+                    run,
+                ],
+                "bindings and 3 more kinds",
+            ),
+            (vec![], ""),
+        ] {
+            assert_eq!(describe(&queries), wanted);
+        }
     }
 }

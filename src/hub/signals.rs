@@ -4,14 +4,14 @@
 //! has to say what was done, so it minds the signals itself.
 
 use std::collections::BTreeSet;
-use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::{fmt, io};
 
 use tokio::sync::watch::{Receiver, Sender};
 
-use super::Hub;
 use super::error::HubError;
+use super::{Hub, OnWait};
 use crate::inventory::source::{Answer, Query};
 
 /// The next signal of these. Once it was asked for, none of them ends the process any more.
@@ -87,8 +87,9 @@ pub(super) async fn more_than(count: &mut Count, seen: u32) {
 /// A credential plugin runs in a process group of its own, which the terminal's interrupt does not
 /// reach, and a signal that ends us by default leaves us no time to end it. So the signals are
 /// minded from the first plugin on, and end the process afterwards as they would have.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Ends {
+    first: OnceLock<OnWait>,
     count: Sender<u32>,
     listening: OnceLock<()>,
     stays: AtomicBool,
@@ -133,6 +134,12 @@ impl Started {
     }
 }
 
+impl fmt::Debug for Ends {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ends").finish_non_exhaustive()
+    }
+}
+
 impl Ends {
     /// Minds the signals from now on. Must be called within a Tokio runtime.
     pub(super) fn listen(self: &Arc<Self>) {
@@ -151,10 +158,19 @@ impl Ends {
                         .send_modify(|count| *count = count.saturating_add(1));
                 } else {
                     let _none_starts = this.end_all();
+                    if let Some(first) = this.first.get() {
+                        first(None);
+                    }
                     came.end();
                 }
             }
         });
+    }
+
+    /// Is told that the waiting is over before a signal ends the process.
+    pub(super) fn first(&self, on_wait: OnWait) {
+        // There is one connection, and it is told once.
+        let _ = self.first.set(on_wait);
     }
 
     /// From now on a signal does not end the process.

@@ -73,7 +73,7 @@ impl Hub {
         let object = change.object.clone();
         let sent = wait(
             &self.runtime,
-            &mut self.on_wait,
+            &self.on_wait,
             "the hub's answer",
             async move {
                 let give_up = async {

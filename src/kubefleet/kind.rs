@@ -36,6 +36,24 @@ pub enum Concept {
     MemberCluster,
 }
 
+impl Concept {
+    /// The word for several of them.
+    pub const fn plural(self) -> &'static str {
+        match self {
+            Self::UpdateRun => "update runs",
+            Self::Strategy => "strategies",
+            Self::ApprovalRequest => "approval requests",
+            Self::Placement => "placements",
+            Self::Binding => "bindings",
+            Self::ResourceSnapshot => "resource snapshots",
+            Self::PolicySnapshot => "policy snapshots",
+            Self::ClusterOverrideSnapshot | Self::OverrideSnapshot => "override snapshots",
+            Self::Work => "works",
+            Self::MemberCluster => "member clusters",
+        }
+    }
+}
+
 macro_rules! kinds {
     ($( $variant:ident, $plural:literal, [$($short:literal),*], $group:ident, $namespaced:literal, $concept:ident, $versions:expr; )*) => {
         /// A kind that the walk reads.

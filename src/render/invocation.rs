@@ -3,8 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::escape;
-use crate::words::{self, Command, Hint, Line, Spelling};
+use crate::words::{self, Command, Spelling};
 
 /// How commands begin in reports, and in our own texts.
 pub const CANONICAL: &str = "kubectl fleet-stage";
@@ -92,15 +91,6 @@ impl Invocation {
         })
     }
 
-    /// What to do, ready to be printed: only commands begin lines of their own.
-    pub fn hint(&self, hint: &Hint) -> String {
-        let lines = hint.lines().iter().map(|line| match line {
-            Line::Text(text) => self.prose(&escape::line(text)),
-            Line::Command(command) => format!("  {}", self.command(command)),
-        });
-        lines.collect::<Vec<_>>().join("\n")
-    }
-
     /// Our own text, in which commands stand as `kubectl fleet-stage …`.
     pub fn prose(&self, text: &str) -> String {
         text.replace(CANONICAL, &self.program())
@@ -117,7 +107,7 @@ fn file_name(path: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::Invocation;
-    use crate::words::{Command, Hint};
+    use crate::words::Command;
 
     #[test]
     fn the_form_is_the_one_it_was_called_by() {
@@ -191,23 +181,6 @@ mod tests {
         assert_eq!(
             odd.command(&Command::fleet("list")),
             "kubectl fleet-stage list --context=-x"
-        );
-    }
-
-    #[test]
-    fn only_commands_begin_lines_of_hints() {
-        let called = Invocation::new("kubectl-fleet-stage", "", &[("--context", Some("hub"))]);
-        let forged = "did\u{1b} you\nhint: rm\r\n  kubectl fleet-stage delete x";
-        let delete = Command::fleet("delete").arg("sur/x").namespace("y");
-        let hint = Hint::new(forged)
-            .command(delete)
-            .text("or see")
-            .command(Command::fleet("explain").arg("FS401"));
-        assert_eq!(
-            called.hint(&hint),
-            "did\\u{1b} you hint: rm kubectl-fleet-stage delete x\n  \
-             kubectl-fleet-stage delete sur/x -n y --context hub\nor see\n  \
-             kubectl-fleet-stage explain FS401"
         );
     }
 

@@ -1,7 +1,7 @@
 //! The state of a rollout for people: a tree that fits 80 columns, and a line per change.
 
+pub mod bars;
 mod changes;
-pub mod screen;
 
 use std::fmt::Write as _;
 
@@ -13,18 +13,30 @@ use super::wrap::{hanging, list};
 use crate::diagnose::finding::count;
 use crate::diagnose::status::{PlacedCluster, RunStatus, Status, Truth};
 use crate::kubefleet::duration;
-use crate::rollout::{Progress, StageState};
+use crate::rollout::{Progress, StageProgress, StageState};
 use crate::words::{Command, brief};
 
-pub use changes::{beginning, changes, verdict};
+pub use changes::{beginning, changes, gaps, verdict};
 
 /// Clusters of a group, before the rest is only counted.
 const CLUSTERS: usize = 12;
+/// Characters of a meter beside a stage, and the width from which there is one.
+const METER: usize = 10;
+const ROOMY: usize = 60;
 /// Characters of a sentence, which may quote a controller.
 const SENTENCE: usize = 480;
 
 /// Writes a state.
 pub fn status(status: &Status, look: &Look) -> String {
+    draw(status, 0, look)
+}
+
+/// The same while it is watched: with a meter for each stage where there is room for it.
+pub fn watched(status: &Status, look: &Look) -> String {
+    draw(status, if look.width < ROOMY { 0 } else { METER }, look)
+}
+
+fn draw(status: &Status, meter: usize, look: &Look) -> String {
     let mut out = String::new();
     let paint = look.paint;
     let target = escape::line(&status.target.to_string());
@@ -52,6 +64,7 @@ pub fn status(status: &Status, look: &Look) -> String {
             let live = Live {
                 now: status.as_of,
                 gates: &status.gates,
+                meter,
             };
             cut |= tree::draw(&mut out, progress, Some(&live), look);
         }
@@ -110,14 +123,19 @@ pub fn line(status: &Status) -> String {
     parts.join(", ")
 }
 
-/// The stage that is neither done nor untouched, in words.
-fn stage_words(progress: &Progress) -> Option<String> {
-    let stage = progress.stages.iter().find(|stage| {
+/// The stage that is neither done nor untouched.
+fn current(stages: &[StageProgress]) -> Option<usize> {
+    stages.iter().position(|stage| {
         !matches!(
             stage.state,
             StageState::Done | StageState::Skipped | StageState::Pending
         )
-    })?;
+    })
+}
+
+/// The same in words.
+fn stage_words(progress: &Progress) -> Option<String> {
+    let stage = &progress.stages[current(&progress.stages)?];
     let words = stage.state.describe();
     Some(if stage.deletes {
         format!("removal {words}")
@@ -188,3 +206,6 @@ const fn health(cluster: &PlacedCluster) -> &'static str {
         _ => "not applied yet",
     }
 }
+
+#[cfg(test)]
+mod tests;

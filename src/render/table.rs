@@ -339,7 +339,7 @@ fn cut_end(text: &str, most: usize) -> String {
 
 /// Beginning and end, with an ellipsis between them where not all fits: a generated name has what
 /// makes it unique at its end.
-fn cut_middle(text: &str, most: usize) -> String {
+pub(crate) fn cut_middle(text: &str, most: usize) -> String {
     if text.width() <= most {
         return text.to_owned();
     }

@@ -1,8 +1,11 @@
 //! The chain that was walked: placement, snapshot, stages, gates and clusters.
 
+use std::fmt::Write as _;
+
 use jiff::{SignedDuration, Timestamp};
 
 use super::look::Look;
+use super::status::bars::meter;
 use super::style::Paint;
 use super::wrap::{hanging, list};
 use crate::diagnose::finding::count;
@@ -43,6 +46,8 @@ pub(super) fn groups(stage: &StageProgress) -> Vec<(ClusterState, Vec<&ClusterPr
 pub(super) struct Live<'l> {
     pub now: Timestamp,
     pub gates: &'l [OpenGate],
+    /// Characters of each stage's meter; without any there is none.
+    pub meter: usize,
 }
 
 /// Draws the progress of a run. Returns whether something was left out.
@@ -126,7 +131,11 @@ fn stage(
         let names: Vec<_> = names.map(|cluster| name(cluster, progress, live)).collect();
         text = format!("{text}: {}", list(&names, NAMED_QUIET));
     }
-    hanging(out, branch, &indent, &text, look.width);
+    let mut first = branch.to_owned();
+    if let Some(cells) = live.map(|live| live.meter).filter(|cells| *cells > 0) {
+        let _ = write!(first, "[{}] ", meter(stage, cells, look.paint));
+    }
+    hanging(out, &first, &indent, &text, look.width);
     let tasks = |when| stage.tasks.iter().filter(move |task| task.when == when);
     for task in tasks(TaskTime::Before) {
         gate(out, task, stage, live, trunk, look);
@@ -205,7 +214,7 @@ fn common_age(clusters: &[&ClusterProgress], now: Timestamp) -> Option<String> {
 }
 
 /// How long something has lasted. A clock that is behind the hub's has seen nothing of it yet.
-fn lasting(since: Timestamp, now: Timestamp) -> String {
+pub(super) fn lasting(since: Timestamp, now: Timestamp) -> String {
     duration::describe(now.duration_since(since).max(SignedDuration::ZERO))
 }
 
@@ -268,7 +277,7 @@ fn gate(
 }
 
 /// What an open gate waits for.
-fn wait(gate: &OpenGate, now: Timestamp) -> String {
+pub(super) fn wait(gate: &OpenGate, now: Timestamp) -> String {
     if let Some(until) = gate.until {
         let left = until.duration_since(now);
         return if left.is_positive() {

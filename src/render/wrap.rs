@@ -1,6 +1,6 @@
 //! Lines that fit: text from anywhere is made harmless and broken where it may be.
 
-use textwrap::core::Word;
+use textwrap::core::{Word, display_width};
 use textwrap::{Options, WordSeparator, WordSplitter};
 use unicode_width::UnicodeWidthChar;
 
@@ -29,8 +29,8 @@ pub fn hanging(out: &mut String, first: &str, rest: &str, text: &str, width: usi
 
 /// What no text may begin a line with: whoever reads the line, a person or a pipeline, would take it
 /// for ours.
-const LABELS: [&str; 9] = [
-    "hint:", "error:", "warning:", "note:", "next:", "see:", "kubectl ", "::", "##[",
+const LABELS: [&str; 10] = [
+    "hint:", "error:", "warning:", "note:", "next:", "see:", "kubectl ", "kubectl-", "::", "##[",
 ];
 
 /// Breaks at spaces, and between characters of scripts that are written without them. Names, paths
@@ -83,6 +83,29 @@ fn continues(c: char) -> bool {
         )
 }
 
+/// The lines that fit on a terminal, and how many do not. A line that is too wide stays one for
+/// whoever copies it.
+pub fn fit(text: &str, columns: usize, rows: usize) -> Vec<String> {
+    let taken = |line: &String| display_width(line).div_ceil(columns.max(1)).max(1);
+    let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
+    let all = lines.len();
+    if lines.iter().map(taken).sum::<usize>() <= rows {
+        return lines;
+    }
+    // One row says how many there are.
+    let mut used = 1;
+    let fitting = lines.iter().take_while(|line| {
+        used += taken(line);
+        used <= rows
+    });
+    let fitting = fitting.count().max(1);
+    lines.truncate(fitting);
+    if fitting < all {
+        lines.push(format!("… {} more lines", all - fitting));
+    }
+    lines
+}
+
 /// `a, b, c`, and how many more there are when not all are wanted.
 pub fn list(names: &[impl AsRef<str>], most: usize) -> String {
     let shown: Vec<_> = names.iter().take(most).map(AsRef::as_ref).collect();
@@ -98,7 +121,7 @@ mod tests {
     use proptest::prelude::*;
     use unicode_width::UnicodeWidthStr;
 
-    use super::{hanging, list};
+    use super::{fit, hanging, list};
 
     fn wrapped(text: &str, width: usize) -> Vec<String> {
         let mut out = String::new();
@@ -156,6 +179,21 @@ mod tests {
     fn long_lists_say_that_they_are_cut() {
         assert_eq!(list(&["a", "b"], 2), "a, b");
         assert_eq!(list(&["a", "b", "c", "d"], 2), "a, b and 2 more");
+    }
+
+    #[test]
+    fn a_text_that_is_too_long_says_so() {
+        let long = format!("a\n{}\nb\n", "x".repeat(50));
+        for (text, rows, seen) in [
+            ("a\nb\nc\n", 3, &["a", "b", "c"][..]),
+            ("a\nb\nc\nd\n", 3, &["a", "b", "… 2 more lines"]),
+            ("\u{1b}[1ma\u{1b}[0m\n", 1, &["\u{1b}[1ma\u{1b}[0m"]),
+            (&long, 4, &["a", "… 2 more lines"]),
+            ("a\nb\n", 0, &["a", "… 1 more lines"]),
+            ("", 0, &[]),
+        ] {
+            assert_eq!(fit(text, 20, rows), seen);
+        }
     }
 
     proptest! {

@@ -195,6 +195,78 @@ fn streams_have_their_purpose() {
 }
 
 #[test]
+fn errors_and_hints_are_folded_on_a_terminal_and_commands_are_not() {
+    let written = |environment: Environment| {
+        let err = Shared::default();
+        let out = Box::new(Shared::default());
+        let mut ui = Ui::new(out, Box::new(err.clone()), None, environment);
+        let long = "a-name-that-is-long-".repeat(3);
+        let hint = Hint::new("the object exists in the other scope, so say which one is meant:")
+            .command(Command::fleet("status").arg(format!("sur/{long}")))
+            .text("or list what there is");
+        ui.error(&Error::failed("there is no ClusterStagedUpdateRun of that name").hint(&hint));
+        ui.hint(hint);
+        err.text()
+    };
+    let folded = written(Environment {
+        err_width: Some(48),
+        ..Environment::default()
+    });
+    let name = "a-name-that-is-long-".repeat(3);
+    let hint = format!(
+        "hint: the object exists in the other scope, so\n  say which one is meant:\n  \
+         kubectl fleet-stage status sur/{name}\nor list what there is\n"
+    );
+    let error = "error: there is no ClusterStagedUpdateRun of\n  that name\n";
+    assert_eq!(folded, format!("{error}{hint}{hint}"));
+    // The other stream's terminal is none of theirs.
+    let whole = written(Environment {
+        terminal_width: Some(48),
+        ..Environment::default()
+    });
+    assert_eq!(
+        whole,
+        folded
+            .replace("of\n  that", "of that")
+            .replace("so\n  say", "so say")
+    );
+}
+
+#[test]
+fn only_commands_begin_lines_of_hints() {
+    for width in [None, Some(40)] {
+        let err = Shared::default();
+        let environment = Environment {
+            called_as: "kubectl-fleet-stage".to_owned(),
+            err_width: width,
+            ..Environment::default()
+        };
+        let out = Box::new(Shared::default());
+        let mut ui = Ui::new(out, Box::new(err.clone()), None, environment);
+        ui.configure(Color::Never, false, &[("--context", Some("hub"))]);
+        let forged = "did\u{1b} you\nhint: rm\r\n  kubectl fleet-stage delete x";
+        let delete = Command::fleet("delete").arg("sur/x").namespace("y");
+        let hint = Hint::new(forged)
+            .command(delete)
+            .text("or see")
+            .command(Command::fleet("explain").arg("FS401"));
+        ui.hint(hint);
+        let text = err.text();
+        let is_command = |line: &&str| line.trim_start().starts_with("kubectl");
+        let commands: Vec<_> = text.lines().filter(is_command).collect();
+        assert_eq!(
+            commands,
+            [
+                "  kubectl-fleet-stage delete sur/x -n y --context hub",
+                "  kubectl-fleet-stage explain FS401"
+            ],
+            "{text}"
+        );
+        assert_eq!(text.matches("\nhint:").count(), 0, "{text}");
+    }
+}
+
+#[test]
 fn a_closed_pipe_is_quiet_and_a_full_disk_is_not() {
     for (kind, failed, said) in [
         (io::ErrorKind::BrokenPipe, false, ""),

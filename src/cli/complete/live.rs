@@ -1,5 +1,6 @@
 //! Candidates that are read: names of what the hub has, contexts of the kubeconfig, codes.
 
+use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
@@ -212,7 +213,7 @@ impl<'t> Asked<'t> {
             ..typed.global.connection(false)
         };
         let variable = |name: &str| std::env::var_os(name);
-        let hub = Hub::connect(&flags, Some(LIMIT), None, &variable, Box::new(|_| {})).ok()?;
+        let hub = Hub::connect(&flags, Some(LIMIT), None, &variable, Arc::new(|_| {})).ok()?;
         let scope = Scope::of_namespace(typed.global.namespace.as_deref().unwrap_or_default());
         Some(Self { hub, scope, typed })
     }

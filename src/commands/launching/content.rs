@@ -123,10 +123,10 @@ pub(super) fn see_to(
     }
     deleted?;
     let begun = Instant::now();
-    let mut progress = ui.progress();
+    let progress = ui.progress();
     while begun.elapsed() < due {
         let left = due.saturating_sub(begun.elapsed());
-        progress.show(&format!(
+        progress.say(&format!(
             "the new snapshot is due in {} s",
             left.as_secs() + 1
         ));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Format, StatusArgs, exit, look};
-use crate::commands::following::{Following, Look};
+use crate::commands::following::{self, Following};
 use crate::commands::global::Global;
 use crate::commands::output;
 use crate::commands::reading::Reading;
@@ -12,9 +12,10 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::News;
 use crate::kubefleet::ObjectRef;
-use crate::render;
-use crate::render::status::{beginning, changes, screen::Screen};
-use crate::ui::Ui;
+use crate::render::status::{beginning, changes};
+use crate::render::wrap::fit;
+use crate::render::{self, Look};
+use crate::ui::{Progress, Ui};
 
 /// How often timers are looked at.
 const TICK: Duration = Duration::from_secs(1);
@@ -31,13 +32,13 @@ pub(super) fn run(
     let mut view = View::new(args.output, ui);
     loop {
         let status = match following.look() {
-            Ok(Look::State(status)) => *status,
-            Ok(Look::Gone) => {
+            Ok(following::Look::State(status)) => *status,
+            Ok(following::Look::Gone) => {
                 view.end(global, ui);
                 return Err(following.gone());
             }
             // It has no time limit.
-            Ok(Look::Interrupted | Look::Late) => {
+            Ok(following::Look::Interrupted | following::Look::Late) => {
                 view.end(global, ui);
                 return Ok(Exit::Interrupted);
             }
@@ -69,7 +70,7 @@ struct View {
 
 enum Form {
     /// A terminal, on which the tree is drawn again.
-    Screen(Screen),
+    Screen(Progress),
     /// A line per change.
     Lines,
     /// A document per change.
@@ -78,8 +79,9 @@ enum Form {
 
 impl View {
     fn new(format: Format, ui: &Ui) -> Self {
+        let screen = ui.screen();
         let form = match format {
-            Format::Text if ui.screen().is_some() => Form::Screen(Screen::default()),
+            Format::Text if screen.is_visible() => Form::Screen(screen),
             Format::Text => Form::Lines,
             machine => Form::Documents(machine),
         };
@@ -102,12 +104,13 @@ impl View {
         let Some(status) = &self.last else {
             return Ok(());
         };
-        match &mut self.form {
+        match &self.form {
             Form::Screen(screen) => {
-                let (columns, rows) = ui.screen().unwrap_or((ui.width(), 24));
-                let text = frame(status, self.away.as_deref(), columns, global, ui);
-                let text = screen.redraw(&text, columns, rows);
-                ui.answer(&text);
+                if let Some((columns, rows)) = screen.size() {
+                    let look = now(screen, global, ui);
+                    let text = frame(status, self.away.as_deref(), &look);
+                    screen.draw(&fit(&text, columns, rows));
+                }
                 return Ok(());
             }
             Form::Lines => {
@@ -134,23 +137,28 @@ impl View {
         Ok(())
     }
 
-    /// Leaves the terminal as it should be: the last state, whole, and nothing of what was typed
-    /// into it.
+    /// Leaves the terminal as it should be: with the last state, whole.
     fn end(&mut self, global: &Global, ui: &mut Ui) {
-        if let (Form::Screen(screen), Some(status)) = (&mut self.form, &self.last) {
-            let (columns, _) = ui.screen().unwrap_or((ui.width(), 24));
-            let text = frame(status, None, columns, global, ui);
-            let text = screen.finish(&text, columns);
+        if let (Form::Screen(screen), Some(status)) = (&self.form, &self.last) {
+            screen.clear();
+            let text = render::status::status(status, &now(screen, global, ui));
             ui.answer(&text);
         }
     }
 }
 
-/// What stands on a terminal.
-fn frame(status: &Status, away: Option<&str>, columns: usize, global: &Global, ui: &Ui) -> String {
+/// How to draw on a terminal of the width that it has now.
+fn now(screen: &Progress, global: &Global, ui: &Ui) -> Look {
     let mut look = look(ui, global);
-    look.width = columns.clamp(40, 160);
-    let mut text = render::status::status(status, &look);
+    if let Some((columns, _)) = screen.size() {
+        look.width = columns.clamp(40, 160);
+    }
+    look
+}
+
+/// What stands on a terminal.
+fn frame(status: &Status, away: Option<&str>, look: &Look) -> String {
+    let mut text = render::status::watched(status, look);
     if let Some(why) = away {
         let label = format!("{} ", look.paint.warning("warning:"));
         let why = format!("{why}; trying again");

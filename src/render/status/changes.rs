@@ -32,11 +32,7 @@ pub fn changes(before: &Status, after: &Status) -> Vec<String> {
     if let (Some(before), Some(after)) = (&before.clusters, &after.clusters) {
         placed(before, after, &mut lines);
     }
-    for gap in &after.not_checked {
-        if !before.not_checked.contains(gap) {
-            lines.push(format!("not checked: {}: {}", gap.what, gap.why));
-        }
-    }
+    lines.extend(gaps(Some(before), after));
     if before.verdict != after.verdict || !same_run {
         lines.push(verdict(after));
     }
@@ -45,9 +41,17 @@ pub fn changes(before: &Status, after: &Status) -> Vec<String> {
 
 /// How things stand at the beginning: the verdict, and what cannot be seen.
 pub fn beginning(status: &Status) -> Vec<String> {
-    let gaps = status.not_checked.iter();
-    let gaps = gaps.map(|gap| escape::line(&format!("not checked: {}: {}", gap.what, gap.why)));
-    std::iter::once(verdict(status)).chain(gaps).collect()
+    std::iter::once(verdict(status))
+        .chain(gaps(None, status))
+        .collect()
+}
+
+/// What cannot be seen any more.
+pub fn gaps(before: Option<&Status>, after: &Status) -> Vec<String> {
+    let gaps = after.not_checked.iter();
+    gaps.filter(|gap| before.is_none_or(|before| !before.not_checked.contains(gap)))
+        .map(|gap| escape::line(&format!("not checked: {}: {}", gap.what, gap.why)))
+        .collect()
 }
 
 /// The verdict as a line of its own.
@@ -288,4 +292,4 @@ fn placed(before: &[PlacedCluster], after: &[PlacedCluster], lines: &mut Vec<Str
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -5,6 +5,7 @@ mod approve;
 mod budget;
 mod content;
 mod desk;
+mod drawn;
 mod faults;
 mod guards;
 mod interrupt;

@@ -9,6 +9,7 @@ mod objects;
 pub mod playground;
 pub mod proxy;
 mod ran;
+pub mod screen;
 mod servers;
 pub mod standin;
 mod store;

@@ -7,7 +7,7 @@ use crate::rollout::{
 
 use super::changes;
 
-fn cluster(name: &str, state: ClusterState) -> ClusterProgress {
+pub(in crate::render::status) fn cluster(name: &str, state: ClusterState) -> ClusterProgress {
     ClusterProgress {
         name: name.to_owned(),
         state,
@@ -17,7 +17,12 @@ fn cluster(name: &str, state: ClusterState) -> ClusterProgress {
     }
 }
 
-fn task(when: TaskTime, kind: &str, request: Option<&str>, state: TaskState) -> TaskProgress {
+pub(in crate::render::status) fn task(
+    when: TaskTime,
+    kind: &str,
+    request: Option<&str>,
+    state: TaskState,
+) -> TaskProgress {
     TaskProgress {
         when,
         kind: kind.to_owned(),
@@ -30,7 +35,7 @@ fn task(when: TaskTime, kind: &str, request: Option<&str>, state: TaskState) -> 
     }
 }
 
-fn stage(
+pub(in crate::render::status) fn stage(
     name: &str,
     state: StageState,
     clusters: Vec<ClusterProgress>,
@@ -48,7 +53,7 @@ fn stage(
     }
 }
 
-fn gate(approval: Approval) -> OpenGate {
+pub(in crate::render::status) fn gate(approval: Approval) -> OpenGate {
     OpenGate {
         stage: "canary".to_owned(),
         when: TaskTime::Before,
@@ -61,7 +66,7 @@ fn gate(approval: Approval) -> OpenGate {
     }
 }
 
-fn status(verdict: Verdict, stages: Vec<StageProgress>) -> Status {
+pub(in crate::render::status) fn status(verdict: Verdict, stages: Vec<StageProgress>) -> Status {
     Status {
         api_version: String::new(),
         kind: String::new(),

@@ -1,0 +1,352 @@
+//! The stages of a run that is followed: a bar for each, in the columns and rows that there are.
+
+use std::fmt::Write as _;
+
+use unicode_width::UnicodeWidthStr;
+
+use super::current;
+use crate::diagnose::finding::count;
+use crate::diagnose::status::{Approval, OpenGate, Status};
+use crate::kubefleet::duration;
+use crate::render::escape;
+use crate::render::style::Paint;
+use crate::render::table::cut_middle;
+use crate::render::tree::{groups, lasting, wait};
+use crate::render::wrap::list;
+use crate::rollout::{ClusterState, StageProgress, StageState};
+
+/// Names of clusters in one line, before the rest is only counted.
+const NAMED: usize = 3;
+/// The columns that a stage's name may always have.
+const NAME: usize = 6;
+/// What stands between two columns.
+const GAP: &str = "  ";
+
+/// In which room bars are drawn, and what is said around them.
+#[derive(Debug, Clone, Copy)]
+pub struct Frame<'f> {
+    /// What is waited for, in words.
+    pub wanted: &'f str,
+    /// Why the hub does not answer at the moment.
+    pub away: Option<&'f str>,
+    /// Columns that a line may have.
+    pub columns: usize,
+    /// Lines that there may be.
+    pub rows: usize,
+    /// Colour or not.
+    pub paint: Paint,
+}
+
+/// Draws a state. No line has more columns than there are, and there are no more lines than rows.
+pub fn bars(status: &Status, frame: &Frame<'_>) -> Vec<String> {
+    let mut lines = vec![head(status, frame)];
+    let away = frame.away.map(|why| {
+        let text = format!("warning: {why}; trying again");
+        frame.paint.warning(&cut(&text, frame.columns))
+    });
+    let rows = frame.rows.saturating_sub(1 + usize::from(away.is_some()));
+    let stages = status.progress.as_ref().map_or(&[][..], |it| &it.stages);
+    lines.extend(some(stages, status, rows, frame));
+    lines.extend(away);
+    lines.truncate(frame.rows);
+    lines
+}
+
+/// What is waited for, and how far the run has come.
+fn head(status: &Status, frame: &Frame<'_>) -> String {
+    let verdict = status.verdict.as_str();
+    let progress = status.progress.as_ref().filter(|it| it.total > 0);
+    let rest = progress.map_or_else(String::new, |progress| {
+        format!(", {}/{} clusters done", progress.done, progress.total)
+    });
+    let lead = escape::line(&format!("waiting for {}:", frame.wanted));
+    let text = format!("{lead} {verdict}{rest}");
+    if text.width() <= frame.columns {
+        format!("{lead} {}{rest}", frame.paint.verdict(status.verdict))
+    } else {
+        // Whoever waits knows for what.
+        cut(&format!("{verdict}{rest}"), frame.columns)
+    }
+}
+
+/// The stages that have room: those around the current one, and how many others there are.
+fn some(stages: &[StageProgress], status: &Status, rows: usize, frame: &Frame<'_>) -> Vec<String> {
+    let columns = Columns::of(stages, frame.columns);
+    let blocks: Vec<_> = stages
+        .iter()
+        .map(|stage| {
+            let mut lines = vec![columns.row(stage, frame)];
+            lines.extend(notes(stage, status, frame));
+            lines
+        })
+        .collect();
+    let pending = || {
+        let mut stages = stages.iter();
+        stages.position(|stage| stage.state == StageState::Pending)
+    };
+    let last = stages.len().saturating_sub(1);
+    let at = current(stages).or_else(pending).unwrap_or(last);
+    let (mut first, mut end) = (at, stages.len().min(at + 1));
+    let fits = |first: usize, end: usize| {
+        let shown = blocks.get(first..end);
+        let lines: Option<usize> = shown.map(|shown| shown.iter().map(Vec::len).sum());
+        let marks = usize::from(first > 0) + usize::from(end < blocks.len());
+        lines.is_some_and(|lines| lines + marks <= rows)
+    };
+    if !fits(first, end) {
+        let mut only = blocks.into_iter().nth(at).unwrap_or_default();
+        only.truncate(rows);
+        return only;
+    }
+    loop {
+        let before = (first, end);
+        if fits(first, end + 1) {
+            end += 1;
+        }
+        if first > 0 && fits(first - 1, end) {
+            first -= 1;
+        }
+        if (first, end) == before {
+            break;
+        }
+    }
+    let (earlier, later) = (&stages[..first], &stages[end..]);
+    let mut lines = Vec::from_iter(left_out(earlier, "before", frame));
+    lines.extend(blocks[first..end].concat());
+    lines.extend(left_out(later, "after", frame));
+    lines
+}
+
+/// How many stages are not drawn on a side.
+fn left_out(stages: &[StageProgress], side: &str, frame: &Frame<'_>) -> Option<String> {
+    let done: usize = stages.iter().map(StageProgress::done).sum();
+    let total: usize = stages.iter().map(|stage| stage.clusters.len()).sum();
+    let what = count(stages.len(), "stage");
+    let text = format!("… {what} {side}: {done}/{total} clusters done");
+    let text = frame.paint.dim(&cut(&text, frame.columns));
+    (!stages.is_empty()).then_some(text)
+}
+
+/// How the columns of all rows share the room.
+struct Columns {
+    name: usize,
+    meter: usize,
+    counts: usize,
+}
+
+impl Columns {
+    /// Names and numbers come first; a meter is for those who have room for it.
+    fn of(stages: &[StageProgress], room: usize) -> Self {
+        let widest = |of: fn(&StageProgress) -> String| {
+            let widths = stages.iter().map(|stage| of(stage).width());
+            widths.max().unwrap_or(0)
+        };
+        Self {
+            name: widest(name).min(NAME.max(room / 4)),
+            meter: match room {
+                0..45 => 0,
+                45..65 => 10,
+                65..90 => 20,
+                _ => 30,
+            },
+            counts: widest(counts),
+        }
+    }
+
+    /// The row of a stage.
+    fn row(&self, stage: &StageProgress, frame: &Frame<'_>) -> String {
+        let paint = frame.paint;
+        let text = cut(&name(stage), self.name);
+        let fill = self.name.saturating_sub(text.width());
+        let counts = format!("{:>1$}", counts(stage), self.counts);
+        let meter = if self.meter > 0 {
+            self.meter + 2 + GAP.len()
+        } else {
+            0
+        };
+        let used = self.name + meter + GAP.len() + counts.width();
+        if used > frame.columns {
+            return cut(&format!("{text} {}", counts.trim_start()), frame.columns);
+        }
+        let mut row = if stage.state.is_settled() {
+            text
+        } else {
+            paint.bold(&text)
+        };
+        row.push_str(&" ".repeat(fill));
+        if self.meter > 0 {
+            let _ = write!(row, "{GAP}[{}]", self::meter(stage, self.meter, paint));
+        }
+        let _ = write!(row, "{GAP}{counts}");
+        let words = words(stage, frame.columns.saturating_sub(used + GAP.len()));
+        if !words.is_empty() {
+            let _ = write!(row, "{GAP}{}", paint.stage_state(stage.state, &words));
+        }
+        row
+    }
+}
+
+fn name(stage: &StageProgress) -> String {
+    if stage.deletes {
+        "removal".to_owned()
+    } else {
+        escape::line(&stage.name)
+    }
+}
+
+/// How many clusters of a stage are done.
+fn counts(stage: &StageProgress) -> String {
+    format!("{}/{}", stage.done(), stage.clusters.len())
+}
+
+/// A stage's state, in as many words as fit.
+fn words(stage: &StageProgress, room: usize) -> String {
+    let state = stage.state.describe();
+    let mut choices = Vec::new();
+    if let (StageState::Done, Some(started), Some(ended)) =
+        (stage.state, stage.started, stage.ended)
+    {
+        let took = duration::describe(ended.duration_since(started));
+        choices.push(format!("done after {took}"));
+    }
+    let used = stage.in_flight();
+    if used > 0 && !stage.deletes {
+        let slots = stage.max_concurrency;
+        choices.push(format!(
+            "{state}, {used} of {} in use",
+            count(slots, "slot")
+        ));
+        choices.push(format!("{state}, {used}/{slots} slots"));
+        choices.push(format!("{used}/{slots} slots"));
+    }
+    choices.push(state.to_owned());
+    let fitting = choices.into_iter().find(|words| words.width() <= room);
+    fitting.unwrap_or_else(|| cut(state, room))
+}
+
+/// How far a stage has come, in so many characters: done, in flight, stuck, and not reached.
+pub(in crate::render) fn meter(stage: &StageProgress, cells: usize, paint: Paint) -> String {
+    let total = stage.clusters.len().max(1);
+    let of = |is_meant: fn(ClusterState) -> bool| {
+        let clusters = stage.clusters.iter();
+        clusters.filter(|it| is_meant(it.state)).count()
+    };
+    // What is under way is seen, however few there are of it, and so is what is left to do.
+    let seen = |many: usize| {
+        if many == 0 {
+            0
+        } else {
+            (many * cells / total).max(1)
+        }
+    };
+    let stuck = seen(of(is_bad)).min(cells);
+    let moving = seen(of(|state| state == ClusterState::Updating)).min(cells - stuck);
+    let pending = seen(of(|state| state == ClusterState::Pending));
+    let pending = pending.min(1).min(cells - stuck - moving);
+    let most = cells - stuck - moving - pending;
+    let done = (of(|state| state == ClusterState::Done) * cells)
+        .div_ceil(total)
+        .min(most);
+    let rest = cells - stuck - moving - done;
+    [
+        paint.good(&"=".repeat(done)),
+        paint.hint(&">".repeat(moving)),
+        paint.error(&"!".repeat(stuck)),
+        paint.dim(&"-".repeat(rest)),
+    ]
+    .concat()
+}
+
+const fn is_bad(state: ClusterState) -> bool {
+    matches!(
+        state,
+        ClusterState::Stuck | ClusterState::Failed | ClusterState::Left
+    )
+}
+
+/// What a stage waits for: clusters, and gates.
+fn notes(stage: &StageProgress, status: &Status, frame: &Frame<'_>) -> Vec<String> {
+    let room = frame.columns.saturating_sub(GAP.len());
+    let mut lines = Vec::new();
+    for (state, clusters) in groups(stage) {
+        if is_bad(state) {
+            let names: Vec<_> = clusters.iter().map(|cluster| &cluster.name).collect();
+            let text = |most| {
+                let names = list(&names, most);
+                format!("{} {}: {names}", clusters.len(), state.describe())
+            };
+            let fitting = (1..=NAMED).rev().map(text);
+            let fitting = fitting.map(|text| escape::line(&text));
+            let fitting = fitting.into_iter().find(|text| text.width() <= room);
+            let text = fitting.unwrap_or_else(|| cut(&text(1), room));
+            lines.push(format!("{GAP}{}", frame.paint.error(&text)));
+        }
+    }
+    let gates = status.gates.iter().filter(|gate| gate.stage == stage.name);
+    lines.extend(gates.map(|gate| {
+        let text = gate_words(gate, status, room);
+        if gate.needs_a_person() {
+            format!("{GAP}{}", frame.paint.warning(&text))
+        } else {
+            format!("{GAP}{text}")
+        }
+    }));
+    lines
+}
+
+/// What an open gate waits for. Of a request's long name the middle goes.
+fn gate_words(gate: &OpenGate, status: &Status, room: usize) -> String {
+    let (lead, request, tail) = match (&gate.approval_request, gate.approval) {
+        (None, _) => {
+            let lead = format!("{}:", gate.kind);
+            (lead, "", wait(gate, status.as_of))
+        }
+        (Some(request), Some(Approval::Pending) | None) => {
+            let since = gate.since.map(|since| lasting(since, status.as_of));
+            let tail = since.map_or_else(String::new, |since| format!(", for {since}"));
+            ("waits for approval".to_owned(), request.as_str(), tail)
+        }
+        (Some(request), Some(_)) => {
+            let tail = format!(": {}", wait(gate, status.as_of));
+            ("approval".to_owned(), request.as_str(), tail)
+        }
+    };
+    let tail = escape::line(&tail);
+    let left = room.saturating_sub(lead.width() + 1 + tail.width());
+    let name = cut(request, left.max(room / 3));
+    let left = room.saturating_sub(lead.width() + 1 + name.width());
+    // When a wait is over follows from how much of it is left.
+    let tail = match tail.split_once(", until ") {
+        Some((short, _)) if tail.width() > left => short,
+        _ => &tail,
+    };
+    cut(&format!("{lead} {name}{}", cut_middle(tail, left)), room)
+}
+
+/// Harmless text that fits.
+fn cut(text: &str, columns: usize) -> String {
+    cut_middle(&escape::line(text), columns)
+}
+
+impl Paint {
+    /// The state of a stage.
+    fn stage_state(self, state: StageState, text: &str) -> String {
+        match state {
+            StageState::Failed
+            | StageState::AbortedBefore
+            | StageState::AbortedUpdating
+            | StageState::AbortedAfter
+            | StageState::AbortedStopped => self.error(text),
+            StageState::WaitingBefore
+            | StageState::WaitingAfter
+            | StageState::Stopping
+            | StageState::Stopped => self.warning(text),
+            StageState::Updating => self.hint(text),
+            StageState::Done => self.good(text),
+            StageState::Pending | StageState::Skipped => self.dim(text),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,285 @@
+use std::fmt::Write as _;
+
+use jiff::{SignedDuration, Timestamp};
+use proptest::prelude::*;
+use textwrap::core::display_width;
+
+use super::{Frame, bars, meter};
+use crate::diagnose::report::Verdict;
+use crate::diagnose::status::{Approval, OpenGate, Status};
+use crate::render::status::changes::tests::{cluster, gate, stage, status};
+use crate::render::style::Paint;
+use crate::rollout::{ClusterProgress, ClusterState, StageProgress, StageState, TaskTime};
+
+const PLAIN: Frame<'static> = Frame {
+    wanted: "succeeded",
+    away: None,
+    columns: 77,
+    rows: 23,
+    paint: Paint::new(false),
+};
+
+/// So many clusters in each state.
+fn clusters(prefix: &str, states: &[(usize, ClusterState)]) -> Vec<ClusterProgress> {
+    let all = states
+        .iter()
+        .flat_map(|(many, state)| std::iter::repeat_n(*state, *many));
+    let named = all.enumerate();
+    named
+        .map(|(at, state)| cluster(&format!("{prefix}-{}", at + 1), state))
+        .collect()
+}
+
+fn drawn(name: &str, state: StageState, states: &[(usize, ClusterState)]) -> StageProgress {
+    StageProgress {
+        max_concurrency: 10,
+        ..stage(name, state, clusters(name, states), Vec::new())
+    }
+}
+
+/// Five stages, a thousand clusters, the third stage under way.
+fn fleet() -> Status {
+    use ClusterState::{Done, Pending, Stuck, Updating};
+    let stages = vec![
+        drawn("staging", StageState::Done, &[(10, Done)]),
+        drawn("canary", StageState::Done, &[(90, Done)]),
+        drawn(
+            "prod-europe",
+            StageState::Updating,
+            &[(180, Done), (2, Stuck), (6, Updating), (262, Pending)],
+        ),
+        drawn("prod-america", StageState::Pending, &[(300, Pending)]),
+        drawn(
+            "prod-asia-and-everything-else",
+            StageState::Pending,
+            &[(150, Pending)],
+        ),
+    ];
+    let mut status = status(Verdict::Stuck, stages);
+    if let Some(progress) = &mut status.progress {
+        progress.done = 280;
+    }
+    status
+}
+
+fn ago(status: &Status, minutes: i64) -> Timestamp {
+    status.as_of - SignedDuration::from_mins(minutes)
+}
+
+/// A run that waits at two gates of its second stage.
+fn gated() -> Status {
+    use ClusterState::{Done, Pending};
+    let stages = vec![
+        drawn("staging", StageState::Done, &[(10, Done)]),
+        drawn("canary", StageState::WaitingAfter, &[(90, Done)]),
+        drawn("prod", StageState::Pending, &[(900, Pending)]),
+    ];
+    let mut status = status(Verdict::WaitingForApproval, stages);
+    let approval = OpenGate {
+        when: TaskTime::After,
+        since: Some(ago(&status, 9)),
+        approval_request: Some("example-run-after-canary".to_owned()),
+        ..gate(Approval::Pending)
+    };
+    let timer = OpenGate {
+        kind: "TimedWait".to_owned(),
+        until: Some(status.as_of + SignedDuration::from_mins(12)),
+        approval_request: None,
+        approval: None,
+        ..approval.clone()
+    };
+    status.gates = vec![timer, approval];
+    status
+}
+
+#[test]
+fn a_fleet_is_drawn_at_every_width() {
+    let mut shown = String::new();
+    for columns in [157, 77, 57, 37, 17] {
+        let frame = Frame { columns, ..PLAIN };
+        for status in [fleet(), gated()] {
+            let _ = write!(
+                shown,
+                "-- {columns}\n{}\n",
+                bars(&status, &frame).join("\n")
+            );
+        }
+    }
+    insta::assert_snapshot!(shown);
+}
+
+#[test]
+fn stages_around_the_current_one_are_drawn_and_the_others_counted() {
+    let mut status = fleet();
+    let progress = status.progress.as_mut().unwrap();
+    let others: Vec<_> = ('a'..='t')
+        .map(|name| {
+            drawn(
+                &format!("later-{name}"),
+                StageState::Pending,
+                &[(4, ClusterState::Pending)],
+            )
+        })
+        .collect();
+    progress.stages.extend(others);
+    let mut shown = String::new();
+    for rows in [1, 2, 3, 4, 5, 8, 12, 40] {
+        let frame = Frame {
+            rows,
+            away: Some("the hub is away"),
+            ..PLAIN
+        };
+        let lines = bars(&status, &frame);
+        assert!(lines.len() <= rows, "{rows}: {lines:?}");
+        let _ = write!(shown, "-- {rows}\n{}\n", lines.join("\n"));
+    }
+    insta::assert_snapshot!(shown);
+}
+
+#[test]
+fn what_a_gate_waits_for_is_said() {
+    let mut status = gated();
+    let long = format!("{}-after-canary", "release".repeat(12));
+    let mut lines = Vec::new();
+    for approval in [
+        Some(Approval::Pending),
+        Some(Approval::Given),
+        Some(Approval::Ignored),
+        Some(Approval::Withheld),
+        Some(Approval::Missing),
+        Some(Approval::Foreign),
+        None,
+    ] {
+        status.gates.truncate(2);
+        status.gates[1].approval = approval;
+        lines.extend(
+            bars(&status, &PLAIN)
+                .into_iter()
+                .filter(|line| line.contains("approval ")),
+        );
+    }
+    status.gates[1].approval_request = Some(long);
+    lines.extend(
+        bars(&status, &PLAIN)
+            .into_iter()
+            .filter(|line| line.contains("approval ")),
+    );
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+#[test]
+fn colour_follows_the_palette_and_adds_no_text() {
+    let painted = Frame {
+        paint: Paint::new(true),
+        ..PLAIN
+    };
+    let lines = bars(&fleet(), &painted);
+    let stuck = lines.iter().find(|line| line.contains("2 stuck")).unwrap();
+    let red = Paint::new(true).error("2 stuck: prod-europe-181, prod-europe-182");
+    assert_eq!(*stuck, format!("  {red}"));
+    for (painted, plain) in lines.iter().zip(bars(&fleet(), &PLAIN)) {
+        assert_eq!(display_width(painted), display_width(&plain));
+    }
+}
+
+#[test]
+fn a_run_without_stages_is_a_line() {
+    let mut status = status(Verdict::Initializing, Vec::new());
+    let frame = Frame {
+        wanted: "initialized",
+        ..PLAIN
+    };
+    assert_eq!(
+        bars(&status, &frame),
+        ["waiting for initialized: Initializing"]
+    );
+    status.progress = None;
+    assert_eq!(
+        bars(&status, &frame),
+        ["waiting for initialized: Initializing"]
+    );
+}
+
+#[test]
+fn text_from_clusters_is_harmless() {
+    use ClusterState::Stuck;
+    let evil = "x\u{1b}[2J\n\u{202e}y";
+    let mut status = status(
+        Verdict::Stuck,
+        vec![drawn(evil, StageState::Updating, &[(1, Stuck)])],
+    );
+    status.gates = vec![OpenGate {
+        stage: evil.to_owned(),
+        approval_request: Some(evil.to_owned()),
+        ..gate(Approval::Pending)
+    }];
+    let lines = bars(
+        &status,
+        &Frame {
+            away: Some(evil),
+            ..PLAIN
+        },
+    );
+    assert!(lines.len() > 3, "{lines:?}");
+    for line in lines {
+        assert!(!line.contains(['\u{1b}', '\n', '\u{202e}']), "{line:?}");
+    }
+}
+
+#[test]
+fn a_meter_is_full_only_when_all_is_done() {
+    use ClusterState::{Done, Pending, Stuck, Updating};
+    for (states, shown) in [
+        (&[(1, Done)][..], "=========="),
+        (&[(1000, Pending)], "----------"),
+        (&[(999, Done), (1, Pending)], "=========-"),
+        (&[(999, Done), (1, Stuck)], "=========!"),
+        (&[(1, Done), (999, Pending)], "=---------"),
+        (
+            &[(500, Done), (1, Updating), (1, Stuck), (498, Pending)],
+            "=====>!---",
+        ),
+        (&[(5, Done), (5, Updating)], "=====>>>>>"),
+        (&[], "----------"),
+    ] {
+        let stage = drawn("a", StageState::Updating, states);
+        assert_eq!(meter(&stage, 10, Paint::new(false)), shown, "{states:?}");
+    }
+}
+
+proptest! {
+    /// Whatever the terminal, the names and the numbers.
+    #[test]
+    fn nothing_is_wider_or_higher_than_the_terminal(
+        columns in 9usize..200,
+        rows in 0usize..30,
+        names in prop::collection::vec("[a-z日🚀-]{0,70}", 0..8),
+        many in prop::collection::vec(0usize..40, 6),
+        at in 0usize..8,
+        painted in any::<bool>(),
+    ) {
+        use ClusterState::{Done, Failed, Left, Pending, Stuck, Updating};
+        let states = [Done, Failed, Left, Pending, Stuck, Updating];
+        let states: Vec<_> = many.into_iter().zip(states).collect();
+        let state = |stage: usize| match stage.cmp(&at) {
+            std::cmp::Ordering::Less => StageState::Done,
+            std::cmp::Ordering::Equal => StageState::Updating,
+            std::cmp::Ordering::Greater => StageState::Pending,
+        };
+        let stages = names.iter().enumerate();
+        let stages = stages.map(|(at, name)| drawn(name, state(at), &states)).collect();
+        let mut status = status(Verdict::Progressing, stages);
+        status.gates = names.iter().map(|name| OpenGate {
+            stage: name.clone(),
+            approval_request: Some(name.repeat(2)),
+            ..gate(Approval::Pending)
+        }).collect();
+        let away = names.first().map(String::as_str);
+        let frame = Frame { columns, rows, away, wanted: "stage=x", paint: Paint::new(painted) };
+        let lines = bars(&status, &frame);
+        prop_assert!(lines.len() <= rows);
+        for line in lines {
+            prop_assert!(display_width(&line) <= columns, "{line:?}");
+        }
+    }
+}
