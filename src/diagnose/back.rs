@@ -15,7 +15,7 @@ fn how(rollout: &Rollout<'_>) -> String {
     format!("{how} {}", rollout.run.meta.name)
 }
 
-/// What clusters have of others: `snapshot 3 that web-2 put there`.
+/// What clusters have of others: `snapshot 3 (from web-2)`.
 pub fn put_there<I: Ord + ToString, W: Ord + AsRef<str>>(
     indexes: impl IntoIterator<Item = I>,
     writers: impl IntoIterator<Item = W>,
@@ -32,7 +32,7 @@ pub fn put_there<I: Ord + ToString, W: Ord + AsRef<str>>(
     }
 }
 
-/// That continuing the run takes clusters back to its older snapshot, without the full stop.
+/// That continuing the run rolls clusters back to its older snapshot, without the full stop.
 pub fn goes_back(rollout: &Rollout<'_>, back: &[GoesBack<'_>]) -> String {
     let newer = put_there(
         back.iter().map(|back| back.holds),

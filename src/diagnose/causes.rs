@@ -193,14 +193,14 @@ pub(super) fn group(findings: Vec<Finding>) -> Vec<Finding> {
 /// What a live run fails for when it is checked next.
 const ENDS_RUN: [&str; 6] = ["FS201", "FS202", "FS203", "FS204", "FS205", "FS206"];
 
-/// What lets a run go on once it is approved, resumed or started.
+/// What lets a run continue once it is approved, resumed or started.
 const LETS_GO_ON: [&str; 6] = ["FS401", "FS402", "FS403", "FS404", "FS601", "FS602"];
 
 /// What another run has done to a run that rests.
 const OVERTAKEN: [&str; 2] = ["FS703", "FS706"];
 
 /// A run that rests while another one is on its clusters: that is what to decide about. Letting it
-/// continue comes after, and where that takes clusters back, in the form that says so.
+/// continue comes after, and where that rolls clusters back, in the form that says so.
 pub(super) fn overtaken(findings: &mut [Finding]) {
     let causes: Vec<_> = findings
         .iter()
@@ -236,7 +236,7 @@ pub(super) fn overtaken(findings: &mut [Finding]) {
     }
 }
 
-/// Where a run cannot pass its next check, letting it go on helps nothing: that step comes second.
+/// Where a run cannot pass its next check, continuing does not help: that step comes second.
 pub(super) fn order_steps(findings: &mut [Finding]) {
     let mut first: Vec<_> = findings
         .iter()

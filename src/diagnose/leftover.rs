@@ -58,7 +58,7 @@ impl<'i> Leftover<'i> {
     /// `1 Work`, `2 Works`, with the verb.
     pub fn subject(&self) -> String {
         let verb = if self.works.len() == 1 { "is" } else { "are" };
-        format!("{} of it {verb}", count(self.works.len(), "Work"))
+        format!("{} for it {verb}", count(self.works.len(), "Work"))
     }
 
     /// Why they are still there, without the full stop.

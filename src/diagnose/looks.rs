@@ -328,7 +328,7 @@ impl<'a, 'i, T> Group<'a, 'i, T> {
             .map_or_else(String::new, |(seen, _)| seen.manifest.describe())
     }
 
-    /// The name of the first cluster: the one that commands look at.
+    /// The name of the first cluster: the one that commands inspect.
     pub fn cluster(&self) -> &str {
         self.all
             .first()
@@ -358,7 +358,7 @@ impl<'a, 'i, T> Group<'a, 'i, T> {
         finding
     }
 
-    /// A command that looks at the first cluster: `kubectl --context CONTEXT -n NAMESPACE VERB`.
+    /// A command that inspects the first cluster: `kubectl --context CONTEXT -n NAMESPACE VERB`.
     pub fn kubectl(&self, verb: &'static str) -> Command {
         let first = self.all.first();
         self.kubectl_in(first.map_or("", |(seen, _)| seen.manifest.namespace), verb)
@@ -369,7 +369,7 @@ impl<'a, 'i, T> Group<'a, 'i, T> {
         Command::member(self.cluster(), verb).namespace(namespace)
     }
 
-    /// Adds what follows a repair in the clusters: the same run goes on by itself.
+    /// Adds what follows a repair in the clusters: the same run continues by itself.
     pub fn goes_on(&self, finding: Finding) -> Finding {
         goes_on(self.case, finding)
     }
@@ -416,7 +416,7 @@ impl<'i, T> Group<'_, 'i, (PodTrouble<'i>, T)> {
         count(pods.len(), "pod")
     }
 
-    /// The name of the first pod: the one that commands look at.
+    /// The name of the first pod: the one that commands inspect.
     pub fn pod(&self) -> &str {
         self.first()
             .map_or("", |(_, (trouble, _))| trouble.pod.meta.name.as_str())

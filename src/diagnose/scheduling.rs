@@ -59,7 +59,7 @@ pub fn explain(groups: &BTreeMap<String, Vec<&str>>) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// Adds the reasons as they stand in the snapshot.
+/// Adds the reasons as the snapshot has them.
 pub(super) fn evidence(
     policy: &PolicySnapshot,
     inventory: &Inventory,

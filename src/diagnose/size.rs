@@ -1,4 +1,4 @@
-//! What an object's size explains: one that etcd refuses is not written any more, and no condition
+//! What an object's size explains: one that etcd refuses is no longer written, and no condition
 //! can say so.
 
 use super::case::Case;

@@ -124,7 +124,7 @@ pub enum Approval {
     Given,
     /// The request does not exist.
     Missing,
-    /// The request under that name is made out to another run or stage.
+    /// The request under that name belongs to another run or stage.
     Foreign,
 }
 

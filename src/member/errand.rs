@@ -11,7 +11,7 @@ use super::states::State;
 use super::view::View;
 use crate::kubefleet::names;
 
-/// How many workloads of one cluster are looked at: the same cause holds up most of them.
+/// How many workloads of one cluster are read: the same cause blocks most of them.
 pub const WORKLOADS_EACH: usize = 5;
 
 /// What is worth a look in one cluster.
@@ -124,13 +124,13 @@ impl Look {
 }
 
 impl Errand {
-    /// The objects that are looked at: not more than a few.
+    /// The objects that are read: at most a few.
     pub fn looked_at(&self) -> &[Wanted] {
         let most = self.wanted.len().min(WORKLOADS_EACH);
         &self.wanted[..most]
     }
 
-    /// The objects that are not looked at any more.
+    /// The objects that are no longer read.
     pub fn left_out(&self) -> &[Wanted] {
         &self.wanted[self.looked_at().len()..]
     }

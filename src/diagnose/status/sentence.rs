@@ -203,7 +203,7 @@ fn of_placement(case: &Case<'_>) -> Option<String> {
             format!("{names} cannot apply its content.")
         }
         Verdict::NotStarted if !placement.is_external() => {
-            "it rolls out by itself: update runs do not apply to it.".to_owned()
+            "it rolls out by itself, and update runs do not apply to it.".to_owned()
         }
         Verdict::NotStarted => "it waits for an update run.".to_owned(),
         _ => return None,

@@ -8,7 +8,7 @@ use crate::kubefleet::messages::Cause;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::rollout::Rollout;
 
-/// The run's controller never looks at the placement's deletionTimestamp: it fails for what is
+/// The run's controller never reads the placement's deletionTimestamp: it fails for what is
 /// missing first, and policy snapshots go before the placement does.
 /// Source: placement/controller.go:handleDelete.
 pub(in crate::diagnose::rules) const RULE: Rule = Rule {

@@ -135,7 +135,7 @@ fn early(case: &Case<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding> {
     ))
 }
 
-/// Clusters for which the stages cannot be computed any more, while those of each stage are the
+/// Clusters for which the stages can no longer be computed, while those of each stage are the
 /// recorded ones: one that came is in no stage, or one is in several.
 /// Source: updaterun/initialization.go:computeRunStageStatus.
 fn unplaceable(case: &Case<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding> {
@@ -322,7 +322,7 @@ fn describe(case: &Case<'_>, difference: &StageDifference<'_>) -> String {
     };
     let came: Vec<_> = difference.came.iter().map(from).collect();
     let came: Vec<_> = came.iter().map(String::as_str).collect();
-    let parts: Vec<_> = [part(&came, "came"), part(&difference.left, "left")]
+    let parts: Vec<_> = [part(&came, "joined"), part(&difference.left, "left")]
         .into_iter()
         .flatten()
         .collect();

@@ -63,7 +63,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         let mut finding = rule
             .finding(
                 subject,
-                format!("The placement is not yet removed from {name}{since}{why}."),
+                format!("The removal of the placement from {name} has not finished{since}{why}."),
             )
             .root_if(held)
             .severity(match (held, late) {

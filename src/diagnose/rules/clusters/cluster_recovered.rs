@@ -1,4 +1,4 @@
-//! A cluster is done, and the controller has not looked at it again yet.
+//! A cluster is done, and the controller has not checked it again yet.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -24,7 +24,7 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
 const LONGEST: SignedDuration = SignedDuration::from_secs(1000);
 
 fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    // Of a run that rests or goes away nobody will look again.
+    // Of a run that rests or goes away there is no next check.
     let Some(rollout) = case
         .rollout
         .as_ref()
@@ -87,7 +87,7 @@ fn one(
     let mut finding = rule
         .finding(
             binding.object(),
-            format!("{name} {done}{since}, and the controller has not noticed it yet{next}."),
+            format!("{name} {done}{since}, but the controller has not noticed it yet{next}."),
         )
         .severity(if late {
             Severity::Warning
@@ -140,12 +140,12 @@ fn one(
     )
 }
 
-/// About when the controller looks again: it waits 5 ms after the first failure, twice as long
+/// About when the controller checks again: it waits 5 ms after the first failure, twice as long
 /// after each further one, and at most 1000 seconds.
 fn next_look(started: Timestamp, now: Timestamp) -> Option<Timestamp> {
     let mut wait = SignedDuration::from_millis(5);
     let mut look = started;
-    // A run that is looked at for longer than two months is not foreseen any more.
+    // A run that is checked for longer than two months has no foreseeable check.
     for _ in 0..6000 {
         look = look.checked_add(wait).ok()?;
         if look > now && wait > LOOK_EVERY {

@@ -179,7 +179,7 @@ fn second_hand<'c>(
     }
     if !said.is_empty() {
         finding.message = format!(
-            "{} The status of {object}, which may be older than its bindings, reports {}.",
+            "{} The status of {object}, which may be older than its bindings, reports for {}.",
             finding.message,
             enumerate(said)
         );

@@ -52,8 +52,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             affected.new_run(
                 finding,
                 format!(
-                    "Or change its type in {} on the hub, or with an override for these clusters, \
-                     and start a new run.",
+                    "Or change the type of {} on the hub, or with an override for these clusters, \
+                     and start a new run, if it needs no load balancer.",
                     affected.on_hub()
                 ),
             )

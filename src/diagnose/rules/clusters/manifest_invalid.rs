@@ -53,7 +53,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             affected.new_run(
                 finding,
                 format!(
-                    "{repair}: fix {} on the hub, or the override that changes it, and roll it \
+                    "{repair}; fix {} on the hub, or the override that changes it, and roll it \
                      out with a new run.",
                     affected.on_hub()
                 ),

@@ -15,7 +15,7 @@ use crate::rollout::ManifestTrouble;
 use crate::words::Command;
 
 /// Every object of the placement fails for it, and none of them is at fault: what the agent was
-/// told stands in each object's condition. Source: workapplier/process.go, apply.go.
+/// told is in each object's condition. Source: workapplier/process.go, apply.go.
 pub(in crate::diagnose::rules) const RULE: Rule = Rule {
     code: "FS528",
     name: "member-api-unavailable",

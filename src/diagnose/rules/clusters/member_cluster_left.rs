@@ -30,7 +30,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             Some(member) if member.is_leaving() => {
                 let joined = member.status.conditions.condition(reasons::JOINED);
                 let state = if member.meta.is_deleting() {
-                    "is leaving the fleet: its MemberCluster is being deleted"
+                    "is leaving the fleet (its MemberCluster is being deleted)"
                 } else {
                     "has left the fleet"
                 };

@@ -40,7 +40,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             let finding = needed
                 .finding(
                     rule,
-                    format!("The member agent reports that {name} is not healthy{since}{why}."),
+                    format!("The member agent reports {name} as unhealthy{since}{why}."),
                 )
                 .condition(
                     &member.object(),
@@ -48,7 +48,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     healthy,
                 )
                 .look(
-                    format!("Check which health check of the API server of {name} fails."),
+                    format!("Check which health check of the API server on {name} fails."),
                     Some(Command::member(name, "get").flag("--raw", "/healthz?verbose")),
                 )
                 .fix(format!("Fix the control plane of {name}."), None);

@@ -1,4 +1,4 @@
-//! An object on a member cluster has owners besides the placement.
+//! An object on a member cluster has owners other than the placement.
 
 use std::collections::BTreeSet;
 

@@ -12,7 +12,7 @@ use crate::kubefleet::binding::describe_object;
 use crate::kubefleet::messages::{BindingProblem, OverrideKind};
 use crate::rollout::overrides::successor;
 
-/// `OverriddenFailed`. The run pins override snapshots by name when it is initialized, so a mended
+/// `OverriddenFailed`. The run pins override snapshots by name when it is initialized, so a fixed
 /// override reaches the clusters only with a new run.
 /// Source: workgenerator/override.go, updaterun/initialization.go:recordOverrideSnapshots.
 pub(in crate::diagnose::rules) const RULE: Rule = Rule {

@@ -85,8 +85,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     placement.spec.revision_history_limit,
                 )
                 .fix(
-                    "Raise the placement's revisionHistoryLimit, so newer content does not prune \
-                     a snapshot that a slow run still needs.",
+                    "Raise the placement's revisionHistoryLimit, if newer content can prune a \
+                     snapshot that a slow run still needs.",
                     None,
                 );
         }

@@ -8,7 +8,7 @@ use crate::kubefleet::{Concept, Conditions, reasons};
 use crate::rollout::content::{overtaken, would_go_back};
 use crate::rollout::{ClusterState, ClusterView};
 
-/// A cluster that the run has still to reach has a later version, put there after the run was
+/// A cluster that the run has still to reach has a later version, rolled out after the run was
 /// initialized. Nothing fails when it goes back. Measured on a hub; see the decisions.
 pub(in crate::diagnose::rules) const RULE: Rule = Rule {
     code: "FS703",

@@ -9,7 +9,7 @@ use crate::kubefleet::{Concept, Conditions, reasons};
 use crate::rollout::content::overtaken;
 use crate::rollout::rollout_started;
 
-/// A run never looks again at a cluster that is done. One that waits or is stopped counts it, also
+/// A run never checks a done cluster again. One that waits or is stopped counts it, also
 /// when another run has replaced its snapshot there.
 /// Source: updaterun/execution.go:executeUpdatingStage.
 pub(in crate::diagnose::rules) const RULE: Rule = Rule {

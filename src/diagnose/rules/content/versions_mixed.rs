@@ -61,7 +61,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .is_some_and(|run| life::of_run(inventory, run) != Life::Earlier);
     let own = inventory.wanted_snapshot().filter(|_| present);
     let odd: Vec<_> = match &own {
-        // Of a run that succeeded: the clusters that no longer have what it put there.
+        // Of a run that succeeded: the clusters that no longer have what it rolled out.
         Some(own) => versions
             .iter()
             .filter(|(snapshot, _)| *snapshot != own)

@@ -19,7 +19,7 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
     check,
 };
 
-/// An approval wakes the controller, and a run that waits for one is looked at every minute besides.
+/// An approval wakes the controller, and a run that waits for one is also checked every minute.
 /// Source: updaterun/execution.go:stageUpdatingWaitTime.
 const OVERDUE: SignedDuration = SignedDuration::from_secs(120);
 

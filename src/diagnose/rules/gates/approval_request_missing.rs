@@ -7,7 +7,7 @@ use crate::inventory::Sight;
 use crate::kubefleet::{Concept, Conditions, reasons};
 use crate::rollout::Phase;
 
-/// `ApprovalRequestCreated=True` and no such request. The controller makes it anew when it looks
+/// `ApprovalRequestCreated=True` and no such request. The controller creates it again when it checks
 /// at the run. Source: updaterun/controller.go:handleApprovalRequestDelete.
 pub(in crate::diagnose::rules) const RULE: Rule = Rule {
     code: "FS406",

@@ -75,7 +75,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             )
         } else {
             finding.look(
-                "Wait in any case: an approval does not shorten the timed wait.",
+                "Wait for the timer too: an approval does not shorten it.",
                 None,
             )
         };

@@ -72,7 +72,7 @@ fn nowhere(case: &Case<'_>, rule: &Rule, total: Option<u64>, shown: &[String]) -
         String::new()
     } else {
         format!(
-            "; with its current labels it would be {}",
+            "; with the current labels: {}",
             enumerate(computed.iter().copied())
         )
     };

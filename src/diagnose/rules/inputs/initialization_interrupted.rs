@@ -65,7 +65,7 @@ fn passing(case: &Case<'_>, rule: &Rule, what: &str) -> Finding {
     finding
         .fix(
             format!(
-                "Start a new run: {} has failed for good, but nothing else needs a fix unless the \
+                "Start a new run: {} has failed for good. Nothing else needs a fix unless the \
                  error returns.",
                 run.name
             ),
@@ -78,7 +78,7 @@ fn passing(case: &Case<'_>, rule: &Rule, what: &str) -> Finding {
         )
 }
 
-/// KubeFleet 0.0.1 gave up on a binding that the scheduler was still working on.
+/// KubeFleet 0.0.1 failed on a binding that the scheduler was still working on.
 fn unsettled(case: &Case<'_>, rule: &Rule, key: &ObjectKey, state: &str) -> Finding {
     let run = case.run_object();
     let object: ObjectRef = case.object(Concept::Binding, &key.name);

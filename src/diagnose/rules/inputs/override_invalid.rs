@@ -94,8 +94,7 @@ fn invalid(
         rule,
         case.placement_object(),
         format!(
-            "An override that applies to the content of {} {what}, according to the controller's \
-             check {}.",
+            "An override that applies to the content of {} {what}. The controller found this {}.",
             case.placement_object(),
             failing::when(case)
         ),
@@ -120,8 +119,7 @@ fn known(
     let name = origin(snapshot);
     let subject = Subject::new(object.kind.origin_kind(), &object.namespace, name);
     let message = format!(
-        "{subject} applies to the content of {} and {what}, according to the controller's check \
-         {}.",
+        "{subject} applies to the content of {} and {what}. The controller found this {}.",
         case.placement_object(),
         failing::when(case)
     );

@@ -9,7 +9,7 @@ use crate::kubefleet::messages::Cause;
 use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::kubefleet::{Concept, Conditions, reasons};
 
-/// The controller does not wait for the scheduler, it gives up: also when only a moment is
+/// The controller does not wait for the scheduler, it fails: also when only a moment is
 /// missing. Source: updaterun/initialization.go:determinePolicySnapshot.
 pub(in crate::diagnose::rules) const RULE: Rule = Rule {
     code: "FS105",

@@ -1,4 +1,4 @@
-//! The run asks for a resource snapshot that is not kept any more.
+//! The run asks for a resource snapshot that is no longer kept.
 
 use super::snapshot_not_found::{existing, pruned_below};
 use crate::diagnose::case::Case;

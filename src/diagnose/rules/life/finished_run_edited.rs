@@ -53,7 +53,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             run.object(),
             format!(
                 "{} was edited after it had {how} (state is now {state}). The controller ignores \
-                 changes of a finished run.",
+                 changes to a finished run.",
                 run.object()
             ),
         )
@@ -68,7 +68,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         )
         .evidence(run.object(), "spec.state", state)
         .fix(
-            "Start a new run to roll out something.",
+            "Start a new run to roll out content.",
             case.new_run_command(),
         );
     vec![finding]

@@ -11,7 +11,7 @@ use crate::kubefleet::{Concept, duration};
 /// After this long without any change the controller counts as silent.
 const QUIET: SignedDuration = SignedDuration::from_secs(120);
 
-/// The controller looks at a run at once when its spec changes, and writes the generation that it
+/// The controller checks a run at once when its spec changes, and writes the generation that it
 /// saw. Source: updaterun/controller.go (GenerationChangedPredicate).
 pub(in crate::diagnose::rules) const RULE: Rule = Rule {
     code: "FS605",

@@ -1,4 +1,4 @@
-//! An object is available in its cluster by now, and the hub does not know yet.
+//! An object is available in its cluster, and the hub does not know yet.
 
 use crate::diagnose::case::Case;
 use crate::diagnose::looks::per_object;

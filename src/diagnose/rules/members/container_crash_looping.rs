@@ -42,18 +42,18 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             let with = code.map_or_else(String::new, |code| {
                 let meaning =
                     exit_code(*code).map_or_else(String::new, |meaning| format!(" ({meaning})"));
-                format!(" with exit code {code}{meaning}")
+                format!(" with code {code}{meaning}")
             });
             let again = match usize::try_from(restarts) {
                 Ok(restarts @ 1..) => {
-                    format!(", after {} already", count(restarts, "restart"))
+                    format!(", after {}", count(restarts, "restart"))
                 }
                 _ => String::new(),
             };
             finding = group.says(
                 finding,
                 &format!(
-                    "its {} ends{with} in {}{again}",
+                    "its {} exits{with} in {}{again}",
                     group.containers(),
                     group.pods()
                 ),

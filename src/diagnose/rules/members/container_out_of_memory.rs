@@ -1,4 +1,4 @@
-//! A container is killed for the memory that it uses.
+//! A container is killed because it runs out of memory.
 
 use std::collections::BTreeSet;
 

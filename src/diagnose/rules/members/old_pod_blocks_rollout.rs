@@ -7,8 +7,8 @@ use crate::diagnose::rules::Rule;
 use crate::kubefleet::Concept;
 use crate::member::Kind;
 
-/// With `OrderedReady`, a pod that is not ready holds up everything, also the update that would
-/// mend it. Source: kubernetes, pkg/controller/statefulset/stateful_set_control.go:processReplica.
+/// With `OrderedReady`, a pod that is not ready blocks everything, also the update that would
+/// fix it. Source: kubernetes, pkg/controller/statefulset/stateful_set_control.go:processReplica.
 pub(in crate::diagnose::rules) const RULE: Rule = Rule {
     code: "FS917",
     name: "old-pod-blocks-rollout",

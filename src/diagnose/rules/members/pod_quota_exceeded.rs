@@ -1,4 +1,4 @@
-//! A quota of the namespace lets no more pods be created.
+//! A quota of the namespace allows no more pods.
 
 use crate::diagnose::case::Case;
 use crate::diagnose::finding::enumerate;

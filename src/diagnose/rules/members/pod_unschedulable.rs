@@ -37,9 +37,9 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             let why = if *gated {
                 format!("a scheduling gate blocks {pods}")
             } else if read.no_nodes {
-                format!("there is no node for {pods}")
+                format!("no node exists for {pods}")
             } else {
-                format!("no node takes {pods}: {}", read.reasons)
+                format!("no node accepts {pods}: {}", read.reasons)
             };
             finding = group.says(finding, &why);
             for (cluster, (trouble, (condition, _))) in group.shown() {

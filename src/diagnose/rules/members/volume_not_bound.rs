@@ -10,7 +10,7 @@ use crate::diagnose::rules::Rule;
 use crate::kubefleet::Concept;
 use crate::member::{Kind, State};
 
-/// A pod of the newest template cannot be scheduled for its claims.
+/// A pod of the newest template cannot be scheduled because its claims are not bound.
 /// Source: kubernetes, pkg/scheduler/framework/plugins/volumebinding.
 pub(in crate::diagnose::rules) const RULE: Rule = Rule {
     code: "FS909",
