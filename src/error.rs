@@ -4,6 +4,7 @@ use crate::bundle::ReadError;
 use crate::change::record::Told;
 use crate::exit::Exit;
 use crate::hub::HubError;
+use crate::mask;
 use crate::words::Hint;
 
 /// What failed, what to do about it, and the exit code.
@@ -18,37 +19,35 @@ pub struct Error {
     pub exit: Exit,
     /// How much of what the command had done the message tells.
     pub told: Told,
+    /// What the error was made of. The message has all of it on one line.
+    #[source]
+    pub source: Option<anyhow::Error>,
 }
 
 impl Error {
-    /// The operation failed.
-    pub fn failed(message: impl Into<String>) -> Self {
+    fn new(exit: Exit, message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
             hint: None,
+            exit,
             told: Told::Nothing,
-            exit: Exit::Error,
+            source: None,
         }
+    }
+
+    /// The operation failed.
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::new(Exit::Error, message)
     }
 
     /// The command line was wrong.
     pub fn usage(message: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            hint: None,
-            told: Told::Nothing,
-            exit: Exit::Usage,
-        }
+        Self::new(Exit::Usage, message)
     }
 
     /// The object does not exist.
     pub fn not_found(message: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            hint: None,
-            told: Told::Nothing,
-            exit: Exit::NotFound,
-        }
+        Self::new(Exit::NotFound, message)
     }
 
     /// Adds what to do.
@@ -68,6 +67,13 @@ impl Error {
         self
     }
 
+    /// What caused it, from the outside in. The first that the message says is left out.
+    pub fn causes(&self) -> impl Iterator<Item = String> {
+        let chain = self.source.iter().flat_map(|source| source.chain().skip(1));
+        // A parser quotes what it does not understand.
+        chain.map(|cause| mask::prose(&cause.to_string()).into_owned())
+    }
+
     /// Says that the message tells the last step of what the command had done.
     #[must_use]
     pub const fn telling(mut self, told: Told) -> Self {
@@ -76,30 +82,41 @@ impl Error {
     }
 }
 
+impl From<anyhow::Error> for Error {
+    fn from(error: anyhow::Error) -> Self {
+        let message = format!("{error:#}");
+        Self {
+            source: Some(error),
+            ..Self::failed(message)
+        }
+    }
+}
+
 impl From<ReadError> for Error {
     fn from(error: ReadError) -> Self {
+        let message = error.to_string();
         Self {
             hint: error.hint.clone().map(Hint::from),
-            message: error.to_string(),
-            told: Told::Nothing,
-            exit: Exit::Error,
+            source: Some(error.into()),
+            ..Self::failed(message)
         }
     }
 }
 
 impl From<HubError> for Error {
     fn from(error: HubError) -> Self {
+        let exit = match error {
+            HubError::Forbidden(_) => Exit::Incomplete,
+            HubError::NotFound(_) => Exit::NotFound,
+            HubError::Interrupted => Exit::Interrupted,
+            HubError::OutOfTime(_) => Exit::Stuck,
+            _ => Exit::Error,
+        };
+        let message = error.to_string();
         Self {
             hint: error.hint().map(Hint::from),
-            message: error.to_string(),
-            told: Told::Nothing,
-            exit: match error {
-                HubError::Forbidden(_) => Exit::Incomplete,
-                HubError::NotFound(_) => Exit::NotFound,
-                HubError::Interrupted => Exit::Interrupted,
-                HubError::OutOfTime(_) => Exit::Stuck,
-                _ => Exit::Error,
-            },
+            source: Some(error.into()),
+            ..Self::new(exit, message)
         }
     }
 }
@@ -112,4 +129,56 @@ pub fn did_you_mean<'k>(wanted: &str, known: impl IntoIterator<Item = &'k str>) 
         .filter(|(likeness, _)| *likeness > 0.8)
         .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(a.1)))
         .map(|(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use anyhow::Context as _;
+
+    use super::{Error, Exit};
+    use crate::hub::HubError;
+
+    fn causes(error: &Error) -> Vec<String> {
+        error.causes().collect()
+    }
+
+    #[test]
+    fn the_chain_is_kept_behind_a_message_that_has_all_of_it() {
+        let denied = io::Error::from(io::ErrorKind::PermissionDenied);
+        let error: Error = Err::<(), _>(denied)
+            .context("the folder cannot be read")
+            .context("no bundle")
+            .map_err(Error::from)
+            .unwrap_err();
+        assert_eq!(
+            error.message,
+            "no bundle: the folder cannot be read: permission denied"
+        );
+        assert_eq!(error.exit, Exit::Error);
+        assert_eq!(
+            causes(&error),
+            ["the folder cannot be read", "permission denied"]
+        );
+    }
+
+    #[test]
+    fn an_error_without_a_cause_names_none() {
+        assert!(causes(&Error::failed("no")).is_empty());
+        assert!(causes(&Error::from(anyhow::anyhow!("no"))).is_empty());
+        let error = Error::from(HubError::Forbidden("no".to_owned()));
+        assert!(causes(&error).is_empty());
+        assert_eq!(error.exit, Exit::Incomplete);
+    }
+
+    #[test]
+    fn causes_keep_no_secret() {
+        let token = "Authorization: Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJtZSJ9.c2lnbmF0dXJl";
+        let error = Error::from(anyhow::anyhow!("{token}").context("a line"));
+        assert!(
+            !causes(&error).concat().contains("c2lnbmF0dXJl"),
+            "{error:?}"
+        );
+    }
 }

@@ -52,7 +52,12 @@ pub fn run(
 ) -> Exit {
     let args: Vec<OsString> = args.into_iter().collect();
     ui.configure(cli::color_of(&args), false, &[]);
-    let exit = match Cli::parse(&args, ui.invocation(), ui.width().min(100)) {
+    let exit = match Cli::parse(
+        &args,
+        ui.invocation(),
+        ui.width().min(100),
+        ui.offers_choices(),
+    ) {
         Ok(cli) => command(&cli, ui, clock),
         Err(mut error) => {
             // One line with all of them, which `--help` has in a readable form.
@@ -92,6 +97,9 @@ fn command(cli: &Cli, ui: &mut Ui, clock: fn() -> Timestamp) -> Exit {
     };
     result.unwrap_or_else(|error| {
         ui.error(&error);
+        if global.verbose {
+            ui.causes(&error);
+        }
         error.exit
     })
 }

@@ -1,6 +1,7 @@
 //! The terminal: answers on one stream, everything else on the other, and nobody else prints.
 
 mod progress;
+mod questions;
 
 use std::cell::OnceCell;
 use std::ffi::OsString;
@@ -251,21 +252,6 @@ impl Ui {
         self.input.take()
     }
 
-    /// Gives standard input back, so that something else can be asked.
-    pub fn give_input(&mut self, input: Box<dyn Read + Send>) {
-        self.input = Some(input);
-    }
-
-    /// Asks a question on standard error; the answer comes on standard input. Keys that were typed
-    /// before are no answer to it.
-    pub fn ask(&mut self, question: &str) {
-        if self.environment.in_is_terminal {
-            forget_typed();
-        }
-        let text = self.paint_err().bold(&escape::line(question));
-        self.note(&format!("{text} [y/N] "));
-    }
-
     /// Whether someone can be asked: standard input is a terminal.
     pub const fn has_terminal_input(&self) -> bool {
         self.environment.in_is_terminal
@@ -385,7 +371,9 @@ impl Ui {
 
     /// A line as a person reads it: in the width of the terminal. Nothing is folded for programs.
     fn folded(&self, lead: &str, indent: &str, text: &str) -> String {
-        let columns = self.environment.columns.or(self.environment.err_width);
+        let environment = &self.environment;
+        let columns = environment.columns.or(environment.err_width);
+        let columns = columns.filter(|_| environment.err_is_terminal);
         let Some(width) = columns.map(|columns| columns.max(*WIDTHS.start())) else {
             return format!("{lead}{}\n", escape::line(text));
         };
@@ -445,6 +433,14 @@ impl Ui {
         self.note(&text);
     }
 
+    /// Says what caused an error, from the outside in.
+    pub fn causes(&mut self, error: &Error) {
+        let label = format!("{} ", self.paint_err().dim("caused by:"));
+        for cause in error.causes() {
+            self.note(&self.folded(&label, "  ", &cause));
+        }
+    }
+
     /// Writes to standard error as it is.
     pub fn note(&mut self, text: &str) {
         self.clear();
@@ -454,16 +450,6 @@ impl Ui {
             .write_all(text.as_bytes())
             .and_then(|()| self.err.flush());
     }
-}
-
-/// Drops what was typed and not read yet. Where that fails, standard input is no terminal.
-fn forget_typed() {
-    #[cfg(unix)]
-    {
-        use rustix::termios::{QueueSelector, tcflush};
-        let _ = tcflush(io::stdin(), QueueSelector::IFlush);
-    }
-    // A Windows console has no such call that is safe.
 }
 
 /// The size of the terminal that answers go to, as it is now.

@@ -16,6 +16,8 @@ mod fixtures;
 mod steps;
 #[path = "laws/voice.rs"]
 mod voice;
+#[path = "laws/words.rs"]
+mod words;
 
 use std::path::PathBuf;
 

@@ -251,7 +251,7 @@ fn a_version_may_be_several_objects() {
     assert_eq!(resources, [4, 5, 2]);
     let complete: Vec<_> = items.iter().map(|item| item["complete"].clone()).collect();
     assert_eq!(complete, [true, true, false]);
-    assert_eq!(items[2]["flaw"], "1 of 2 parts are there");
+    assert_eq!(items[2]["flaw"], "1 of 2 parts exist");
     // Three are kept: the next one deletes 0.
     let survives: Vec<_> = items.iter().map(|item| item["survives"].clone()).collect();
     assert_eq!(survives, [0, 1, 2]);

@@ -148,7 +148,7 @@ fn a_context_that_leads_elsewhere_is_no_evidence() {
     assert!(
         report.not_checked[0]
             .why
-            .contains("does not lead to member2"),
+            .contains("belongs to another cluster than member2"),
         "{:?}",
         report.not_checked
     );

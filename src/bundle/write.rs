@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use anyhow::Context as _;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -153,13 +154,13 @@ impl Contents {
         members: &[members::Document],
         logs: Vec<Value>,
         show_secrets: bool,
-    ) -> Result<Self, String> {
+    ) -> anyhow::Result<Self> {
         let objects = texts.len();
         let mut masked = Vec::new();
         let mut documents = String::new();
         for (object, text) in texts {
             let mut value: Value = serde_json::from_str(text.get())
-                .map_err(|error| format!("{object} is not JSON: {error}"))?;
+                .with_context(|| format!("{object} is not JSON"))?;
             if !show_secrets {
                 for found in mask::mask(&mut value) {
                     masked.push(MaskEntry {
@@ -242,8 +243,8 @@ impl Contents {
     }
 }
 
-fn yaml<T: Serialize>(data: &T) -> Result<String, String> {
-    let mut text = serde_saphyr::to_string(data).map_err(|error| error.to_string())?;
+fn yaml<T: Serialize>(data: &T) -> anyhow::Result<String> {
+    let mut text = serde_saphyr::to_string(data)?;
     if !text.ends_with('\n') {
         text.push('\n');
     }

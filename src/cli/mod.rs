@@ -1,11 +1,13 @@
 //! The command line: global flags and the list of commands.
 
+mod chosen;
 pub mod complete;
 mod help;
 mod listed;
 
 use std::ffi::OsString;
 
+use clap::error::ErrorKind;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::global::Global;
@@ -49,14 +51,28 @@ pub struct Cli {
 }
 
 impl Cli {
-    /// What the words say, of which the first is the program's name.
+    /// What the words say, of which the first is the program's name. Where someone can choose from a
+    /// list, what is chosen there may be left out.
     pub fn parse(
         words: &[OsString],
         invocation: &Invocation,
         width: usize,
+        offers_choices: bool,
     ) -> Result<Self, clap::Error> {
-        let matches = command_of(words, invocation, width).try_get_matches_from(words)?;
-        Self::of(&matches)
+        let command = || command_of(words, invocation, width);
+        let error = match command().try_get_matches_from(words) {
+            Ok(matches) => return Self::of(&matches),
+            Err(error) => error,
+        };
+        if !offers_choices || error.kind() != ErrorKind::MissingRequiredArgument {
+            return Err(error);
+        }
+        let chosen = chosen::left_out(command()).try_get_matches_from(words);
+        match chosen.and_then(|matches| Self::of(&matches)) {
+            // With --quiet nothing is offered.
+            Ok(cli) if !cli.global.quiet => Ok(cli),
+            _ => Err(error),
+        }
     }
 
     fn of(matches: &ArgMatches) -> Result<Self, clap::Error> {

@@ -7,8 +7,10 @@ use clap::Args;
 use jiff::Timestamp;
 
 use super::global::Global;
+use super::picking;
 use super::reading::Reading;
 use super::steering;
+use super::stop::each;
 use super::writing::{self, Effect, Shown, ThisRun, Writing};
 use crate::change::guard::{self, Accepted};
 use crate::change::record::Told;
@@ -49,8 +51,9 @@ use select::{Choice, Selection};
     7  forbidden, or a check could not read what it needs")]
 pub struct ApproveArgs {
     /// Approval request or update run: NAME, careq/NAME, csur/NAME, or with -n areq/NAME, sur/NAME
-    #[arg(value_name = "REQUEST|RUN")]
-    target: String,
+    /// [default: at a terminal, chosen from a list]
+    #[arg(value_name = "REQUEST|RUN", required = true)]
+    target: Option<String>,
     /// Approve only the gates of this stage
     #[arg(long, value_name = "STAGE")]
     stage: Option<String>,
@@ -122,16 +125,38 @@ fn act(
         hub.ask_who();
     }
     let namespace = global.namespace.as_deref();
+    let Some(word) = args.target.as_deref() else {
+        let chosen = if args.stage.is_some() || args.task.is_some() || args.all {
+            let waiting = &picking::WAITING;
+            vec![picking::run(waiting, namespace, reading, ui, |said| said)?]
+        } else {
+            picking::gates(namespace, reading, ui)?
+        };
+        return each(&chosen, reading, ui, |target, reading, ui| {
+            of_target(args, target, None, reading, ui)
+        });
+    };
     let concepts = [Concept::ApprovalRequest, Concept::UpdateRun];
-    let found = reading.target_of(Some(&args.target), namespace, &concepts, ui);
+    let found = reading.target_of(Some(word), namespace, &concepts, ui);
     // A request that does not exist yet: the run that will ask for it says what it waits for.
     let (target, known) = match found {
         Ok(target) => (target, None),
         Err(error) => {
-            let (request, run) = select::of_a_run(&args.target, namespace, reading).ok_or(error)?;
+            let (request, run) = select::of_a_run(word, namespace, reading).ok_or(error)?;
             (request, Some(run))
         }
     };
+    of_target(args, &target, known, reading, ui)
+}
+
+/// Approves a request, or what a run waits for.
+fn of_target(
+    args: &ApproveArgs,
+    target: &ObjectRef,
+    known: Option<ObjectRef>,
+    reading: &mut Reading,
+    ui: &mut Ui,
+) -> Result<Exit, Error> {
     let by_name = target.kind.concept() == Concept::ApprovalRequest;
     if by_name && (args.stage.is_some() || args.task.is_some() || args.all) {
         return Err(Error::usage(format!(
@@ -140,15 +165,15 @@ fn act(
     }
     let run = match known {
         Some(run) => run,
-        None if by_name => run_of(&target, reading)?,
+        None if by_name => run_of(target, reading)?,
         None => target.clone(),
     };
     let mut who = None;
     let (inventory, selection) = writing::agree(reading, &args.writing, ui, &mut |reading| {
-        shown(args, &target, &run, &mut who, reading)
+        shown(args, target, &run, &mut who, reading)
     })?;
     let Some(rollout) = Rollout::new(&inventory) else {
-        return Err(select::without_run(&target, &run, &inventory));
+        return Err(select::without_run(target, &run, &inventory));
     };
     let who = who.as_ref().and_then(|who: &Who| who.name.as_deref());
     let exit = approve(args, &selection, who, &rollout, &inventory, reading, ui)?;

@@ -40,9 +40,10 @@ use crate::ui::Ui;
     6  no such run or placement\n  \
     7  collected, except what was denied or could not be read")]
 pub struct CollectArgs {
-    /// Update run or placement: NAME, csur/NAME, crp/NAME, or with -n sur/NAME, rp/NAME
-    #[arg(value_name = "RUN|PLACEMENT")]
-    target: String,
+    /// Update run or placement: NAME, csur/NAME, crp/NAME, or with -n sur/NAME, rp/NAME [default:
+    /// at a terminal, chosen from a list]
+    #[arg(value_name = "RUN|PLACEMENT", required = true)]
+    target: Option<String>,
     /// Write to this file or device; compress if the name ends in .gz [default: standard output]
     #[arg(short, long = "output-file", value_name = "FILE")]
     output: Option<PathBuf>,
@@ -76,7 +77,7 @@ pub fn run(
     if let Some(hub) = reading.hub() {
         hub.keep_texts();
     }
-    let target = reading.target(Some(&args.target), global.namespace.as_deref(), ui)?;
+    let target = reading.target(args.target.as_deref(), global.namespace.as_deref(), ui)?;
     let walk = reading.walk_whole(&target)?;
     let now = reading.now;
     let Some(hub) = reading.hub() else {
@@ -111,8 +112,7 @@ pub fn run(
     } else {
         Vec::new()
     };
-    let contents =
-        Contents::new(&header, texts, &members, logs, args.show_secrets).map_err(Error::failed)?;
+    let contents = Contents::new(&header, texts, &members, logs, args.show_secrets)?;
     let masked = contents.masked();
     let objects = contents.objects();
     let text = contents.text();
@@ -155,7 +155,7 @@ fn controller_log(
         Vec::new()
     });
     logs.iter()
-        .map(|log| serde_json::to_value(log).map_err(|error| Error::failed(error.to_string())))
+        .map(|log| Ok(serde_json::to_value(log).map_err(anyhow::Error::from)?))
         .collect()
 }
 

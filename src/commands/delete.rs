@@ -4,6 +4,7 @@ use clap::Args;
 use jiff::Timestamp;
 
 use super::global::Global;
+use super::picking;
 use super::reading::Reading;
 use super::steering::{self, rollout_of};
 use super::stop::each;
@@ -37,7 +38,8 @@ use crate::words::Hint;
     6  no such run\n  \
     7  forbidden")]
 pub struct DeleteArgs {
-    /// Update runs: NAME, csur/NAME, or with -n sur/NAME
+    /// Update runs: NAME, csur/NAME, or with -n sur/NAME [default: at a terminal, chosen from a
+    /// list]
     #[arg(value_name = "RUN", required = true)]
     runs: Vec<String>,
     /// Exit with 0 if a run does not exist
@@ -67,6 +69,15 @@ fn act(
 ) -> Result<Exit, Error> {
     let namespace = global.namespace.as_deref();
     let mut runs = Vec::new();
+    if args.runs.is_empty() {
+        runs.push(picking::run(
+            &picking::EVERY,
+            namespace,
+            reading,
+            ui,
+            |said| said,
+        )?);
+    }
     for word in &args.runs {
         let found = reading.target_of(Some(word), namespace, &[Concept::UpdateRun], ui);
         match found {

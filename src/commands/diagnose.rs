@@ -46,7 +46,8 @@ pub use list::DiagnosisList;
     7  evidence is missing or access to it was denied\n  \
     8  stopped, or not started")]
 pub struct DiagnoseArgs {
-    /// Update run or placement: NAME, csur/NAME, crp/NAME, or with -n sur/NAME, rp/NAME
+    /// Update run or placement: NAME, csur/NAME, crp/NAME, or with -n sur/NAME, rp/NAME [default:
+    /// at a terminal, chosen from a list]
     #[arg(value_name = "RUN|PLACEMENT", conflicts_with = "all")]
     target: Option<String>,
     #[command(flatten)]
@@ -245,8 +246,11 @@ impl Style {
     }
 
     fn junit(&self, reports: &[Report]) -> Result<String, Error> {
-        render::junit::reports(reports, self.failing, &self.look.invocation)
-            .map_err(|error| Error::failed(error.to_string()))
+        Ok(render::junit::reports(
+            reports,
+            self.failing,
+            &self.look.invocation,
+        )?)
     }
 
     fn list(&self, list: &DiagnosisList) -> Result<String, Error> {

@@ -10,6 +10,7 @@ use super::around;
 use super::global::Global;
 use super::list::compared;
 use super::output::{self, Format, Output, names};
+use super::picking;
 use super::reading::{self, Input};
 use super::runs;
 use crate::diagnose;
@@ -38,8 +39,9 @@ use notes::{Note, notes};
     kubectl fleet-stage history rp/web-app -n my-app-namespace -o wide\n  \
     kubectl fleet-stage history example-placement -o json | jq '.notes[].message'")]
 pub struct HistoryArgs {
-    /// Placement: NAME, crp/NAME, or with -n rp/NAME
-    placement: String,
+    /// Placement: NAME, crp/NAME, or with -n rp/NAME [default: at a terminal, chosen from a list]
+    #[arg(required = true)]
+    placement: Option<String>,
     #[command(flatten)]
     input: Input,
     #[command(flatten)]
@@ -55,8 +57,10 @@ pub fn run(
 ) -> Result<Exit, Error> {
     let mut reading = reading::open(&args.input, "history", global, ui, clock)?;
     let namespace = global.namespace.as_deref();
-    let word = Some(args.placement.as_str());
-    let target = reading.target_of(word, namespace, &[Concept::Placement], ui)?;
+    let target = match args.placement.as_deref() {
+        Some(word) => reading.target_of(Some(word), namespace, &[Concept::Placement], ui)?,
+        None => picking::named_placement(namespace, &mut reading, ui)?,
+    };
     let useful = [
         Concept::ApprovalRequest,
         Concept::Binding,

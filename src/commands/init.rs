@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use super::global::Global;
 use super::launching::{Launch, launch};
 use super::names;
+use super::picking::{self, Made};
 use super::reading::Reading;
 use super::writing::{self, Writing};
 use crate::change::guard::Accepted;
@@ -37,12 +38,14 @@ pub struct InitArgs {
     /// Name of the new run
     #[arg(value_name = "RUN")]
     run: String,
-    /// Placement to roll out: NAME, crp/NAME, or with -n rp/NAME
-    #[arg(long, value_name = "PLACEMENT")]
-    placement: String,
-    /// Update strategy, which defines stages, order, and gates
-    #[arg(long, value_name = "STRATEGY")]
-    strategy: String,
+    /// Placement to roll out: NAME, crp/NAME, or with -n rp/NAME [default: at a terminal, chosen
+    /// from a list]
+    #[arg(long, value_name = "PLACEMENT", required = true)]
+    placement: Option<String>,
+    /// Update strategy, which defines stages, order, and gates [default: at a terminal, chosen from a
+    /// list]
+    #[arg(long, value_name = "STRATEGY", required = true)]
+    strategy: Option<String>,
     /// Snapshot to roll out: its index, or latest [default: the current content]
     #[arg(long, value_name = "INDEX")]
     snapshot: Option<String>,
@@ -62,13 +65,17 @@ pub fn run(
 ) -> Result<Exit, Error> {
     let scope = Scope::of_namespace(global.namespace.as_deref().unwrap_or_default());
     let run = names::of_one(&args.run, Concept::UpdateRun, &scope)?;
-    let placement = names::of_one(&args.placement, Concept::Placement, &scope)?;
-    let strategy = names::of_one(&args.strategy, Concept::Strategy, &scope)?.name;
-    let mut wanted = |_: &mut Reading| {
+    let placement = args.placement.as_deref();
+    let placement = placement.map(|word| names::of_one(word, Concept::Placement, &scope));
+    let placement = placement.transpose()?;
+    let strategy = args.strategy.as_deref();
+    let strategy = strategy.map(|word| names::of_one(word, Concept::Strategy, &scope));
+    let strategy = strategy.transpose()?.map(|strategy| strategy.name);
+    let wanted = |made: &Made| {
         Ok(Launch {
             run: run.clone(),
-            placement: placement.clone(),
-            strategy: strategy.clone(),
+            placement: made.placement.clone(),
+            strategy: made.strategy.clone(),
             snapshot: args.snapshot.clone(),
             start: false,
             accepted: Accepted {
@@ -82,6 +89,12 @@ pub fn run(
         })
     };
     writing::command("init", global, ui, clock, |reading, ui| {
-        launch(&mut wanted, reading, &args.writing, ui)
+        let made = picking::made(&run, placement, strategy, reading, ui)?;
+        launch(
+            &mut |_: &mut Reading| wanted(&made),
+            reading,
+            &args.writing,
+            ui,
+        )
     })
 }

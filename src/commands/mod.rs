@@ -22,6 +22,7 @@ pub mod members;
 mod names;
 pub mod output;
 pub mod permissions;
+mod picking;
 pub mod plan;
 mod planning;
 pub mod reading;

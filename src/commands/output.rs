@@ -121,12 +121,12 @@ pub fn document<T: Serialize>(data: &T, format: Format) -> Result<String, Error>
 
 /// A JSON document.
 pub fn json<T: Serialize>(data: &T) -> Result<String, Error> {
-    render::json(data).map_err(|error| Error::failed(error.to_string()))
+    Ok(render::json(data)?)
 }
 
 /// A YAML document.
 pub fn yaml<T: Serialize>(data: &T) -> Result<String, Error> {
-    render::yaml(data).map_err(Error::failed)
+    Ok(render::yaml(data)?)
 }
 
 /// Objects as kubectl names them, one a line.

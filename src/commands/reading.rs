@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 
 use super::global::Global;
 use super::names::{self, Known, resolve};
+use super::picking;
 use crate::bundle::{self, Bundle};
 use crate::change::record::{Record, Told};
 use crate::diagnose;
@@ -71,6 +72,8 @@ pub struct Reading {
     pub now: Timestamp,
     /// The clock, for what goes on.
     pub clock: fn() -> Timestamp,
+    /// Whether the user named the moment.
+    is_dated: bool,
     /// The files from which the same objects are read again.
     again: Vec<String>,
     /// The command that hints name.
@@ -121,6 +124,7 @@ fn of_hub(hub: Hub, now: Timestamp, command: &'static str, clock: fn() -> Timest
         place: Place::Hub(Box::new(hub)),
         now,
         clock,
+        is_dated: false,
         again: Vec::new(),
         command,
         doubtful: Vec::new(),
@@ -140,7 +144,11 @@ pub fn open_keeping(
 ) -> Result<Reading, Error> {
     if input.files.is_empty() {
         let hub = connect(global, None, ui)?;
-        return Ok(of_hub(hub, input.now.unwrap_or_else(clock), command, clock));
+        let now = input.now.unwrap_or_else(clock);
+        return Ok(Reading {
+            is_dated: input.now.is_some(),
+            ..of_hub(hub, now, command, clock)
+        });
     }
     let bundle = bundle::read_within(inputs(input, ui)?, keep, input.limits())?;
     for warning in &bundle.warnings {
@@ -158,6 +166,7 @@ pub fn open_keeping(
         place: Place::Files(Box::new(bundle)),
         now,
         clock,
+        is_dated: true,
         again,
         command,
         doubtful: Vec::new(),
@@ -209,9 +218,19 @@ impl Reading {
         }
     }
 
+    /// Whether it is files.
+    pub const fn is_offline(&self) -> bool {
+        matches!(self.place, Place::Files(_))
+    }
+
     /// The command that reads.
     pub const fn command(&self) -> &'static str {
         self.command
+    }
+
+    /// A command that reads in the same place.
+    pub fn again(&self, command: Command) -> Command {
+        names::again(command, &self.again)
     }
 
     /// The hub, when it is not files.
@@ -252,7 +271,7 @@ impl Reading {
     }
 
     /// The run or placement that a user means: a name, or TYPE/NAME; without a word, what the
-    /// files were collected for.
+    /// files were collected for, else the run that is chosen at the terminal.
     pub fn target(
         &mut self,
         word: Option<&str>,
@@ -286,6 +305,9 @@ impl Reading {
                             name: target.name,
                         })
                         .ok_or_else(|| self.unnamed(namespace))
+                }
+                _ if ui.offers_choices() => {
+                    picking::run(&picking::EVERY, namespace, self, ui, |said| said)
                 }
                 _ => Err(self.unnamed(namespace)),
             };
@@ -582,6 +604,16 @@ impl Reading {
         }
     }
 
+    /// Looks at a hub again as it is now: a person took time over what was shown.
+    pub fn renew(&mut self) {
+        if self.hub().is_some() {
+            self.forget();
+            if !self.is_dated {
+                self.now = (self.clock)();
+            }
+        }
+    }
+
     /// The objects that were asked for and that the files hold in several versions.
     pub fn take_doubtful(&mut self) -> Vec<(ObjectRef, usize)> {
         let mut doubtful = std::mem::take(&mut self.doubtful);
@@ -603,7 +635,7 @@ impl Reading {
             [] => error.hint(format!("{place} has no update runs; use a placement")),
             [one] => error.hint(
                 Hint::new(format!("{place} has one update run:")).command(
-                    names::again(Command::fleet(command).arg(one.word()), &self.again)
+                    self.again(Command::fleet(command).arg(one.word()))
                         .namespace(&one.namespace),
                 ),
             ),
@@ -618,12 +650,12 @@ impl Reading {
                     "{place} has {} update runs; to include all of them:",
                     several.len()
                 );
-                error.hint(Hint::new(lead).command(names::again(all, &self.again)))
+                error.hint(Hint::new(lead).command(self.again(all)))
             }
             several => {
                 let list = Command::fleet("list").switch("-A");
                 let lead = format!("{place} has {} update runs; list them:", several.len());
-                error.hint(Hint::new(lead).command(names::again(list, &self.again)))
+                error.hint(Hint::new(lead).command(self.again(list)))
             }
         }
     }

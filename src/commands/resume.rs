@@ -4,6 +4,7 @@ use clap::Args;
 use jiff::Timestamp;
 
 use super::global::Global;
+use super::picking;
 use super::reading::Reading;
 use super::steering::{self, finish, rollout_of};
 use super::stop::each;
@@ -43,7 +44,8 @@ use crate::ui::Ui;
     6  no such run\n  \
     7  forbidden, or a check could not read what it needs")]
 pub struct ResumeArgs {
-    /// Update runs: NAME, csur/NAME, or with -n sur/NAME
+    /// Update runs: NAME, csur/NAME, or with -n sur/NAME [default: at a terminal, chosen from a
+    /// list]
     #[arg(value_name = "RUN", required = true)]
     runs: Vec<String>,
     /// Resume even if a cluster would, or might, get an older snapshot
@@ -65,6 +67,10 @@ pub fn run(
 ) -> Result<Exit, Error> {
     let namespace = global.namespace.as_deref();
     writing::command("resume", global, ui, clock, |reading, ui| {
+        if args.runs.is_empty() {
+            let run = picking::run(&picking::RESUMABLE, namespace, reading, ui, |said| said)?;
+            return one(&run, args, reading, ui);
+        }
         let found: Result<Vec<_>, _> = args
             .runs
             .iter()

@@ -8,6 +8,7 @@ use super::delete::Doomed;
 use super::global::Global;
 use super::launching::{First, Launch, capital, launch};
 use super::names;
+use super::picking;
 use super::reading::Reading;
 use super::writing::{self, ThisRun, Writing};
 use crate::change::guard::Accepted;
@@ -45,9 +46,10 @@ use crate::words::Hint;
     6  no such run or placement\n  \
     7  forbidden, or a check could not read what it needs")]
 pub struct RollbackArgs {
-    /// Placement, or a run on it: NAME, crp/NAME, csur/NAME, or with -n rp/NAME, sur/NAME
-    #[arg(value_name = "RUN|PLACEMENT")]
-    target: String,
+    /// Placement, or a run on it: NAME, crp/NAME, csur/NAME, or with -n rp/NAME, sur/NAME [default:
+    /// at a terminal, chosen from a list, then the snapshot]
+    #[arg(value_name = "RUN|PLACEMENT", required = true)]
+    target: Option<String>,
     /// Index of the snapshot to roll back to [default: the newest one completed before the current
     /// run]
     #[arg(long, value_name = "INDEX")]
@@ -89,10 +91,22 @@ pub fn run(
     let moment = moment ^ (u128::from(std::process::id()) << 7);
     let suffix = generated::suffix(moment);
     writing::command("rollback", global, ui, clock, |reading, ui| {
-        let target = reading.target(Some(&args.target), global.namespace.as_deref(), ui)?;
-        let placement = placement_of(&target, reading)?;
+        let namespace = global.namespace.as_deref();
+        let mut to = args.to.clone();
+        let (target, placement) = if let Some(word) = args.target.as_deref() {
+            let target = reading.target(Some(word), namespace, ui)?;
+            let placement = placement_of(&target, reading)?;
+            (target, placement)
+        } else {
+            let placement = picking::placement(namespace, reading, ui)?;
+            if to.is_none() {
+                to = Some(picking::snapshot(&placement, reading, ui)?);
+            }
+            (placement.clone(), placement)
+        };
+        let to = to.as_deref();
         let mut wanted =
-            |reading: &mut Reading| wanted(args, &target, &placement, &suffix, reading);
+            |reading: &mut Reading| wanted(args, to, &target, &placement, &suffix, reading);
         launch(&mut wanted, reading, &args.writing, ui)
     })
 }
@@ -100,6 +114,7 @@ pub fn run(
 /// The run that rolls back.
 fn wanted(
     args: &RollbackArgs,
+    to: Option<&str>,
     target: &ObjectRef,
     placement: &ObjectRef,
     suffix: &str,
@@ -112,8 +127,8 @@ fn wanted(
     let now = current_run(inventory, target);
     let made = made(args, inventory);
     let to = match made {
-        Some(made) if args.to.is_none() => made.spec.snapshot_index.trim().to_owned(),
-        _ => destination(args, inventory, now, placement, &mut preview)?,
+        Some(made) if to.is_none() => made.spec.snapshot_index.trim().to_owned(),
+        _ => destination(to, inventory, now, placement, &mut preview)?,
     };
     let strategy = args
         .strategy
@@ -197,7 +212,7 @@ fn made<'i>(args: &RollbackArgs, inventory: &'i Inventory) -> Option<&'i UpdateR
 
 /// The snapshot to go back to.
 fn destination(
-    args: &RollbackArgs,
+    to: Option<&str>,
     inventory: &Inventory,
     now: Option<&UpdateRun>,
     placement: &ObjectRef,
@@ -211,13 +226,13 @@ fn destination(
         let text = format!("{lead}existing indexes: {}; list them:", there.join(", "));
         Hint::new(text).command(placement.fleet("snapshots"))
     };
-    if let Some(to) = &args.to {
-        if !there.contains(to) {
+    if let Some(to) = to {
+        if !there.iter().any(|index| index == to) {
             return Err(
                 Error::not_found(format!("{placement} has no snapshot {to:?}")).hint(has("")),
             );
         }
-        return Ok(to.clone());
+        return Ok(to.to_owned());
     }
     let required = |why: String| Error::failed(why).hint(has("select one with --to; "));
     let Some(now) = now else {

@@ -7,6 +7,7 @@ use super::delete::Doomed;
 use super::global::Global;
 use super::launching::{First, Launch, launch, start};
 use super::names;
+use super::picking;
 use super::reading::Reading;
 use super::steering::rollout_of;
 use super::writing::{self, ThisRun, Writing};
@@ -38,13 +39,14 @@ use crate::ui::Ui;
     6  no such run\n  \
     7  forbidden, or a check could not read what it needs")]
 pub struct RunArgs {
-    /// Update run: NAME, csur/NAME, or with -n sur/NAME
-    #[arg(value_name = "RUN")]
-    run: String,
-    /// Create a new run for this placement
+    /// Update run: NAME, csur/NAME, or with -n sur/NAME [default: at a terminal, chosen from the
+    /// runs that can be started]
+    #[arg(value_name = "RUN", required = true)]
+    run: Option<String>,
+    /// Create a new run for this placement [default with --strategy: at a terminal, chosen from a list]
     #[arg(long, value_name = "PLACEMENT", requires = "strategy")]
     placement: Option<String>,
-    /// Update strategy of the new run
+    /// Update strategy of the new run [default with --placement: at a terminal, chosen from a list]
     #[arg(long, value_name = "STRATEGY")]
     strategy: Option<String>,
     /// Create a new run with the placement and strategy of this run
@@ -73,7 +75,8 @@ pub fn run(
     ui: &mut Ui,
     clock: fn() -> Timestamp,
 ) -> Result<Exit, Error> {
-    let makes = args.placement.is_some() || args.from.is_some();
+    let chooses = args.run.is_some() && args.strategy.is_some() && ui.offers_choices();
+    let makes = args.placement.is_some() || args.from.is_some() || chooses;
     if !makes && (args.strategy.is_some() || args.snapshot.is_some()) {
         return Err(Error::usage(
             "--strategy and --snapshot apply only to a new run: add --placement or --from",
@@ -96,19 +99,22 @@ fn act(
         older: args.allow_older,
         unseen: args.allow_unseen,
     };
-    if !makes {
-        let concepts = [Concept::UpdateRun];
-        let target = reading.target_of(Some(&args.run), namespace, &concepts, ui)?;
+    let concepts = [Concept::UpdateRun];
+    let Some(word) = args.run.as_deref().filter(|_| makes) else {
+        let target = match args.run.as_deref() {
+            Some(word) => reading.target_of(Some(word), namespace, &concepts, ui)?,
+            None => picking::run(&picking::STARTABLE, namespace, reading, ui, |said| said)?,
+        };
         let this = ThisRun {
             object: target,
             uid: String::new(),
         };
         return start(&this, accepted, None, reading, &args.writing, ui);
-    }
+    };
     let scope = Scope::of_namespace(namespace.unwrap_or_default());
-    let run = names::of_one(&args.run, Concept::UpdateRun, &scope)?;
+    let run = names::of_one(word, Concept::UpdateRun, &scope)?;
     if let Some(from) = &args.from {
-        let old = reading.target_of(Some(from), namespace, &[Concept::UpdateRun], ui)?;
+        let old = reading.target_of(Some(from), namespace, &concepts, ui)?;
         if old == run && !args.replace {
             return Err(Error::usage(format!(
                 "the new run cannot have the name {} while the old run exists",
@@ -119,15 +125,17 @@ fn act(
         let mut wanted = |reading: &mut Reading| again(&old, &run, args, accepted, reading);
         return launch(&mut wanted, reading, &args.writing, ui);
     }
-    let placement = args.placement.as_deref().unwrap_or_default();
-    let placement = names::of_one(placement, Concept::Placement, &scope)?;
-    let strategy = args.strategy.as_deref().unwrap_or_default();
-    let strategy = names::of_one(strategy, Concept::Strategy, &scope)?.name;
+    let placement = args.placement.as_deref();
+    let placement = placement.map(|word| names::of_one(word, Concept::Placement, &scope));
+    let strategy = args.strategy.as_deref();
+    let strategy = strategy.map(|word| names::of_one(word, Concept::Strategy, &scope));
+    let strategy = strategy.transpose()?.map(|strategy| strategy.name);
+    let made = picking::made(&run, placement.transpose()?, strategy, reading, ui)?;
     let mut wanted = |_: &mut Reading| {
         Ok(Launch {
             run: run.clone(),
-            placement: placement.clone(),
-            strategy: strategy.clone(),
+            placement: made.placement.clone(),
+            strategy: made.strategy.clone(),
             snapshot: args.snapshot.clone(),
             start: true,
             accepted,

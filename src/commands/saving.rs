@@ -7,7 +7,8 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::error::Error;
+use anyhow::Context as _;
+
 use crate::ui::Ui;
 
 /// How many links may lead from one to the next, as on Linux.
@@ -80,32 +81,34 @@ fn is_standard_output(descriptor: &Path) -> bool {
 }
 
 /// Fails where a text could not be saved, before it takes any time to have it.
-pub fn check(path: &Path) -> Result<(), Error> {
+pub fn check(path: &Path) -> anyhow::Result<()> {
     Destination::find(path)
         .map(drop)
-        .map_err(|e| failed(path, &e))
+        .with_context(|| failed(path))
 }
 
 /// Saves a text under a name, compressed where the name ends in `.gz`.
-pub fn save(path: &Path, text: &str, ui: &mut Ui) -> Result<(), Error> {
-    let failed = |error: io::Error| self::failed(path, &error);
+pub fn save(path: &Path, text: &str, ui: &mut Ui) -> anyhow::Result<()> {
+    let failed = || self::failed(path);
     let packed = path.extension().is_some_and(|ending| ending == "gz");
-    match Destination::find(path).map_err(failed)? {
+    match Destination::find(path).with_context(failed)? {
         Destination::StandardOutput => ui.answer(text),
         Destination::Stream(stream) => {
             // Neither made nor cut off: who opened a file for it may have written to it before.
             let mut stream = OpenOptions::new()
                 .append(true)
                 .open(stream)
-                .map_err(failed)?;
-            write(&mut stream, text, packed).map_err(failed)?;
+                .with_context(failed)?;
+            write(&mut stream, text, packed).with_context(failed)?;
         }
         Destination::File(file) => {
-            let (folder, _) = split(&file).map_err(failed)?;
+            let (folder, _) = split(&file).with_context(failed)?;
             // Only its owner may read it.
-            let mut new = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-            write(&mut new, text, packed).map_err(failed)?;
-            new.persist(&file).map_err(|error| failed(error.error))?;
+            let mut new = tempfile::NamedTempFile::new_in(folder).with_context(failed)?;
+            write(&mut new, text, packed).with_context(failed)?;
+            new.persist(&file)
+                .map_err(|error| error.error)
+                .with_context(failed)?;
         }
     }
     Ok(())
@@ -122,6 +125,6 @@ fn write(to: &mut impl Write, text: &str, packed: bool) -> io::Result<()> {
     to.flush()
 }
 
-fn failed(path: &Path, error: &io::Error) -> Error {
-    Error::failed(format!("{} cannot be written: {error}", path.display()))
+fn failed(path: &Path) -> String {
+    format!("{} cannot be written", path.display())
 }

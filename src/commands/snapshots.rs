@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::around::{self, Around};
 use super::global::Global;
 use super::output::{Format, Output, age, document, names};
+use super::picking;
 use super::reading::{self, Input, Reading};
 use super::runs;
 use crate::contents::{self, Size};
@@ -44,7 +45,7 @@ pub use show::SnapshotView;
 pub struct SnapshotsArgs {
     #[command(subcommand)]
     command: Option<Action>,
-    /// Placement: NAME, crp/NAME, or with -n rp/NAME
+    /// Placement: NAME, crp/NAME, or with -n rp/NAME [default: at a terminal, chosen from a list]
     #[arg(value_name = "PLACEMENT", required = true)]
     placement: Option<String>,
     #[command(flatten)]
@@ -142,7 +143,7 @@ pub(super) const KEEP: &[Concept] = &[Concept::ResourceSnapshot];
 
 /// Opens what was asked for, and finds the placement.
 fn open(
-    word: &str,
+    word: Option<&str>,
     input: &Input,
     command: &'static str,
     global: &Global,
@@ -151,7 +152,10 @@ fn open(
 ) -> Result<(Reading, ObjectRef), Error> {
     let mut reading = reading::open_keeping(KEEP, input, command, global, ui, clock)?;
     let namespace = global.namespace.as_deref();
-    let target = reading.target_of(Some(word), namespace, &[Concept::Placement], ui)?;
+    let target = match word {
+        Some(word) => reading.target_of(Some(word), namespace, &[Concept::Placement], ui)?,
+        None => picking::named_placement(namespace, &mut reading, ui)?,
+    };
     Ok((reading, target))
 }
 
@@ -162,7 +166,6 @@ fn list(
     ui: &mut Ui,
     clock: fn() -> Timestamp,
 ) -> Result<Exit, Error> {
-    let word = word.unwrap_or_default();
     let (mut reading, target) = open(word, &args.input, "snapshots", global, ui, clock)?;
     let useful = [Concept::UpdateRun, Concept::Binding];
     let around = around::read_with_texts(&mut reading, &target, &useful)?;

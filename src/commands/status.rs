@@ -27,7 +27,8 @@ use crate::ui::Ui;
     kubectl fleet-stage status crp/example-placement\n\n\
     The exit code is the verdict's, as with diagnose; with --watch that of the final verdict.")]
 pub struct StatusArgs {
-    /// Update run or placement: NAME, csur/NAME, crp/NAME, or with -n sur/NAME, rp/NAME
+    /// Update run or placement: NAME, csur/NAME, crp/NAME, or with -n sur/NAME, rp/NAME [default:
+    /// at a terminal, chosen from a list]
     #[arg(value_name = "RUN|PLACEMENT")]
     target: Option<String>,
     #[command(flatten)]

@@ -4,6 +4,7 @@ use clap::Args;
 use jiff::Timestamp;
 
 use super::global::Global;
+use super::picking;
 use super::reading::Reading;
 use super::steering::{self, finish, rollout_of};
 use super::writing::{self, Shown, Writing};
@@ -37,7 +38,8 @@ use crate::ui::Ui;
     6  no such run\n  \
     7  forbidden")]
 pub struct StopArgs {
-    /// Update runs: NAME, csur/NAME, or with -n sur/NAME
+    /// Update runs: NAME, csur/NAME, or with -n sur/NAME [default: at a terminal, chosen from a
+    /// list]
     #[arg(
         value_name = "RUN",
         required_unless_present = "placement",
@@ -67,6 +69,10 @@ pub fn run(
             active(placement, namespace, reading, ui)?
         } else {
             let concepts = [Concept::UpdateRun];
+            if args.runs.is_empty() {
+                let run = picking::run(&picking::STOPPABLE, namespace, reading, ui, |said| said)?;
+                return one(&run, args, reading, ui);
+            }
             let words = args.runs.iter();
             words
                 .map(|word| reading.target_of(Some(word), namespace, &concepts, ui))

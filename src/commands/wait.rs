@@ -10,6 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::awaiting::{self, End};
 use super::following::Following;
 use super::global::Global;
+use super::picking;
 use super::reading;
 use super::status;
 use crate::diagnose::status::Status;
@@ -51,9 +52,10 @@ use decide::{Condition, Decision, decide};
     6  no such run or stage, or the run was deleted\n  \
     8  stopped, or not started")]
 pub struct WaitArgs {
-    /// Update run: NAME, csur/NAME, or with -n sur/NAME
-    #[arg(value_name = "RUN")]
-    run: String,
+    /// Update run: NAME, csur/NAME, or with -n sur/NAME [default: at a terminal, chosen from a
+    /// list]
+    #[arg(value_name = "RUN", required = true)]
+    run: Option<String>,
     /// Conditions to wait for; the first one met ends the wait
     #[arg(
         long = "for",
@@ -92,7 +94,13 @@ pub fn run(
     let begun = Instant::now();
     let mut reading = reading::open_within(args.timeout, "wait", global, ui, clock)?;
     let namespace = global.namespace.as_deref();
-    let target = reading.target_of(Some(&args.run), namespace, &[Concept::UpdateRun], ui)?;
+    let target = match args.run.as_deref() {
+        Some(word) => reading.target_of(Some(word), namespace, &[Concept::UpdateRun], ui)?,
+        None => picking::run(&picking::ACTIVE, namespace, &mut reading, ui, |said| {
+            let words: Vec<_> = args.conditions.iter().map(ToString::to_string).collect();
+            said.joined("--for", words.join(","))
+        })?,
+    };
     let mut following = Following::new(&mut reading, target)?;
     let mut look = |status: &Status| {
         let decision = decide(status, &args.conditions, args.keep_waiting);

@@ -15,7 +15,7 @@ fn how(rollout: &Rollout<'_>) -> String {
     format!("{how} {}", rollout.run.meta.name)
 }
 
-/// What clusters have of others: `snapshot 3 that web-2 put there`.
+/// What clusters have of others: `snapshot 3 (from web-2)`.
 pub fn put_there<I: Ord + ToString, W: Ord + AsRef<str>>(
     indexes: impl IntoIterator<Item = I>,
     writers: impl IntoIterator<Item = W>,
@@ -28,11 +28,11 @@ pub fn put_there<I: Ord + ToString, W: Ord + AsRef<str>>(
     if writers.is_empty() {
         held
     } else {
-        format!("{held} that {} put there", enumerate(writers))
+        format!("{held} (from {})", enumerate(writers))
     }
 }
 
-/// That continuing the run takes clusters back to its older snapshot, without the full stop.
+/// That continuing the run rolls clusters back to its older snapshot, without the full stop.
 pub fn goes_back(rollout: &Rollout<'_>, back: &[GoesBack<'_>]) -> String {
     let newer = put_there(
         back.iter().map(|back| back.holds),
@@ -40,7 +40,7 @@ pub fn goes_back(rollout: &Rollout<'_>, back: &[GoesBack<'_>]) -> String {
             .filter_map(|back| rollout_started(back.binding).run),
     );
     format!(
-        "{} takes {} back from {newer} to snapshot {}",
+        "{} rolls {} back from {newer} to snapshot {}",
         how(rollout),
         enumerate(back.iter().map(|back| back.cluster)),
         rollout.run.status.snapshot_index

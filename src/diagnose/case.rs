@@ -1,4 +1,4 @@
-//! Everything that a rule may look at, understood once.
+//! Everything that a rule may read, understood once.
 
 use jiff::Timestamp;
 

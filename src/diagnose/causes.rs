@@ -171,7 +171,7 @@ pub(super) fn group(findings: Vec<Finding>) -> Vec<Finding> {
         let rest: Vec<_> = rest.map(String::as_str).collect();
         if !rest.is_empty() {
             first.message = format!(
-                "{}; the same holds for {}.",
+                "{}; the same applies to {}.",
                 first.message.trim_end_matches('.'),
                 enumerate(rest)
             );
@@ -193,14 +193,14 @@ pub(super) fn group(findings: Vec<Finding>) -> Vec<Finding> {
 /// What a live run fails for when it is checked next.
 const ENDS_RUN: [&str; 6] = ["FS201", "FS202", "FS203", "FS204", "FS205", "FS206"];
 
-/// What lets a run go on once it is approved, resumed or started.
+/// What lets a run continue once it is approved, resumed or started.
 const LETS_GO_ON: [&str; 6] = ["FS401", "FS402", "FS403", "FS404", "FS601", "FS602"];
 
 /// What another run has done to a run that rests.
 const OVERTAKEN: [&str; 2] = ["FS703", "FS706"];
 
 /// A run that rests while another one is on its clusters: that is what to decide about. Letting it
-/// continue comes after, and where that takes clusters back, in the form that says so.
+/// continue comes after, and where that rolls clusters back, in the form that says so.
 pub(super) fn overtaken(findings: &mut [Finding]) {
     let causes: Vec<_> = findings
         .iter()
@@ -209,7 +209,7 @@ pub(super) fn overtaken(findings: &mut [Finding]) {
         .collect();
     let Some(first) = causes.first() else { return };
     let step = Remedy {
-        action: format!("Decide about {} first.", first.code),
+        action: format!("Resolve {} first.", first.code),
         command: None,
         effect: Effect::ReadOnly,
     };
@@ -236,7 +236,7 @@ pub(super) fn overtaken(findings: &mut [Finding]) {
     }
 }
 
-/// Where a run cannot pass its next check, letting it go on helps nothing: that step comes second.
+/// Where a run cannot pass its next check, continuing does not help: that step comes second.
 pub(super) fn order_steps(findings: &mut [Finding]) {
     let mut first: Vec<_> = findings
         .iter()
@@ -251,7 +251,7 @@ pub(super) fn order_steps(findings: &mut [Finding]) {
     }
     let step = Remedy {
         action: format!(
-            "See to {} first: as it is, the run fails when the controller checks it next.",
+            "Resolve {} first: otherwise the run fails at the controller's next check.",
             enumerate(first)
         ),
         command: None,

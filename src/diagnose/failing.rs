@@ -58,17 +58,17 @@ pub(super) fn live_run<'i>(case: &Case<'i>) -> Option<&'i UpdateRun> {
     .then_some(rollout.run)
 }
 
-/// The end of a sentence about a live run that cannot pass its next check. The controller looks at
-/// a run that waits each minute, and checks it before it looks at approvals.
+/// The end of a sentence about a live run that cannot pass its next check. The controller checks
+/// a run that waits each minute, and checks it before it checks approvals.
 /// Source: updaterun/controller.go:Reconcile.
 pub(super) fn will_fail(case: &Case<'_>) -> &'static str {
     match case.verdict {
         Verdict::WaitingForApproval => {
-            "so the run will fail when the controller checks it next, approved or not"
+            "so the run will fail at the controller's next check, approved or not"
         }
-        Verdict::Stopped => "so resuming the run makes it fail",
-        Verdict::NotStarted => "so starting the run makes it fail",
-        _ => "so the run will fail when the controller checks it next",
+        Verdict::Stopped => "so the run will fail when it is resumed",
+        Verdict::NotStarted => "so the run will fail when it is started",
+        _ => "so the run will fail at the controller's next check",
     }
 }
 
@@ -85,22 +85,22 @@ pub(super) fn new_run(case: &Case<'_>, finding: Finding, action: impl Into<Strin
     finding.fix(action, case.new_run_command())
 }
 
-/// Adds the step that follows every repair: a run that failed never goes on.
+/// Adds the step that follows every repair: a failed run never continues.
 pub(super) fn then_new_run(case: &Case<'_>, finding: Finding) -> Finding {
     finding.fix(
         format!(
-            "Then create a new run: {} is over and does not go on.",
+            "Then start a new run: {} has failed for good.",
             case.run_object().name
         ),
         case.new_run_command(),
     )
 }
 
-/// Adds the only step that is left when what was wrong is mended by now.
+/// Adds the only step that is left when the cause is fixed.
 pub(super) fn just_new_run(case: &Case<'_>, finding: Finding) -> Finding {
     finding.fix(
         format!(
-            "Create a new run: {} is over and does not go on, though what stopped it is mended.",
+            "Start a new run: the cause is fixed, but {} has failed for good.",
             case.run_object().name
         ),
         case.new_run_command(),
@@ -108,7 +108,7 @@ pub(super) fn just_new_run(case: &Case<'_>, finding: Finding) -> Finding {
 }
 
 /// The name among `names` that is closest to `wanted`, when it is close enough to be meant.
-/// An equal name is not looked for.
+/// An equal name is not searched.
 pub fn similar<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     const CLOSE: f64 = 0.75;
     names

@@ -6,7 +6,7 @@ pub(super) fn opens(case: &super::case::Case<'_>, gate: &crate::rollout::Gate<'_
     use crate::rollout::{TaskState, TaskTime};
 
     let Some(rollout) = &case.rollout else {
-        return "the run go on".to_owned();
+        return "the run continue".to_owned();
     };
     let mut stages = rollout
         .stages
@@ -33,7 +33,7 @@ pub(super) fn opens(case: &super::case::Case<'_>, gate: &crate::rollout::Gate<'_
             enumerate(stage.clusters.iter().map(|cluster| cluster.name))
         ),
         Some(stage) if stage.clusters.is_empty() => {
-            format!("stage {} pass, which has no clusters", stage.name())
+            format!("stage {}, which has no clusters, pass", stage.name())
         }
         Some(stage)
             if after
@@ -42,12 +42,12 @@ pub(super) fn opens(case: &super::case::Case<'_>, gate: &crate::rollout::Gate<'_
                     .iter()
                     .any(|gate| matches!(gate.time, TaskTime::Before)) =>
         {
-            format!("stage {} ask for an approval of its own", stage.name())
+            format!("stage {} request its own approval", stage.name())
         }
         Some(stage) => format!(
             "stage {} {} {} ({} at a time)",
             stage.name(),
-            if after { "begin with" } else { "update" },
+            if after { "start with" } else { "update" },
             enumerate(stage.clusters.iter().map(|cluster| cluster.name)),
             stage.concurrency
         ),
@@ -55,7 +55,7 @@ pub(super) fn opens(case: &super::case::Case<'_>, gate: &crate::rollout::Gate<'_
     };
     if waits {
         format!(
-            "{what}, once the timed wait of stage {} is over too",
+            "{what}, once the timed wait of stage {} is also over",
             gate.stage
         )
     } else {
@@ -86,13 +86,13 @@ pub(super) fn unlisted(
     let finding = rule
         .finding(
             &run,
-            format!("{name} says that it waits for stage tasks, {what} among them, and its status does not list which."),
+            format!("{name} waits for {what}, but its status does not list the open tasks."),
         )
         .root()
         .condition(&run, "status", rollout.progressing()?);
     Some(finding.look(
-        "Look at the approval requests of the run: its name stands in their label \
-         `kubernetes-fleet.io/targetUpdateRun`.",
+        "List the approval requests of the run: their label `kubernetes-fleet.io/targetUpdateRun` \
+         has its name.",
         Some(case.command("approvals").arg(name)),
     ))
 }
@@ -136,17 +136,17 @@ pub fn stopped_waits(rollout: &crate::rollout::Rollout<'_>) -> Vec<String> {
             let stage = gate.stage;
             Some(match until {
                 None => format!(
-                    "the timed wait of stage {stage} counts from the stop at {since}, also while the \
-                     run is stopped"
+                    "the timed wait of stage {stage} started at the stop ({since}) and continues \
+                     while the run is stopped"
                 ),
                 Some(until) if until > rollout.now => format!(
-                    "the timed wait of stage {stage} counts from the stop and ends in {}, at {until}, \
-                     stopped or not",
+                    "the timed wait of stage {stage} started at the stop and ends in {}, at \
+                     {until}, even while the run is stopped",
                     duration::describe(until.duration_since(rollout.now))
                 ),
                 Some(until) => format!(
-                    "the timed wait of stage {stage} counted on and is over since {until}: a resume \
-                     passes it at once"
+                    "the timed wait of stage {stage} ended at {until}, during the stop: resuming \
+                     opens it at once"
                 ),
             })
         })
@@ -171,8 +171,8 @@ pub(super) fn hold_back(
         return match went_before(case) {
             Some(index) => finding.disrupt(
                 format!(
-                    "To undo it, go back to snapshot {index} with a new run: every cluster has the new \
-                     content, so a stop holds nothing back."
+                    "Roll back to snapshot {index} with a new run to undo the rollout: every \
+                     cluster already has the new content."
                 ),
                 Some(
                     case.command("rollback")
@@ -185,13 +185,13 @@ pub(super) fn hold_back(
     }
     if rollout.state_ignored {
         return finding.disrupt(
-            "To hold the rollout back, delete the run: a gate cannot be rejected, and this hub cannot \
-             stop a run. Clusters keep what they have.",
+            "Delete the run to block the rollout: clusters keep their content. A gate cannot be \
+             rejected, and this hub cannot stop a run.",
             Some(case.command("delete").arg(name)),
         );
     }
     finding.fix(
-        "To hold the rollout back, stop the run: a gate cannot be rejected.",
+        "Stop the run to block the rollout: a gate cannot be rejected.",
         Some(case.command("stop").arg(name)),
     )
 }

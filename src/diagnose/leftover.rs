@@ -58,19 +58,19 @@ impl<'i> Leftover<'i> {
     /// `1 Work`, `2 Works`, with the verb.
     pub fn subject(&self) -> String {
         let verb = if self.works.len() == 1 { "is" } else { "are" };
-        format!("{} of it {verb}", count(self.works.len(), "Work"))
+        format!("{} for it {verb}", count(self.works.len(), "Work"))
     }
 
     /// Why they are still there, without the full stop.
     pub fn why(&self) -> String {
         let why = if self.waits_for_agent() {
-            "its agent has not removed the content there, which may still run"
+            "its agent has not removed the content, which may still run there"
         } else {
             "finalizers that are not KubeFleet's block it"
         };
         let agent = self.silent.map_or_else(String::new, |silent| {
             let silent = duration::describe(silent);
-            format!("; the agent has been silent for {silent}")
+            format!("; the agent last reported {silent} ago")
         });
         format!("{why}{agent}")
     }
@@ -98,13 +98,13 @@ impl<'i> Leftover<'i> {
     pub fn steps(&self, finding: Finding) -> Finding {
         let cluster = self.cluster;
         let finding = finding.look(
-            format!("See what is left for {cluster}."),
+            format!("List what is left for {cluster}."),
             Some(steps::works_for(cluster)),
         );
         if self.waits_for_agent() {
             ask_agent(finding, cluster)
         } else {
-            finding.fix("Let whoever set the finalizers remove them.", None)
+            finding.fix("Ask the owners of the finalizers to remove them.", None)
         }
     }
 }
@@ -112,7 +112,7 @@ impl<'i> Leftover<'i> {
 /// Adds a check of the member agent, which ends the removal.
 pub(super) fn ask_agent(finding: Finding, cluster: &str) -> Finding {
     finding.look(
-        format!("Check the agent of {cluster}: it removes the content, then the Work."),
+        format!("Check the agent of {cluster}: it must remove the content, then the Work."),
         Some(steps::member_agent(cluster)),
     )
 }

@@ -328,7 +328,7 @@ impl<'a, 'i, T> Group<'a, 'i, T> {
             .map_or_else(String::new, |(seen, _)| seen.manifest.describe())
     }
 
-    /// The name of the first cluster: the one that commands look at.
+    /// The name of the first cluster: the one that commands inspect.
     pub fn cluster(&self) -> &str {
         self.all
             .first()
@@ -358,7 +358,7 @@ impl<'a, 'i, T> Group<'a, 'i, T> {
         finding
     }
 
-    /// A command that looks at the first cluster: `kubectl --context CONTEXT -n NAMESPACE VERB`.
+    /// A command that inspects the first cluster: `kubectl --context CONTEXT -n NAMESPACE VERB`.
     pub fn kubectl(&self, verb: &'static str) -> Command {
         let first = self.all.first();
         self.kubectl_in(first.map_or("", |(seen, _)| seen.manifest.namespace), verb)
@@ -369,7 +369,7 @@ impl<'a, 'i, T> Group<'a, 'i, T> {
         Command::member(self.cluster(), verb).namespace(namespace)
     }
 
-    /// Adds what follows a repair in the clusters: the same run goes on by itself.
+    /// Adds what follows a repair in the clusters: the same run continues by itself.
     pub fn goes_on(&self, finding: Finding) -> Finding {
         goes_on(self.case, finding)
     }
@@ -416,7 +416,7 @@ impl<'i, T> Group<'_, 'i, (PodTrouble<'i>, T)> {
         count(pods.len(), "pod")
     }
 
-    /// The name of the first pod: the one that commands look at.
+    /// The name of the first pod: the one that commands inspect.
     pub fn pod(&self) -> &str {
         self.first()
             .map_or("", |(_, (trouble, _))| trouble.pod.meta.name.as_str())
@@ -512,8 +512,8 @@ pub(super) fn invite(case: &Case<'_>, clusters: &[&str], finding: Finding) -> Fi
         _ => target.name.clone(),
     };
     finding.look(
-        "Or let diagnose look there: it then says what holds the pods back. --member-context \
-         CLUSTER=CONTEXT names the way into a cluster whose context has another name.",
+        "Or let diagnose read the member cluster, which shows what blocks the pods. For a context \
+         with another name, use --member-context CLUSTER=CONTEXT.",
         Some(
             case.command("diagnose")
                 .arg(name)
@@ -551,14 +551,20 @@ pub(super) fn not_checked(case: &Case<'_>) -> Vec<NotChecked> {
         if let Identity::Other(why) = look.identity(&errand) {
             gap(
                 INSIDE,
-                format!("the context does not lead to {}: {why}", errand.cluster),
+                format!(
+                    "the context belongs to another cluster than {}: {why}",
+                    errand.cluster
+                ),
             );
             continue;
         }
         for (kind, why) in look.gaps() {
             let why = match kind {
                 Kind::AppliedWork => {
-                    format!("that this is {} is not proven: {why}", errand.cluster)
+                    format!(
+                        "whether the context belongs to {} is unknown: {why}",
+                        errand.cluster
+                    )
                 }
                 _ => why,
             };
@@ -567,7 +573,7 @@ pub(super) fn not_checked(case: &Case<'_>) -> Vec<NotChecked> {
         for wanted in errand.left_out() {
             single.push(NotChecked {
                 what: wanted.kind.name().to_owned(),
-                why: format!("no more than {WORKLOADS_EACH} objects of a cluster are looked at"),
+                why: format!("at most {WORKLOADS_EACH} objects of a cluster are read"),
                 subject: Some(Subject::new(
                     wanted.kind.name(),
                     &wanted.namespace,

@@ -140,7 +140,7 @@ pub(super) fn reordering(
         None => name.to_owned(),
     };
     let tie = number(moved).is_some_and(|order| number(passed) == Some(order));
-    let tie = if tie { ", by name" } else { "" };
+    let tie = if tie { ", because of its name" } else { "" };
     Some(format!(
         "{} now precedes {}{tie}",
         with(moved),

@@ -265,7 +265,7 @@ impl Affected<'_, '_> {
         command.arg(kind).arg(self.manifest.name)
     }
 
-    /// Adds what follows a repair on the member clusters: the same run goes on by itself.
+    /// Adds what follows a repair on the member clusters: the same run continues by itself.
     pub fn goes_on(&self, finding: Finding) -> Finding {
         goes_on(self.case, finding)
     }
@@ -277,7 +277,7 @@ impl Affected<'_, '_> {
     }
 }
 
-/// Adds what follows a repair on the member clusters: the same run goes on by itself.
+/// Adds what follows a repair on the member clusters: the same run continues by itself.
 pub(super) fn goes_on(case: &Case<'_>, finding: Finding) -> Finding {
     let Some(rollout) = case
         .rollout
@@ -287,11 +287,10 @@ pub(super) fn goes_on(case: &Case<'_>, finding: Finding) -> Finding {
         return finding;
     };
     let then = if rollout.phase == Phase::Stopping {
-        "Then wait: the run stops at the controller's next check, which may take some minutes. \
-         Nothing more is updated until someone resumes it."
+        "Then wait some minutes: the run stops at the controller's next check. Nothing more is \
+         updated until it is resumed."
     } else {
-        "Then wait: the same run continues by itself at the controller's next check, which may take \
-         some minutes."
+        "Then wait some minutes: the run continues by itself at the controller's next check."
     };
     finding.look(
         then,
@@ -337,7 +336,7 @@ fn on_clusters(case: &Case<'_>, rule: &Rule, subject: Subject, on: &[&Troubled<'
 }
 
 /// Makes a finding for everything that `subject` finds at fault, from the bindings themselves: for
-/// troubles that stand in no object's condition.
+/// troubles that are in no object's condition.
 pub(super) fn per_trouble<'a, 'i>(
     case: &'a Case<'i>,
     rule: &Rule,

@@ -103,7 +103,7 @@ pub(super) fn near_misses<'s>(
         );
     }
     if found > NEAR {
-        said = format!("{said}; {} more are as near", found - NEAR);
+        said = format!("{said}; {} more are equally close", found - NEAR);
     }
     said
 }

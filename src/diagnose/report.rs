@@ -308,7 +308,7 @@ impl Effect {
 /// Something that could not be judged.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct NotChecked {
-    /// A kind, or what would have been looked at.
+    /// A kind, or what would have been read.
     pub what: String,
     /// Why it could not be.
     pub why: String,

@@ -16,7 +16,7 @@ pub(super) fn stopped(rollout: &Rollout<'_>) -> String {
     let total = rollout.clusters().count();
     let clusters = count(total, "cluster");
     if in_state(ClusterState::Pending) == total {
-        return format!("{run} is stopped and has not begun with any of its {clusters}.");
+        return format!("{run} is stopped: none of its {clusters} was updated.");
     }
     let done = in_state(ClusterState::Done);
     let verb = if done == 1 { "is" } else { "are" };

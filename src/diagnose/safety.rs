@@ -33,17 +33,20 @@ fn look_before(case: &Case<'_>, command: &Command) -> Option<Remedy> {
         _ if !command.is_ours() => return None,
         "run" => {
             let plan = case.plan_command()?;
-            ("See what a new run would do now.".to_owned(), plan)
+            ("Check what a new run would do now.".to_owned(), plan)
         }
         "delete" => {
             let name = command.operand(0)?;
             let status = case.command("status").arg(name);
-            (format!("See how far {name} is."), status)
+            (format!("Check the progress of {name}."), status)
         }
         "rollback" => {
             let placement = &case.inventory.placement_name;
             let history = case.command("history").arg(placement);
-            ("See which run put which version where.".to_owned(), history)
+            (
+                "Check which run rolled out which version.".to_owned(),
+                history,
+            )
         }
         _ => return None,
     };

@@ -59,7 +59,7 @@ pub fn explain(groups: &BTreeMap<String, Vec<&str>>) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// Adds the reasons as they stand in the snapshot.
+/// Adds the reasons as the snapshot has them.
 pub(super) fn evidence(
     policy: &PolicySnapshot,
     inventory: &Inventory,
@@ -133,7 +133,7 @@ fn is_for_good(text: &str) -> bool {
 pub fn not_by_waiting(policy: &PolicySnapshot, inventory: &Inventory) -> Option<String> {
     let reasons = explain(&left_out_for_good(policy, inventory))?;
     Some(format!(
-        "Change what keeps clusters out, or ask for fewer: waiting does not bring them ({reasons})."
+        "Change what excludes clusters, or ask for fewer: waiting does not help ({reasons})."
     ))
 }
 
@@ -147,7 +147,7 @@ fn why(text: &str) -> String {
             let words: Vec<_> = reasons.iter().map(words).collect();
             words.join(" and ")
         }
-        Decision::Other { text } if text.is_empty() => "no reason is given".to_owned(),
+        Decision::Other { text } if text.is_empty() => "reason unknown".to_owned(),
         Decision::Other { text } => format!("`{text}`"),
     }
 }

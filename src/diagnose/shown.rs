@@ -1,4 +1,4 @@
-//! How what stands in an object is given as evidence: every form at one place. A form says nothing
+//! How what is in an object is given as evidence: every form at one place. A form says nothing
 //! but what stands there.
 
 use std::borrow::Cow;

@@ -1,4 +1,4 @@
-//! What an object's size explains: one that etcd refuses is not written any more, and no condition
+//! What an object's size explains: one that etcd refuses is no longer written, and no condition
 //! can say so.
 
 use super::case::Case;
@@ -21,14 +21,14 @@ pub(super) fn explain(case: &Case<'_>, mut finding: Finding) -> Finding {
         limits::describe(limits::ETCD_REQUEST),
     );
     finding.message = format!(
-        "{} The run is about {size} by now, and etcd takes {limit} by default: its status may be too \
-         large to be written.",
+        "{} The run's object is now about {size}; etcd accepts {limit} by default, so its status \
+         may be too large to be written.",
         finding.message
     );
     finding
         .computed(run.object(), &["status.stagesStatus"], size)
         .look(
-            "Look for `request is too large` in the log of the hub agent.",
+            "Search the hub agent's log for `request is too large`.",
             Some(steps::hub_agent()),
         )
 }

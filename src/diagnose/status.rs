@@ -124,7 +124,7 @@ pub enum Approval {
     Given,
     /// The request does not exist.
     Missing,
-    /// The request under that name is made out to another run or stage.
+    /// The request under that name belongs to another run or stage.
     Foreign,
 }
 
@@ -222,9 +222,9 @@ impl Status {
             return None;
         }
         Some(if self.waits_for_removal() {
-            "only resuming or deleting the run ends this"
+            "resume the run or delete it"
         } else {
-            "a stuck cluster keeps the run from stopping: fix it, or delete the run"
+            "a stuck cluster blocks the stop: fix it, or delete the run"
         })
     }
 

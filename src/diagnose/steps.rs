@@ -12,7 +12,7 @@ pub fn make_external(placement: &ObjectRef) -> Command {
     command.flag("-p", patch)
 }
 
-/// How long kubectl waits; by itself it gives up after half a minute.
+/// How long kubectl waits; its default is half a minute.
 const PATIENCE: &str = "10m";
 
 /// Waits until the scheduler has picked a placement's clusters.

@@ -107,7 +107,7 @@ pub(super) fn sentence(case: &Case<'_>, because: Option<&str>) -> String {
         Verdict::InitializationFailed => "could not be initialized".to_owned(),
         Verdict::Failed => "has failed".to_owned(),
         Verdict::Deleting => "is being deleted".to_owned(),
-        Verdict::Unknown => "cannot be judged: the evidence needed is missing".to_owned(),
+        Verdict::Unknown => "is in an unknown state: the required evidence is missing".to_owned(),
     };
     let done = match (case.verdict, done) {
         (Verdict::Succeeded | Verdict::InitializationFailed | Verdict::Unknown, _) | (_, None) => {

@@ -147,7 +147,7 @@ pub(super) fn of_placement(inventory: &Inventory, troubles: &[Troubled<'_>]) -> 
         return Verdict::NotStarted;
     }
     // Bindings that differ, or agree, mean one thing with a run under way and another without: where
-    // runs could not be read, nobody can say.
+    // runs could not be read, it is unknown.
     if matches!(&inventory.run, Sight::Unknown(why) if *why != NOT_COLLECTED) {
         return Verdict::Unknown;
     }

@@ -38,6 +38,7 @@ pub use config::{Flags, contexts};
 pub use error::HubError;
 pub use members::{Members, Texts, Variables, Ways};
 pub use served::Served;
+pub use signals::unless_interrupted;
 pub use watch::{Event, Mirror, News, Next, Watch, What};
 pub use write::{Sending, Sent};
 

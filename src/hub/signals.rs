@@ -178,6 +178,11 @@ impl Ends {
         self.stays.store(true, Ordering::SeqCst);
     }
 
+    /// From now on a signal ends the process again.
+    fn leave(&self) {
+        self.stays.store(false, Ordering::SeqCst);
+    }
+
     /// How many signals came since then.
     pub(super) fn count(&self) -> Count {
         self.count.subscribe()
@@ -291,30 +296,73 @@ impl Hub {
     }
 
     /// Runs something that blocks, in a thread of its own; a signal ends the waiting, not the
-    /// thread.
+    /// thread. Where signals were not minded before, they are not minded afterward.
     pub fn unless_interrupted<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, HubError> {
-        let (tell, told) = tokio::sync::oneshot::channel();
-        std::thread::spawn(move || {
-            // Who asked may have been interrupted meanwhile.
-            let _ = tell.send(work());
+        let minded = self.signals.clone();
+        let mut count = minded.clone().unwrap_or_else(|| {
+            let _inside = self.runtime.enter();
+            self.ends.stay();
+            self.ends.listen();
+            self.ends.count()
         });
-        let count = self.signals.clone();
-        self.runtime.block_on(async move {
-            let signal = async {
-                match count {
-                    Some(mut count) => more_than(&mut count, 0).await,
-                    None => std::future::pending().await,
-                }
-            };
-            tokio::select! {
-                biased;
-                () = signal => Err(HubError::Interrupted),
-                done = told => done.map_err(|_| HubError::Interrupted),
+        let signal = async move { more_than(&mut count, 0).await };
+        let done = self.runtime.block_on(first_of(signal, work));
+        if minded.is_none() && done.is_ok() {
+            self.ends.leave();
+        }
+        done
+    }
+}
+
+/// Runs something that blocks, where there is no hub: a signal ends the waiting, and afterward the
+/// process again.
+pub fn unless_interrupted<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, HubError> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| HubError::Config(format!("cannot wait for an answer: {error}")))?;
+    let done = runtime.block_on(async {
+        let signals = Signals::mind();
+        let signal = async move {
+            match signals {
+                Some(mut signals) => drop(signals.next().await),
+                None => std::future::pending().await,
             }
-        })
+        };
+        first_of(signal, work).await
+    });
+    #[cfg(unix)]
+    for signal in [
+        signal_hook::consts::SIGTERM,
+        signal_hook::consts::SIGHUP,
+        signal_hook::consts::SIGINT,
+    ] {
+        let always = Arc::new(AtomicBool::new(true));
+        // Where the system does not let us, the signal is ignored.
+        let _ = signal_hook::flag::register_conditional_default(signal, always);
+    }
+    done
+}
+
+/// What blocking work returns, or that a signal came first.
+async fn first_of<T: Send + 'static>(
+    signal: impl Future<Output = ()>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, HubError> {
+    let (tell, told) = tokio::sync::oneshot::channel();
+    std::thread::spawn(move || {
+        // Who asked may have been interrupted meanwhile.
+        let _ = tell.send(work());
+    });
+    tokio::select! {
+        biased;
+        () = signal => Err(HubError::Interrupted),
+        done = told => done.map_err(|_| HubError::Interrupted),
     }
 }
 

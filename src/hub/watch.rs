@@ -17,7 +17,6 @@ use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::Hub;
 use super::answer::{self, Expected};
 use super::bounds::Allowance;
 use super::error::HubError;
@@ -25,6 +24,7 @@ use super::read;
 use super::request::Connection;
 use super::served::Served;
 use super::signals::Signals;
+use super::{Hub, OnWait};
 use crate::inventory::source::{Query, Which};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::object::Object;
@@ -110,6 +110,7 @@ pub struct Watch {
     tasks: Vec<(Query, AbortHandle)>,
     signals: AbortHandle,
     interrupted: bool,
+    on_wait: Option<OnWait>,
 }
 
 enum Message {
@@ -128,6 +129,7 @@ impl Hub {
         );
         self.ends.stay();
         watch.interrupted = self.is_interrupted();
+        watch.on_wait = Some(Arc::clone(&self.on_wait));
         for query in queries {
             watch.add(query);
         }
@@ -149,6 +151,7 @@ impl Watch {
             tasks: Vec::new(),
             signals,
             interrupted: false,
+            on_wait: None,
         }
     }
 
@@ -176,6 +179,14 @@ impl Watch {
             }
             known != query
         });
+    }
+
+    /// Says what is waited for, or that the waiting is over.
+    fn say(&self, what: Option<&str>) {
+        let _inside = self.handle.enter();
+        if let Some(on_wait) = &self.on_wait {
+            on_wait(what);
+        }
     }
 
     /// The next event; waits for it at most this long.

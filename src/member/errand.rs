@@ -11,7 +11,7 @@ use super::states::State;
 use super::view::View;
 use crate::kubefleet::names;
 
-/// How many workloads of one cluster are looked at: the same cause holds up most of them.
+/// How many workloads of one cluster are read: the same cause blocks most of them.
 pub const WORKLOADS_EACH: usize = 5;
 
 /// What is worth a look in one cluster.
@@ -53,11 +53,11 @@ impl Look {
                 record.name, applied.spec.namespace
             )),
             (None, Some(Outcome::Listed)) => Identity::Other(format!(
-                "it has no AppliedWork {}, which the member agent keeps for each Work",
+                "it has no AppliedWork {}, which the member agent creates for each Work",
                 record.name
             )),
             (None, Some(Outcome::NotServed)) => Identity::Other(
-                "it does not serve AppliedWork, as every member of a fleet does".to_owned(),
+                "it does not serve AppliedWork, unlike every member of a fleet".to_owned(),
             ),
             (None, _) => Identity::Unknown,
         }
@@ -124,13 +124,13 @@ impl Look {
 }
 
 impl Errand {
-    /// The objects that are looked at: not more than a few.
+    /// The objects that are read: at most a few.
     pub fn looked_at(&self) -> &[Wanted] {
         let most = self.wanted.len().min(WORKLOADS_EACH);
         &self.wanted[..most]
     }
 
-    /// The objects that are not looked at any more.
+    /// The objects that are no longer read.
     pub fn left_out(&self) -> &[Wanted] {
         &self.wanted[self.looked_at().len()..]
     }

@@ -122,13 +122,13 @@ pub fn unschedulable(message: &str) -> Unschedulable {
 /// What an exit code means, where it has a meaning of its own.
 pub const fn exit_code(code: i64) -> Option<&'static str> {
     Some(match code {
-        0 => "it ends by itself, without an error",
+        0 => "it exits without an error",
         126 => "its command cannot be executed",
         127 => "its command was not found",
-        134 => "it aborted itself",
+        134 => "it aborted",
         137 => "it was killed",
         139 => "it crashed with a segmentation fault",
-        143 => "it was asked to end",
+        143 => "it was asked to stop",
         _ => return None,
     })
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use quick_junit::{NonSuccessKind, SerializeError, TestCase, TestCaseStatus, TestSuite};
+use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 
 use super::escape;
 use super::invocation::{CANONICAL, Invocation};
@@ -28,14 +28,14 @@ pub fn reports(
     reports: &[Report],
     least: Severity,
     invocation: &Invocation,
-) -> Result<String, SerializeError> {
+) -> anyhow::Result<String> {
     let mut document = quick_junit::Report::new(format!("{CANONICAL} diagnose"));
     document.add_test_suites(
         reports
             .iter()
             .map(|report| suite(report, least, invocation)),
     );
-    document.to_string()
+    Ok(document.to_string()?)
 }
 
 /// The one sink of this format: what XML cannot hold, which the library would leave out, or what

@@ -21,15 +21,15 @@ pub use look::Look;
 use serde::Serialize;
 
 /// Data as JSON, with a newline at the end.
-pub fn json<T: Serialize>(data: &T) -> Result<String, serde_json::Error> {
+pub fn json<T: Serialize>(data: &T) -> anyhow::Result<String> {
     let mut text = serde_json::to_string_pretty(data)?;
     text.push('\n');
     Ok(text)
 }
 
 /// Data as YAML, with a newline at the end.
-pub fn yaml<T: Serialize>(data: &T) -> Result<String, String> {
-    let mut text = serde_saphyr::to_string(data).map_err(|error| error.to_string())?;
+pub fn yaml<T: Serialize>(data: &T) -> anyhow::Result<String> {
+    let mut text = serde_saphyr::to_string(data)?;
     if !text.ends_with('\n') {
         text.push('\n');
     }

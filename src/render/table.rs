@@ -219,24 +219,16 @@ impl Table {
             return String::new();
         }
         let widths = self.widths(sheet);
-        let mut rows = self.arranged(&widths, sheet).trim_fmt();
-        rows.push('\n');
-        let mut rows = rows.split_inclusive('\n');
-        let mut out = String::new();
-        if sheet.headers {
-            out.extend(rows.next());
-        }
-        for row in &self.rows {
-            match row {
-                Row::Cells(_) => out.extend(rows.next()),
-                Row::Line(cell) => {
-                    let most = sheet.width.unwrap_or(usize::MAX);
-                    out += &cell.drawn(sheet.paint, most, cut_middle);
-                    out.push('\n');
-                }
-            }
-        }
-        out
+        let table = self.arranged(&widths, sheet);
+        let mut rows = table.lines();
+        let titles = sheet.headers.then(|| rows.next()).flatten();
+        let most = sheet.width.unwrap_or(usize::MAX);
+        let below = self.rows.iter().filter_map(|row| match row {
+            Row::Cells(_) => rows.next(),
+            Row::Line(cell) => Some(cell.drawn(sheet.paint, most, cut_middle)),
+        });
+        let lines = titles.into_iter().chain(below);
+        lines.fold(String::new(), |out, line| out + line.trim_end() + "\n")
     }
 
     /// The rows as the library arranges them. Its own ways to fit a table into a width wrap texts,
@@ -245,18 +237,14 @@ impl Table {
         let mut table = comfy_table::Table::new();
         table.load_style(comfy_table::presets::NOTHING);
         let cells = |cells: &[Cell]| -> Vec<String> {
-            let columns = self.columns.iter().zip(widths);
-            let cells = cells.iter().zip(columns);
+            let cells = cells.iter().zip(&self.columns).zip(widths);
             cells
-                .map(|(cell, (column, width))| cell.drawn(sheet.paint, *width, column.cut()))
+                .map(|((cell, column), width)| cell.drawn(sheet.paint, *width, column.cut()))
                 .collect()
         };
         if sheet.headers {
-            let titles: Vec<_> = self
-                .columns
-                .iter()
-                .map(|column| Cell::styled(column.title, STRONG))
-                .collect();
+            let titles = self.columns.iter();
+            let titles: Vec<_> = titles.map(|c| Cell::styled(c.title, STRONG)).collect();
             table.set_header(cells(&titles));
         }
         for row in &self.rows {
@@ -264,10 +252,7 @@ impl Table {
                 table.add_row(cells(row));
             }
         }
-        for (at, column) in self.columns.iter().enumerate() {
-            let Some(drawn) = table.column_mut(at) else {
-                continue;
-            };
+        for (column, drawn) in self.columns.iter().zip(table.column_iter_mut()) {
             drawn.set_padding((0, GAP));
             if column.right {
                 drawn.set_cell_alignment(CellAlignment::Right);

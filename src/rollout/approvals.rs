@@ -13,7 +13,7 @@ use crate::kubefleet::{Conditions, names, reasons};
 /// What has become of an approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub enum ApprovalState {
-    /// Asked for, and nobody has answered.
+    /// Asked for, not answered.
     Pending,
     /// Approved for another generation than the request has: KubeFleet does not see it.
     Ignored,
@@ -25,13 +25,13 @@ pub enum ApprovalState {
     Accepted,
     /// The run waits for a request that does not exist.
     Missing,
-    /// The request under that name is made out to another run or stage.
+    /// The request under that name belongs to another run or stage.
     Foreign,
     /// The run has not asked for it yet.
     NotReached,
-    /// The run was over before it was approved: nothing looks at it any more.
+    /// The run was over before it was approved: nothing reads it.
     RunOver,
-    /// Its run does not exist any more.
+    /// Its run no longer exists.
     RunGone,
     /// The request could not be read.
     Unknown,
@@ -55,7 +55,7 @@ impl ApprovalState {
         }
     }
 
-    /// Whether a person has to do something before the run goes on.
+    /// Whether a person has to do something before the run continues.
     pub const fn needs_a_person(self) -> bool {
         matches!(self, Self::Pending | Self::Ignored | Self::Withheld)
     }

@@ -134,7 +134,7 @@ impl<'i> History<'i> {
         (versions.len() > 1).then_some(versions)
     }
 
-    /// Runs that say they succeeded while clusters have a version that no later run put there.
+    /// Runs that say they succeeded while clusters have a version that no later run rolled out.
     pub fn contradicted(&self) -> impl Iterator<Item = &Episode<'i>> {
         self.runs.iter().filter(|episode| {
             episode.rollout.phase == Phase::Succeeded

@@ -1,5 +1,5 @@
 //! How large objects may become, and how large those of a rollout do: KubeFleet keeps a record of
-//! every cluster in one object, and an object that etcd refuses cannot be written any more.
+//! every cluster in one object, and an object that etcd refuses can no longer be written.
 
 use crate::kubefleet::run::{ClusterStatus, UpdateRun};
 

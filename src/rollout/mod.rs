@@ -38,7 +38,7 @@ pub use trouble::{ManifestTrouble, Trouble, binding_trouble};
 /// Source: updaterun/execution.go:updateRunStuckThreshold.
 pub const STUCK_AFTER: SignedDuration = SignedDuration::from_secs(300);
 
-/// How often the controller looks at clusters in flight.
+/// How often the controller checks clusters in flight.
 /// Source: updaterun/execution.go:clusterUpdatingWaitTime.
 pub const LOOK_EVERY: SignedDuration = SignedDuration::from_secs(15);
 
@@ -114,7 +114,7 @@ pub struct Gate<'i> {
     pub state: TaskState,
     /// The approval request, for approvals.
     pub request: Option<Sight<ApprovalRequest>>,
-    /// Whether the request of that name is made out to another run or stage.
+    /// Whether the request of that name belongs to another run or stage.
     pub foreign: bool,
     /// How long a TimedWait takes.
     pub wait: Option<SignedDuration>,
@@ -138,7 +138,7 @@ impl Gate<'_> {
             return self.waiting_since;
         }
         let noted = self.noted(reasons::APPROVAL_REQUEST_CREATED);
-        // A request that was deleted is made again, and asks anew. Of a gate that is open no more
+        // A request that was deleted is made again, and asks again. Of a gate that is open no more
         // the run says enough.
         if self.ended().is_some() && noted.is_some() {
             return noted;

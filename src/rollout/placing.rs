@@ -88,7 +88,7 @@ impl<'i> Placing<'i> {
         })
     }
 
-    /// Clusters of which nobody can say what selects them.
+    /// Clusters of which it is unknown what selects them.
     pub fn unclear(&self) -> impl Iterator<Item = &Placed<'i>> {
         self.clusters
             .iter()

@@ -194,14 +194,14 @@ pub enum ClusterState {
     Stuck,
     /// Done.
     Done,
-    /// Started, and not done when the run ended: nothing looks after it any more.
+    /// Started, and not done when the run ended: nothing watches it.
     Left,
     /// Failed.
     Failed,
 }
 
 impl ClusterState {
-    /// Whether the cluster was started and is not done, while the run goes on.
+    /// Whether the cluster was started and is not done, while the run continues.
     pub const fn is_in_flight(self) -> bool {
         matches!(self, Self::Updating | Self::Stuck)
     }

@@ -85,7 +85,7 @@ pub fn last_good<'i>(
             }
             Use::Unknown => {
                 passed_over.push(format!(
-                    "whether the snapshot {index} of today is the one that {} completed is unknown",
+                    "whether the current snapshot {index} is the one that {} completed is unknown",
                     run.meta.name
                 ));
                 return Err(passed_over);
@@ -117,14 +117,14 @@ enum Use {
 
 fn usable(inventory: &Inventory, run: &UpdateRun, version: Option<&Version<'_>>) -> Use {
     let Some((version, first)) = version.and_then(|it| Some((it, it.parts.first()?))) else {
-        return Use::Not("does not exist any more".to_owned());
+        return Use::Not("no longer exists".to_owned());
     };
     match life::used(inventory, run, first) {
         Match::Same => {}
         Match::Unknown => return Use::Unknown,
         Match::Another => {
             return Use::Not(
-                "does not exist any more: the one that has its index was created later".to_owned(),
+                "no longer exists: the one with its index was created later".to_owned(),
             );
         }
     }

@@ -62,9 +62,9 @@ pub enum What<'p> {
 pub struct Span {
     /// Its beginning.
     pub from: Timestamp,
-    /// Its end; the end of the timeline for what goes on.
+    /// Its end; the end of the timeline for what is under way.
     pub until: Timestamp,
-    /// Whether it goes on.
+    /// Whether it is under way.
     pub open: bool,
 }
 

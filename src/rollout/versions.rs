@@ -75,11 +75,11 @@ impl Version<'_> {
         }
         Some(match (self.parts.len(), self.expected) {
             (there, Some(expected)) if there != expected => {
-                format!("{there} of {expected} parts are there")
+                format!("{there} of {expected} parts exist")
             }
             (_, Some(_)) => "none of its parts is marked as the first".to_owned(),
             (_, None) if self.parts.first().is_some_and(|first| first.is_master()) => {
-                "its first part does not say how many there are".to_owned()
+                "its first part does not have the number of parts".to_owned()
             }
             (_, None) => "its first part is missing".to_owned(),
         })

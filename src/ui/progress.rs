@@ -17,6 +17,9 @@ pub type Size = (usize, usize);
 /// What Ctrl-C echoes stays on the row of what is drawn.
 const ECHO: usize = 3;
 
+/// Clears from the beginning of the row to the end of the terminal.
+const CLEAR: &str = "\r\u{1b}[J";
+
 /// Below this many columns nothing is drawn.
 const NARROWEST: usize = 12;
 
@@ -232,7 +235,10 @@ impl TermLike for Sheet {
 
     /// Clears all rows at once, from the first.
     fn clear_line(&self) -> io::Result<()> {
-        self.state().text.push_str("\r\u{1b}[J");
+        let mut state = self.state();
+        if !state.text.ends_with(CLEAR) {
+            state.text.push_str(CLEAR);
+        }
         Ok(())
     }
 

@@ -200,6 +200,7 @@ fn errors_and_hints_are_folded_on_a_terminal_and_commands_are_not() {
         let err = Shared::default();
         let out = Box::new(Shared::default());
         let mut ui = Ui::new(out, Box::new(err.clone()), None, environment);
+        ui.configure(Color::Never, false, &[]);
         let long = "a-name-that-is-long-".repeat(3);
         let hint = Hint::new("the object exists in the other scope, so say which one is meant:")
             .command(Command::fleet("status").arg(format!("sur/{long}")))
@@ -209,6 +210,7 @@ fn errors_and_hints_are_folded_on_a_terminal_and_commands_are_not() {
         err.text()
     };
     let folded = written(Environment {
+        err_is_terminal: true,
         err_width: Some(48),
         ..Environment::default()
     });
@@ -219,9 +221,10 @@ fn errors_and_hints_are_folded_on_a_terminal_and_commands_are_not() {
     );
     let error = "error: there is no ClusterStagedUpdateRun of\n  that name\n";
     assert_eq!(folded, format!("{error}{hint}{hint}"));
-    // The other stream's terminal is none of theirs.
+    // The other stream's terminal is none of theirs, and a width alone is no terminal.
     let whole = written(Environment {
         terminal_width: Some(48),
+        columns: Some(48),
         ..Environment::default()
     });
     assert_eq!(
@@ -238,6 +241,7 @@ fn only_commands_begin_lines_of_hints() {
         let err = Shared::default();
         let environment = Environment {
             called_as: "kubectl-fleet-stage".to_owned(),
+            err_is_terminal: width.is_some(),
             err_width: width,
             ..Environment::default()
         };

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// What stands in the place of what was left out.
+/// What replaces what was left out.
 const GAP: &str = " … ";
 
 /// How far from where it would be cut a text is cut between two words.

@@ -420,7 +420,7 @@ fn a_look_that_fails_claims_nothing() {
             (
                 "hub",
                 "objects in the member cluster",
-                "the context does not lead to",
+                "the context belongs to another cluster than",
             ),
         ] {
             let ran = look(context, "json");

@@ -14,7 +14,7 @@ use super::{formats, look, read, reports};
 fn bare(text: &str) -> String {
     let mut text = text.to_owned();
     for escape in [
-        "&quot;", "&lt;", "&gt;", "&amp;", "&#39;", "%25", "%0A", "%0D", "%3A", "%2C",
+        "&quot;", "&lt;", "&gt;", "&amp;", "&#39;", "&apos;", "%25", "%0A", "%0D", "%3A", "%2C",
     ] {
         text = text.replace(escape, "");
     }

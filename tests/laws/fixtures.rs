@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use files::below;
+pub use files::below;
 
 /// The YAML files below folders of the repository.
 pub fn yaml_files(folders: &[&str]) -> Vec<PathBuf> {

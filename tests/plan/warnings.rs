@@ -74,8 +74,7 @@ fn an_older_snapshot_takes_clusters_back() {
     let message = plan["warnings"][0]["message"].as_str().unwrap();
     assert_eq!(
         message,
-        "1 cluster would be rolled back from snapshot 2 that web-run-3 put there to snapshot 1: \
-         beta."
+        "1 cluster would be rolled back from snapshot 2 (from web-run-3) to snapshot 1: beta."
     );
 }
 

@@ -297,7 +297,7 @@ pub fn waiting() -> Report {
         "FS402",
         "approval-pending",
         Severity::Info,
-        "example-run-after-staging waits for a person to approve it.",
+        "example-run-after-staging waits for an approval.",
     );
     pending.root_cause = true;
     pending.subject = Subject::new("ClusterApprovalRequest", "", "example-run-after-staging");

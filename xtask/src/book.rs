@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use anyhow::{Context as _, Result, bail};
+
 /// The parts of the site: a heading, and a folder with its pages or the pages themselves.
 const PARTS: &[(&str, &[&str])] = &[
     ("Get started", &["install.md", "tour.md"]),
@@ -26,11 +28,11 @@ const PARTS: &[(&str, &[&str])] = &[
 const FINDINGS: &str = "reference/findings.md";
 
 /// `docs/SUMMARY.md`: every page once, in the order in which the pages name each other.
-pub fn summary(docs: &Path) -> Result<String, String> {
+pub fn summary(docs: &Path) -> Result<String> {
     let mut left = pages(docs, "")?;
     left.retain(|page| page != "SUMMARY.md");
     let mut text = String::from("# Summary\n\n");
-    let mut list = |page: &str, depth: usize, text: &mut String| -> Result<(), String> {
+    let mut list = |page: &str, depth: usize, text: &mut String| -> Result<()> {
         if left.remove(page) {
             let indent = "  ".repeat(depth);
             let dash = if depth == 0 && page == "README.md" {
@@ -66,11 +68,11 @@ pub fn summary(docs: &Path) -> Result<String, String> {
     if left.is_empty() {
         return Ok(text);
     }
-    Err(format!("no part of the site has these pages: {left:?}"))
+    bail!("no part of the site has these pages: {left:?}")
 }
 
 /// The list of the decisions.
-pub fn decisions(docs: &Path) -> Result<String, String> {
+pub fn decisions(docs: &Path) -> Result<String> {
     let mut text = String::from(
         "# Decisions\n\nWhat was chosen, what was measured, what was rejected and why.\n\n",
     );
@@ -88,7 +90,7 @@ pub fn decisions(docs: &Path) -> Result<String, String> {
 
 /// The pages of a folder: first those that its own page or the first page of all name, as they
 /// name them.
-fn in_order(docs: &Path, folder: &str) -> Result<Vec<String>, String> {
+fn in_order(docs: &Path, folder: &str) -> Result<Vec<String>> {
     let read = |path: PathBuf| std::fs::read_to_string(path).unwrap_or_default();
     let own = read(docs.join(folder).join("README.md"));
     let first = read(docs.join("README.md"));
@@ -102,17 +104,17 @@ fn in_order(docs: &Path, folder: &str) -> Result<Vec<String>, String> {
 }
 
 /// Every page in a folder and below it, by its path from `docs`.
-fn pages(docs: &Path, folder: &str) -> Result<BTreeSet<String>, String> {
+fn pages(docs: &Path, folder: &str) -> Result<BTreeSet<String>> {
     let mut found = BTreeSet::new();
     let mut folders = vec![docs.join(folder)];
     while let Some(folder) = folders.pop() {
-        let failed = |error| format!("{}: {error}", folder.display());
-        for entry in std::fs::read_dir(&folder).map_err(failed)? {
-            let path = entry.map_err(failed)?.path();
+        let failed = || folder.display().to_string();
+        for entry in std::fs::read_dir(&folder).with_context(failed)? {
+            let path = entry.with_context(failed)?.path();
             if path.is_dir() {
                 folders.push(path);
             } else if path.extension().is_some_and(|kind| kind == "md") {
-                let path = path.strip_prefix(docs).map_err(|error| error.to_string())?;
+                let path = path.strip_prefix(docs)?;
                 found.insert(path.to_string_lossy().replace('\\', "/"));
             }
         }
@@ -120,11 +122,10 @@ fn pages(docs: &Path, folder: &str) -> Result<BTreeSet<String>, String> {
     Ok(found)
 }
 
-fn title(page: &Path) -> Result<String, String> {
-    let text =
-        std::fs::read_to_string(page).map_err(|error| format!("{}: {error}", page.display()))?;
+fn title(page: &Path) -> Result<String> {
+    let text = std::fs::read_to_string(page).with_context(|| page.display().to_string())?;
     text.lines()
         .find_map(|line| line.strip_prefix("# "))
         .map(|title| title.trim().to_owned())
-        .ok_or_else(|| format!("{} has no title", page.display()))
+        .with_context(|| format!("{} has no title", page.display()))
 }

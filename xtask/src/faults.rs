@@ -4,11 +4,13 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use anyhow::{Context as _, Result, bail};
+
 /// The reference page that holds the table.
 const PAGE: &str = "docs/reference/faults.md";
 
 /// Measures it anew, writes the page, and prints it.
-pub fn run(root: &Path) -> Result<(), String> {
+pub fn run(root: &Path) -> Result<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)
         .current_dir(root)
@@ -25,12 +27,12 @@ pub fn run(root: &Path) -> Result<(), String> {
         .env("FLEET_STAGE_REQUIRE_HUB", "1")
         .env_remove("FLEET_STAGE_E2E_KUBECONFIG")
         .status()
-        .map_err(|error| format!("starting cargo: {error}"))?;
+        .context("starting cargo")?;
     if !status.success() {
-        return Err("a write did what it must not: see above".to_owned());
+        bail!("a write did what it must not: see above");
     }
     let page = fs::read_to_string(root.join(PAGE));
-    let page = page.map_err(|error| format!("reading {PAGE}: {error}"))?;
+    let page = page.with_context(|| format!("reading {PAGE}"))?;
     print(&page);
     Ok(())
 }

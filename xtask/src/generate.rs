@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use anyhow::{Context as _, Result, bail};
 use clap::ValueEnum;
 use kubectl_fleet_stage::commands::permissions::{ALL, Need, Role, kind, manifest};
 use kubectl_fleet_stage::commands::schema::{Described, schema};
@@ -15,7 +16,7 @@ use kubectl_fleet_stage::render::invocation::Invocation;
 pub const SCHEMAS: &str = "docs/reference/schemas";
 
 /// Writes all generated files, or says which differ.
-pub fn run(root: &Path, check: bool) -> Result<(), String> {
+pub fn run(root: &Path, check: bool) -> Result<()> {
     let mut differ = Vec::new();
     for (path, content) in files(root)? {
         let full = root.join(&path);
@@ -25,10 +26,9 @@ pub fn run(root: &Path, check: bool) -> Result<(), String> {
         differ.push(path.display().to_string());
         if !check {
             if let Some(folder) = full.parent() {
-                std::fs::create_dir_all(folder)
-                    .map_err(|e| format!("{}: {e}", folder.display()))?;
+                std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
             }
-            std::fs::write(&full, content).map_err(|e| format!("{}: {e}", full.display()))?;
+            std::fs::write(&full, content).with_context(|| full.display().to_string())?;
         }
     }
     for path in &differ {
@@ -38,12 +38,12 @@ pub fn run(root: &Path, check: bool) -> Result<(), String> {
         ));
     }
     if check && !differ.is_empty() {
-        return Err("generated files are out of date: run `cargo xtask gen`".to_owned());
+        bail!("generated files are out of date: run `cargo xtask gen`");
     }
     Ok(())
 }
 
-fn files(root: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, String> {
+fn files(root: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>> {
     let mut files = Vec::new();
     let mut text =
         |path: &str, content: String| files.push((PathBuf::from(path), content.into_bytes()));
@@ -74,8 +74,7 @@ fn files(root: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, String> {
     text("docs/reference/findings.md", findings(root));
     for of in Described::value_variants() {
         let path = format!("{SCHEMAS}/{}.schema.json", of.name());
-        let schema =
-            serde_json::to_string_pretty(&schema(*of)).map_err(|error| error.to_string())?;
+        let schema = serde_json::to_string_pretty(&schema(*of))?;
         text(&path, schema + "\n");
     }
     text("src/diagnose/explanations.rs", explanation_list(root)?);
@@ -92,7 +91,7 @@ fn files(root: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, String> {
         ("powershell", "_kubectl-fleet-stage.ps1"),
     ] {
         let script = kubectl_fleet_stage::cli::complete::script(shell);
-        let script = script.ok_or_else(|| format!("{shell} has no completion"))?;
+        let script = script.with_context(|| format!("{shell} has no completion"))?;
         text(&format!("completions/{name}"), script);
     }
     for (name, page) in manual()? {
@@ -108,9 +107,9 @@ fn version() -> String {
 }
 
 /// Cargo.toml, in which cargo-deb looks.
-fn debian(root: &Path) -> Result<String, String> {
+fn debian(root: &Path) -> Result<String> {
     let path = root.join("Cargo.toml");
-    let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
     release::debian::into_manifest(&text)
 }
 
@@ -125,7 +124,7 @@ fn command() -> clap::Command {
 const MANUAL_WIDTH: usize = 72;
 
 /// A page for each command, and for each below one.
-fn manual() -> Result<Vec<(String, Vec<u8>)>, String> {
+fn manual() -> Result<Vec<(String, Vec<u8>)>> {
     let root = kubectl_fleet_stage::cli::command_within(&Invocation::default(), MANUAL_WIDTH);
     let version = root.get_version().unwrap_or_default().to_owned();
     let mut root = root.disable_help_subcommand(true);
@@ -140,8 +139,7 @@ fn manual() -> Result<Vec<(String, Vec<u8>)>, String> {
             .unwrap_or(command.get_name())
             .replace(' ', "-");
         let usage = command.clone().render_usage().to_string();
-        let page = page(command.display_name(&name).version(version.clone()), &usage)
-            .map_err(|error| error.to_string())?;
+        let page = page(command.display_name(&name).version(version.clone()), &usage)?;
         pages.push((format!("{name}.1"), page));
     }
     pages.sort();
@@ -332,16 +330,16 @@ fn findings(root: &Path) -> String {
 }
 
 /// The list is written out, because `include_str!` wants names that are known when it compiles.
-fn explanation_list(root: &Path) -> Result<String, String> {
+fn explanation_list(root: &Path) -> Result<String> {
     const BEGIN: &str = "pub static ALL: &[(&str, &str)] = &[";
     let path = root.join("src/diagnose/explanations.rs");
-    let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
     let (head, tail) = text
         .split_once(BEGIN)
-        .ok_or("explanations.rs has no list")?;
+        .context("explanations.rs has no list")?;
     let (_, tail) = tail
         .split_once("];\n")
-        .ok_or("explanations.rs has no end of its list")?;
+        .context("explanations.rs has no end of its list")?;
     let mut out = format!("{head}{BEGIN}\n");
     for rule in rules::ALL {
         if root

@@ -10,7 +10,6 @@ mod playground;
 mod schemas;
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
@@ -58,9 +57,9 @@ enum Task {
     Release(release::task::ReleaseArgs),
 }
 
-fn main() -> ExitCode {
+fn main() -> anyhow::Result<()> {
     let root = root();
-    let done = match Cli::parse().task {
+    match Cli::parse().task {
         Task::Gen { check } => generate::run(&root, check),
         Task::Schemas { release } => schemas::run(&root, release),
         Task::NewFinding { code, name, area } => new_finding::run(&root, &code, &name, &area),
@@ -68,13 +67,6 @@ fn main() -> ExitCode {
         Task::Faults => faults::run(&root),
         Task::Playground { members } => playground::run(&root, members),
         Task::Release(args) => release::task::run(&root, &args),
-    };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            report(&format!("error: {error}"));
-            ExitCode::FAILURE
-        }
     }
 }
 

@@ -2,27 +2,27 @@
 
 use std::path::Path;
 
+use anyhow::{Context as _, Result, bail};
+
 /// Writes the rule and its explanation, and says what is left to do.
-pub fn run(root: &Path, code: &str, name: &str, area: &str) -> Result<(), String> {
+pub fn run(root: &Path, code: &str, name: &str, area: &str) -> Result<()> {
     let valid =
         code.len() == 5 && code.starts_with("FS") && code[2..].bytes().all(|b| b.is_ascii_digit());
     if !valid {
-        return Err(format!("{code:?} is not a code: FS and three digits"));
+        bail!("{code:?} is not a code: FS and three digits");
     }
     let kebab = name
         .bytes()
         .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
     if !kebab || name.is_empty() {
-        return Err(format!(
-            "{name:?} is not a name: lower-case words joined by -"
-        ));
+        bail!("{name:?} is not a name: lower-case words joined by -");
     }
     let module = name.replace('-', "_");
     let rule = root.join(format!("src/diagnose/rules/{area}/{module}.rs"));
     let explanation = root.join(format!("docs/findings/{code}.md"));
     for path in [&rule, &explanation] {
         if path.exists() {
-            return Err(format!("{} exists", path.display()));
+            bail!("{} exists", path.display());
         }
     }
     write(&rule, &RULE.replace("CODE", code).replace("NAME", name))?;
@@ -40,11 +40,11 @@ pub fn run(root: &Path, code: &str, name: &str, area: &str) -> Result<(), String
     Ok(())
 }
 
-fn write(path: &Path, text: &str) -> Result<(), String> {
+fn write(path: &Path, text: &str) -> Result<()> {
     if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+        std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     }
-    std::fs::write(path, text).map_err(|e| format!("{}: {e}", path.display()))
+    std::fs::write(path, text).with_context(|| path.display().to_string())
 }
 
 const RULE: &str = "//! One line: the state seen.

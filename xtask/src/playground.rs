@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use anyhow::{Context as _, Result, bail};
 use test_hub::playground::{SIGHTS, fill};
 use test_hub::{Crds, Options, TestHub};
 use tokio::runtime::Runtime;
@@ -15,8 +16,8 @@ use crate::report;
 const PATIENCE: Duration = Duration::from_secs(15);
 
 /// Starts everything, says how to use it, and ends with Ctrl-C.
-pub fn run(root: &Path, members: usize) -> Result<(), String> {
-    let runtime = Runtime::new().map_err(|error| format!("starting threads: {error}"))?;
+pub fn run(root: &Path, members: usize) -> Result<()> {
+    let runtime = Runtime::new().context("starting threads")?;
     report("building the plugin");
     build(root)?;
     let done = runtime.block_on(async {
@@ -33,13 +34,11 @@ pub fn run(root: &Path, members: usize) -> Result<(), String> {
     done
 }
 
-async fn play(root: &Path, members: usize) -> Result<(), String> {
+async fn play(root: &Path, members: usize) -> Result<()> {
     report("starting etcd and kube-apiserver (the first time they are built, which takes minutes)");
     // The build blocks its thread, and we have something to say meanwhile.
     let starting = tokio::spawn(async { TestHub::start(&Options::default()).await });
-    let hub = patiently(starting)
-        .await?
-        .map_err(|error| error.to_string())?;
+    let hub = patiently(starting).await??;
     report("installing the CRDs");
     let crds = Crds::from_environment();
     patiently(hub.install(&crds)).await?;
@@ -56,14 +55,14 @@ async fn play(root: &Path, members: usize) -> Result<(), String> {
 }
 
 /// Says every now and then that something is still going on.
-async fn patiently<T, E: std::fmt::Display>(
+async fn patiently<T, E: Into<anyhow::Error>>(
     work: impl Future<Output = Result<T, E>>,
-) -> Result<T, String> {
+) -> Result<T> {
     let begun = Instant::now();
     let mut work = std::pin::pin!(work);
     loop {
         tokio::select! {
-            done = &mut work => return done.map_err(|error| error.to_string()),
+            done = &mut work => return done.map_err(Into::into),
             () = tokio::time::sleep(PATIENCE) => {
                 report(&format!("  still at it after {} s", begun.elapsed().as_secs()));
             }
@@ -78,7 +77,7 @@ async fn interrupted() {
     }
 }
 
-fn build(root: &Path) -> Result<(), String> {
+fn build(root: &Path) -> Result<()> {
     let built = Command::new("cargo")
         .args([
             "build",
@@ -89,11 +88,11 @@ fn build(root: &Path) -> Result<(), String> {
         ])
         .current_dir(root)
         .status()
-        .map_err(|error| format!("starting cargo: {error}"))?;
+        .context("starting cargo")?;
     if built.success() {
         Ok(())
     } else {
-        Err("the plugin does not build".to_owned())
+        bail!("the plugin does not build")
     }
 }
 

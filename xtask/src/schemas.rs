@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
 use crate::generate::SCHEMAS;
@@ -21,13 +22,13 @@ fn released(root: &Path) -> PathBuf {
 }
 
 /// Compares with the last release, or makes the present schemas those of a release.
-pub fn run(root: &Path, release: bool) -> Result<(), String> {
+pub fn run(root: &Path, release: bool) -> Result<()> {
     let (folder, kept) = (root.join(SCHEMAS), released(root));
     if release {
-        std::fs::create_dir_all(&kept).map_err(|e| format!("{}: {e}", kept.display()))?;
+        std::fs::create_dir_all(&kept).with_context(|| kept.display().to_string())?;
         for name in names(&folder)? {
             let to = kept.join(&name);
-            std::fs::copy(folder.join(&name), &to).map_err(|e| format!("{}: {e}", to.display()))?;
+            std::fs::copy(folder.join(&name), &to).with_context(|| to.display().to_string())?;
         }
     }
     let mut broken = Vec::new();
@@ -49,19 +50,18 @@ pub fn run(root: &Path, release: bool) -> Result<(), String> {
     for text in &broken {
         crate::report(text);
     }
-    Err(
+    bail!(
         "a released schema promises more: programs would break that read this output. Keep the \
          promise, or begin a new apiVersion"
-            .to_owned(),
     )
 }
 
 /// The schemas in a folder; none when there is no folder.
-fn names(folder: &Path) -> Result<Vec<String>, String> {
+fn names(folder: &Path) -> Result<Vec<String>> {
     if !folder.exists() {
         return Ok(Vec::new());
     }
-    let entries = std::fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let entries = std::fs::read_dir(folder).with_context(|| folder.display().to_string())?;
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let mut names: Vec<_> = names
         .filter(|name| name.ends_with(".schema.json"))
@@ -70,9 +70,9 @@ fn names(folder: &Path) -> Result<Vec<String>, String> {
     Ok(names)
 }
 
-fn read(path: &Path) -> Result<Value, String> {
-    let text = std::fs::read(path).map_err(|e| format!("{}: {e}", path.display()))?;
-    serde_json::from_slice(&text).map_err(|e| format!("{}: {e}", path.display()))
+fn read(path: &Path) -> Result<Value> {
+    let text = std::fs::read(path).with_context(|| path.display().to_string())?;
+    serde_json::from_slice(&text).with_context(|| path.display().to_string())
 }
 
 /// What an old schema promises and a new one does not.

@@ -108,7 +108,14 @@ pub(super) fn run(
 ) -> Result<Exit, Error> {
     let input = args.input.or(&outer.input);
     let output = args.output.or(&outer.output);
-    let (mut reading, target) = open(&args.placement, &input, "snapshots diff", global, ui, clock)?;
+    let (mut reading, target) = open(
+        Some(&args.placement),
+        &input,
+        "snapshots diff",
+        global,
+        ui,
+        clock,
+    )?;
     let around = around::read_with_texts(&mut reading, &target, &[])?;
     let versions = versions(&around.inventory);
     let from = find(&versions, &args.from, &target)?;

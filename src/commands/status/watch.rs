@@ -174,5 +174,5 @@ fn document(status: &Status, format: Format) -> Result<String, Error> {
         return Ok(format!("---\n{text}"));
     }
     let text = serde_json::to_string(status);
-    Ok(text.map_err(|error| Error::failed(error.to_string()))? + "\n")
+    Ok(text.map_err(anyhow::Error::from)? + "\n")
 }

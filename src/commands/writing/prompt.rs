@@ -1,12 +1,10 @@
 //! Questions before a write: what was shown when the answer came is what is sent.
 
-use std::io::{BufRead, BufReader};
-
 use super::{Writing, unsent};
 use crate::change::preview::{Preview, Said};
 use crate::commands::reading::Reading;
 use crate::error::Error;
-use crate::hub::Hub;
+use crate::hub::{Hub, HubError};
 use crate::render::escape;
 use crate::ui::Ui;
 
@@ -81,33 +79,25 @@ fn confirm(
         return Ok(false);
     }
     let nothing = reading.record.nothing("sent");
-    let input = ui.has_terminal_input().then(|| ui.take_input()).flatten();
-    let (Some(input), Some(hub)) = (input, reading.hub()) else {
-        return Err(Error::failed(format!(
-            "cannot prompt {question:?}: stdin is not a terminal"
-        ))
-        .hint(format!("{nothing}; to confirm without a prompt, use --yes")));
-    };
-    ui.ask(&format!("{}: {question}", place_of(hub)));
-    let answer = hub.unless_interrupted(move || {
-        let mut lines = BufReader::new(input);
-        let mut line = String::new();
-        // What cannot be read is no yes.
-        let _ = lines.read_line(&mut line);
-        (line, lines.into_inner())
-    });
-    let Ok((line, input)) = answer else {
-        ui.note("\n");
-        return Err(unsent(reading));
-    };
-    ui.give_input(input);
-    if ["y", "yes"].contains(&line.trim().to_lowercase().as_str()) {
-        return Ok(true);
+    if let Some(why) = ui.why_not_asked() {
+        return Err(Error::failed(format!("cannot prompt {question:?}: {why}"))
+            .hint(format!("{nothing}; to confirm without a prompt, use --yes")));
     }
-    if !line.ends_with('\n') {
-        ui.note("\n");
+    let hub = reading.hub();
+    let place = hub.as_deref().map(place_of);
+    let question = match place {
+        Some(place) => format!("{place}: {question}"),
+        None => question.to_owned(),
+    };
+    match ui.confirm(&question, hub.as_deref()) {
+        Ok(true) => Ok(true),
+        Ok(false) => Err(Error::failed(format!("not confirmed: {nothing}"))),
+        Err(HubError::Interrupted) => {
+            ui.note("\n");
+            Err(unsent(reading))
+        }
+        Err(error) => Err(error.into()),
     }
-    Err(Error::failed(format!("not confirmed: {nothing}")))
 }
 
 /// The hub that is asked about.

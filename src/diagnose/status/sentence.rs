@@ -62,8 +62,7 @@ fn approvals(case: &Case<'_>, rollout: &Rollout<'_>) -> Option<String> {
     let gate = told(case, rollout)?;
     if gate.foreign {
         return Some(format!(
-            "stage {} waits for {}, and the request of that name is made out to another run or \
-             stage.",
+            "stage {} waits for {}, but the request of that name belongs to another run or stage.",
             gate.stage, gate.task.approval_request
         ));
     }
@@ -102,15 +101,15 @@ fn stuck(rollout: &Rollout<'_>) -> Option<String> {
     let removals = rollout.removals_under_stop();
     if !removals.is_empty() {
         return Some(format!(
-            "it is to stop and never will, because it does not begin to remove the placement from {}.",
+            "it can never stop, because it must still remove the placement from {}.",
             enumerate(removals.iter().map(|cluster| cluster.name))
         ));
     }
     let held: Vec<_> = rollout.held_removals().collect();
     if !held.is_empty() {
         return Some(format!(
-            "the placement cannot be removed from {}, where a finalizer that is not KubeFleet's is on the \
-             binding.",
+            "the placement cannot be removed from {}: a finalizer that is not KubeFleet's blocks \
+             the binding.",
             enumerate(held.iter().map(|cluster| cluster.name))
         ));
     }
@@ -148,13 +147,13 @@ fn progressing(rollout: &Rollout<'_>) -> Option<String> {
             .collect(),
     ) {
         return Some(format!(
-            "{late} took long and is fine now; the controller sees it at its next look."
+            "{late} was late and has recovered; the controller sees it at its next check."
         ));
     }
     let stage = rollout.current_stage()?;
     if let Some(gate) = rollout.open_approvals().next() {
         return Some(format!(
-            "{} is approved; the controller takes it at its next look.",
+            "{} is approved; the controller accepts it at its next check.",
             gate.task.approval_request
         ));
     }
@@ -173,8 +172,8 @@ fn removal(stage: &StageView<'_>) -> String {
         .filter(|cluster| cluster.state != ClusterState::Done);
     let left: Vec<_> = left.map(|cluster| cluster.name).collect();
     if left.is_empty() {
-        return "the placement is removed where it was to be; the controller ends the run at its next \
-                check."
+        return "the placement is removed from all clusters that must lose it; the controller ends \
+        the run at its next check."
             .to_owned();
     }
     format!("the placement is being removed from {}.", enumerate(left))
@@ -182,7 +181,7 @@ fn removal(stage: &StageView<'_>) -> String {
 
 const fn doing(state: StageState) -> &'static str {
     match state {
-        StageState::WaitingBefore => "about to begin",
+        StageState::WaitingBefore => "about to start",
         StageState::WaitingAfter => "about to finish",
         other => other.describe(),
     }
@@ -201,10 +200,10 @@ fn of_placement(case: &Case<'_>) -> Option<String> {
                 .iter()
                 .filter(|troubled| troubled.is_overdue());
             let names = enumerate(late.map(|troubled| troubled.cluster));
-            format!("{names} cannot take over its content.")
+            format!("{names} cannot apply its content.")
         }
         Verdict::NotStarted if !placement.is_external() => {
-            "it rolls out by itself: update runs do not apply to it.".to_owned()
+            "it rolls out by itself, and update runs do not apply to it.".to_owned()
         }
         Verdict::NotStarted => "it waits for an update run.".to_owned(),
         _ => return None,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::{Event, Next, Watch, What};
 use crate::hub::bounds::TimeLimit;
 use crate::hub::error::HubError;
-use crate::hub::read;
+use crate::hub::{BEAT, PATIENCE, describe, read};
 use crate::inventory::source::{Answer, Outcome, Query, Source};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::object::Object;
@@ -15,8 +15,6 @@ use crate::kubefleet::object::Object;
 const TOGETHER: Duration = Duration::from_millis(40);
 /// Changes that do not end are looked at all the same.
 const AT_LAST: Duration = Duration::from_millis(400);
-/// How long one look for an event takes at most.
-const LOOK: Duration = Duration::from_hours(1);
 
 /// The objects of watched queries. It answers a walk like the hub itself: what is asked for the
 /// first time is watched from then on.
@@ -202,18 +200,26 @@ impl Source for Mirror {
         let known =
             |held: &BTreeMap<Query, Held>| queries.iter().all(|query| held.contains_key(query));
         let mut others = false;
+        let mut word = PATIENCE;
         while !known(&self.held) && !self.interrupted && !self.late {
             match self
                 .watch
-                .next(self.end.map_or(LOOK, |end| end.left().min(LOOK)))
+                .next(self.end.map_or(word, |end| end.left().min(word)))
             {
                 Next::Event(event) => {
                     others |= !matches!(event.what, What::Listed(_));
                     self.take(event);
                 }
-                Next::Quiet => self.late = self.end.is_some_and(|end| end.left().is_zero()),
+                Next::Quiet => {
+                    self.late = self.end.is_some_and(|end| end.left().is_zero());
+                    word = BEAT;
+                    self.watch.say(Some(&describe(queries)));
+                }
                 Next::Interrupted => self.interrupted = true,
             }
+        }
+        if word == BEAT {
+            self.watch.say(None);
         }
         // Whoever asks gets what was listed; it is no news on top of that.
         self.changed = already || others;

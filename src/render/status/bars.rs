@@ -313,7 +313,9 @@ fn gate_words(gate: &OpenGate, status: &Status, room: usize) -> String {
     };
     let tail = escape::line(&tail);
     let left = room.saturating_sub(lead.width() + 1 + tail.width());
-    let name = cut(request, left.max(room / 3));
+    // A long tail leaves the name a third.
+    let least = if tail.width() > room / 3 { room / 3 } else { 0 };
+    let name = cut(request, left.max(least));
     let left = room.saturating_sub(lead.width() + 1 + name.width());
     // When a wait is over follows from how much of it is left.
     let tail = match tail.split_once(", until ") {

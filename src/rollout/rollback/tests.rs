@@ -92,16 +92,16 @@ fn what_cannot_be_used_is_passed_over() {
     };
     objects[2]["metadata"]["annotations"]["kubernetes-fleet.io/number-of-resource-snapshots"] =
         "3".into();
-    says(&objects, "is incomplete: 1 of 3 parts are there");
+    says(&objects, "is incomplete: 1 of 3 parts exist");
     objects[2] = own("1", DAY + 200);
     says(
         &objects,
-        "does not exist any more: the one that has its index was created later",
+        "no longer exists: the one with its index was created later",
     );
     objects[2] = snapshot("1", "other", Some(DAY + 100));
     says(&objects, "belongs to an earlier placement of the same name");
     objects.remove(2);
-    says(&objects, "does not exist any more");
+    says(&objects, "no longer exists");
     objects.remove(1);
     let (index, why) = good(&objects);
     assert_eq!((index.as_str(), why.len()), ("", 2));
@@ -119,7 +119,7 @@ fn what_is_unknown_ends_the_search() {
         done("second", "1", DAY + 110),
         under_way("third", "2", DAY + 310),
     ];
-    let why = "whether the snapshot 1 of today is the one that second completed is unknown";
+    let why = "whether the current snapshot 1 is the one that second completed is unknown";
     assert_eq!(good(&objects), (String::new(), vec![why.to_owned()]));
     // Without the placement only what is certain from the times of the two counts.
     assert_eq!(good(&objects[1..]).0, "");

@@ -14,9 +14,14 @@ use super::{ALL, BEFORE, gated, play};
 fn left(terminal: Terminal) -> (i32, String) {
     let (code, shown) = terminal.end();
     assert!(!shown.contains("\u{1b}[?25"), "the cursor stays: {shown:?}");
+    (code, seen(&shown))
+}
+
+/// What is seen of what a terminal was told.
+fn seen(shown: &str) -> String {
     let mut screen = Screen::new(80);
-    screen.write(&shown);
-    (code, screen.text().join("\n"))
+    screen.write(shown);
+    screen.text().join("\n")
 }
 
 #[test]
@@ -33,7 +38,6 @@ fn what_is_drawn_goes_away() {
         let request = format!("{name}-before-canary");
         scene.asked(&request);
         let words = ["wait", name, "--for=succeeded", "--keep-waiting"];
-        let bar = "  [====================]  1/1  done after ";
         let gate = format!("waits for approval {request}");
 
         let mut terminal = desk.terminal(&words);
@@ -49,12 +53,13 @@ fn what_is_drawn_goes_away() {
         let slow = Fault::Delay(Duration::from_secs(2));
         desk.proxy
             .rules(vec![Rule::new("bindings", slow).method(Method::GET)]);
-        let terminal = desk.terminal(&["status", name]);
-        terminal.until("reading ");
+        let run = format!("{}/{name}", if scene.namespaced { "sur" } else { "csur" });
+        let terminal = desk.terminal(&["status", &run]);
+        terminal.until(" reading ");
         let (code, text) = left(terminal);
         assert_eq!(code, 4, "{text}");
         assert!(text.starts_with("WaitingForApproval"), "{text}");
-        let mut terminal = desk.terminal(&["status", name]);
+        let mut terminal = desk.terminal(&["status", &run]);
         terminal.until("reading ");
         terminal.types(CONTROL_C);
         let (code, text) = left(terminal);
@@ -64,8 +69,10 @@ fn what_is_drawn_goes_away() {
 
         let terminal = desk.terminal(&words);
         let piped = desk.start(&words);
-        terminal.until(bar);
         terminal.until(&gate);
+        let drawn = seen(&terminal.shown());
+        let bar = "\nstaging  [====================]  1/1  done after ";
+        assert!(drawn.contains(bar), "{drawn}");
         scene.approve(&request, "True", true);
         let (code, text) = left(terminal);
         assert_eq!(code, 0, "{text}");

@@ -4,12 +4,16 @@
 use http::Method;
 use rustix::process::Signal;
 use serde_json::{Value, json};
-use test_hub::terminal::{CONTROL_C, END_OF_INPUT, has_terminals};
+use test_hub::terminal::{CONTROL_C, has_terminals};
 use test_hub::{Fault, Rule};
 
 use super::desk::{Desk, Running, signal};
 use super::{ALL, BEFORE, condition, gated, play};
 use crate::scene::Scene;
+
+const ESCAPE: &str = "\u{1b}";
+/// While single keys are read, the end of the input is a key that says nothing.
+const END_OF_INPUT_ENTER: &str = "\u{4}\n";
 
 const SIGNALS: [Signal; 3] = [Signal::INT, Signal::TERM, Signal::HUP];
 
@@ -70,7 +74,17 @@ fn only_yes_is_yes() {
                     closed = true;
                 }
             }
+            if !closed {
+                while !terminal.has_ended() {
+                    std::thread::sleep(std::time::Duration::from_millis(10));
+                }
+                assert!(terminal.reads_lines(), "{words:?}");
+            }
             let (code, shown) = terminal.end();
+            assert!(
+                closed || shown.contains("\u{1b}[?25h"),
+                "{words:?}: {shown}"
+            );
             assert!(shown.contains(question), "{words:?}: {shown}");
             assert!(codes.contains(&code), "{words:?} ends with {code}: {shown}");
             assert!(closed || shown.contains(said), "{words:?}: {shown}");
@@ -83,7 +97,16 @@ fn only_yes_is_yes() {
             check(words, question, Answer::Types("n\n"), &[1], not_confirmed);
         }
         let (words, question) = commands[0];
-        for text in ["\n", "yeah\n", "Y es\n", END_OF_INPUT] {
+        // The last of y and n counts, once Enter confirms it. Escape ends the question.
+        for text in [
+            "\n",
+            "x\n",
+            "yn\n",
+            "yes no\n",
+            ESCAPE,
+            "q",
+            END_OF_INPUT_ENTER,
+        ] {
             check(words, question, Answer::Types(text), &[1], not_confirmed);
         }
         check(
@@ -99,6 +122,20 @@ fn only_yes_is_yes() {
         // The end of the input and the signal come at once.
         check(words, question, Answer::Loses, &[1, 130], "");
         assert!(!is_approved(scene, &request));
+        // What was typed before the question is no answer to it.
+        desk.proxy.clear().unwrap();
+        let rule = Rule::new("", Fault::Hold).times(1);
+        desk.proxy.rules(vec![rule]);
+        let mut terminal = desk.terminal(words);
+        desk.until_held();
+        terminal.types("y\ny\n");
+        desk.proxy.release();
+        terminal.until("[y/N] ");
+        terminal.types("\n");
+        let (code, shown) = terminal.end();
+        assert_eq!(code, 1, "{shown}");
+        assert!(shown.contains(not_confirmed), "{shown}");
+        assert!(desk.writes().is_empty());
         // And yes is sent.
         desk.proxy.clear().unwrap();
         let mut terminal = desk.terminal(words);

@@ -3,6 +3,7 @@
 mod answers;
 mod approve;
 mod budget;
+mod choose;
 mod content;
 mod desk;
 mod drawn;

@@ -128,7 +128,7 @@ fn a_wait_that_counts_on_is_said() {
         scene
             .does(&["resume", name, "--wait", "--timeout=2s"])
             .ends(5)
-            .says("the timed wait of stage staging counts from the stop and ends in")
+            .says("the timed wait of stage staging started at the stop and ends in")
             .says("is unfinished after 2s");
         assert_eq!(scene.seen_run(name).unwrap()["spec"]["state"], "Run");
     });

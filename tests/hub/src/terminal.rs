@@ -15,8 +15,6 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-/// What ends a line of input, as a program that reads lines sees it, and what ends the input.
-pub const END_OF_INPUT: &str = "\u{4}";
 /// What Ctrl-C types.
 pub const CONTROL_C: &str = "\u{3}";
 
@@ -137,6 +135,15 @@ impl Terminal {
         self.seen.lock().unwrap().closing = true;
         self.reader.take().unwrap().join().unwrap();
         drop(self.end.take());
+    }
+
+    /// Whether whoever types there gives whole lines and sees them, as a shell left it.
+    pub fn reads_lines(&self) -> bool {
+        use rustix::termios::{LocalModes, tcgetattr};
+        let modes = tcgetattr(self.end.as_ref().unwrap()).unwrap();
+        modes
+            .local_modes
+            .contains(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG)
     }
 
     /// Whether the process has ended.

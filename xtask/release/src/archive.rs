@@ -3,6 +3,8 @@
 use std::io::{Read, Write};
 use std::path::{Component, Path};
 
+use anyhow::{Context as _, Result, bail};
+
 pub use flate2::Compression;
 use flate2::GzBuilder;
 use flate2::read::GzDecoder;
@@ -20,10 +22,10 @@ pub struct Entry {
 
 /// The bytes of a tar.gz with these files, all of which have this time. A release is compressed as
 /// well as can be; without optimization that takes a minute for a hundred megabytes.
-pub fn write(entries: &[Entry], time: u64, level: Compression) -> Result<Vec<u8>, String> {
+pub fn write(entries: &[Entry], time: u64, level: Compression) -> Result<Vec<u8>> {
     let mut sorted: Vec<_> = entries.iter().collect();
     sorted.sort_by(|a, b| a.path.cmp(&b.path));
-    let failed = |error: std::io::Error| format!("an archive cannot be written: {error}");
+    let failed = "an archive cannot be written";
     // 255: no operating system.
     let gzip = GzBuilder::new()
         .mtime(0)
@@ -39,34 +41,34 @@ pub fn write(entries: &[Entry], time: u64, level: Compression) -> Result<Vec<u8>
         header.set_mtime(time);
         header.set_size(entry.data.len() as u64);
         tar.append_data(&mut header, &entry.path, entry.data.as_slice())
-            .map_err(failed)?;
+            .context(failed)?;
     }
-    let mut gzip = tar.into_inner().map_err(failed)?;
-    gzip.flush().map_err(failed)?;
-    gzip.finish().map_err(failed)
+    let mut gzip = tar.into_inner().context(failed)?;
+    gzip.flush().context(failed)?;
+    gzip.finish().context(failed)
 }
 
 /// The files in an archive, refused where krew would refuse them: anything but files and folders,
 /// absolute paths, and paths that lead out.
-pub fn read(archive: &[u8]) -> Result<Vec<Entry>, String> {
-    let failed = |error: std::io::Error| format!("the archive cannot be read: {error}");
+pub fn read(archive: &[u8]) -> Result<Vec<Entry>> {
+    let failed = "the archive cannot be read";
     let mut tar = tar::Archive::new(GzDecoder::new(archive));
     let mut entries = Vec::new();
-    for entry in tar.entries().map_err(failed)? {
-        let mut entry = entry.map_err(failed)?;
-        let path = entry.path().map_err(failed)?.to_string_lossy().into_owned();
+    for entry in tar.entries().context(failed)? {
+        let mut entry = entry.context(failed)?;
+        let path = entry.path().context(failed)?.to_string_lossy().into_owned();
         let plain = |part| matches!(part, Component::Normal(_) | Component::CurDir);
         if path.contains("..") || path.contains('\\') || !Path::new(&path).components().all(plain) {
-            return Err(format!("{path} would be unpacked somewhere else"));
+            bail!("{path} would be unpacked somewhere else");
         }
         match entry.header().entry_type() {
             tar::EntryType::Directory => continue,
             tar::EntryType::Regular => {}
-            other => return Err(format!("{path} is no file: {other:?}")),
+            other => bail!("{path} is no file: {other:?}"),
         }
-        let executable = entry.header().mode().map_err(failed)? & 0o111 != 0;
+        let executable = entry.header().mode().context(failed)? & 0o111 != 0;
         let mut data = Vec::new();
-        entry.read_to_end(&mut data).map_err(failed)?;
+        entry.read_to_end(&mut data).context(failed)?;
         entries.push(Entry {
             path,
             executable,

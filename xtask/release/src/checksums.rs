@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use anyhow::{Context as _, Result};
+
 /// The name of the file.
 pub const FILE: &str = "checksums.txt";
 /// The endings of the files that are listed.
@@ -18,11 +20,11 @@ pub fn sha256(data: &[u8]) -> String {
 }
 
 /// The sums of what a release has in this folder, by file name.
-pub fn list(folder: &Path) -> Result<String, String> {
-    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+pub fn list(folder: &Path) -> Result<String> {
+    let failed = || folder.display().to_string();
     let mut names = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(failed)? {
-        let name = entry.map_err(failed)?.file_name();
+    for entry in std::fs::read_dir(folder).with_context(failed)? {
+        let name = entry.with_context(failed)?.file_name();
         let name = name.to_string_lossy().into_owned();
         if LISTED.iter().any(|ending| name.ends_with(ending)) {
             names.push(name);

@@ -3,30 +3,32 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use anyhow::{Context as _, Result, bail};
+
 use crate::product::{NAME, Target};
 
 /// The time that everything in a release has: `SOURCE_DATE_EPOCH`, or that of the last commit.
-pub fn time(root: &Path) -> Result<u64, String> {
+pub fn time(root: &Path) -> Result<u64> {
     let text = match std::env::var("SOURCE_DATE_EPOCH") {
         Ok(text) => text,
         Err(_) => crate::output(root, "git", &["log", "-1", "--format=%ct"])
-            .map_err(|error| format!("{error}; without git, set SOURCE_DATE_EPOCH"))?,
+            .context("without git, set SOURCE_DATE_EPOCH")?,
     };
     let seconds = text.trim().parse();
-    seconds.map_err(|_| format!("{:?} is no number of seconds", text.trim()))
+    seconds.with_context(|| format!("{:?} is no number of seconds", text.trim()))
 }
 
 /// The platform of this machine, by Rust's name.
-pub fn host(root: &Path) -> Result<String, String> {
+pub fn host(root: &Path) -> Result<String> {
     let text = crate::output(root, "rustc", &["-vV"])?;
     let host = text.lines().find_map(|line| line.strip_prefix("host: "));
     Ok(host
-        .ok_or("rustc does not say what its host is")?
+        .context("rustc does not say what its host is")?
         .to_owned())
 }
 
 /// Builds the program and gives its path.
-pub fn compile(root: &Path, target: Target, time: u64) -> Result<PathBuf, String> {
+pub fn compile(root: &Path, target: Target, time: u64) -> Result<PathBuf> {
     let places = Places::find(root)?;
     let zig = target.triple != host(root)?
         && crate::output(root, &cargo(), &["zigbuild", "--version"]).is_ok();
@@ -39,9 +41,9 @@ pub fn compile(root: &Path, target: Target, time: u64) -> Result<PathBuf, String
         .env("CARGO_INCREMENTAL", "0")
         .env("SOURCE_DATE_EPOCH", time.to_string())
         .status()
-        .map_err(|error| format!("cargo: {error}"))?;
+        .context("cargo")?;
     if !status.success() {
-        return Err(format!("the build for {} failed", target.triple));
+        bail!("the build for {} failed", target.triple);
     }
     let program = places
         .target
@@ -53,20 +55,20 @@ pub fn compile(root: &Path, target: Target, time: u64) -> Result<PathBuf, String
 }
 
 /// The program's version.
-pub fn version(root: &Path) -> Result<String, String> {
+pub fn version(root: &Path) -> Result<String> {
     let workspace = workspace(root)?;
     let mut packages = workspace["packages"].as_array().into_iter().flatten();
     let own = packages.find(|package| package["name"] == NAME);
     let version = own.and_then(|own| own["version"].as_str());
-    let version = version.ok_or("cargo metadata does not know the program")?;
+    let version = version.context("cargo metadata does not know the program")?;
     Ok(version.to_owned())
 }
 
 /// What cargo says of the workspace.
-fn workspace(root: &Path) -> Result<serde_json::Value, String> {
+fn workspace(root: &Path) -> Result<serde_json::Value> {
     let arguments = ["metadata", "--format-version", "1", "--no-deps", "--locked"];
     let text = crate::output(root, &cargo(), &arguments)?;
-    serde_json::from_str(&text).map_err(|error| format!("cargo metadata: {error}"))
+    serde_json::from_str(&text).context("cargo metadata")
 }
 
 /// The cargo that runs this, or the one on the `PATH`.
@@ -83,15 +85,15 @@ struct Places {
 }
 
 impl Places {
-    fn find(root: &Path) -> Result<Self, String> {
+    fn find(root: &Path) -> Result<Self> {
         let workspace = workspace(root)?;
         let target = workspace["target_directory"].as_str();
-        let target = target.ok_or("cargo metadata does not say where it builds")?;
+        let target = target.context("cargo metadata does not say where it builds")?;
         let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
         let home = home.or_else(|| Some(std::env::home_dir()?.join(".cargo")));
         Ok(Self {
             root: root.to_owned(),
-            home: home.ok_or("there is no home directory: set CARGO_HOME")?,
+            home: home.context("there is no home directory: set CARGO_HOME")?,
             sysroot: crate::output(root, "rustc", &["--print", "sysroot"])?
                 .trim()
                 .into(),
@@ -120,7 +122,7 @@ impl Places {
     }
 
     /// An error when the program has one of the folders in it.
-    fn forgotten_by(&self, program: &[u8]) -> Result<(), String> {
+    fn forgotten_by(&self, program: &[u8]) -> Result<()> {
         for folder in [&self.root, &self.home, &self.sysroot, &self.target] {
             let text = folder.to_string_lossy();
             let remembered = !text.is_empty()
@@ -128,7 +130,7 @@ impl Places {
                     .windows(text.len())
                     .any(|window| window == text.as_bytes());
             if remembered {
-                return Err(format!("the program has the folder {text} in it"));
+                bail!("the program has the folder {text} in it");
             }
         }
         Ok(())
@@ -151,9 +153,9 @@ mod tests {
     #[test]
     fn a_program_that_remembers_where_it_was_built_is_refused() {
         let places = places();
-        assert_eq!(places.forgotten_by(b"\0/source/src/main.rs\0"), Ok(()));
+        assert!(places.forgotten_by(b"\0/source/src/main.rs\0").is_ok());
         let error = places.forgotten_by(b"\0/home/me/.cargo/registry\0");
-        assert!(error.unwrap_err().contains("/home/me/.cargo"));
+        assert!(error.unwrap_err().to_string().contains("/home/me/.cargo"));
     }
 
     #[test]

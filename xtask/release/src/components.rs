@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use anyhow::{Context as _, Result};
 use serde::Deserialize;
 
 use crate::compile::cargo;
@@ -77,7 +78,7 @@ struct Kind {
 }
 
 /// The packages by name and version; the program itself is among them.
-pub fn of(root: &Path, target: Target) -> Result<Vec<Component>, String> {
+pub fn of(root: &Path, target: Target) -> Result<Vec<Component>> {
     let arguments = ["metadata", "--format-version", "1", "--locked"];
     let platform = ["--filter-platform", target.triple];
     let metadata = crate::output(root, &cargo(), &[&arguments[..], &platform].concat())?;
@@ -97,9 +98,8 @@ pub fn of(root: &Path, target: Target) -> Result<Vec<Component>, String> {
     read(&metadata, &tree, &String::from_utf8_lossy(&lock))
 }
 
-fn read(metadata: &str, tree: &str, lock: &str) -> Result<Vec<Component>, String> {
-    let metadata: Metadata =
-        serde_json::from_str(metadata).map_err(|error| format!("cargo metadata: {error}"))?;
+fn read(metadata: &str, tree: &str, lock: &str) -> Result<Vec<Component>> {
+    let metadata: Metadata = serde_json::from_str(metadata).context("cargo metadata")?;
     let built: BTreeSet<(&str, &str)> = tree.lines().filter_map(name_and_version).collect();
     let mut packages = metadata.packages;
     packages.retain(|package| built.contains(&(&package.name, &package.version)));
@@ -123,7 +123,7 @@ fn read(metadata: &str, tree: &str, lock: &str) -> Result<Vec<Component>, String
         uses[at].dedup();
     }
     let program = packages.iter().position(|package| package.name == NAME);
-    let program = program.ok_or("cargo metadata does not know the program")?;
+    let program = program.context("cargo metadata does not know the program")?;
     let linked = linked(&packages, &uses, program);
     let checksums = checksums(lock);
     let component = |(at, package): (usize, &Package)| Component {

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use anyhow::{Context as _, Result};
+
 use crate::archive::Entry;
 use crate::notices;
 use crate::product::Target;
@@ -13,12 +15,7 @@ pub const FOLDERS: [&str; 2] = ["completions", "man"];
 
 /// The files of an archive: `program` is the program for that platform, `notices` the licenses of
 /// what is linked into it.
-pub fn of(
-    root: &Path,
-    target: Target,
-    program: &Path,
-    notices: &str,
-) -> Result<Vec<Entry>, String> {
+pub fn of(root: &Path, target: Target, program: &Path, notices: &str) -> Result<Vec<Entry>> {
     let mut entries = vec![
         entry(target.binary(), true, crate::read(program)?),
         entry(LICENCE.to_owned(), false, crate::read(&root.join(LICENCE))?),
@@ -46,11 +43,11 @@ fn entry(path: String, executable: bool, data: Vec<u8>) -> Entry {
 }
 
 /// The names of the files in a folder, sorted.
-pub fn files(folder: &Path) -> Result<Vec<String>, String> {
-    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+pub fn files(folder: &Path) -> Result<Vec<String>> {
+    let failed = || folder.display().to_string();
     let mut names = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(failed)? {
-        let name = entry.map_err(failed)?.file_name();
+    for entry in std::fs::read_dir(folder).with_context(failed)? {
+        let name = entry.with_context(failed)?.file_name();
         names.push(name.to_string_lossy().into_owned());
     }
     names.sort();

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use anyhow::{Context as _, Result};
+
 use crate::contents::LICENCE;
 use crate::notices;
 use crate::product::{LINKS, LONG, MAINTAINER, NAME};
@@ -12,12 +14,12 @@ const END: &str = "# The end of what `cargo xtask gen` writes.\n";
 pub const NOTICES: &str = "target/packages";
 
 /// A Cargo.toml with the table as it has to be.
-pub fn into_manifest(manifest: &str) -> Result<String, String> {
+pub fn into_manifest(manifest: &str) -> Result<String> {
     let parts = manifest.split_once(BEGIN);
-    let (head, rest) = parts.ok_or("Cargo.toml has no place for the Debian package")?;
+    let (head, rest) = parts.context("Cargo.toml has no place for the Debian package")?;
     let (_, tail) = rest
         .split_once(END)
-        .ok_or("Cargo.toml: the Debian package has no end")?;
+        .context("Cargo.toml: the Debian package has no end")?;
     Ok(format!("{head}{BEGIN}{}{END}{tail}", table()))
 }
 

@@ -18,22 +18,24 @@ pub mod task;
 
 use std::path::Path;
 
+use anyhow::{Context as _, Result, bail};
+
 /// Runs a program in a folder, and gives what it wrote.
-fn output(folder: &Path, program: &str, arguments: &[&str]) -> Result<String, String> {
+fn output(folder: &Path, program: &str, arguments: &[&str]) -> Result<String> {
     let shown = || format!("{program} {}", arguments.join(" "));
     let output = std::process::Command::new(program)
         .args(arguments)
         .current_dir(folder)
         .output()
-        .map_err(|error| format!("{}: {error}", shown()))?;
+        .with_context(shown)?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
-        return Err(format!("{} failed: {}", shown(), said.trim()));
+        bail!("{} failed: {}", shown(), said.trim());
     }
-    String::from_utf8(output.stdout).map_err(|error| format!("{}: {error}", shown()))
+    String::from_utf8(output.stdout).with_context(shown)
 }
 
 /// Reads a file; an error names it.
-fn read(path: &Path) -> Result<Vec<u8>, String> {
-    std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))
+fn read(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).with_context(|| path.display().to_string())
 }

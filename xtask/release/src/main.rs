@@ -2,7 +2,6 @@
 //! the tests need: `cargo run --locked --package release`.
 
 use std::path::Path;
-use std::process::ExitCode;
 
 use clap::Parser;
 use release::task::{ReleaseArgs, run};
@@ -14,15 +13,8 @@ struct Cli {
     args: ReleaseArgs,
 }
 
-#[allow(clippy::print_stderr)] // a developer's tool has no other place to say it
-fn main() -> ExitCode {
+fn main() -> anyhow::Result<()> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let root = here.ancestors().nth(2).unwrap_or(here);
-    match run(root, &Cli::parse().args) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    run(root, &Cli::parse().args)
 }

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use anyhow::{Context as _, Result, bail};
+
 use crate::archive::Compression;
 use crate::checksums::sha256;
 use crate::krew::manifest::{self, Manifest};
@@ -29,13 +31,13 @@ pub fn package(
     program: &Path,
     time: u64,
     level: Compression,
-) -> Result<Package, String> {
+) -> Result<Package> {
     let components = components::of(root, target)?;
     let notices = notices::of(&components)?;
     let entries = contents::of(root, target, program, &notices)?;
     let seconds = i64::try_from(time).unwrap_or(i64::MAX);
-    let date = jiff::Timestamp::from_second(seconds)
-        .map_err(|error| format!("{time} is no time: {error}"))?;
+    let date =
+        jiff::Timestamp::from_second(seconds).with_context(|| format!("{time} is no time"))?;
     let bytes = crate::read(program)?;
     Ok(Package {
         archive: archive::write(&entries, time, level)?,
@@ -55,7 +57,7 @@ pub struct Descriptions {
 
 /// Describes the archives in a folder, after a look whether krew could install each. That some are
 /// missing is an error, unless `incomplete` is fine.
-pub fn describe(folder: &Path, version: &str, incomplete: bool) -> Result<Descriptions, String> {
+pub fn describe(folder: &Path, version: &str, incomplete: bool) -> Result<Descriptions> {
     let mut archives = BTreeMap::new();
     for target in TARGETS {
         let path = folder.join(target.archive(version));
@@ -81,10 +83,7 @@ pub fn describe(folder: &Path, version: &str, incomplete: bool) -> Result<Descri
         }
     }
     if !wrong.is_empty() {
-        return Err(format!(
-            "no manifest was written:\n  {}",
-            wrong.join("\n  ")
-        ));
+        bail!("no manifest was written:\n  {}", wrong.join("\n  "));
     }
     Ok(Descriptions {
         manifest: text,
@@ -118,7 +117,9 @@ mod tests {
             let path = folder.path().join(target.archive("0.1.0"));
             std::fs::write(path, archive(*target, "LICENSE")).unwrap();
         }
-        let error = describe(folder.path(), "0.1.0", false).unwrap_err();
+        let error = describe(folder.path(), "0.1.0", false)
+            .unwrap_err()
+            .to_string();
         assert!(
             error.contains("windows/amd64: there is no archive"),
             "{error}"
@@ -144,7 +145,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let name = TARGETS[0].archive("0.1.0");
         std::fs::write(folder.path().join(&name), archive(TARGETS[0], "README")).unwrap();
-        let error = describe(folder.path(), "0.1.0", true).unwrap_err();
+        let error = describe(folder.path(), "0.1.0", true)
+            .unwrap_err()
+            .to_string();
         assert!(
             error.contains(&format!("{name}: the archive has no LICENSE")),
             "{error}"
@@ -156,7 +159,9 @@ mod tests {
     #[test]
     fn without_archives_there_is_nothing_to_describe() {
         let folder = tempfile::tempdir().unwrap();
-        let error = describe(folder.path(), "0.1.0", true).unwrap_err();
+        let error = describe(folder.path(), "0.1.0", true)
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("there is a platform"), "{error}");
     }
 }

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use anyhow::Result;
+
 use crate::components::Component;
 use crate::contents;
 use crate::product::NAME;
@@ -19,8 +21,8 @@ const BEGINNINGS: [&str; 6] = [
     "UNLICENSE",
 ];
 
-/// Every license text once, under the packages that come with it.
-pub fn of(components: &[Component]) -> Result<String, String> {
+/// Every licence text once, under the packages that come with it.
+pub fn of(components: &[Component]) -> Result<String> {
     let linked: Vec<_> = components
         .iter()
         .filter(|one| !one.only_builds && one.name != NAME)
@@ -53,8 +55,8 @@ pub fn of(components: &[Component]) -> Result<String, String> {
     Ok(out)
 }
 
-/// The license files that a package comes with.
-fn licences(one: &Component) -> Result<Vec<String>, String> {
+/// The licence files that a package comes with.
+fn licences(one: &Component) -> Result<Vec<String>> {
     let mut texts = Vec::new();
     for name in contents::files(&one.folder)? {
         let path = one.folder.join(&name);

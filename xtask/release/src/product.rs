@@ -1,5 +1,7 @@
 //! The facts: one table, from which everything that describes a package is made.
 
+use anyhow::{Context as _, Result};
+
 /// The name of the program, of its archives, and of the Debian and the Homebrew package.
 pub const NAME: &str = "kubectl-fleet-stage";
 /// The name of the plugin: `kubectl fleet-stage`, and `kubectl krew install fleet-stage`.
@@ -63,9 +65,9 @@ const fn target(triple: &'static str, os: &'static str, arch: &'static str) -> T
 
 impl Target {
     /// The platform of that name, or an error that has all names.
-    pub fn find(triple: &str) -> Result<Self, String> {
+    pub fn find(triple: &str) -> Result<Self> {
         let found = TARGETS.into_iter().find(|target| target.triple == triple);
-        found.ok_or_else(|| {
+        found.with_context(|| {
             let known = TARGETS.map(|target| target.triple).join(", ");
             format!("{triple} is none of the platforms: {known}")
         })
@@ -117,13 +119,15 @@ mod tests {
     #[test]
     fn every_platform_has_names_of_its_own() {
         for target in TARGETS {
-            assert_eq!(Target::find(target.triple), Ok(target));
+            assert_eq!(Target::find(target.triple).unwrap(), target);
             let same = TARGETS
                 .iter()
                 .filter(|other| other.archive("1") == target.archive("1"));
             assert_eq!(same.count(), 1, "{target:?}");
         }
-        let error = Target::find("x86_64-unknown-linux-musl").unwrap_err();
+        let error = Target::find("x86_64-unknown-linux-musl")
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("x86_64-unknown-linux-gnu"), "{error}");
         let windows = Target::find("x86_64-pc-windows-msvc").unwrap();
         assert_eq!(windows.binary(), "kubectl-fleet-stage.exe");

@@ -1,5 +1,6 @@
 //! The list of components, as CycloneDX 1.6 has it.
 
+use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
 use crate::checksums::sha256;
@@ -13,11 +14,11 @@ pub fn write(
     target: Target,
     program: &[u8],
     time: &str,
-) -> Result<String, String> {
+) -> Result<String> {
     let (own, others): (Vec<_>, Vec<_>) = components.iter().partition(|one| one.name == NAME);
     let version = &own
         .first()
-        .ok_or("the program is no component of itself")?
+        .context("the program is no component of itself")?
         .version;
     let mut bom = json!({
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
@@ -52,7 +53,7 @@ pub fn write(
     });
     // A number of its own for each list, and the same one for the same list.
     bom["serialNumber"] = Value::from(format!("urn:uuid:{}", uuid(&bom.to_string())));
-    let text = serde_json::to_string_pretty(&bom).map_err(|error| error.to_string())?;
+    let text = serde_json::to_string_pretty(&bom)?;
     Ok(text + "\n")
 }
 

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use anyhow::{Context as _, Result, bail};
+
 use crate::archive::Compression;
 use crate::product::Target;
 use crate::{checksums, compile, debian, homebrew, krew, make, notices};
@@ -32,10 +34,10 @@ pub struct ReleaseArgs {
 }
 
 /// Makes it.
-pub fn run(root: &Path, args: &ReleaseArgs) -> Result<(), String> {
+pub fn run(root: &Path, args: &ReleaseArgs) -> Result<()> {
     let version = &compile::version(root)?;
     let out = root.join(&args.out);
-    std::fs::create_dir_all(&out).map_err(|error| format!("{}: {error}", out.display()))?;
+    std::fs::create_dir_all(&out).with_context(|| out.display().to_string())?;
     if args.manifest {
         let made = make::describe(&out, version, args.incomplete)?;
         write(&out.join(krew::manifest::FILE), made.manifest.as_bytes())?;
@@ -62,12 +64,12 @@ pub fn run(root: &Path, args: &ReleaseArgs) -> Result<(), String> {
 }
 
 /// The platforms, and their programs where they are built already.
-fn platforms(root: &Path, args: &ReleaseArgs) -> Result<Vec<(Target, Option<PathBuf>)>, String> {
+fn platforms(root: &Path, args: &ReleaseArgs) -> Result<Vec<(Target, Option<PathBuf>)>> {
     let mut found = Vec::new();
     for binary in &args.binaries {
         let (triple, path) = binary
             .split_once('=')
-            .ok_or_else(|| format!("{binary} is not TRIPLE=PATH"))?;
+            .with_context(|| format!("{binary} is not TRIPLE=PATH"))?;
         found.push((Target::find(triple)?, Some(PathBuf::from(path))));
     }
     for triple in &args.targets {
@@ -81,9 +83,7 @@ fn platforms(root: &Path, args: &ReleaseArgs) -> Result<Vec<(Target, Option<Path
             .iter()
             .any(|(target, path)| target.os != "linux" || path.is_some())
     {
-        return Err(
-            "a Debian package is made of a program for Linux that is built here".to_owned(),
-        );
+        bail!("a Debian package is made of a program for Linux that is built here");
     }
     Ok(found)
 }
@@ -95,9 +95,9 @@ fn package_for_debian(
     target: Target,
     others: &str,
     time: u64,
-) -> Result<(), String> {
+) -> Result<()> {
     let folder = root.join(debian::NOTICES);
-    std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
     write(&folder.join(notices::FILE), others.as_bytes())?;
     let status = Command::new(compile::cargo())
         .args(["deb", "--no-build", "--no-strip", "--locked"])
@@ -106,16 +106,16 @@ fn package_for_debian(
         .current_dir(root)
         .env("SOURCE_DATE_EPOCH", time.to_string())
         .status()
-        .map_err(|error| format!("cargo: {error}"))?;
+        .context("cargo")?;
     if !status.success() {
-        return Err("cargo deb failed; `cargo install --locked cargo-deb` installs it".to_owned());
+        bail!("cargo deb failed; `cargo install --locked cargo-deb` installs it");
     }
     Ok(())
 }
 
 #[allow(clippy::print_stderr)] // a developer's tool has no other place to say it
-fn write(path: &Path, data: &[u8]) -> Result<(), String> {
-    std::fs::write(path, data).map_err(|error| format!("{}: {error}", path.display()))?;
+fn write(path: &Path, data: &[u8]) -> Result<()> {
+    std::fs::write(path, data).with_context(|| path.display().to_string())?;
     eprintln!("wrote {}", path.display());
     Ok(())
 }

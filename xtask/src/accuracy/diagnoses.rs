@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
+use anyhow::{Context as _, Result};
 use kubectl_fleet_stage::bundle::{self, Input};
 use kubectl_fleet_stage::diagnose::rules;
 use kubectl_fleet_stage::kubefleet::Kind;
@@ -60,7 +61,7 @@ fn table(first: &str, rows: &BTreeMap<String, Count>) -> String {
     text
 }
 
-pub fn section(root: &Path) -> Result<String, String> {
+pub fn section(root: &Path) -> Result<String> {
     let mut origins: BTreeMap<String, Count> = BTreeMap::new();
     let mut areas: BTreeMap<String, Count> = BTreeMap::new();
     let mut scopes: BTreeMap<String, Count> = BTreeMap::new();
@@ -68,8 +69,8 @@ pub fn section(root: &Path) -> Result<String, String> {
     let mut missed = String::new();
     for (folder, origin) in ORIGINS {
         for path in super::bundles(root, &[folder])? {
-            let text = std::fs::read_to_string(&path)
-                .map_err(|error| format!("{}: {error}", path.display()))?;
+            let text =
+                std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
             let version = version(&path)?;
             for situation in expectations(&text) {
                 let expected: BTreeSet<&str> = roots(&situation).collect();
@@ -133,9 +134,9 @@ pub fn section(root: &Path) -> Result<String, String> {
 }
 
 /// Which KubeFleet wrote a bundle's runs: those of 0.1 have no `spec.state`.
-fn version(path: &Path) -> Result<&'static str, String> {
+fn version(path: &Path) -> Result<&'static str> {
     let bundle = bundle::read(vec![Input::Path(path.to_owned())])
-        .map_err(|error| format!("{}: {error}", path.display()))?;
+        .with_context(|| path.display().to_string())?;
     let kinds = [Kind::ClusterStagedUpdateRun, Kind::StagedUpdateRun];
     let objects = kinds.iter().flat_map(|kind| bundle.objects_of(*kind));
     let states: Vec<_> = objects

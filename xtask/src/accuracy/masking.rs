@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
+use anyhow::{Context as _, Result, bail};
 use kubectl_fleet_stage::mask::mask;
 use serde_json::Value;
 
@@ -45,7 +46,7 @@ impl Count {
     }
 }
 
-pub fn section(root: &Path) -> Result<String, String> {
+pub fn section(root: &Path) -> Result<String> {
     let planted = planted::all(SEED);
     let mut kinds: Vec<_> = planted.iter().map(|one| (&one.kind, one.place)).collect();
     kinds.sort();
@@ -73,8 +74,7 @@ pub fn section(root: &Path) -> Result<String, String> {
     }
     let mut kept = Count::default();
     for path in super::bundles(root, FIXTURES)? {
-        let text =
-            std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
         let documents: Vec<Value> = serde_saphyr::from_multiple(&text).unwrap_or_default();
         for document in documents {
             count(
@@ -98,12 +98,12 @@ pub fn section(root: &Path) -> Result<String, String> {
         ),
     ] {
         if count.wrong() * 1000 > count.all * most {
-            return Err(format!(
+            bail!(
                 "{} of {} {what}: {:?}",
                 count.wrong(),
                 count.all,
                 count.wrong
-            ));
+            );
         }
     }
     Ok(write(&secrets, kinds.len(), &made, &kept, &missed))

@@ -11,11 +11,13 @@ mod situations;
 
 use std::path::{Path, PathBuf};
 
+use anyhow::{Context as _, Result};
+
 /// The page.
 pub const PAGE: &str = "docs/accuracy.md";
 
 /// What the page says: one section for each thing that is counted.
-pub fn page(root: &Path) -> Result<String, String> {
+pub fn page(root: &Path) -> Result<String> {
     let sections = [diagnoses::section(root)?, masking::section(root)?];
     Ok(format!(
         "# Accuracy\n\nCounted by `cargo xtask gen`; CI counts again.\n\n{}",
@@ -24,13 +26,13 @@ pub fn page(root: &Path) -> Result<String, String> {
 }
 
 /// The bundles below folders of the repository, in order.
-fn bundles(root: &Path, folders: &[&str]) -> Result<Vec<PathBuf>, String> {
+fn bundles(root: &Path, folders: &[&str]) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut open: Vec<_> = folders.iter().map(|folder| root.join(folder)).collect();
     while let Some(folder) = open.pop() {
-        let read = |error| format!("{}: {error}", folder.display());
-        for entry in std::fs::read_dir(&folder).map_err(read)? {
-            let path = entry.map_err(read)?.path();
+        let read = || folder.display().to_string();
+        for entry in std::fs::read_dir(&folder).with_context(read)? {
+            let path = entry.with_context(read)?.path();
             if path.is_dir() {
                 open.push(path);
             } else if path.extension().is_some_and(|ending| ending == "yaml") {

@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
+use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
 use super::{Program, Table};
@@ -13,7 +14,7 @@ const MOMENT: &str = "2026-03-02T09:05:00Z";
 const ROUNDS: usize = 5;
 
 /// Writes bundles, measures, and gives back the table.
-pub fn run(binary: &Path, folder: &Path) -> Result<String, String> {
+pub fn run(binary: &Path, folder: &Path) -> Result<String> {
     let mut table = Table::new(&[
         "clusters",
         "file",
@@ -27,7 +28,7 @@ pub fn run(binary: &Path, folder: &Path) -> Result<String, String> {
     for clusters in [100, 1000, 5000] {
         let document = bundle(clusters);
         let json = folder.join(format!("{clusters}.json"));
-        let text = serde_json::to_string_pretty(&document).map_err(|error| error.to_string())?;
+        let text = serde_json::to_string_pretty(&document)?;
         write(&json, text.as_bytes())?;
         let yaml = folder.join(format!("{clusters}.yaml"));
         let text = kubectl_fleet_stage::render::yaml(&document)?;
@@ -79,10 +80,10 @@ fn row(
     ]
 }
 
-fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
+fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     std::fs::File::create(path)
         .and_then(|mut file| file.write_all(bytes))
-        .map_err(|error| format!("{}: {error}", path.display()))
+        .with_context(|| path.display().to_string())
 }
 
 /// The program that diagnoses the run of a bundle.

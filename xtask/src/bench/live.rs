@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
+use anyhow::{Context as _, Result};
 use test_hub::fleet::{Big, Fleet};
 use test_hub::{ADMIN, Crds, FaultProxy, Options, Seen, TestHub};
 use tokio::runtime::Runtime;
@@ -26,13 +27,11 @@ const MEGABYTES: u64 = 80;
 const STATUS_REQUESTS: usize = 6;
 
 /// Fills a hub, measures, and gives back the table.
-pub fn run(binary: &Path, folder: &Path) -> Result<String, String> {
-    let runtime = Runtime::new().map_err(|error| format!("starting threads: {error}"))?;
+pub fn run(binary: &Path, folder: &Path) -> Result<String> {
+    let runtime = Runtime::new().context("starting threads")?;
     report("filling a hub with a thousand clusters, which takes a minute or two");
-    let (hub, big) = runtime
-        .block_on(fill())
-        .map_err(|error| error.to_string())?;
-    let proxy = FaultProxy::start(&hub.kubeconfig()).map_err(|error| error.to_string())?;
+    let (hub, big) = runtime.block_on(fill())?;
+    let proxy = FaultProxy::start(&hub.kubeconfig())?;
     let run = format!("csur/{}", big.run);
     let diagnose = |kubeconfig: &Path| plugin(binary, &["diagnose", &run], kubeconfig);
     let status = |kubeconfig: &Path| plugin(binary, &["status", &run], kubeconfig);
@@ -109,14 +108,14 @@ fn plugin(binary: &Path, words: &[&str], kubeconfig: &Path) -> Program {
 }
 
 /// What a program asks for; through a proxy, which takes its time.
-fn requests(proxy: &FaultProxy, program: &Program) -> Result<Vec<Seen>, String> {
-    proxy.clear().map_err(|error| error.to_string())?;
+fn requests(proxy: &FaultProxy, program: &Program) -> Result<Vec<Seen>> {
+    proxy.clear()?;
     program.run()?;
     Ok(proxy.requests())
 }
 
 /// `curl` of these paths, one after the other on one connection.
-fn curl(hub: &TestHub, config: &Path, paths: &[&str], gzip: bool) -> Result<Program, String> {
+fn curl(hub: &TestHub, config: &Path, paths: &[&str], gzip: bool) -> Result<Program> {
     let mut text = format!(
         "silent\nfail\ncacert = \"{}\"\nheader = \"Authorization: Bearer {}\"\n\
          # A browser or curl by its own name is sent indented JSON.\n\
@@ -134,7 +133,7 @@ fn curl(hub: &TestHub, config: &Path, paths: &[&str], gzip: bool) -> Result<Prog
             hub.url()
         );
     }
-    std::fs::write(config, text).map_err(|error| format!("{}: {error}", config.display()))?;
+    std::fs::write(config, text).with_context(|| config.display().to_string())?;
     Ok(Program::new(
         "curl",
         ["--config".as_ref(), config.as_os_str()],

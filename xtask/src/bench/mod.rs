@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use anyhow::{Context as _, Result, bail};
+
 /// What is measured.
 #[derive(clap::Args)]
 pub struct BenchArgs {
@@ -30,18 +32,17 @@ pub struct BenchArgs {
 
 /// Builds the release binary, writes bundles, fills a hub, measures, prints the tables.
 #[allow(clippy::print_stdout)] // the tables are the answer
-pub fn run(root: &Path, args: &BenchArgs) -> Result<(), String> {
+pub fn run(root: &Path, args: &BenchArgs) -> Result<()> {
     let built = Command::new("cargo")
         .args(["build", "--release", "--quiet", "--locked"])
         .current_dir(root)
-        .status()
-        .map_err(|error| error.to_string())?;
+        .status()?;
     if !built.success() {
-        return Err("the release build failed".to_owned());
+        bail!("the release build failed");
     }
     let binary = root.join("target/release/kubectl-fleet-stage");
     let folder = root.join("target/bench");
-    std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    std::fs::create_dir_all(&folder)?;
     let all = !(args.live || args.start || args.runs);
     if all || args.start {
         println!("{}", start::run(&binary, &folder, args.beside.as_deref())?);
@@ -73,22 +74,22 @@ impl Program {
         }
     }
 
-    fn run(&self) -> Result<(), String> {
+    fn run(&self) -> Result<()> {
         let name = self.program.to_string_lossy();
         let output = Command::new(&self.program)
             .args(&self.arguments)
             .stdout(Stdio::null())
             .output()
-            .map_err(|error| format!("starting {name}: {error}"))?;
+            .with_context(|| format!("starting {name}"))?;
         if output.status.success() {
             return Ok(());
         }
         let said = String::from_utf8_lossy(&output.stderr);
-        Err(format!("{name} fails with {}: {said}", output.status))
+        bail!("{name} fails with {}: {said}", output.status)
     }
 
     /// How long a run takes. Nothing is read of what it says, which would be measured too.
-    fn time(&self) -> Result<Duration, String> {
+    fn time(&self) -> Result<Duration> {
         let begun = Instant::now();
         let status = Command::new(&self.program)
             .args(&self.arguments)
@@ -124,7 +125,7 @@ impl Program {
 
 /// The median time of each, after a first run that does not count. They take turns, so that a busy
 /// moment hits them all, with a pause before each run.
-fn in_turns(programs: &[Program], rounds: usize, pause: Duration) -> Result<Vec<Duration>, String> {
+fn in_turns(programs: &[Program], rounds: usize, pause: Duration) -> Result<Vec<Duration>> {
     let mut times = vec![Vec::new(); programs.len()];
     for program in programs {
         program.run()?;

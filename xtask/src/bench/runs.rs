@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
 use super::{Program, Table};
@@ -11,7 +12,7 @@ const PLACEMENTS: usize = 50;
 const ROUNDS: usize = 3;
 
 /// Writes bundles, measures, and gives back the table.
-pub fn run(binary: &Path, folder: &Path) -> Result<String, String> {
+pub fn run(binary: &Path, folder: &Path) -> Result<String> {
     let mut table = Table::new(&[
         "runs",
         "on each placement",
@@ -23,7 +24,7 @@ pub fn run(binary: &Path, folder: &Path) -> Result<String, String> {
     for runs in [1000, 3000, 10_000] {
         let file = folder.join(format!("{runs}-runs.json"));
         let text = bundle(runs).to_string();
-        std::fs::write(&file, &text).map_err(|error| format!("{}: {error}", file.display()))?;
+        std::fs::write(&file, &text).with_context(|| file.display().to_string())?;
         let words = ["diagnose", "--all", "--exit-zero", "-o", "json", "-f"];
         let words = words.iter().map(AsRef::as_ref);
         let program = Program::new(binary, words.chain([file.as_os_str()]));

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
+use anyhow::{Context as _, Result};
+
 use super::{Program, Table};
 
 /// How often each runs, in turns.
@@ -14,11 +16,10 @@ const SHARE: f64 = 0.2;
 
 /// Measures, and gives back the table. Where another program is named, its `--help` is the measure.
 #[allow(clippy::cast_precision_loss)] // a size far below 2^52
-pub fn run(binary: &Path, folder: &Path, beside: Option<&Path>) -> Result<String, String> {
+pub fn run(binary: &Path, folder: &Path, beside: Option<&Path>) -> Result<String> {
     // The name under which kubectl asks for candidates.
     let completing = folder.join("kubectl_complete-fleet_stage");
-    std::fs::copy(binary, &completing)
-        .map_err(|error| format!("{}: {error}", completing.display()))?;
+    std::fs::copy(binary, &completing).with_context(|| completing.display().to_string())?;
     let nowhere = ["approve", "--kubeconfig", "/nowhere", ""];
     let asked = [
         ("`--help`", binary, &["--help"][..]),

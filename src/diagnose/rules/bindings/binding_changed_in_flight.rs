@@ -43,20 +43,20 @@ fn finding(case: &Case<'_>, rule: &Rule, lost: &Lost<'_, '_>) -> Finding {
         .map(|binding| differences(case, binding, cluster));
     let message = match &off {
         None if case.inventory.bindings.is_complete() => format!(
-            "The binding of {cluster} was changed while the run was updating it, and it does not \
-             exist any more, so that it cannot be told who did it."
+            "The binding for {cluster} was changed while the run was updating it, and no longer \
+             exists. The writer is unknown."
         ),
         None => format!(
-            "The binding of {cluster} was changed while the run was updating it; it could not be \
-             read, so that it cannot be told who did it."
+            "The binding for {cluster} was changed while the run was updating it. It could not be \
+             read, so the writer is unknown."
         ),
         Some(off) if off.is_empty() => format!(
-            "The binding of {cluster} was changed while the run was updating it; by now it asks for \
-             what the run wrote again, which does not revive a failed run."
+            "The binding for {cluster} was changed while the run was updating it. It has the \
+             run's values again, but the run has failed for good."
         ),
         Some(off) => format!(
-            "The binding of {cluster} was changed while the run was updating it, and no other run \
-             is seen to have done it: {}.",
+            "The binding for {cluster} was changed while the run was updating it: {}. The writer \
+             is unknown.",
             enumerate(off.iter().map(|difference| difference.what.as_str()))
         ),
     };
@@ -79,7 +79,7 @@ fn finding(case: &Case<'_>, rule: &Rule, lost: &Lost<'_, '_>) -> Finding {
     }
     let finding = match lost.binding {
         Some(_) => finding.look(
-            "See who wrote the binding; the scheduler, another controller and a person may have.",
+            "Check who wrote the binding: the scheduler, another controller, or a person.",
             Some(
                 subject
                     .kubectl("get")
@@ -89,8 +89,8 @@ fn finding(case: &Case<'_>, rule: &Rule, lost: &Lost<'_, '_>) -> Finding {
         ),
         None => finding.look(
             format!(
-                "See who has the cluster now: the message of RolloutStarted on the binding of \
-                 {cluster} names the run."
+                "Check which run has the cluster now: the RolloutStarted message on the binding \
+                 for {cluster} names it."
             ),
             Some(case.of_placement(Concept::Binding).flag("-o", "yaml")),
         ),
@@ -98,7 +98,7 @@ fn finding(case: &Case<'_>, rule: &Rule, lost: &Lost<'_, '_>) -> Finding {
     failing::new_run(
         case,
         finding,
-        "When nothing else writes the binding any more, make a new run: this one cannot go on.",
+        "Start a new run once nothing else writes the binding: this run has failed for good.",
     )
 }
 
@@ -168,7 +168,7 @@ fn differences(case: &Case<'_>, binding: &Binding, cluster: &str) -> Vec<Differe
             )
         };
         add(
-            "its overrides are not those that the run recorded".to_owned(),
+            "its overrides differ from the run's record".to_owned(),
             path,
             Value::Read(names),
         );
@@ -180,7 +180,7 @@ fn differences(case: &Case<'_>, binding: &Binding, cluster: &str) -> Vec<Differe
         let differences = recorded.differences(has);
         if !differences.is_empty() {
             add(
-                "its apply strategy is not the one that the run recorded".to_owned(),
+                "its apply strategy differs from the run's record".to_owned(),
                 "spec.applyStrategy",
                 Value::Computed(differences.join("; ")),
             );
@@ -200,7 +200,7 @@ fn differences(case: &Case<'_>, binding: &Binding, cluster: &str) -> Vec<Differe
                 Some(covered) if covered != generation => format!(
                     "RolloutStarted covers generation {covered}, the binding is at {generation}"
                 ),
-                _ => "RolloutStarted is not True at its generation".to_owned(),
+                _ => "RolloutStarted is not True for its generation".to_owned(),
             },
             "metadata.generation",
             Value::Read(binding.meta.generation.shown()),

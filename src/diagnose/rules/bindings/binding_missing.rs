@@ -39,9 +39,9 @@ fn finding(case: &Case<'_>, rule: &Rule, cluster: &str, stage: &str, stopping: b
         "while the run was under way"
     };
     let now = match case.inventory.binding(cluster) {
-        Some(binding) if binding.meta.is_deleting() => "; the one that is left is being deleted",
-        Some(binding) if binding.is_unscheduled() => "; the one that is left is Unscheduled",
-        Some(_) => "; by now there is one again, which does not revive a failed run",
+        Some(binding) if binding.meta.is_deleting() => ". The remaining one is being deleted",
+        Some(binding) if binding.is_unscheduled() => ". The remaining one is Unscheduled",
+        Some(_) => ". It has one again, but the run has failed for good",
         None => "",
     };
     let mut finding = failing::finding(
@@ -49,7 +49,7 @@ fn finding(case: &Case<'_>, rule: &Rule, cluster: &str, stage: &str, stopping: b
         rule,
         Subject::new(Kind::MemberCluster.name(), "", cluster),
         format!(
-            "{cluster} of stage {stage} had no {kind} to update {when}, which ends a run{now}."
+            "{cluster} of stage {stage} had no {kind} to update {when}, so the run failed{now}."
         ),
     )
     .stage(stage)
@@ -75,7 +75,7 @@ fn finding(case: &Case<'_>, rule: &Rule, cluster: &str, stage: &str, stopping: b
         None => {}
     }
     let finding = finding.look(
-        "See what the scheduler decided: which clusters it picked, and why not the others.",
+        "Check which clusters the scheduler picked, and why it rejected the others.",
         Some(
             case.of_placement(Concept::PolicySnapshot)
                 .flag("-o", "yaml"),
@@ -84,7 +84,7 @@ fn finding(case: &Case<'_>, rule: &Rule, cluster: &str, stage: &str, stopping: b
     failing::new_run(
         case,
         finding,
-        "Make a new run once the placement is scheduled: it is computed from the bindings that \
-         exist.",
+        "Start a new run once the placement is scheduled: its stages are computed from the \
+         existing bindings.",
     )
 }

@@ -24,15 +24,15 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             Cause::DeletedClusterHasBinding { cluster } => Some((
                 cluster,
                 format!(
-                    "The run had taken the placement from {cluster}, and {cluster} had a binding \
-                     again before the run was over"
+                    "{cluster} had a binding again before the run ended, although the run had \
+                     removed the placement from it"
                 ),
             )),
             Cause::DeletingBindingNotDeleting { cluster } => Some((
                 cluster,
                 format!(
-                    "The run had begun to take the placement from {cluster}, and the binding of \
-                     {cluster} was not being deleted"
+                    "The binding for {cluster} was not being deleted, although the run was \
+                     removing the placement from it"
                 ),
             )),
             _ => None,
@@ -44,8 +44,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
 fn finding(case: &Case<'_>, rule: &Rule, cluster: &str, what: &str) -> Finding {
     let binding = case.inventory.binding(cluster);
     let now = match binding {
-        Some(binding) if binding.meta.is_deleting() => "; by now it is being deleted",
-        None if case.inventory.bindings.is_complete() => "; by now there is none",
+        Some(binding) if binding.meta.is_deleting() => "; it is being deleted now",
+        None if case.inventory.bindings.is_complete() => "; it no longer exists",
         _ => "",
     };
     let subject = binding.map_or_else(
@@ -73,13 +73,14 @@ fn finding(case: &Case<'_>, rule: &Rule, cluster: &str, what: &str) -> Finding {
     }
     let finding = finding.look(
         format!(
-            "See whether the placement picks {cluster} again: its policy, and what was decided."
+            "Check whether the placement picks {cluster} again: its policy and the scheduler's \
+             decision."
         ),
         Some(case.placement_object().kubectl("get").flag("-o", "yaml")),
     );
     failing::new_run(
         case,
         finding,
-        "Make a new run: it is computed from the bindings as they are now.",
+        "Start a new run: its stages are computed from the current bindings.",
     )
 }

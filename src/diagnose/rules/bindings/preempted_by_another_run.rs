@@ -69,7 +69,7 @@ fn finding(case: &Case<'_>, rule: &Rule, winner: Winner<'_>, clusters: &[&str]) 
         });
     let state = match winner.run {
         Some(run) => format!(" and {}", describe_state(run)),
-        None if case.inventory.runs.is_complete() => " and does not exist any more".to_owned(),
+        None if case.inventory.runs.is_complete() => " and no longer exists".to_owned(),
         None => String::new(),
     };
     let link = if snapshot.is_empty() && !state.is_empty() {
@@ -87,7 +87,7 @@ fn finding(case: &Case<'_>, rule: &Rule, winner: Winner<'_>, clusters: &[&str]) 
         rule,
         &object,
         format!(
-            "{} {taken} taken over, while this run was updating {them}, by run {}{snapshot}{link}.",
+            "{} {taken} taken over by run {}{snapshot}{link}, while this run was updating {them}.",
             enumerate(clusters),
             winner.name
         ),
@@ -156,7 +156,7 @@ fn remedies(case: &Case<'_>, mut finding: Finding, winner: Winner<'_>) -> Findin
         .is_some_and(|run| describe_state(run) == "is stopped");
     if !over && stopped {
         finding = finding.fix(
-            format!("Let {name} finish: it is stopped and has the cluster."),
+            format!("Let {name} finish: it has the cluster and is stopped."),
             Some(case.command("resume").arg(name)),
         );
     } else if !over {
@@ -169,10 +169,9 @@ fn remedies(case: &Case<'_>, mut finding: Finding, winner: Winner<'_>) -> Findin
         case,
         finding,
         if over {
-            "If the content of this run is still wanted, make a new run: this one cannot go on."
+            "Start a new run, if you still want the content of this run: it has failed for good."
         } else {
-            "Afterwards, if something is still to be rolled out, make a new run: this one cannot go \
-             on."
+            "Then start a new run, if anything is left to roll out: this run has failed for good."
         },
     )
 }

@@ -39,7 +39,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .finding(
             &placement,
             format!(
-                "The apply strategy of {placement} is no longer the one that the run recorded \
+                "The apply strategy of {placement} differs from the one that the run recorded \
                  ({}), {}.",
                 enumerate(&differences),
                 failing::will_fail(case)
@@ -47,13 +47,14 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         )
         .severity(Severity::Warning);
     let finding = with_evidence(finding, case, &placement, &differences).fix(
-        "If the change was a mistake, set the apply strategy back before the controller looks again.",
+        "Restore the apply strategy before the controller's next check, if the change was a \
+         mistake.",
         None,
     );
     vec![failing::new_run(
         case,
         finding,
-        "Make a new run: it takes the placement as it is now, and this one cannot adopt the change.",
+        "Or start a new run: it uses the current apply strategy. This run cannot adopt the change.",
     )]
 }
 
@@ -61,16 +62,16 @@ fn after_failure(case: &Case<'_>, rule: &Rule, placement: &ObjectRef) -> Finding
     let differences = case.run().and_then(|run| differences(case, run));
     let message = match &differences {
         None => format!(
-            "The apply strategy of {placement} was changed while the run was under way, which ends \
-             a run."
+            "The apply strategy of {placement} was changed while the run was under way, so the \
+             run failed."
         ),
         Some(found) if found.is_empty() => format!(
-            "The apply strategy of {placement} was changed while the run was under way; by now it \
-             is as the run recorded it again, which does not revive a failed run."
+            "The apply strategy of {placement} was changed while the run was under way. It is \
+             restored, but the run has failed for good."
         ),
         Some(found) => format!(
-            "The apply strategy of {placement} was changed while the run was under way ({}), which \
-             ends a run.",
+            "The apply strategy of {placement} was changed while the run was under way ({}), so \
+             the run failed.",
             enumerate(found)
         ),
     };
@@ -79,8 +80,8 @@ fn after_failure(case: &Case<'_>, rule: &Rule, placement: &ObjectRef) -> Finding
     failing::new_run(
         case,
         finding,
-        "Check that the placement's apply strategy is the one you want, then make a new run: it \
-         records the strategy as it is now.",
+        "Check the placement's apply strategy, then start a new run: it records the current \
+         strategy.",
     )
 }
 

@@ -68,8 +68,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             .severity(Severity::Warning)
             .root_if(waits)
             .stage(gate.stage);
-        let delete = "Unless its own run still waits for it, delete it before the run reaches the \
-                      gate: the controller then creates the right one.";
+        let delete = "Delete it before the run reaches the gate, unless its own run still waits \
+        for it: the controller then creates the right one.";
         findings.push(finish(case, finding, &object, delete));
     }
     findings
@@ -78,13 +78,13 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
 fn sentence(object: &ObjectRef, own: &str, run: &str, stage: &str) -> String {
     if run == own {
         format!(
-            "{object} has the name that the run needs for a gate and is made out to another stage \
-             ({stage}), which ends a run."
+            "{object} has the name that this run needs for a gate but belongs to another stage \
+             ({stage}), so the run failed."
         )
     } else {
         format!(
-            "{object} has the name that the run needs for a gate and is made out to run {run}, \
-             stage {stage}, which ends a run."
+            "{object} has the name that this run needs for a gate but belongs to run {run}, stage \
+             {stage}, so the run failed."
         )
     }
 }
@@ -105,14 +105,14 @@ fn finish(case: &Case<'_>, mut finding: Finding, object: &ObjectRef, delete: &st
     }
     let finding = finding
         .look(
-            "See to which run and stage the request belongs.",
+            "Check which run and stage the request belongs to.",
             Some(object.kubectl("get").flag("-o", "yaml")),
         )
         .disrupt(delete, Some(object.kubectl("delete")));
     failing::new_run(
         case,
         finding,
-        "Make a new run under a name that was not used before: requests are named after the run and \
+        "Start a new run under a name that was never used: requests are named after the run and \
          the stage.",
     )
 }

@@ -36,7 +36,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         };
         let since = match (wanted, latest) {
             (Some(wanted), Some(latest)) if wanted != latest => {
-                format!(" (it is {wanted} by now)")
+                format!(" (now {wanted})")
             }
             _ => String::new(),
         };
@@ -45,8 +45,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             rule,
             &placement,
             format!(
-                "The number of clusters that {placement} asks for was changed{numbers} while the \
-                 run was under way{since}, which ends a run."
+                "The number of clusters that {placement} asks for was changed{numbers}{since} \
+                 while the run was under way, so the run failed."
             ),
         )
     } else {
@@ -65,7 +65,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         rule.finding(
             &placement,
             format!(
-                "{placement} asks for {} and the run was computed for {recorded}, {}.",
+                "{placement} asks for {} but the run was computed for {recorded}, {}.",
                 count(usize::try_from(wanted).unwrap_or_default(), "cluster"),
                 failing::will_fail(case)
             ),
@@ -91,7 +91,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     vec![failing::new_run(
         case,
         finding,
-        "Make a new run: it is computed for the clusters that the placement asks for now.",
+        "Start a new run: it is computed for the current number of clusters.",
     )]
 }
 

@@ -70,7 +70,7 @@ fn finding(
 ) -> Finding {
     let stage = recorded_stage(case, cluster);
     let what = match fate {
-        Some(Fate::Gone) => "MemberCluster does not exist any more",
+        Some(Fate::Gone) => "MemberCluster no longer exists",
         Some(Fate::Leaving) => "MemberCluster is leaving the fleet",
         Some(Fate::Unscheduled) => "binding is Unscheduled",
         None => "binding was Unscheduled when the run was checked",
@@ -84,12 +84,12 @@ fn finding(
             subject,
             match stage {
                 Some(stage) => format!(
-                    "{cluster} of stage {stage} left the run: its {what}, and a cluster that leaves \
-                     ends a run."
+                    "{cluster} of stage {stage} left during the run: its {what}. The run failed \
+                     because a cluster left."
                 ),
                 None => format!(
-                    "The placement is to be taken from {cluster}, which the run was not computed \
-                     for: its {what}."
+                    "The placement must be removed from {cluster}, which is not in the run's \
+                     deletion stage: its {what}."
                 ),
             },
         )
@@ -97,7 +97,7 @@ fn finding(
         rule.finding(
             subject,
             format!(
-                "{cluster}{place} is part of the run and its {what}, {}.",
+                "{cluster}{place} is part of the run but its {what}, {}.",
                 failing::will_fail(case)
             ),
         )
@@ -118,14 +118,14 @@ fn finding(
     }
     finding = if case.inventory.member_is_absent(cluster) {
         finding.look(
-            format!("See which clusters are in the fleet: {cluster} is not."),
+            format!("List the clusters of the fleet: {cluster} is missing."),
             Some(steps::member_clusters()),
         )
     } else {
         finding.look(
             format!(
-                "See why {cluster} left: whether it is being deleted, tainted or relabeled; the \
-                 placement's policy says whom it picks."
+                "Check why {cluster} left: it may be deleted, tainted, or relabeled, or the \
+                 placement's policy no longer picks it."
             ),
             Some(steps::member_clusters().arg(cluster).flag("-o", "yaml")),
         )
@@ -133,6 +133,6 @@ fn finding(
     failing::new_run(
         case,
         finding,
-        "Make a new run: its deletion stage takes the placement from the clusters that left.",
+        "Start a new run: its deletion stage removes the placement from the clusters that left.",
     )
 }

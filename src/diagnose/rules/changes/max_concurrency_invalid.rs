@@ -68,14 +68,14 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .unwrap_or_default();
     let finding = finding.fix(
         format!(
-            "Give the stage a whole number or a percentage in the strategy {strategy}, for example \
-             `maxConcurrency: 1` or `maxConcurrency: 25%`."
+            "Set the stage's maxConcurrency in the strategy {strategy} to a whole number or a \
+             percentage, such as `maxConcurrency: 1` or `maxConcurrency: 25%`."
         ),
         None,
     );
     vec![failing::new_run(
         case,
         finding,
-        "Then make a new run: this one keeps the strategy that it recorded.",
+        "Then start a new run: this one keeps the strategy that it recorded.",
     )]
 }

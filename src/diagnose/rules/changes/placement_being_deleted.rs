@@ -8,7 +8,7 @@ use crate::kubefleet::messages::Cause;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::rollout::Rollout;
 
-/// The run's controller never looks at the placement's deletionTimestamp: it fails for what is
+/// The run's controller never reads the placement's deletionTimestamp: it fails for what is
 /// missing first, and policy snapshots go before the placement does.
 /// Source: placement/controller.go:handleDelete.
 pub(in crate::diagnose::rules) const RULE: Rule = Rule {
@@ -60,7 +60,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     let what = match (gone, leftovers) {
         (true, 0) => format!("{placement} was deleted"),
         (true, _) => {
-            format!("{placement} was deleted, and its bindings are being deleted after it")
+            format!("{placement} was deleted, and its bindings are now being deleted")
         }
         (false, _) => format!("{placement} is being deleted"),
     };
@@ -73,12 +73,12 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             case,
             rule,
             &placement,
-            format!("{what}, so what the run needs of it is not there any more."),
+            format!("{what}, so the run can no longer read what it needs from it."),
         )
     } else {
         rule.finding(
             &placement,
-            format!("{what}, so the run has nothing left to roll out and will fail{whether}."),
+            format!("{what}, so the run has nothing to roll out and will fail{whether}."),
         )
     };
     let finding = evidence(case, finding, &placement, gone);
@@ -123,31 +123,31 @@ fn remedies(case: &Case<'_>, finding: Finding, placement: &ObjectRef) -> Finding
     let gone = case.inventory.placement.is_absent();
     let finding = if gone {
         finding.look(
-            "See what is left of it.",
+            "List what is left of it.",
             Some(case.of_placement(Concept::Binding)),
         )
     } else {
         finding.look(
-            "See what still keeps the placement.",
+            "Check what delays its deletion.",
             Some(placement.kubectl("get").flag("-o", "yaml")),
         )
     };
     let finding = finding.fix(
-        "If the deletion was meant, delete the run: there is nothing to roll out.",
+        "Delete the run, if the deletion was intended: there is nothing to roll out.",
         Some(case.command("delete").arg(name)),
     );
     let finding = finding.fix(
         if gone {
-            "If it was not, create the placement again from its manifest."
+            "Or create the placement again from its manifest."
         } else {
-            "If it was not, wait until it is gone, then create it again from its manifest."
+            "Or wait until the placement is gone, then create it again from its manifest."
         },
         None,
     );
     failing::new_run(
         case,
         finding,
-        "Once the placement exists again and is scheduled, make a new run.",
+        "Then start a new run, once the placement exists again and is scheduled.",
     )
 }
 

@@ -39,7 +39,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             .any(|cause| matches!(cause, Cause::PolicyNotScheduled { .. }));
     let finding = if let Some((latest, recorded)) = named {
         let since = match now {
-            Some(now) if now != latest => format!(" (it is {now} by now)"),
+            Some(now) if now != latest => format!(" (now {now})"),
             _ => String::new(),
         };
         failing::finding(
@@ -47,8 +47,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             rule,
             &placement,
             format!(
-                "The scheduling policy of {placement} was changed while the run was under way: the \
-                 run was computed from policy snapshot {recorded}, and the latest was {latest}{since}."
+                "The scheduling policy of {placement} was changed while the run was under way. \
+                 The run uses policy snapshot {recorded}; the latest was {latest}{since}."
             ),
         )
     } else if unscheduled {
@@ -57,8 +57,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             rule,
             &placement,
             format!(
-                "The scheduling policy of {placement} was changed while the run was under way: the \
-                 run was computed from policy snapshot {recorded}, and the latest is {}.",
+                "The scheduling policy of {placement} was changed while the run was under way. \
+                 The run uses policy snapshot {recorded}; the latest is {}.",
                 now.unwrap_or_default()
             ),
         )
@@ -66,7 +66,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         rule.finding(
             &placement,
             format!(
-                "The scheduling policy of {placement} was changed since the run was initialized \
+                "The scheduling policy of {placement} was changed after the run was initialized \
                  (policy snapshot {recorded}, now {}), {}.",
                 now.unwrap_or_default(),
                 failing::will_fail(case)
@@ -106,7 +106,7 @@ fn with_details(
         if !latest.is_scheduled() {
             finding = finding.look(
                 format!(
-                    "Wait until {} has been scheduled: see the condition Scheduled.",
+                    "Wait until {} is scheduled: check its Scheduled condition.",
                     case.placement_object()
                 ),
                 Some(latest.object().kubectl("get").flag("-o", "yaml")),
@@ -116,6 +116,6 @@ fn with_details(
     failing::new_run(
         case,
         finding,
-        "Make a new run: it takes the policy and its clusters as they are now.",
+        "Start a new run: it uses the current policy and clusters.",
     )
 }

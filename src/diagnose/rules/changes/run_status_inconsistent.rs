@@ -27,7 +27,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 case,
                 rule,
                 case.run_object(),
-                format!("The record that the run keeps in its status is not consistent: {what}."),
+                format!("The run's status is inconsistent: {what}."),
             )
             .clusters(clusters);
             let status = case.run().map(|run| &run.status);
@@ -44,8 +44,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             };
             finding.stage = stage;
             let finding = finding.look(
-                "Find out what wrote the status: its managed fields name the writers. A restore \
-                 from a backup, a hand edit and an older hub agent that drops newer fields do this.",
+                "Find what wrote the status: its managed fields name the writers. Typical causes: \
+                 a restored backup, a manual edit, an older hub agent that drops newer fields.",
                 Some(
                     case.run_object()
                         .kubectl("get")
@@ -56,7 +56,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             Some(failing::new_run(
                 case,
                 finding,
-                "Make a new run: a record that was damaged is not mended.",
+                "Start a new run: a damaged status cannot be fixed.",
             ))
         })
         .collect()
@@ -91,7 +91,7 @@ fn describe(cause: &Cause) -> Option<Description> {
             None,
             none(),
             format!(
-                "it lists {} stages and its copy of the strategy gives {}",
+                "it lists {} stages but its copy of the strategy has {}",
                 number(*existing),
                 number(*new)
             ),
@@ -100,14 +100,14 @@ fn describe(cause: &Cause) -> Option<Description> {
             stages(),
             some(existing),
             none(),
-            format!("it names a stage {existing} that is {new} in its copy of the strategy"),
+            format!("its stage {existing} is called {new} in its copy of the strategy"),
         ),
         Cause::FinishedStageAfterUpdating { finished, updating } => (
             stages(),
             None,
             none(),
             format!(
-                "stage number {} is finished while stage number {} before it is updating",
+                "stage number {} is finished but the earlier stage number {} is still updating",
                 at(*finished),
                 at(*updating)
             ),
@@ -116,13 +116,13 @@ fn describe(cause: &Cause) -> Option<Description> {
             stages(),
             some(stage),
             vec![cluster.clone()],
-            format!("stage {stage} is finished and its cluster {cluster} is not"),
+            format!("stage {stage} is finished but its cluster {cluster} is not"),
         ),
         Cause::FinishedStageOutOfOrder { stage, .. } => (
             stages(),
             some(stage),
             none(),
-            format!("stage {stage} is finished and one before it is not"),
+            format!("stage {stage} is finished but an earlier one is not"),
         ),
         _ => return describe_more(cause),
     };
@@ -136,13 +136,13 @@ fn describe_more(cause: &Cause) -> Option<Description> {
             stages(),
             Some(stage.clone()),
             Vec::new(),
-            format!("stage {stage} is updating while another one is"),
+            format!("stage {stage} is updating at the same time as another one"),
         ),
         Cause::UpdatingStageOutOfOrder { stage, .. } => (
             stages(),
             Some(stage.clone()),
             Vec::new(),
-            format!("stage {stage} is updating and one before it is not finished"),
+            format!("stage {stage} is updating but an earlier one is not finished"),
         ),
         Cause::TooManyUpdatingClusters {
             stage,
@@ -152,9 +152,12 @@ fn describe_more(cause: &Cause) -> Option<Description> {
         } => {
             let what = match (updating, max_concurrency) {
                 (Some(updating), Some(max)) => {
-                    format!("stage {stage} has {updating} clusters under way and may have {max}")
+                    format!(
+                        "stage {stage} updates {updating} clusters at a time, but its limit is \
+                         {max}"
+                    )
                 }
-                _ => format!("stage {stage} has more clusters under way than it may have"),
+                _ => format!("stage {stage} updates more clusters at a time than its limit"),
             };
             (stages(), Some(stage.clone()), clusters.clone(), what)
         }
@@ -162,13 +165,13 @@ fn describe_more(cause: &Cause) -> Option<Description> {
             "status.deletionStageStatus".to_owned(),
             None,
             Vec::new(),
-            "its deletion stage has begun before the other stages are finished".to_owned(),
+            "its deletion stage has started but other stages are not finished".to_owned(),
         ),
         Cause::ClusterFailed { cluster, stage } => (
             stages(),
             Some(stage.clone()),
             vec![cluster.clone()],
-            format!("cluster {cluster} of stage {stage} has failed and does not say why"),
+            format!("cluster {cluster} of stage {stage} failed without a reason"),
         ),
         _ => return None,
     })

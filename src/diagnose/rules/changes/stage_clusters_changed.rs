@@ -45,10 +45,12 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             } => {
                 let text = match (existing, new) {
                     (Some(existing), Some(new)) => format!(
-                        "had {} when the run began and {new} when it was checked",
+                        "was changed during the run: it had {} at the start and {new} at the check",
                         count(usize::try_from(*existing).unwrap_or(usize::MAX), "cluster")
                     ),
-                    _ => "has another number of clusters than when the run began".to_owned(),
+                    _ => "was changed during the run: its number of clusters differs from the \
+                    start"
+                        .to_owned(),
                 };
                 Some(finding(case, rule, run, *stage_index, &text, None))
             }
@@ -58,7 +60,10 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 existing,
                 ..
             } => {
-                let text = format!("had {existing} where {new} stood when it was checked");
+                let text = format!(
+                    "was changed during the run: the controller found {new} in the place of \
+                     {existing}"
+                );
                 Some(finding(
                     case,
                     rule,
@@ -97,17 +102,17 @@ fn early(case: &Case<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding> {
     let text = if difference.reordered {
         let order = spec.and_then(|spec| membership::reordering(case.inventory, status, spec));
         format!(
-            "was reordered after the run began: {}",
+            "was reordered during the run: {}",
             order.unwrap_or_else(|| "its clusters are the same".to_owned())
         )
     } else if had == has {
         format!(
-            "has other clusters now than when the run began{}",
+            "has other clusters than at the run's start{}",
             describe(case, &difference)
         )
     } else {
         format!(
-            "had {} when the run began and has {has} now{}",
+            "had {} at the run's start and has {has} now{}",
             count(had, "cluster"),
             describe(case, &difference)
         )
@@ -130,7 +135,7 @@ fn early(case: &Case<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding> {
     ))
 }
 
-/// Clusters for which the stages cannot be computed any more, while those of each stage are the
+/// Clusters for which the stages can no longer be computed, while those of each stage are the
 /// recorded ones: one that came is in no stage, or one is in several.
 /// Source: updaterun/initialization.go:computeRunStageStatus.
 fn unplaceable(case: &Case<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding> {
@@ -152,7 +157,7 @@ fn unplaceable(case: &Case<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding>
         let stages = stages.iter().map(|stage| stage.name.as_str());
         let names = twice.iter().map(|(placed, _)| placed.name).collect();
         (
-            format!("{} is in the stages {} now", first.name, enumerate(stages)),
+            format!("{} is now in stages {}", first.name, enumerate(stages)),
             names,
         )
     } else {
@@ -161,8 +166,8 @@ fn unplaceable(case: &Case<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding>
             .iter()
             .all(|name| recorded_stage(case, name).is_none());
         let (came, them) = match (new, names.as_slice()) {
-            (true, [_]) => ("was picked after the run began, and", "it"),
-            (true, _) => ("were picked after the run began, and", "them"),
+            (true, [_]) => ("joined the placement after the run's start, and", "it"),
+            (true, _) => ("joined the placement after the run's start, and", "them"),
             (false, [_]) => ("is in the placement, and", "it"),
             (false, _) => ("are in the placement, and", "them"),
         };
@@ -191,14 +196,14 @@ fn unplaceable(case: &Case<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding>
 /// What can be done before the controller has seen the change.
 fn take_back_or_new_run(case: &Case<'_>, finding: Finding) -> Finding {
     let finding = finding.fix(
-        "If the change was a mistake, undo it before the controller checks the run again.",
+        "Undo the change before the controller's next check, if it was a mistake.",
         None,
     );
     failing::new_run(
         case,
         finding,
-        "Or start a new run: it computes its stages from the clusters as they are now. This run \
-         cannot adopt the change.",
+        "Or start a new run: it computes its stages from the current clusters. This run cannot \
+         adopt the change.",
     )
 }
 
@@ -231,12 +236,17 @@ fn finding(
         clusters.extend([new.as_str(), existing.as_str()]);
     }
     let order = at.and_then(|(status, spec)| membership::reordering(case.inventory, status, spec?));
-    let known = difference.as_ref().map(|difference| match &order {
-        Some(order) if difference.reordered => format!("; {order}"),
-        _ => describe(case, difference),
+    let reordering = order.filter(|_| difference.as_ref().is_some_and(|it| it.reordered));
+    let text = reordering.as_ref().map_or_else(
+        || text.to_owned(),
+        |order| format!("was reordered during the run: {order}"),
+    );
+    let known = difference.as_ref().map(|difference| match &reordering {
+        Some(_) => String::new(),
+        None => describe(case, difference),
     });
     let message = format!(
-        "Stage {} {text}{}, which ends a run.",
+        "Stage {} {text}{}. The run failed because of this change.",
         stage.map_or_else(
             || index.map_or_else(
                 || "of the run".to_owned(),
@@ -255,19 +265,19 @@ fn finding(
     finding = members(case, finding, &clusters);
     if known.is_none() {
         finding = finding.look(
-            "Compare the members with the stage's selector.",
+            "Compare the labels of the member clusters with the stage's selector.",
             Some(steps::show_labels()),
         );
         finding = finding.look(
-            "See which of them the placement has.",
+            "List the bindings of the placement to see its clusters.",
             Some(case.of_placement(Concept::Binding)),
         );
     }
     failing::new_run(
         case,
         finding,
-        "Make a new run: it computes its stages from the clusters as they are now; let labels and \
-         membership rest until it has ended.",
+        "Start a new run: it computes its stages from the current clusters. Do not change labels \
+         or membership while it runs.",
     )
 }
 
@@ -297,12 +307,11 @@ fn recorded(
 /// Which clusters came and left, as part of a sentence.
 fn describe(case: &Case<'_>, difference: &StageDifference<'_>) -> String {
     if difference.is_empty() {
-        return "; by now its clusters are the recorded ones again, which does not revive a failed \
-                run"
-        .to_owned();
+        return "; its clusters are the recorded ones again, but the run has failed for good"
+            .to_owned();
     }
     if difference.reordered {
-        return "; its clusters are the same and their order is another".to_owned();
+        return "; its clusters are the same, but in another order".to_owned();
     }
     let part = |names: &[&str], verb: &str| {
         (!names.is_empty()).then(|| format!("{} {verb}", enumerate(names)))
@@ -313,7 +322,7 @@ fn describe(case: &Case<'_>, difference: &StageDifference<'_>) -> String {
     };
     let came: Vec<_> = difference.came.iter().map(from).collect();
     let came: Vec<_> = came.iter().map(String::as_str).collect();
-    let parts: Vec<_> = [part(&came, "came"), part(&difference.left, "left")]
+    let parts: Vec<_> = [part(&came, "joined"), part(&difference.left, "left")]
         .into_iter()
         .flatten()
         .collect();

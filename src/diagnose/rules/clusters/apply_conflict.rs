@@ -47,12 +47,12 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             };
             finding.message = format!(
                 "{} could not be applied on {clusters}: {who} some of its fields there, and \
-                 server-side apply does not force them.",
+                 server-side apply does not override them.",
                 affected.object()
             );
             finding = finding.fix(
                 format!(
-                    "Let the other manager give up these fields on {clusters}: the evidence names \
+                    "Remove these fields from the other manager on {clusters}: the evidence names \
                      them."
                 ),
                 None,
@@ -61,15 +61,15 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             finding = affected.new_run(
                 finding,
                 format!(
-                    "If the other manager should keep them, take the fields out of {} on the hub \
-                     and make a new run.",
+                    "Or remove the fields from {} on the hub and start a new run, if the other \
+                     manager should keep them.",
                     affected.on_hub()
                 ),
             );
             affected.new_run(
                 finding,
-                "If the hub should win everywhere, set serverSideApplyConfig.force: true in the \
-                 placement's applyStrategy; that aborts this run, so a new one is needed.",
+                "Or set serverSideApplyConfig.force: true in the placement's applyStrategy, if \
+                 the hub should win everywhere. This fails the current run, so start a new one.",
             )
         },
     )

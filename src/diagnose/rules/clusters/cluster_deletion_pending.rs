@@ -51,7 +51,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         let held = rollout.held_removals().any(|held| held.name == name);
         let why = if held {
             format!(
-                ": {} on its binding is not KubeFleet's, and blocks it",
+                ": finalizer {} on its binding, which is not KubeFleet's, blocks it",
                 enumerate(&foreign)
             )
         } else {
@@ -63,9 +63,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         let mut finding = rule
             .finding(
                 subject,
-                format!(
-                    "The placement is being removed from {name}{since}, and is not gone yet{why}."
-                ),
+                format!("The removal of the placement from {name} has not finished{since}{why}."),
             )
             .root_if(held)
             .severity(match (held, late) {
@@ -99,17 +97,18 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         }
         let namespace = names::member_namespace(name);
         finding = finding.look(
-            "See which Works are left, and which finalizers the binding has.",
+            "List the remaining Works and the finalizers of the binding.",
             Some(steps::works_for(name)),
         );
         if held {
-            let remove = format!("Let whoever set {} remove it.", enumerate(&foreign));
+            let remove = format!("Ask the owner of {} to remove it.", enumerate(&foreign));
             finding = goes_on(case, finding.fix(remove, None));
         } else if late {
             finding = finding.look(
                 format!(
-                    "Check the hub agent's log, the agent of {name}, and the namespace {namespace}: the \
-                     controller waits here without a limit and never calls it stuck."
+                    "Check the hub agent's log, the agent of {name}, and the namespace \
+                     {namespace}: the controller waits without a time limit and never reports the \
+                     run as stuck."
                 ),
                 None,
             );

@@ -1,4 +1,4 @@
-//! A cluster is done, and the controller has not looked at it again yet.
+//! A cluster is done, and the controller has not checked it again yet.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -24,7 +24,7 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
 const LONGEST: SignedDuration = SignedDuration::from_secs(1000);
 
 fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    // Of a run that rests or goes away nobody will look again.
+    // Of a run that rests or goes away there is no next check.
     let Some(rollout) = case
         .rollout
         .as_ref()
@@ -81,13 +81,13 @@ fn one(
     };
     let late = missed.is_some_and(|missed| missed > LONGEST + LOOK_EVERY);
     let next = match cluster.since.and_then(|since| next_look(since, case.now())) {
-        Some(next) if !late => format!("; its next look comes at about {next}"),
+        Some(next) if !late => format!("; its next check is at about {next}"),
         _ => String::new(),
     };
     let mut finding = rule
         .finding(
             binding.object(),
-            format!("{name} {done}{since}, and the controller has not noticed it yet{next}."),
+            format!("{name} {done}{since}, but the controller has not noticed it yet{next}."),
         )
         .severity(if late {
             Severity::Warning
@@ -111,7 +111,7 @@ fn one(
     finding = if late {
         size::explain(case, finding).look(
             format!(
-                "Look at the hub agent: it looks at least every {}, and has not done so.",
+                "Check the hub agent: it has missed its check, which is due at least every {}.",
                 duration::describe(LONGEST)
             ),
             None,
@@ -119,7 +119,8 @@ fn one(
     } else {
         finding.look(
             format!(
-                "Wait: after failures the controller looks more and more rarely, at least every {}.",
+                "Wait: after failures the controller checks at growing intervals, at least every \
+                 {}.",
                 duration::describe(LONGEST)
             ),
             Some(case.command("diagnose").arg(run)),
@@ -132,19 +133,19 @@ fn one(
     Some(
         finding
             .fix(
-                "Or make the controller look now, by stopping the run …",
+                "Or stop the run to make the controller check now …",
                 Some(case.command("stop").arg(run)),
             )
-            .fix("… and resuming it.", Some(case.command("resume").arg(run))),
+            .fix("Then resume it.", Some(case.command("resume").arg(run))),
     )
 }
 
-/// About when the controller looks again: it waits 5 ms after the first failure, twice as long
+/// About when the controller checks again: it waits 5 ms after the first failure, twice as long
 /// after each further one, and at most 1000 seconds.
 fn next_look(started: Timestamp, now: Timestamp) -> Option<Timestamp> {
     let mut wait = SignedDuration::from_millis(5);
     let mut look = started;
-    // A run that is looked at for longer than two months is not foreseen any more.
+    // A run that is checked for longer than two months has no foreseeable check.
     for _ in 0..6000 {
         look = look.checked_add(wait).ok()?;
         if look > now && wait > LOOK_EVERY {

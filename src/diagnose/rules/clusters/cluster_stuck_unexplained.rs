@@ -61,7 +61,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             let mut finding = rule
                 .finding(
                     subject,
-                    format!("{} does not finish, and {why}.", enumerate(names.clone())),
+                    format!("{} does not finish: {why}.", enumerate(names.clone())),
                 )
                 .root()
                 .clusters(names.clone());
@@ -80,7 +80,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             case,
             rule.finding(
                 case.run_object(),
-                "The run says that it is stuck, and nothing that was read tells where.",
+                "The run reports that it is stuck; the cluster is unknown.",
             )
             .root(),
         ));
@@ -179,7 +179,7 @@ fn second_hand<'c>(
     }
     if !said.is_empty() {
         finding.message = format!(
-            "{} The status of {object}, which is a copy of its bindings and may be older, says of {}.",
+            "{} The status of {object}, which may be older than its bindings, reports for {}.",
             finding.message,
             enumerate(said)
         );
@@ -193,7 +193,7 @@ fn unknown(case: &Case<'_>, binding: Option<&Binding>) -> &'static str {
         return if case.inventory.bindings.is_complete() {
             "the placement has no binding to it"
         } else {
-            "its binding could not be read, which would say why"
+            "its binding, which has the reason, could not be read"
         };
     };
     if binding.meta.is_deleting() {
@@ -205,8 +205,8 @@ fn unknown(case: &Case<'_>, binding: Option<&Binding>) -> &'static str {
             .iter()
             .all(|condition| !condition.observes(binding.meta.generation))
     {
-        return "the conditions of its binding are of an older generation: the hub agent has not \
-                worked on it since the run wrote it";
+        return "the conditions of its binding cover an older generation, so the hub agent has not \
+        processed it since the run wrote it";
     }
     let failing = case
         .troubles
@@ -216,9 +216,9 @@ fn unknown(case: &Case<'_>, binding: Option<&Binding>) -> &'static str {
         return "its binding shows no failure and no success";
     }
     if case.inventory.works.is_complete() {
-        "its binding names no object that is at fault, and neither does its Work"
+        "its binding and its Work name no failed object"
     } else {
-        "its binding names no object that is at fault, and its Works could not be read"
+        "its binding names no failed object, and its Works could not be read"
     }
 }
 
@@ -252,19 +252,19 @@ fn remedies(case: &Case<'_>, mut finding: Finding) -> Finding {
     if !case.inventory.bindings.is_complete() || !case.inventory.works.is_complete() {
         finding = finding.look(
             format!(
-                "Diagnose again with the right to read {kind} and Work \
-                 (works.placement.kubernetes-fleet.io), or with a file that holds them."
+                "Diagnose again with permission to read {kind} and Work \
+                 (works.placement.kubernetes-fleet.io), or from a file that contains them."
             ),
             None,
         );
     }
     finding
         .look(
-            "Look at the Works in the namespaces of these clusters.",
+            "Inspect the Works in the namespaces of these clusters.",
             Some(steps::works()),
         )
         .look(
-            "Look at the logs of the hub agent and of the agents on these clusters.",
+            "Read the logs of the hub agent and of the agents on these clusters.",
             None,
         )
 }

@@ -39,8 +39,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             );
             finding = finding.fix(
                 format!(
-                    "Mend on {clusters} what the text in the evidence names (the kind, the \
-                     permission, the API server)."
+                    "Fix on {clusters} what the evidence names: the kind, the permission, or the \
+                     API server."
                 ),
                 None,
             );
@@ -48,7 +48,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             affected.new_run(
                 finding,
                 format!(
-                    "If the manifest is at fault, mend {} on the hub and make a new run.",
+                    "Or fix {} on the hub and start a new run, if the manifest is wrong.",
                     affected.on_hub()
                 ),
             )
@@ -60,11 +60,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
 
 fn in_degraded_mode(case: &Case<'_>, object: &str, on: &str, mut finding: Finding) -> Finding {
     finding.message = format!(
-        "The differences of {object} on {on} were found by a full comparison only, since the API \
-         server there rejects the manifest, and KubeFleet does not count that as a report."
+        "The API server of {on} rejects the manifest of {object}, so its differences come from a \
+         full comparison. KubeFleet does not count that as a report."
     );
     finding.fix(
-        "Mend the manifest on the hub, so that the member's API server accepts it, and make a new \
+        "Fix the manifest on the hub until the member's API server accepts it, then start a new \
          run.",
         case.new_run_command(),
     )
@@ -101,13 +101,10 @@ fn unnamed(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             return in_degraded_mode(case, &subject.to_string(), &clusters, finding);
         }
         finding.message = format!(
-            "The differences on {clusters} could not be reported, and no object is named for it."
+            "The differences on {clusters} could not be reported, and the binding names no object."
         );
         let finding = finding.look(
-            format!(
-                "Look at the Works in the namespace of {clusters} for a manifest without \
-                 DiffReported=True."
-            ),
+            format!("Search the Works of {clusters} for a manifest without DiffReported=True."),
             Some(steps::works().flag("-o", "yaml")),
         );
         goes_on(case, finding)

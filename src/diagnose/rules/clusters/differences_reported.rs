@@ -84,8 +84,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         }
     }
     vec![finding.look(
-        "Decide for each object which side is right. To roll the hub's version out, set another \
-         `spec.strategy.applyStrategy.type` in the placement and make a new run.",
+        "Decide for each object which side is right. To roll out the hub's version, set another \
+         `spec.strategy.applyStrategy.type` in the placement and start a new run.",
         None,
     )]
 }

@@ -26,8 +26,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         |affected, mut finding| {
             let clusters = affected.clusters();
             finding.message = format!(
-                "{} was changed on {clusters}, and with whenToApply IfNotDrifted it is not applied \
-                 over the change.",
+                "{} was changed on {clusters}. Because whenToApply is IfNotDrifted, Fleet does \
+                 not overwrite the change.",
                 affected.object()
             );
             let before = finding.evidence.len();
@@ -35,25 +35,25 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             let fields = if finding.evidence.len() > before {
                 "the fields named in the evidence have the hub's values again"
             } else {
-                "the object is again as the hub has it; the changed fields were not reported"
+                "the object matches the hub again; the changed fields were not reported"
             };
             finding = finding.fix(
-                format!("Undo the change on {clusters}, so that {fields}."),
+                format!("Undo the change on {clusters} until {fields}."),
                 None,
             );
             finding = affected.goes_on(finding);
             finding = affected.new_run(
                 finding,
                 format!(
-                    "If the change should stay, take it over into {} on the hub and roll that out \
-                     with a new run.",
+                    "Or copy the change into {} on the hub and roll it out with a new run, if the \
+                     change should stay.",
                     affected.on_hub()
                 ),
             );
             affected.new_run(
                 finding,
-                "If it should be overwritten everywhere, set whenToApply: Always in the \
-                 placement's applyStrategy; that aborts this run, so a new one is needed.",
+                "Or set whenToApply: Always in the placement's applyStrategy to overwrite changes \
+                 everywhere. This fails the current run, so start a new one.",
             )
         },
     )

@@ -31,21 +31,21 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         let names = clusters(on);
         if let Some(left) = left {
             finding.message = format!(
-                "{names} cannot receive the new content: its Work of an earlier rollout, whose name the \
-                 new one needs, is still being deleted after {}: {}.",
+                "{names} cannot receive the new content: its earlier Work, whose name the new one \
+                 needs, is still being deleted after {}: {}.",
                 duration::describe(left.lasting),
                 left.why()
             );
             return left.steps(left.shown(finding));
         }
         finding.message = format!(
-            "{names} cannot receive the new content: a Work of an earlier rollout, whose name the new \
-             one needs, is still being deleted."
+            "{names} cannot receive the new content: an earlier Work, whose name the new one \
+             needs, is still being deleted."
         );
         match on.first() {
             Some(one) => leftover::ask_agent(
                 finding.look(
-                    format!("See the Works for {}, and their finalizers.", one.cluster),
+                    format!("List the Works for {} and their finalizers.", one.cluster),
                     Some(steps::works_for(one.cluster)),
                 ),
                 one.cluster,

@@ -57,7 +57,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 "Move the object into a ClusterResourceEnvelope",
             ),
             EnvelopeProblem::ObjectOfAnotherNamespace => (
-                format!("wraps {manifest}, which belongs to another namespace than the envelope"),
+                format!("wraps {manifest}, which is in another namespace than the envelope"),
                 "Move the object into a ResourceEnvelope in its own namespace",
             ),
             EnvelopeProblem::SeveralWorks { .. } => {
@@ -67,12 +67,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 );
                 return finding
                     .look(
-                        "List the Works of envelopes, by member namespace.",
+                        "List the Works of envelopes by member namespace.",
                         Some(steps::works().flag("-l", "kubernetes-fleet.io/envelope-name")),
                     )
                     .fix(
-                        "Find out from the hub agent's log how the second one came about, and keep \
-                         one.",
+                        "Find in the hub agent's log what created the second one, and keep one.",
                         None,
                     );
             }
@@ -83,7 +82,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         };
         finding.message = format!("The {envelope} {what}, so nothing is sent to {clusters}.");
         finding.fix(
-            format!("{repair}, then make a new run: this one keeps its snapshot."),
+            format!("{repair}, then start a new run: this one keeps its snapshot."),
             case.new_run_command(),
         )
     })

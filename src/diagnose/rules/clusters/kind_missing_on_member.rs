@@ -43,13 +43,13 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             let version = version.unwrap_or(&own);
             let clusters = affected.clusters();
             finding.message = format!(
-                "{} could not be applied on {clusters}: the kind {kind} in {version} is not served \
-                 there.",
+                "{} could not be applied on {clusters}: the API server there does not serve \
+                 {kind} in {version}.",
                 affected.object()
             );
             let served = affected.on_member("api-resources");
             finding = finding.look(
-                format!("See which kinds are served on {clusters}."),
+                format!("List the kinds that {clusters} serves."),
                 Some(match manifest.group {
                     "" => served,
                     group => served.joined("--api-group", group),
@@ -66,7 +66,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             affected.new_run(
                 finding,
                 format!(
-                    "If the version is wrong, mend {} on the hub and roll it out with a new run.",
+                    "Or fix the version of {} on the hub and roll it out with a new run.",
                     affected.on_hub()
                 ),
             )

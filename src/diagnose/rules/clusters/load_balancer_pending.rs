@@ -34,8 +34,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             );
             finding = finding.look(
                 format!(
-                    "Look at the Service on {clusters}: its type, and the events of the load \
-                     balancer's controller."
+                    "Inspect the Service on {clusters}: its type and the events of the load \
+                     balancer controller."
                 ),
                 Some(affected.kubectl("describe")),
             );
@@ -43,8 +43,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             finding = looks::invite(case, &names, finding);
             finding = finding.fix(
                 format!(
-                    "Give {clusters} something that serves load balancers (the cloud's controller, \
-                     MetalLB or the like), or free an address or quota where there is one."
+                    "Install a load balancer controller on {clusters} (the cloud's, or MetalLB), \
+                     or free an address or quota."
                 ),
                 None,
             );
@@ -52,8 +52,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             affected.new_run(
                 finding,
                 format!(
-                    "If the Service needs no load balancer there, change its type in {} on the hub, \
-                     or for these clusters with an override, and make a new run.",
+                    "Or change the type of {} on the hub, or with an override for these clusters, \
+                     and start a new run, if it needs no load balancer.",
                     affected.on_hub()
                 ),
             )

@@ -72,13 +72,13 @@ fn why(problem: &ManifestProblem) -> String {
         }
         P::PodSecurity { level } => format!("it violates the Pod Security level {level}"),
         P::ImmutableField { field: Some(field) } => {
-            format!("the field {field} cannot be changed on the existing object")
+            format!("the field {field} of the existing object is immutable")
         }
         P::ImmutableField { field: None } => {
-            "it changes a field that cannot be changed on the existing object".to_owned()
+            "it changes an immutable field of the existing object".to_owned()
         }
-        P::Forbidden { .. } => "the request was forbidden there".to_owned(),
-        P::ObjectModified => "the object was changed there at the same time".to_owned(),
+        P::Forbidden { .. } => "the member's API server forbade the request".to_owned(),
+        P::ObjectModified => "something else changed the object there at the same time".to_owned(),
         P::Invalid {
             field: Some(field), ..
         } => format!("the API server there finds the field {field} invalid"),
@@ -108,7 +108,7 @@ fn remedies(
     let on_hub = affected.on_hub();
     finding = match problem {
         P::QuotaExceeded { quota } => finding.look(
-            format!("See what uses up the ResourceQuota {quota} on {clusters}."),
+            format!("Check what uses up the ResourceQuota {quota} on {clusters}."),
             Some(
                 affected
                     .on_member("describe")
@@ -118,7 +118,7 @@ fn remedies(
             ),
         ),
         P::ObjectModified => finding.look(
-            format!("Find out who keeps changing {object} on {clusters}."),
+            format!("Find what keeps changing {object} on {clusters}."),
             Some(
                 affected
                     .kubectl("get")
@@ -134,84 +134,87 @@ fn remedies(
                 "Raise the ResourceQuota {quota} on {clusters} or free some of it."
             )),
             Some(format!(
-                "Or ask for less in {on_hub} on the hub and roll that out with a new run."
+                "Or lower the requests in {on_hub} on the hub and roll it out with a new run."
             )),
         ),
         P::AdmissionDenied { webhook } => (
             Some(format!(
-                "If the webhook {webhook} should let {object} pass, change its rules on {clusters}."
+                "Change the rules of the webhook {webhook} on {clusters}, if it should allow \
+                 {object}."
             )),
             Some(format!(
-                "If its objection is right, mend {on_hub} on the hub and roll it out with a new run."
+                "Or fix {on_hub} on the hub and roll it out with a new run, if the objection is \
+                 right."
             )),
         ),
         P::AdmissionPolicyDenied { policy } => (
             Some(format!(
-                "If the policy {policy} should let {object} pass, change it or its binding on \
-                 {clusters}."
+                "Change the policy {policy} or its binding on {clusters}, if it should allow \
+                 {object}."
             )),
             Some(format!(
-                "If its objection is right, mend {on_hub} on the hub and roll it out with a new run."
+                "Or fix {on_hub} on the hub and roll it out with a new run, if the objection is \
+                 right."
             )),
         ),
         P::WebhookUnreachable { webhook } => (
             Some(format!(
-                "Bring the service behind the webhook {webhook} back on {clusters}, or set its \
+                "Restore the service behind the webhook {webhook} on {clusters}, or set its \
                  failurePolicy to Ignore."
             )),
             None,
         ),
         P::PodSecurity { .. } => (
             Some(format!(
-                "If the workload may run with these rights, change the pod-security.kubernetes.io \
-                 labels of its namespace on {clusters}."
+                "Change the pod-security.kubernetes.io labels of the namespace on {clusters}, if \
+                 the workload may run with these privileges."
             )),
             Some(format!(
-                "Otherwise lower what {on_hub} asks for on the hub and roll it out with a new run."
+                "Or reduce the privileges in {on_hub} on the hub and roll it out with a new run."
             )),
         ),
         P::ImmutableField { .. } => (
             None,
             Some(format!(
-                "Put the old value back in {on_hub} on the hub, or give the object another name, \
-                 and roll that out with a new run."
+                "Restore the old value in {on_hub} on the hub, or rename the object, and roll it \
+                 out with a new run."
             )),
         ),
         P::Forbidden { .. } => (
             Some(format!(
-                "Find out on {clusters} who forbids it (RBAC of the member agent, or an admission \
-                 plugin); the evidence holds the full text."
+                "Find out what forbids it on {clusters}: RBAC of the member agent, or an \
+                 admission plugin. The evidence has the full text."
             )),
             None,
         ),
         P::Invalid { .. } | P::TooLarge => (
             None,
             Some(format!(
-                "Mend {on_hub} on the hub, or the override that changes it, and roll it out with a \
+                "Fix {on_hub} on the hub, or the override that changes it, and roll it out with a \
                  new run."
             )),
         ),
         P::LookupFailed { .. } => (
             Some(format!(
-                "Look at the API server of {clusters}, and at the log of the member agent there."
+                "Check the API server of {clusters} and the log of the member agent there."
             )),
             None,
         ),
         P::ObjectModified => (Some(format!("Let only one of them change {object}.")), None),
         P::OwnerMissing => (
             Some(format!(
-                "Look at the ownerReferences of {object} on {clusters}: something removed the \
+                "Inspect the ownerReferences of {object} on {clusters}: something removed the \
                  AppliedWork from them."
             )),
             None,
         ),
         _ => (
             Some(format!(
-                "If the cause is on {clusters}, mend it there: the evidence holds the full text."
+                "Fix the cause on {clusters}, if it is there: the evidence has the full text."
             )),
             Some(format!(
-                "If the cause is in the content, mend {on_hub} on the hub and roll it out with a \
-                 new run."
+                "Or fix {on_hub} on the hub and roll it out with a new run, if the cause is in \
+                 the content."
             )),
         ),
     };
@@ -224,7 +227,7 @@ fn remedies(
     if matches!(problem, P::ImmutableField { .. }) && affected.is_replaceable() {
         finding = affected.goes_on(finding.disrupt(
             format!(
-                "Or delete {object} on {clusters}, if it may be missing for a moment: the agent \
+                "Or delete {object} on {clusters}, if a short gap is acceptable: the agent \
                  creates it again."
             ),
             Some(affected.kubectl("delete")),

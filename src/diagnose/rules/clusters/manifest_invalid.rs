@@ -28,9 +28,9 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             use ManifestProblem as P;
             let (why, repair) = match &affected.manifest.problem {
                 P::Duplicate => (
-                    "the same object stands in the Work twice",
-                    "Take out one of the two: an envelope and the placement's own content, or two \
-                     entries of one envelope, name the same object",
+                    "the Work contains the same object twice",
+                    "Remove one of the two: an envelope and the placement's own content, or two \
+                     entries of one envelope, contain the same object",
                 ),
                 P::GenerateNameOnly => (
                     "the manifest has a generateName and no name",
@@ -53,8 +53,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             affected.new_run(
                 finding,
                 format!(
-                    "{repair}; mend {} on the hub, or the override that changes it, and roll it out \
-                     with a new run.",
+                    "{repair}; fix {} on the hub, or the override that changes it, and roll it \
+                     out with a new run.",
                     affected.on_hub()
                 ),
             )

@@ -61,8 +61,8 @@ fn one(
         needed.finding(
             rule,
             format!(
-                "The member agent of {name} has not reported since {heartbeat}, {} ago, and counts \
-                 as silent after {}.",
+                "The member agent of {name} last reported {} ago, at {heartbeat}; it counts as \
+                 silent after {}.",
                 duration::describe(silent),
                 duration::describe(member.silence_limit())
             ),
@@ -71,13 +71,12 @@ fn one(
     let finding = finding
         .look(
             format!(
-                "Look at the agent on {name}, and at its log; `Joined` on the hub stays True \
-                 without it."
+                "Check the agent on {name} and its log. `Joined` on the hub stays True without it."
             ),
             Some(steps::member_agent(name)),
         )
         .fix(
-            format!("Bring {name}, its agent, or its way to the hub's API server back."),
+            format!("Restore {name}, its agent, or its connection to the hub's API server."),
             None,
         );
     Some(if needed.waits {
@@ -104,8 +103,8 @@ fn all(case: &Case<'_>, rule: &Rule, needed: &[Needed<'_>]) -> Vec<Finding> {
         .finding(
             case.run_object(),
             format!(
-                "No member agent has reported since {newest}, {} ago: rather than all of them, the \
-                 hub agent that takes their reports may be down.",
+                "No member agent has reported for {}, since {newest}: the hub agent, which \
+                 receives the reports, may be down.",
                 duration::describe(case.now().duration_since(newest))
             ),
         )
@@ -121,13 +120,9 @@ fn all(case: &Case<'_>, rule: &Rule, needed: &[Needed<'_>]) -> Vec<Finding> {
     }
     vec![
         finding
+            .look("Check the hub agent and its log.", Some(steps::hub_agent()))
             .look(
-                "Look at the hub agent, and at its log.",
-                Some(steps::hub_agent()),
-            )
-            .look(
-                "If these objects were read from a file, give the moment at which they were read \
-                 with --now.",
+                "Set the time of the reading with --now, if these objects come from a file.",
                 None,
             ),
     ]

@@ -15,7 +15,7 @@ use crate::rollout::ManifestTrouble;
 use crate::words::Command;
 
 /// Every object of the placement fails for it, and none of them is at fault: what the agent was
-/// told stands in each object's condition. Source: workapplier/process.go, apply.go.
+/// told is in each object's condition. Source: workapplier/process.go, apply.go.
 pub(in crate::diagnose::rules) const RULE: Rule = Rule {
     code: "FS528",
     name: "member-api-unavailable",
@@ -87,11 +87,13 @@ fn on_cluster(
     }
     let finding = finding
         .look(
-            format!("See whether the API server of {cluster} answers, and which check fails."),
+            format!(
+                "Check whether the API server of {cluster} answers, and which of its checks fails."
+            ),
             Some(Command::member(cluster, "get").flag("--raw", "/readyz?verbose")),
         )
         .fix(
-            format!("Bring the control plane of {cluster}, or its agent's way to it, back."),
+            format!("Restore the control plane of {cluster}, or its agent's connection to it."),
             None,
         );
     goes_on(case, finding)

@@ -30,13 +30,13 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             Some(member) if member.is_leaving() => {
                 let joined = member.status.conditions.condition(reasons::JOINED);
                 let state = if member.meta.is_deleting() {
-                    "is leaving the fleet: its MemberCluster is being deleted"
+                    "is leaving the fleet (its MemberCluster is being deleted)"
                 } else {
                     "has left the fleet"
                 };
                 let mut finding = needed.finding(
                     rule,
-                    format!("{name} {state}, and the rollout still needs it."),
+                    format!("{name} {state}, but the rollout still needs it."),
                 );
                 if let Some(deleted) = member.meta.deleted {
                     finding = finding.evidence(
@@ -53,7 +53,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             None if case.inventory.member_is_absent(name) => needed
                 .finding(
                     rule,
-                    format!("{name} is no longer in the fleet, and the rollout still needs it."),
+                    format!("{name} is no longer in the fleet, but the rollout still needs it."),
                 )
                 .evidence(
                     ObjectRef {
@@ -68,8 +68,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         };
         findings.push(finding.fix(
             format!(
-                "If {name} should stay, let it join again; then, or if it is gone for good, make a \
-                 new run, which is computed from the clusters that are scheduled by then."
+                "Join {name} again, if it should stay. Then start a new run, which is computed \
+                 from the clusters that are scheduled at that time."
             ),
             case.new_run_command(),
         ));

@@ -40,7 +40,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             let finding = needed
                 .finding(
                     rule,
-                    format!("The member agent reports that {name} is not healthy{since}{why}."),
+                    format!("The member agent reports {name} as unhealthy{since}{why}."),
                 )
                 .condition(
                     &member.object(),
@@ -48,10 +48,10 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     healthy,
                 )
                 .look(
-                    format!("See which check of the API server of {name} fails."),
+                    format!("Check which health check of the API server on {name} fails."),
                     Some(Command::member(name, "get").flag("--raw", "/healthz?verbose")),
                 )
-                .fix(format!("Mend the control plane of {name}."), None);
+                .fix(format!("Fix the control plane of {name}."), None);
             Some(if needed.waits {
                 goes_on(case, finding)
             } else {

@@ -76,8 +76,8 @@ fn describe(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
     if !all_missing {
         finding = finding.look(
             format!(
-                "See what keeps the namespace on {clusters}: it names the objects and finalizers \
-                 that are left."
+                "Check what delays its deletion on {clusters}: its status names the remaining \
+                 objects and finalizers."
             ),
             Some(
                 affected
@@ -92,7 +92,7 @@ fn describe(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
     if namespaced == namespace {
         finding = finding.fix(
             format!(
-                "Place the namespace first: a ResourcePlacement does not bring its own, so let a \
+                "Place the namespace first, because a ResourcePlacement does not: let a \
                  ClusterResourcePlacement select the Namespace {namespace} with selectionScope \
                  NamespaceOnly."
             ),

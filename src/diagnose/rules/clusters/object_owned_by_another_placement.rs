@@ -51,15 +51,15 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 format!(" (AppliedWork {})", enumerate(&owners))
             };
             finding.message = format!(
-                "{} belongs to another placement{by} on {clusters}, so this one may not apply it \
+                "{} belongs to another placement{by} on {clusters}, so this one cannot apply it \
                  there.",
                 affected.object()
             );
             if owners.is_empty() {
                 finding = finding.look(
                     format!(
-                        "See which placement owns it on {clusters}: the name of the AppliedWork \
-                         begins with that of the placement."
+                        "Check which placement owns it on {clusters}: the AppliedWork's name \
+                         starts with the placement's name."
                     ),
                     Some(
                         affected
@@ -71,8 +71,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             finding = affected.new_run(
                 finding,
                 format!(
-                    "If the other placement should keep it, take {} out of this placement's content \
-                     and make a new run: nothing changes on {clusters}.",
+                    "Remove {} from this placement's content and start a new run, if the other \
+                     placement should keep it: nothing changes on {clusters}.",
                     affected.on_hub()
                 ),
             );
@@ -83,8 +83,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             };
             finding = finding.disrupt(
                 format!(
-                    "Or, if this placement should have it, take it out of the other placement's \
-                     selectors. That deletes it{with} wherever the other placement brought it, before \
+                    "Or remove it from the other placement's selectors, if this placement should \
+                     have it. This deletes it{with} on all clusters of the other placement before \
                      this one applies it."
                 ),
                 None,
@@ -117,21 +117,32 @@ fn is_own(troubled: &Troubled<'_>, manifest: &ManifestTrouble<'_>) -> bool {
 fn earlier(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
     let (object, clusters) = (affected.object(), affected.clusters());
     finding.message = format!(
-        "{object} on {clusters} still names an earlier AppliedWork of this placement as its owner, so the \
-         AppliedWork of today may not apply it."
+        "{object} on {clusters} is still owned by an earlier AppliedWork of this placement, so \
+         the current AppliedWork cannot apply it."
     );
     let finding = finding
         .look(
             "Compare the uid of the owner with that of the AppliedWork.",
-            Some(affected.kubectl("get").flag("-o", "jsonpath={.metadata.ownerReferences}")),
+            Some(
+                affected
+                    .kubectl("get")
+                    .flag("-o", "jsonpath={.metadata.ownerReferences}"),
+            ),
         )
         .look(
-            "An owner that no AppliedWork is any more is removed by the cluster's garbage collector, and \
-             the object with it: see whether that runs.",
-            Some(affected.on_member("get").arg("appliedworks.placement.kubernetes-fleet.io")),
+            "Check that the cluster's garbage collector runs: it deletes the object when its \
+             owner no longer exists.",
+            Some(
+                affected
+                    .on_member("get")
+                    .arg("appliedworks.placement.kubernetes-fleet.io"),
+            ),
         )
         .fix(
-            format!("If the garbage collector does not run, remove that owner reference from {object}."),
+            format!(
+                "Or remove that owner reference from {object}, if the garbage collector does not \
+                 run."
+            ),
             None,
         );
     affected.goes_on(finding)

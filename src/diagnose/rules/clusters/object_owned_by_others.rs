@@ -1,4 +1,4 @@
-//! An object on a member cluster has owners besides the placement.
+//! An object on a member cluster has owners other than the placement.
 
 use std::collections::BTreeSet;
 
@@ -51,7 +51,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             );
             if owners.is_empty() {
                 finding = finding.look(
-                    format!("See who owns it on {clusters}."),
+                    format!("Check what owns it on {clusters}."),
                     Some(
                         affected
                             .kubectl("get")
@@ -61,22 +61,22 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             }
             finding = finding.fix(
                 format!(
-                    "If the placement should own {object} alone, take the other owner's reference \
-                     off it on {clusters}, or let the owner stop making it."
+                    "Remove the other owner reference from {object} on {clusters}, or stop the \
+                     owner from creating it, if the placement should own it alone."
                 ),
                 None,
             );
             finding = affected.goes_on(finding);
             finding = affected.new_run(
                 finding,
-                "If both should own it, set allowCoOwnership: true in the placement's \
-                 applyStrategy; that aborts this run, so a new one is needed.",
+                "Or set allowCoOwnership: true in the placement's applyStrategy, if both should \
+                 own it. This fails the current run, so start a new one.",
             );
             affected.new_run(
                 finding,
                 format!(
-                    "If the other owner is right, take {} out of the placement's content and make a \
-                     new run.",
+                    "Or remove {} from the placement's content and start a new run, if the other \
+                     owner should keep it.",
                     affected.on_hub()
                 ),
             )

@@ -12,7 +12,7 @@ use crate::kubefleet::binding::describe_object;
 use crate::kubefleet::messages::{BindingProblem, OverrideKind};
 use crate::rollout::overrides::successor;
 
-/// `OverriddenFailed`. The run pins override snapshots by name when it is initialized, so a mended
+/// `OverriddenFailed`. The run pins override snapshots by name when it is initialized, so a fixed
 /// override reaches the clusters only with a new run.
 /// Source: workgenerator/override.go, updaterun/initialization.go:recordOverrideSnapshots.
 pub(in crate::diagnose::rules) const RULE: Rule = Rule {
@@ -49,17 +49,17 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         };
         finding.message = match problem {
             BindingProblem::OverrideSnapshotNotFound { .. } => {
-                format!("{which} is gone, and the content for {clusters} needs it.")
+                format!("{which} is gone, but the content for {clusters} needs it.")
             }
             BindingProblem::OverridePolicyNil { .. } => {
-                format!("{which} has no policy, so the content for {clusters} cannot be made.")
+                format!("{which} has no policy, so the content for {clusters} cannot be rendered.")
             }
             BindingProblem::LabelKeyMissing { key, cluster } => format!(
-                "{which} uses the label {key} of the member cluster, and {cluster} does not have it."
+                "{which} uses the member cluster label {key}, which {cluster} does not have."
             ),
             BindingProblem::UnclosedVariable { input } => format!(
-                "{which} holds a variable without its closing bracket ({input}), so the content \
-                 for {clusters} cannot be made."
+                "{which} has a variable without its closing bracket ({input}), so the content for \
+                 {clusters} cannot be rendered."
             ),
             BindingProblem::OverrideFailed {
                 on: target,
@@ -169,7 +169,7 @@ fn changed_since(case: &Case<'_>, troubled: &Troubled<'_>, mut finding: Finding)
     for (kept, snapshot) in newer {
         let object = snapshot.object();
         finding.message = format!(
-            "{} The override was changed after that: its snapshot is now {}, and {} keeps {kept}.",
+            "{} The override was changed later: its snapshot is now {}, but {} keeps {kept}.",
             finding.message,
             snapshot.meta.name,
             case.run_object().name,
@@ -178,7 +178,7 @@ fn changed_since(case: &Case<'_>, troubled: &Troubled<'_>, mut finding: Finding)
             finding = finding.evidence(&object, "metadata.creationTimestamp", created.to_string());
         }
         finding = finding.look(
-            "See what was changed: compare both snapshots.",
+            "Compare both snapshots to see what was changed.",
             Some(object.kubectl("get").arg(kept).flag("-o", "yaml")),
         );
     }
@@ -191,34 +191,36 @@ fn remedies(
     named: bool,
     mut finding: Finding,
 ) -> Finding {
-    let pinning = "this run keeps the snapshots of the overrides that it was initialized with";
+    let pinning = "this run keeps the override snapshots of its initialization";
     if !named {
         finding = finding.look(
-            "Find the override among those that the binding names: its patches must fit every \
+            "Find the override among those that the binding lists: its patches must fit every \
              object that it selects.",
             None,
         );
     }
     if let BindingProblem::LabelKeyMissing { key, cluster } = problem {
         finding = finding.fix(
-            format!("Give {cluster} the label {key}, or mend the override."),
+            format!("Add the label {key} to {cluster}, or fix the override."),
             Some(steps::label(cluster, format!("{key}=VALUE"))),
         );
     }
     let repair = match problem {
-        BindingProblem::LabelKeyMissing { .. } => format!("Then make a new run: {pinning}."),
+        BindingProblem::LabelKeyMissing { .. } => format!("Then start a new run: {pinning}."),
         BindingProblem::OverrideSnapshotNotFound { .. } => {
-            format!("Make a new run, which takes the overrides as they are now: {pinning}.")
+            format!("Start a new run, which uses the current overrides: {pinning}.")
         }
         BindingProblem::OverridePolicyNil { .. } => {
-            format!("Give the override a policy, or delete it, then make a new run: {pinning}.")
+            format!("Add a policy to the override, or delete it, then start a new run: {pinning}.")
         }
         BindingProblem::UnclosedVariable { .. } => {
-            format!("Close the variable with `}}` in the override, then make a new run: {pinning}.")
+            format!(
+                "Close the variable with `}}` in the override, then start a new run: {pinning}."
+            )
         }
         _ => format!(
-            "Correct the override, so that its path exists in the content (or `add` makes it), \
-             then make a new run: {pinning}."
+            "Correct the override's path, which must exist in the content (or use `add` to create \
+             it), then start a new run: {pinning}."
         ),
     };
     finding.fix(repair, case.new_run_command())

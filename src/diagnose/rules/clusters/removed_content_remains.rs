@@ -39,7 +39,7 @@ fn one<'i>(case: &Case<'i>, rule: &Rule, cluster: &'i str, stage: &str) -> Optio
         .finding(
             left.first().object(),
             format!(
-                "{} counts {cluster} as removed, but {} still being deleted after {}: {}.",
+                "{} reports {cluster} as removed, but {} still being deleted after {}: {}.",
                 case.run_object().name,
                 left.subject(),
                 duration::describe(left.lasting),

@@ -51,10 +51,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                  content."
             )
         } else {
-            format!(
-                "The resource snapshot {name}, which {clusters} should get, was not found when it \
-                 was needed."
-            )
+            format!("The resource snapshot {name} for {clusters} was not found when it was needed.")
         };
         let indexes: Vec<_> = case
             .inventory
@@ -73,7 +70,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             }
         }
         finding = finding.fix(
-            "Make a new run on a snapshot that exists; without an index it takes the current \
+            "Start a new run on an existing snapshot; without an index it uses the current \
              content.",
             case.new_run_command(),
         );
@@ -88,8 +85,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     placement.spec.revision_history_limit,
                 )
                 .fix(
-                    "Raise the placement's revisionHistoryLimit, where newer content can push out \
-                     a snapshot that a slow run still needs.",
+                    "Raise the placement's revisionHistoryLimit, if newer content can prune a \
+                     snapshot that a slow run still needs.",
                     None,
                 );
         }

@@ -29,9 +29,12 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             let object = affected.manifest.describe();
             let why = match affected.manifest.problem {
                 ManifestProblem::DiffFound { .. } => {
-                    "with whenToTakeOver IfNoDiff its differences from the hub forbid to take it over"
+                    "it differs from the hub's version, so Fleet does not take it over \
+                     (whenToTakeOver: IfNoDiff)"
                 }
-                ManifestProblem::TakeoverNever => "with whenToTakeOver Never it is not taken over",
+                ManifestProblem::TakeoverNever => {
+                    "Fleet does not take it over (whenToTakeOver: Never)"
+                }
                 _ => "the attempt to take it over failed",
             };
             finding.message = format!(
@@ -43,15 +46,15 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 ManifestProblem::DiffFound { .. } => {
                     finding = affected.goes_on(finding.fix(
                         format!(
-                            "If the hub is right, give {object} the hub's values on {clusters}; it \
-                             is taken over once nothing differs."
+                            "Set {object} to the hub's values on {clusters}, if the hub is right: \
+                             Fleet takes it over once nothing differs."
                         ),
                         None,
                     ));
                 }
                 ManifestProblem::TakeoverNever => {
                     finding = finding.look(
-                        format!("See what {object} is on {clusters}, and who wrote it."),
+                        format!("Check what {object} is on {clusters}, and who wrote it."),
                         Some(
                             affected
                                 .kubectl("get")
@@ -61,24 +64,23 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     );
                 }
                 _ => {
-                    finding = affected.goes_on(finding.fix(
-                        format!("Fix on {clusters} what the text in the evidence names."),
-                        None,
-                    ));
+                    finding = affected.goes_on(
+                        finding.fix(format!("Fix on {clusters} what the evidence names."), None),
+                    );
                 }
             }
             finding = affected.new_run(
                 finding,
-                "If existing objects should be taken over as they are, set whenToTakeOver: Always \
-                 in the placement's applyStrategy; that aborts this run, so a new one is needed.",
+                "Or set whenToTakeOver: Always in the placement's applyStrategy to take over \
+                 existing objects as they are. This fails the current run, so start a new one.",
             );
             if !affected.is_replaceable() {
                 return finding;
             }
             finding.disrupt(
                 format!(
-                    "Or, if nothing else needs {object} and it may be missing for a moment, delete it \
-                     on {clusters}: the agent then creates its own."
+                    "Or delete {object} on {clusters}, if nothing else needs it and a short gap \
+                     is acceptable: the agent then creates its own."
                 ),
                 None,
             )

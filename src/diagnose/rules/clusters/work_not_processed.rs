@@ -54,9 +54,9 @@ fn one(case: &Case<'_>, rule: &Rule, troubled: &Troubled<'_>) -> Finding {
     });
     let nothing = works.iter().any(|work| work.status.conditions.is_empty());
     let what = if nothing {
-        "has reported nothing on the content that the run sent it"
+        "has not reported on the new content"
     } else {
-        "has not finished with the content that the run sent it"
+        "has been working on the new content"
     };
     let message = format!("The member agent of {cluster} {what}{lasting}.");
     let mut finding = objects::on_cluster(case, rule, subject, message, troubled);
@@ -65,15 +65,15 @@ fn one(case: &Case<'_>, rule: &Rule, troubled: &Troubled<'_>) -> Finding {
     }
     finding = finding
         .look(
-            "Look at what the agent reported.",
+            "Read what the agent reported.",
             Some(steps::works_for(cluster).flag("-o", "yaml")),
         )
         .look(
-            format!("Look at the agent on {cluster}, and at its log."),
+            format!("Check the agent on {cluster} and its log."),
             Some(steps::member_agent(cluster)),
         )
         .fix(
-            format!("Bring the agent of {cluster}, or its way to the hub, back to work."),
+            format!("Restore the agent of {cluster}, or its connection to the hub."),
             None,
         );
     goes_on(case, finding)

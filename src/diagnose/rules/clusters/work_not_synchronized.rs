@@ -50,21 +50,21 @@ fn describe(
     match problem {
         BindingProblem::NamespaceTerminating { .. } => {
             finding.message = format!(
-                "The namespace {subject} on the hub is being deleted, so nothing new can be sent \
-                 to {clusters}."
+                "The namespace {subject} on the hub is being deleted, so {clusters} cannot \
+                 receive new content."
             );
             finding
                 .look(
-                    format!("See whether {clusters} leaves the fleet."),
+                    format!("Check whether {clusters} is leaving the fleet."),
                     Some(steps::member_clusters()),
                 )
                 .look(
-                    "See what keeps the namespace.",
+                    "Check what delays the deletion of the namespace.",
                     Some(steps::namespace(&subject)),
                 )
                 .fix(
-                    "Let the cluster leave for good, or let it leave and join again, then make a \
-                     new run.",
+                    "Let the cluster leave for good, or leave and join again, then start a new \
+                     run.",
                     case.new_run_command(),
                 )
         }
@@ -73,45 +73,45 @@ fn describe(
                 "The content for {clusters} is too large to be stored in one Work on the hub."
             );
             finding.fix(
-                "Make the content smaller, or split it over several placements, then make a new \
+                "Make the content smaller, or split it over several placements, then start a new \
                  run.",
                 case.new_run_command(),
             )
         }
         BindingProblem::Forbidden { .. } => {
             finding.message =
-                format!("The hub forbids KubeFleet to write the Works for {clusters}.");
+                format!("The hub does not allow KubeFleet to write the Works for {clusters}.");
             let finding = finding.fix(
-                "Find out who forbids it on the hub (RBAC of the hub agent, a quota, an admission \
-                 policy), from the text in the evidence, and let it pass.",
+                "Find in the evidence what forbids it on the hub (RBAC of the hub agent, a quota, \
+                 an admission policy), and allow it.",
                 None,
             );
             goes_on(case, finding)
         }
         BindingProblem::ApiServerUnavailable { .. } => {
             finding.message = format!(
-                "The hub's API server did not take the Works for {clusters}; KubeFleet tries again."
+                "The hub's API server did not accept the Works for {clusters}; KubeFleet retries."
             );
             let finding = finding.look(
-                "If it stays so, look at the hub's API server and its webhooks, and at the log of \
-                 the hub agent.",
+                "Check the hub's API server, its webhooks, and the hub agent's log, if this \
+                 persists.",
                 None,
             );
             goes_on(case, finding)
         }
         _ => {
             finding.message = format!(
-                "The hub could not prepare the Works for {clusters}, for the reason in the \
-                 binding's condition."
+                "The hub could not prepare the Works for {clusters}; the binding's condition has \
+                 the reason."
             );
             finding
                 .look(
-                    "Read the text in the evidence, and the log of the hub agent: it says what \
-                     could not be written.",
+                    "Read the evidence and the hub agent's log: they name what could not be \
+                     written.",
                     None,
                 )
                 .fix(
-                    "If the content or an override is at fault, mend it and make a new run.",
+                    "Fix the content or the override and start a new run, if one of them is wrong.",
                     case.new_run_command(),
                 )
         }

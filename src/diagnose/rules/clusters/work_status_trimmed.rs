@@ -33,17 +33,14 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 .finding(
                     work.object(),
                     format!(
-                        "The status of Work {} of {cluster} was too large, so details of drifts and \
-                         differences were left out: none listed does not mean that there is none.",
+                        "The status of Work {} of {cluster} was too large, so it omits details of \
+                         drifts and differences: an empty list does not mean that there are none.",
                         work.meta.name
                     ),
                 )
                 .clusters([cluster])
                 .condition(&work.object(), "status", trimmed)
-                .look(
-                    format!("Look at the objects themselves on {cluster}."),
-                    None,
-                );
+                .look(format!("Inspect the objects on {cluster}."), None);
             finding.stage = troubled.stage.map(str::to_owned);
             findings.push(finding);
         }

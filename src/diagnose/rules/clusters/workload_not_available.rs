@@ -51,7 +51,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             );
             if let Some(deadline) = fresh(affected) {
                 finding.message = format!(
-                    "{} was applied, and {state} on {}{}; it counts as stuck from {deadline} on.",
+                    "{} was applied, but {state} on {}{}; it counts as stuck from {deadline}.",
                     affected.object(),
                     affected.clusters(),
                     affected.lasting(),
@@ -81,33 +81,34 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     _ => (enumerate(names), "report"),
                 };
                 finding.message = format!(
-                    "{} {names} {report} no nodes: no pod starts there until a node is added.",
+                    "{} {names} {report} no nodes, so no pod starts there.",
                     finding.message
                 );
                 finding = finding.look(
-                    "See whether nodes are there by now.",
+                    "Check whether nodes have joined.",
                     Some(Command::member(member.meta.name.as_str(), "get").arg("nodes")),
                 );
             }
             finding = finding.look(
                 format!(
-                    "Look at the workload on {}: its pods and events say whether the image, the \
-                     quota, the scheduling or a probe blocks it.",
+                    "Inspect the workload on {}: its pods and events show whether the image, \
+                     quota, scheduling, or a probe blocks it.",
                     affected.clusters()
                 ),
                 Some(affected.kubectl("describe")),
             );
             finding = looks::invite(case, &clusters, finding);
             finding = finding.fix(
-                "If the cause is on the member (nodes, quota, pull secret, a dependency), mend it there.",
+                "Fix the cause on the member, if it is there: nodes, quota, pull secret, or a \
+                 dependency.",
                 None,
             );
             finding = affected.goes_on(finding);
             affected.new_run(
                 finding,
                 format!(
-                    "If the cause is in the content (image, probes, requests), mend {} on the hub and \
-                     roll it out with a new run: this one keeps its snapshot.",
+                    "Or fix {} on the hub (image, probes, requests) and roll it out with a new \
+                     run: this one keeps its snapshot.",
                     affected.on_hub()
                 ),
             )

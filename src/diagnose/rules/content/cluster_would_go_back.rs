@@ -8,7 +8,7 @@ use crate::kubefleet::{Concept, Conditions, reasons};
 use crate::rollout::content::{overtaken, would_go_back};
 use crate::rollout::{ClusterState, ClusterView};
 
-/// A cluster that the run has still to reach has a later version, put there after the run was
+/// A cluster that the run has still to reach has a later version, rolled out after the run was
 /// initialized. Nothing fails when it goes back. Measured on a hub; see the decisions.
 pub(in crate::diagnose::rules) const RULE: Rule = Rule {
     code: "FS703",
@@ -54,21 +54,20 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         finding = finding.stage(gate.stage);
     }
     finding = finding.look(
-        "See which run put which version where.",
+        "Check which run rolled out which version.",
         Some(case.command("history").arg(&case.inventory.placement_name)),
     );
     let is_done = |cluster: &ClusterView<'_>| cluster.state == ClusterState::Done;
     // Without the run, the clusters that it is done with would stay on another version.
     if rollout.updated_clusters().any(is_done) && overtaken(rollout).is_empty() {
         finding = finding.fix(
-            "To bring every cluster to the current content, make a new run in its place.",
+            "Start a new run in its place to bring every cluster to the current content.",
             case.new_run_command(),
         );
     }
     vec![finding.disrupt(
         format!(
-            "If that version is the one that is wanted, delete {}: that changes nothing on \
-                     the clusters.",
+            "Or delete {}, if the clusters should keep that version: this changes nothing on them.",
             object.name
         ),
         Some(case.command("delete").arg(&object.name)),

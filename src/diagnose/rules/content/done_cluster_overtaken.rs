@@ -9,7 +9,7 @@ use crate::kubefleet::{Concept, Conditions, reasons};
 use crate::rollout::content::overtaken;
 use crate::rollout::rollout_started;
 
-/// A run never looks again at a cluster that is done. One that waits or is stopped counts it, also
+/// A run never checks a done cluster again. One that waits or is stopped counts it, also
 /// when another run has replaced its snapshot there.
 /// Source: updaterun/execution.go:executeUpdatingStage.
 pub(in crate::diagnose::rules) const RULE: Rule = Rule {
@@ -69,17 +69,17 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     vec![
         finding
             .look(
-                "See which run put which version where.",
+                "Check which run rolled out which version.",
                 Some(case.command("history").arg(&case.inventory.placement_name)),
             )
             .fix(
-                "To bring every cluster to the current content, make a new run in its place.",
+                "Start a new run in its place to bring every cluster to the current content.",
                 case.new_run_command(),
             )
             .disrupt(
                 format!(
-                    "If that version is the one that is wanted, delete {}: that changes nothing on \
-                     the clusters.",
+                    "Or delete {}, if the clusters should keep that version: this changes nothing \
+                     on them.",
                     run.name
                 ),
                 Some(case.command("delete").arg(&run.name)),

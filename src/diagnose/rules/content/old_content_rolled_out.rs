@@ -33,9 +33,9 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         _ => "rolls out",
     };
     let newer = match next.and_then(|next| next.index()) {
-        Some(index) => format!("; the change came with snapshot {index}"),
+        Some(index) => format!("; that change is in snapshot {index}"),
         None if case.inventory.snapshots.is_complete() => {
-            "; the change has no snapshot yet".to_owned()
+            "; that change has no snapshot yet".to_owned()
         }
         None => String::new(),
     };
@@ -43,8 +43,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .finding(
             &run_object,
             format!(
-                "{} {verb} snapshot {used}, which was already out of date when the run was \
-                 initialized: KubeFleet had noticed a change and delayed its snapshot{newer}.",
+                "{} {verb} snapshot {used}, which was already outdated when the run was \
+                 initialized: KubeFleet had delayed the snapshot of a newer change{newer}.",
                 run_object.name
             ),
         )
@@ -82,15 +82,15 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     vec![
         finding
             .look(
-                "Compare the content that was rolled out with the current one.",
+                "Compare the rolled-out content with the current content.",
                 Some(
                     case.command("snapshots")
                         .arg(&case.inventory.placement_name),
                 ),
             )
             .fix(
-                "Roll out the current content with a new run; it sees to it that it gets the new \
-                 snapshot.",
+                "Roll out the current content with a new run: the command ensures that it gets \
+                 the new snapshot.",
                 case.new_run_command(),
             ),
     ]

@@ -47,14 +47,14 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .all(|other| write_the_same(rollout.run, other));
     let message = if alike {
         format!(
-            "{others} {verb} under way on the same placement as {}, with the same snapshot {}: neither \
-             changes what the other writes, but a cluster is updated as soon as one of them reaches it.",
+            "{others} {verb} under way on the same placement as {}, with the same snapshot {}. A \
+             cluster is updated as soon as one of the runs reaches it.",
             object.name, rollout.run.status.snapshot_index
         )
     } else {
         format!(
-            "{others} {verb} under way on the same placement as {}: runs do not wait for each other, \
-             and whichever writes a cluster last decides its version.",
+            "{others} {verb} under way on the same placement as {}. Runs do not wait for each \
+             other, and the last one to update a cluster decides its version.",
             object.name
         )
     };
@@ -85,23 +85,27 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             );
     }
     if alike {
-        return vec![finding.look(
-            "Let them finish, or look at the gates of the other run: they do not hold back this one.",
-            active.first().map(|run| case.command("status").arg(&run.meta.name)),
-        )];
+        return vec![
+            finding.look(
+                "Let them finish, or check the gates of the other run: they do not block this one.",
+                active
+                    .first()
+                    .map(|run| case.command("status").arg(&run.meta.name)),
+            ),
+        ];
     }
     let all = active.iter().copied().chain([rollout.run]);
     let older = all.min_by_key(|run| choose::age_key(run));
     let older = older.map_or(object.name.as_str(), |run| run.meta.name.as_str());
     vec![if rollout.state_ignored {
         finding.disrupt(
-            "Let one of them go on and delete the other, usually the older one: this hub cannot stop \
-             a run, and deleting one changes nothing on the clusters.",
+            "Let one of them continue and delete the other, usually the older one: deleting a run \
+             changes nothing on the clusters, and this hub cannot stop one.",
             Some(case.command("delete").arg(older)),
         )
     } else {
         finding.fix(
-            "Let one of them go on and stop the other; the older one is usually the one to stop.",
+            "Let one of them continue and stop the other, usually the older one.",
             Some(case.command("stop").arg(older)),
         )
     }]

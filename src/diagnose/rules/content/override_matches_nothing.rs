@@ -75,7 +75,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 Idle::NoCluster => no_cluster(case, rule, subject, snapshot, clusters.as_deref()?),
             };
             let see = Some(see_override(snapshot));
-            Some(finding.look("See the override.", see).fix(
+            Some(finding.look("Inspect the override.", see).fix(
                 "Correct the override, then start a new run: a run takes overrides only when it is \
                  initialized.",
                 case.new_run_command(),
@@ -95,7 +95,7 @@ fn no_object(
     let selected = selected(snapshot);
     let near = near.map_or_else(String::new, |near| format!(" The snapshot has {near}."));
     let message = format!(
-        "{subject} is written for {} and selects no object of snapshot {index}: it looks for {}.{near}",
+        "{subject} applies to {} but selects no object of snapshot {index}: it selects {}.{near}",
         case.inventory.placement_name,
         enumerate(&selected)
     );
@@ -124,7 +124,7 @@ fn no_cluster(
 ) -> Finding {
     let names = clusters.iter().map(|member| member.meta.name.as_str());
     let message = format!(
-        "{subject} is written for {} and its rules match no cluster of the run: {}.",
+        "{subject} applies to {} but its rules match no cluster of the run: {}.",
         case.inventory.placement_name,
         enumerate(names.clone())
     );

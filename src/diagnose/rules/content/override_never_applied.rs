@@ -39,8 +39,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 .finding(
                     Subject::new("ResourceOverride", namespace, name),
                     format!(
-                        "No update run of {} applies ResourceOverride {name}: runs do not find an \
-                         override whose placement reference has `scope: Namespaced`.",
+                        "ResourceOverride {name} never applies to update runs of {}: runs do not \
+                         find an override whose placement reference has `scope: Namespaced`.",
                         placement.name
                     ),
                 )
@@ -49,11 +49,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     "spec.overrideSpec.placement.scope",
                     "Namespaced",
                 )
-                .look("See the override.", Some(see_override(snapshot)))
+                .look("Inspect the override.", Some(see_override(snapshot)))
                 .fix(
-                    "Delete the override and create it again without `spec.placement`, which \
-                     cannot be changed. It then applies to every placement that has the objects \
-                     that it selects.",
+                    "Delete the override and create it again without `spec.placement`, which is \
+                     immutable. It then applies to every placement with the objects that it \
+                     selects.",
                     None,
                 );
             match case.new_run_command() {

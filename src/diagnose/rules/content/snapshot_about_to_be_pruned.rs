@@ -50,8 +50,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         rule.finding(
             &object,
             format!(
-                "{} needs snapshot {index}, and {} keeps {}: the next new snapshot deletes it, and \
-                 clusters not yet updated can then never get it.",
+                "{} needs snapshot {index}, but {} keeps only {}: the next new snapshot deletes \
+                 it, and the remaining clusters can then never receive it.",
                 rollout.run.meta.name,
                 inventory.placement_name,
                 count(usize::try_from(limit).unwrap_or_default(), "snapshot")
@@ -73,11 +73,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             index.clone(),
         )
         .fix(
-            "Raise `spec.revisionHistoryLimit` of the placement before a new snapshot is made.",
+            "Raise `spec.revisionHistoryLimit` of the placement before it gets a new snapshot.",
             None,
         )
         .look(
-            "See the versions that exist.",
+            "List the existing versions.",
             Some(case.command("snapshots").arg(&inventory.placement_name)),
         ),
     ]

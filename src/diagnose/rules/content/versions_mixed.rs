@@ -61,7 +61,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .is_some_and(|run| life::of_run(inventory, run) != Life::Earlier);
     let own = inventory.wanted_snapshot().filter(|_| present);
     let odd: Vec<_> = match &own {
-        // Of a run that succeeded: the clusters that no longer have what it put there.
+        // Of a run that succeeded: the clusters that no longer have what it rolled out.
         Some(own) => versions
             .iter()
             .filter(|(snapshot, _)| *snapshot != own)
@@ -79,7 +79,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         let by = if writers.is_empty() {
             String::new()
         } else {
-            format!(" (written last by {})", enumerate(&writers))
+            format!(" (last written by {})", enumerate(&writers))
         };
         parts.push(format!(
             "snapshot {index} on {}{by}",
@@ -101,7 +101,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     let seen = if inventory.runs.is_complete() {
         "no run is"
     } else {
-        "no run was seen to be"
+        "no known run is"
     };
     finding.message = format!(
         "The clusters of {} are on different versions, and {seen} under way: {}.",
@@ -118,7 +118,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             .root_if(without_run)
             .clusters(clusters)
             .look(
-                "See which run put which version where.",
+                "Check which run rolled out which version.",
                 Some(case.command("history").arg(&inventory.placement_name)),
             )
             .fix(

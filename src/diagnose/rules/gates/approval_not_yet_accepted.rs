@@ -19,7 +19,7 @@ pub(in crate::diagnose::rules) const RULE: Rule = Rule {
     check,
 };
 
-/// An approval wakes the controller, and a run that waits for one is looked at every minute besides.
+/// An approval wakes the controller, and a run that waits for one is also checked every minute.
 /// Source: updaterun/execution.go:stageUpdatingWaitTime.
 const OVERDUE: SignedDuration = SignedDuration::from_secs(120);
 
@@ -58,27 +58,32 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 &object,
                 if overdue {
                     format!(
-                        "{name} was approved as it should be{ago}, and the controller has still not \
-                         taken it, though an approval makes it look at once."
+                        "{name} was approved correctly{ago}, but the controller has not accepted \
+                         the approval, which it normally does at once."
                     )
                 } else {
                     format!(
-                        "{name} was approved as it should be{ago}; the controller takes it when it \
-                         next looks."
+                        "{name} was approved correctly{ago}; the controller accepts it at its \
+                         next check."
                     )
                 },
             )
-            .severity(if overdue { Severity::Warning } else { Severity::Info })
+            .severity(if overdue {
+                Severity::Warning
+            } else {
+                Severity::Info
+            })
             .stage(gate.stage)
             .condition(&object, "status", approved);
         if overdue {
             finding = finding.look(
-                "Look whether the hub agent runs: its log says what the update run controller does.",
+                "Check whether the hub agent runs: its log shows what the update run controller \
+                 does.",
                 None,
             );
         } else {
             finding = finding.look(
-                "Wait a minute and look again.",
+                "Wait a minute and check again.",
                 Some(case.command("diagnose").arg(case.run_object().name)),
             );
         }

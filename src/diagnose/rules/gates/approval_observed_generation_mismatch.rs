@@ -44,7 +44,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 &object,
                 format!(
                     "{name} was approved, but the approval {seen} while the request is at \
-                     generation {generation}, so the controller ignores it without a word."
+                     generation {generation}. The controller ignores it silently."
                 ),
             )
             .root_if(case.verdict == Verdict::WaitingForApproval)
@@ -62,7 +62,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 "absent",
             )
             .fix(
-                "Approve it again; the approval then carries the request's generation.",
+                "Approve it again: the approval then carries the request's generation.",
                 Some(case.command("approve").arg(name)),
             ),
         );

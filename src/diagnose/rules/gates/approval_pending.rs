@@ -50,16 +50,14 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         let what = opens(case, gate);
         let message = if halted {
             format!(
-                "{name} has no answer yet; once {} is resumed, approving lets {what}.",
+                "{name} is not approved yet; once {} is resumed, approving lets {what}.",
                 run.name
             )
         } else if told_gate(case, rollout).is_some_and(|told| std::ptr::eq(told, gate)) {
             // The summary says what approving it opens.
-            format!("{name} has been waiting{lasting} for a person to approve it.")
+            format!("{name} has been waiting{lasting} for an approval.")
         } else {
-            format!(
-                "{name} has been waiting{lasting} for a person to approve it; approving lets {what}."
-            )
+            format!("{name} has been waiting{lasting} for an approval; approving lets {what}.")
         };
         let mut finding = rule
             .finding(&object, message)
@@ -89,17 +87,14 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         findings.push(if halted {
             finding
                 .fix(
-                    "Resume the run when the rollout should go on.",
+                    "Resume the run when the rollout should continue.",
                     Some(case.command("resume").arg(&run.name)),
                 )
-                .fix(
-                    "Then, when the rollout so far looks right, approve.",
-                    approve,
-                )
+                .fix("Then approve, if the rollout looks right so far.", approve)
         } else {
             hold_back(
                 case,
-                finding.fix("When the rollout so far looks right, approve.", approve),
+                finding.fix("Approve, if the rollout looks right so far.", approve),
             )
         });
     }

@@ -7,7 +7,7 @@ use crate::inventory::Sight;
 use crate::kubefleet::{Concept, Conditions, reasons};
 use crate::rollout::Phase;
 
-/// `ApprovalRequestCreated=True` and no such request. The controller makes it anew when it looks
+/// `ApprovalRequestCreated=True` and no such request. The controller creates it again when it checks
 /// at the run. Source: updaterun/controller.go:handleApprovalRequestDelete.
 pub(in crate::diagnose::rules) const RULE: Rule = Rule {
     code: "FS406",
@@ -39,14 +39,14 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         let when = if halted {
             "is resumed"
         } else {
-            "is next looked at"
+            "is next checked"
         };
         let mut finding = rule
             .finding(
                 &object,
                 format!(
-                    "{} waits for {name}, which does not exist: somebody deleted it, and the controller \
-                     makes a new one when the run {when}.",
+                    "{} waits for {name}, which was deleted; the controller creates a new one \
+                     when the run {when}.",
                     run.name
                 ),
             )
@@ -62,19 +62,21 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         }
         findings.push(if halted {
             finding.fix(
-                "Resume the run when the rollout should go on; the new request has the same name.",
+                "Resume the run when the rollout should continue; the new request has the same \
+                 name.",
                 Some(case.command("resume").arg(&run.name)),
             )
         } else {
             let finding = finding.look(
-                "Look again in a minute: the new request has the same name.",
+                "Check again in a minute: the new request has the same name.",
                 Some(case.command("diagnose").arg(&run.name)),
             );
             if rollout.state_ignored {
                 finding
             } else {
                 finding.fix(
-                    "If it does not come, stop and resume the run, which makes the controller look.",
+                    "Stop and resume the run to make the controller check it, if the request does \
+                     not appear.",
                     Some(case.command("stop").arg(&run.name)),
                 )
             }

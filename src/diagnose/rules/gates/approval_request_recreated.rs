@@ -49,8 +49,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             rule.finding(
                 &object,
                 format!(
-                    "{name} is {} younger than the run's record of it: it was deleted and made anew, \
-                     and an approval given before that is lost.",
+                    "{name} is {} newer than the run's record of it: it was deleted and created \
+                     again, and an earlier approval is lost.",
                     duration::describe(created.duration_since(asked))
                 ),
             )

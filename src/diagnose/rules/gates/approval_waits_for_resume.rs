@@ -41,8 +41,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             rule.finding(
                 &object,
                 format!(
-                    "{} is approved as it should be, but a stopped run takes no approvals: it will \
-                     be taken when {} is resumed.",
+                    "{} is approved correctly, but a stopped run accepts no approvals: it counts \
+                     once {} is resumed.",
                     request.meta.name, run.name
                 ),
             )
@@ -54,7 +54,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 rollout.run.spec.state.clone().unwrap_or_default(),
             )
             .fix(
-                "Resume the run when the rollout should go on.",
+                "Resume the run when the rollout should continue.",
                 Some(case.command("resume").arg(&run.name)),
             ),
         );

@@ -39,8 +39,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             .finding(
                 &object,
                 format!(
-                    "{name} carries Approved={}, which KubeFleet treats like no answer: it rejects \
-                     nothing and fails nothing.",
+                    "{name} has Approved={}, which KubeFleet treats as unanswered: it does not \
+                     reject the gate or fail the run.",
                     approved.status.as_str()
                 ),
             )
@@ -51,7 +51,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             finding = hold_back(case, finding);
         }
         findings.push(finding.fix(
-            "To let it continue after all, approve.",
+            "Approve it, if the rollout should continue after all.",
             Some(case.command("approve").arg(name)),
         ));
     }

@@ -42,7 +42,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 duration::describe(until.duration_since(case.now()))
             ),
             None => format!(
-                "Stage {} waits before it is complete; the run does not record how long the wait is.",
+                "Stage {} waits before it is complete; the run does not record how long.",
                 gate.stage
             ),
         };
@@ -66,7 +66,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         }
         finding = if case.verdict == Verdict::WaitingForTimer {
             finding.look(
-                "Wait; nothing else is needed.",
+                "Wait: nothing else is needed.",
                 Some(
                     case.command("wait")
                         .arg(&run.name)
@@ -75,13 +75,13 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             )
         } else {
             finding.look(
-                "The wait runs beside the approval: an approval does not shorten it.",
+                "Wait for the timer too: an approval does not shorten it.",
                 None,
             )
         };
         findings.push(finding.look(
-            "Do not stop the run to hold this gate: the wait then counts from the stop, and goes on \
-             counting while the run is stopped.",
+            "Do not stop the run to extend the wait: the wait restarts at the stop but continues \
+             while the run is stopped.",
             None,
         ));
     }

@@ -36,7 +36,7 @@ fn mismatch(case: &Case<'_>, rule: &Rule, selected: Option<i64>, observed: Optio
     let object = case.placement_object();
     let number = |value: Option<i64>| value.map_or_else(|| "?".to_owned(), |it| it.to_string());
     let lead = format!(
-        "{object} had {} where its policy asks for {} {}",
+        "{object} had {}, but its policy asked for {} {}",
         match selected {
             Some(1) => "1 selected binding".to_owned(),
             _ => format!("{} selected bindings", number(selected)),
@@ -109,13 +109,13 @@ fn mismatch(case: &Case<'_>, rule: &Rule, selected: Option<i64>, observed: Optio
             .fix(step, Some(steps::show_labels()));
     } else if missing.is_empty() {
         finding = finding.look(
-            "See which bindings exist, and wait until the scheduler has made up the difference.",
+            "List the bindings, and wait until the scheduler has created the missing ones.",
             Some(case.of_placement(Concept::Binding)),
         );
     } else {
         finding = finding.clusters(missing).fix(
-            "Join the named clusters that have no binding, or take them out of the policy's \
-             `clusterNames`; a name must stand there once.",
+            "Join the named clusters that have no binding, or remove them from the policy's \
+             `clusterNames`. List each name only once.",
             None,
         );
     }

@@ -59,7 +59,7 @@ fn nowhere(case: &Case<'_>, rule: &Rule, total: Option<u64>, shown: &[String]) -
     };
     let fixed = Placing::now(case).filter(|placing| placing.is_sound());
     let tail = if fixed.is_some() {
-        "; as things are now, every cluster is in one stage".to_owned()
+        "; now every cluster is in one stage".to_owned()
     } else if same {
         let placing = recorded.as_ref();
         let members = placing.into_iter().flat_map(|placing| placing.nowhere());
@@ -72,7 +72,7 @@ fn nowhere(case: &Case<'_>, rule: &Rule, total: Option<u64>, shown: &[String]) -
         String::new()
     } else {
         format!(
-            "; by the labels of now it would be {}",
+            "; with the current labels: {}",
             enumerate(computed.iter().copied())
         )
     };
@@ -109,7 +109,7 @@ fn nowhere(case: &Case<'_>, rule: &Rule, total: Option<u64>, shown: &[String]) -
     finding = finding
         .fix(
             format!(
-                "Label {} so that exactly one stage selects it{selectors}; or extend the strategy, \
+                "Label {} until exactly one stage selects it{selectors}. Or extend the strategy, \
                  or narrow the placement's policy.",
                 if number == 1 {
                     "the cluster"
@@ -120,7 +120,7 @@ fn nowhere(case: &Case<'_>, rule: &Rule, total: Option<u64>, shown: &[String]) -
             Some(steps::label("NAME", "KEY=VALUE")),
         )
         .look(
-            "See where every cluster lands then.",
+            "Check the stage of every cluster then.",
             Some(
                 case.command("plan")
                     .flag("--placement", &case.inventory.placement_name)

@@ -41,8 +41,8 @@ fn twice(case: &Case<'_>, rule: &Rule, cluster: &str) -> Finding {
     let Some((recorded, stages)) = found.filter(|(_, stages)| stages.len() > 1) else {
         // The labels have changed since, or cannot be read.
         let tail = match found {
-            Some((_, [])) => ", but with its labels of now it is in none",
-            Some((_, [_])) => ", but with its labels of now it is in one",
+            Some((_, [])) => ", but with its current labels it is in none",
+            Some((_, [_])) => ", but with its current labels it is in one",
             _ => "",
         };
         let message = format!("MemberCluster {cluster} was in more than one stage {when}{tail}.");
@@ -61,9 +61,7 @@ fn twice(case: &Case<'_>, rule: &Rule, cluster: &str) -> Finding {
     let (object, lead) = if let [only] = all.as_slice() {
         (
             case.object(Concept::MemberCluster, only),
-            format!(
-                "MemberCluster {only} was in the stages {in_stages} of {strategy_object} {when}"
-            ),
+            format!("MemberCluster {only} was in stages {in_stages} of {strategy_object} {when}"),
         )
     } else {
         let listed = enumerate(recorded.twice().map(|(placed, stages)| {
@@ -80,7 +78,7 @@ fn twice(case: &Case<'_>, rule: &Rule, cluster: &str) -> Finding {
     };
     let mended = Placing::now(case).is_some_and(|now| now.is_sound());
     let tail = if mended {
-        "; with the strategy as it is now each is in one"
+        "; with the current strategy each is in one"
     } else {
         ""
     };
@@ -101,12 +99,12 @@ fn twice(case: &Case<'_>, rule: &Rule, cluster: &str) -> Finding {
 fn repair(case: &Case<'_>, finding: Finding, strategy: &str) -> Finding {
     let finding = finding
         .fix(
-            "Make the stages' selectors exclude each other, or relabel the clusters: a selector \
-             that is empty (`{}`) takes every cluster.",
+            "Make the stages' selectors exclude each other, or relabel the clusters. An empty \
+             selector (`{}`) selects every cluster.",
             None,
         )
         .look(
-            "See where every cluster lands then.",
+            "Check the stage of every cluster then.",
             Some(
                 case.command("plan")
                     .flag("--placement", &case.inventory.placement_name)

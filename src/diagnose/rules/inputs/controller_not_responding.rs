@@ -33,8 +33,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         rule.finding(
             &run,
             format!(
-                "No controller has touched {run} in the {} since its creation: it has neither \
-                 finalizer nor status.",
+                "No controller has processed {run} in the {} since its creation: it has no \
+                 finalizer and no status.",
                 duration::describe(age)
             ),
         )
@@ -46,14 +46,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         )
         .evidence(&run, "status.conditions", ABSENT)
         .look(
-            "See whether the hub agent runs and serves update runs.",
+            "Check whether the hub agent runs and serves update runs.",
             Some(Command::fleet("doctor")),
         )
         .fix(
-            format!(
-                "Bring the hub agent up, with {flags} switched on; it then takes this run up by \
-                 itself."
-            ),
+            format!("Start the hub agent with {flags}: it then picks up this run by itself."),
             None,
         ),
     ]

@@ -50,15 +50,15 @@ fn unrecognized(case: &Case<'_>, rule: &Rule, text: &str) -> Finding {
     let text = text.trim().trim_end_matches('.');
     let when = failing::when(case);
     let message = if text.is_empty() {
-        format!("The controller gave up {when} without a reason.")
+        format!("The controller failed the run without a reason {when}.")
     } else {
-        format!("The controller gave up {when} for a reason that no rule knows: `{text}`.")
+        format!("The controller failed the run for an unknown reason {when}: `{text}`.")
     };
     let finding = failing::finding(case, rule, &run, message)
         .look(
-            "Read the controller's words, and the hub agent's log of that moment.",
+            "Read the controller's message and the hub agent's log of that time.",
             Some(Command::fleet("doctor")),
         )
-        .fix("Mend what they name.", None);
+        .fix("Fix what they name.", None);
     failing::then_new_run(case, finding)
 }

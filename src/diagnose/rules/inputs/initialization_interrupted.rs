@@ -35,7 +35,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 &format!("the hub agent had not read all {resource} yet"),
             )),
             Cause::SnapshotNotCreated { .. } => {
-                Some(passing(case, rule, "no resource snapshot came back"))
+                Some(passing(case, rule, "the hub returned no resource snapshot"))
             }
             Cause::LatestSnapshotNotFound { .. } => Some(passing(
                 case,
@@ -58,26 +58,27 @@ fn passing(case: &Case<'_>, rule: &Rule, what: &str) -> Finding {
         rule,
         &run,
         format!(
-            "The initialization of {} was cut short by an error that may pass by itself: {what}.",
+            "The initialization of {} failed with an error that may be temporary: {what}.",
             run.name
         ),
     );
     finding
         .fix(
             format!(
-                "Create a new run: {} is over, and unless the error comes again nothing else has to \
-                 be mended.",
+                "Start a new run: {} has failed for good. Nothing else needs a fix unless the \
+                 error returns.",
                 run.name
             ),
             case.new_run_command(),
         )
         .look(
-            "If the new run fails alike, look into the hub agent's log and the hub's API server.",
+            "Check the hub agent's log and the hub's API server, if the new run fails the same \
+             way.",
             Some(Command::fleet("doctor")),
         )
 }
 
-/// KubeFleet 0.0.1 gave up on a binding that the scheduler was still working on.
+/// KubeFleet 0.0.1 failed on a binding that the scheduler was still working on.
 fn unsettled(case: &Case<'_>, rule: &Rule, key: &ObjectKey, state: &str) -> Finding {
     let run = case.run_object();
     let object: ObjectRef = case.object(Concept::Binding, &key.name);

@@ -57,7 +57,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     };
     let run = case.run_object();
     let lead = format!(
-        "{run} has not been initialized {} after its creation, though the controller has seen it",
+        "{run} is still not initialized {} after its creation, although the controller has seen it",
         duration::describe(age)
     );
     let finding = |message: String| {
@@ -68,18 +68,22 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     };
     let finding = old_bindings(case, &lead, &finding)
         .or_else(|| no_snapshot(case, &lead, &finding))
-        .unwrap_or_else(|| finding(format!("{lead}; nothing that was read shows why.")));
+        .unwrap_or_else(|| finding(format!("{lead}; the reason is unknown.")));
     vec![
         finding
             .look(
-                "Read why in the hub agent's log: errors that are tried again do not show in the \
-                 run's status.",
+                "Read the reason in the hub agent's log: errors that are retried do not appear in \
+                 the run's status.",
                 Some(Command::fleet("doctor")),
             )
             .look(
-                "It goes on by itself once the cause is gone; the controller looks again at growing \
-                 intervals, of up to about 17 minutes.",
-                Some(case.command("wait").arg(&run.name).switch("--for=initialized")),
+                "Wait: the run continues by itself once the cause is fixed. The controller \
+                 retries at growing intervals of up to about 17 minutes.",
+                Some(
+                    case.command("wait")
+                        .arg(&run.name)
+                        .switch("--for=initialized"),
+                ),
             ),
     ]
 }
@@ -106,8 +110,8 @@ fn old_bindings(case: &Case<'_>, lead: &str, start: &dyn Fn(String) -> Finding) 
     }
     let clusters: Vec<&str> = old.iter().map(|it| it.spec.cluster.as_str()).collect();
     let mut finding = start(format!(
-        "{lead}: {} ({}) belong to an older scheduling policy snapshot than {}, and the controller \
-         waits until the scheduler has moved them.",
+        "{lead}: {} ({}) belong to an older scheduling policy snapshot than {}. The controller \
+         waits for the scheduler to update them.",
         count(old.len(), "binding"),
         enumerate(&clusters),
         policy.meta.name
@@ -121,7 +125,7 @@ fn old_bindings(case: &Case<'_>, lead: &str, start: &dyn Fn(String) -> Finding) 
         );
     }
     Some(finding.look(
-        "See whether the scheduler makes progress: its condition is Scheduled.",
+        "Check whether the scheduler makes progress: see the Scheduled condition.",
         Some(policy.object().kubectl("get").flag("-o", "yaml")),
     ))
 }
@@ -139,8 +143,8 @@ fn no_snapshot(case: &Case<'_>, lead: &str, start: &dyn Fn(String) -> Finding) -
     }
     let object = case.placement_object();
     let finding = start(format!(
-        "{lead}: {object} has no resource snapshot yet, for which a run without an index waits up to \
-         KubeFleet 0.2.2."
+        "{lead}: {object} has no resource snapshot yet. Up to KubeFleet 0.2.2, a run without an \
+         index waits for one."
     ))
     .computed(
         run.object(),
@@ -148,7 +152,7 @@ fn no_snapshot(case: &Case<'_>, lead: &str, start: &dyn Fn(String) -> Finding) -
         format!("no resource snapshot of {object} is marked as the latest"),
     );
     Some(finding.look(
-        "See whether the placement selects anything and what its conditions say.",
+        "Check whether the placement selects anything, and its conditions.",
         Some(case.command("diagnose").arg(object.word())),
     ))
 }

@@ -79,8 +79,8 @@ fn nothing(case: &Case<'_>, rule: &Rule, policy: &str) -> Finding {
         finding = scheduling::evidence(policy, inventory, finding.clusters(left_out));
     }
     finding = finding.fix(
-        "Let the placement's policy select clusters: mend its affinity or tolerations, or the \
-         labels, taints and agents of the member clusters.",
+        "Fix the policy's affinity or tolerations, or the labels, taints, and agents of the \
+         member clusters, until the policy selects clusters.",
         Some(steps::show_labels()),
     );
     failing::then_new_run(case, finding)

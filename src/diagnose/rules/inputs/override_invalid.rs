@@ -40,8 +40,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     labels.any(|labels| labels.problem().is_some())
                 },
                 &format!("has the cluster selector {selector}, which is not valid ({error})"),
-                "Mend the `clusterSelector` of the override's rules: In and NotIn take at least one \
-                 value, Exists and DoesNotExist none",
+                "Fix the `clusterSelector` of the override's rules: In and NotIn take at least \
+                 one value, Exists and DoesNotExist none",
             )),
             _ => None,
         })
@@ -94,13 +94,13 @@ fn invalid(
         rule,
         case.placement_object(),
         format!(
-            "An override that applies to the content of {} {what}, as the controller found {}.",
+            "An override that applies to the content of {} {what}. The controller found this {}.",
             case.placement_object(),
             failing::when(case)
         ),
     )
     .look(
-        "Find the override, which the controller does not name.",
+        "Find the override: the controller does not name it.",
         Some(list.flag("-o", "yaml")),
     )
     .fix(format!("{repair}."), None);
@@ -119,7 +119,7 @@ fn known(
     let name = origin(snapshot);
     let subject = Subject::new(object.kind.origin_kind(), &object.namespace, name);
     let message = format!(
-        "{subject} applies to the content of {} and {what}, as the controller found {}.",
+        "{subject} applies to the content of {} and {what}. The controller found this {}.",
         case.placement_object(),
         failing::when(case)
     );
@@ -138,7 +138,7 @@ fn known(
         );
     }
     let finding = finding
-        .look("See the override.", Some(see_override(snapshot)))
+        .look("Inspect the override.", Some(see_override(snapshot)))
         .fix(format!("{repair}."), None);
     failing::then_new_run(case, finding)
 }

@@ -51,8 +51,8 @@ fn not_external(case: &Case<'_>, rule: &Rule, current: &str) -> Finding {
         }
     }
     finding = finding.fix(
-        "Hand the rollout of the placement over to update runs. This cannot be taken back later: \
-         the type may not leave External.",
+        "Set the rollout strategy of the placement to External. This cannot be undone: the type \
+         cannot change again.",
         Some(steps::make_external(&object)),
     );
     failing::then_new_run(case, finding)

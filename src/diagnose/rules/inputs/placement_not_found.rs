@@ -43,7 +43,7 @@ fn missing(case: &Case<'_>, rule: &Rule) -> Finding {
     match &case.inventory.placement {
         Sight::Present(placement) => {
             let again = if initializing {
-                "exists by now"
+                "exists now"
             } else {
                 "exists again"
             };
@@ -73,9 +73,9 @@ fn missing(case: &Case<'_>, rule: &Rule) -> Finding {
             let finding = failing::finding(case, rule, &object, format!("{lead}."))
                 .evidence(&object, "metadata.name", "absent")
                 .fix(
-                    "If the deletion was a mistake, create the placement again with \
-                     `spec.strategy.type: External` and wait until it is scheduled; else delete \
-                     the run, for there is nothing left to roll out.",
+                    "Create the placement again with `spec.strategy.type: External` and wait \
+                     until it is scheduled, if the deletion was a mistake. Otherwise delete the \
+                     run: there is nothing to roll out.",
                     None,
                 );
             failing::then_new_run(case, finding)
@@ -99,11 +99,11 @@ fn absent(case: &Case<'_>, rule: &Rule, lead: &str, make: &str) -> Finding {
     let similar = failing::similar(&object.name, here);
     let tail = if !elsewhere.is_empty() {
         let names = enumerate(elsewhere.iter().map(|found| found.object().to_string()));
-        format!("; {names} has that name, but a run looks only in its own scope")
+        format!("; {names} has that name, but a run uses only placements of its own scope")
     } else if let Some(similar) = similar {
-        format!("; there is one named {similar}")
+        format!("; a similar name exists: {similar}")
     } else if listed.is_complete() {
-        ", and there is none with a similar name".to_owned()
+        ", and no placement has a similar name".to_owned()
     } else {
         String::new()
     };
@@ -119,13 +119,13 @@ fn absent(case: &Case<'_>, rule: &Rule, lead: &str, make: &str) -> Finding {
             .evidence(&there, "metadata.name", there.name.clone())
             .fix(
                 format!(
-                    "If {there} is meant, create the strategy in its scope, and set its \
-                     `spec.strategy.type` to External."
+                    "Create the strategy in the scope of {there}, if you meant that placement, \
+                     and set its `spec.strategy.type` to External."
                 ),
                 None,
             )
             .fix(
-                format!("Then create the run beside {}.", there.name),
+                format!("Then create the run in the scope of {}.", there.name),
                 Some(
                     there
                         .scope()
@@ -145,11 +145,11 @@ fn absent(case: &Case<'_>, rule: &Rule, lead: &str, make: &str) -> Finding {
         };
         finding = finding
             .look(
-                format!("If {similar} is meant, see what a run of it would do."),
+                format!("Check what a run of {similar} would do, if you meant that placement."),
                 of(case.command("plan")),
             )
             .fix(
-                "Then create a new run that names it: the field is immutable.",
+                "Then start a new run that names it: the field is immutable.",
                 of(case.command("run").arg("NEW")),
             );
     }

@@ -9,7 +9,7 @@ use crate::kubefleet::messages::Cause;
 use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::kubefleet::{Concept, Conditions, reasons};
 
-/// The controller does not wait for the scheduler, it gives up: also when only a moment is
+/// The controller does not wait for the scheduler, it fails: also when only a moment is
 /// missing. Source: updaterun/initialization.go:determinePolicySnapshot.
 pub(in crate::diagnose::rules) const RULE: Rule = Rule {
     code: "FS105",
@@ -108,7 +108,7 @@ fn explained(case: &Case<'_>, lead: &str, policy: &PolicySnapshot) -> String {
         .filter(|scheduled| !scheduled.observes(policy.meta.generation))
         .map(|scheduled| {
             format!(
-                "; the scheduler has covered generation {} of {}, which is at {}",
+                "; the scheduler has processed generation {} of {}, which is at {}",
                 scheduled.observed_generation.unwrap_or(0),
                 policy.meta.name,
                 policy.meta.generation.unwrap_or(0)
@@ -163,8 +163,8 @@ fn wait(case: &Case<'_>, finding: Finding) -> Finding {
     let object = case.placement_object();
     finding
         .fix(
-            "Let the policy find its clusters: mend the labels, taints or agents of the clusters \
-             that were not picked, join more clusters, or ask for fewer.",
+            "Fix the labels, taints, or agents of the clusters that were not picked, join more \
+             clusters, or ask for fewer.",
             None,
         )
         .look(

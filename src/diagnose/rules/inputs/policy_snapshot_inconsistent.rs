@@ -37,7 +37,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 case,
                 rule,
                 &snapshot.name,
-                "no valid count of clusters in its annotation",
+                "no valid cluster count in its annotation",
                 &format!("metadata.annotations[{}]", names::NUMBER_OF_CLUSTERS),
                 |policy| policy.meta.annotation(names::NUMBER_OF_CLUSTERS),
             )),
@@ -92,7 +92,7 @@ fn several(case: &Case<'_>, rule: &Rule, count: Option<u32>) -> Finding {
         _ => "NAME",
     };
     finding = finding.fix(
-        format!("Take the mark from {which}, which nothing mends by itself."),
+        format!("Remove the label from {which}: nothing fixes it automatically."),
         Some(
             case.object(Concept::PolicySnapshot, name)
                 .kubectl("label")

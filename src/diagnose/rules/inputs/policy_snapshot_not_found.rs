@@ -38,7 +38,7 @@ fn missing(case: &Case<'_>, rule: &Rule) -> Finding {
     let tail = if deleted.is_some() {
         ", and it is being deleted"
     } else if inventory.placement.is_absent() {
-        ", and it does not exist any more"
+        ", and it no longer exists"
     } else if latest.is_some() {
         ", but it has one now"
     } else if inventory.policies.is_known_empty() {
@@ -51,8 +51,8 @@ fn missing(case: &Case<'_>, rule: &Rule) -> Finding {
         finding = finding
             .evidence(&object, "metadata.deletionTimestamp", deleted.to_string())
             .look(
-                "There is nothing left to roll out: if the deletion was a mistake, wait until the \
-                 placement is gone, create it again and wait until it is scheduled.",
+                "Wait until the placement is gone, create it again, and wait until it is \
+                 scheduled, if the deletion was a mistake. Otherwise nothing is left to roll out.",
                 None,
             );
         return failing::then_new_run(case, finding);

@@ -57,12 +57,12 @@ fn describe(problem: &SelectorProblem) -> (String, &'static str) {
     match problem {
         SelectorProblem::NamespaceNotAllowed { namespace } => (
             format!("selected the namespace {namespace}, which is reserved,"),
-            "Take the reserved namespace (kube-*, fleet-* and those that the hub agent is told to \
-             skip) from `spec.resourceSelectors`",
+            "Remove the reserved namespace from `spec.resourceSelectors` (reserved: kube-*, \
+             fleet-*, and those that the hub agent skips)",
         ),
         SelectorProblem::KindUnknown { error } => (
             format!("selected a kind that the hub does not serve ({error})"),
-            "Mend group, version and kind of the selector, or install the kind's \
+            "Fix the group, version, and kind of the selector, or install the kind's \
              CustomResourceDefinition on the hub",
         ),
         SelectorProblem::NamespacedKindInClusterPlacement { resource } => (
@@ -71,11 +71,11 @@ fn describe(problem: &SelectorProblem) -> (String, &'static str) {
         ),
         SelectorProblem::ClusterKindInNamespacedPlacement { resource } => (
             format!("selected the cluster-scoped {resource}, which a ResourcePlacement cannot do,"),
-            "Take the cluster-scoped kind out, and place it with a ClusterResourcePlacement",
+            "Remove the cluster-scoped kind, and place it with a ClusterResourcePlacement",
         ),
         SelectorProblem::NamespaceInNamespacedPlacement => (
             "selected a Namespace, which a ResourcePlacement cannot do,".to_owned(),
-            "Take the Namespace out, and place it with a ClusterResourcePlacement",
+            "Remove the Namespace, and place it with a ClusterResourcePlacement",
         ),
         SelectorProblem::Duplicate { resource } => (
             format!("selected {} twice", object(resource)),

@@ -39,8 +39,8 @@ fn unsupported(case: &Case<'_>, rule: &Rule, state: &str) -> Finding {
         rule,
         &run,
         format!(
-            "{run} {verb} in state {state}, which the hub's controller does not know: it takes \
-             Initialize, Run and Stop."
+            "{run} {verb} in state {state}, which the hub's controller does not support. \
+             Supported states: Initialize, Run, Stop."
         ),
     );
     if let Some(now) = now {
@@ -48,7 +48,7 @@ fn unsupported(case: &Case<'_>, rule: &Rule, state: &str) -> Finding {
     }
     finding.fix(
         format!(
-            "Create a new run: {} was made for an older KubeFleet and is over.",
+            "Start a new run: {} was created for an older KubeFleet and has failed for good.",
             run.name
         ),
         case.new_run_command(),

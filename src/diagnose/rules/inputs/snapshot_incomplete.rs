@@ -122,12 +122,12 @@ fn partial(
     if whole && !object.namespace.is_empty() {
         return finding
             .fix(
-                "Make the content of the placement small enough for one snapshot object, or do \
-                 without overrides: where overrides exist, the controller looks for the further \
-                 parts outside the namespace and fails every time.",
+                "Make the content small enough for one snapshot object, or remove the overrides: \
+                 with overrides, the controller searches for the other parts outside the \
+                 namespace and always fails.",
                 None,
             )
-            .fix("Then create a new run.", case.new_run_command());
+            .fix("Then start a new run.", case.new_run_command());
     }
     if whole {
         return failing::just_new_run(case, finding);
@@ -157,7 +157,7 @@ fn uncounted(case: &Case<'_>, rule: &Rule, master: &str) -> Finding {
     }
     let count = names::snapshot_index(master).map_or(0, |index| parts(case, index).count());
     let finding = finding.fix(
-        format!("Write the count again (now {count} of them are there)."),
+        format!("Write the count again (parts now: {count})."),
         Some(
             object
                 .kubectl("annotate")
@@ -200,20 +200,20 @@ fn evidence(case: &Case<'_>, mut finding: Finding, master: &str) -> Finding {
 
 fn other_version(case: &Case<'_>, finding: Finding) -> Finding {
     let mut finding = finding.look(
-        "See which snapshots are whole.",
+        "Check which snapshots are complete.",
         Some(
             case.command("snapshots")
                 .arg(&case.inventory.placement_name),
         ),
     );
-    let over = format!("{} is over", case.run_object().name);
+    let over = format!("{} has failed for good", case.run_object().name);
     let versions = versions(case.inventory);
     let whole = versions.iter().rev().find(|version| version.is_complete());
     let new_run = case.new_run_command();
     if let (Some(whole), Some(command)) = (whole, &new_run) {
         finding = finding.fix(
             format!(
-                "If snapshot {} is the one to roll out, create a new run with it: {over}.",
+                "Start a new run with snapshot {}, if it is the one to roll out: {over}.",
                 whole.index
             ),
             Some(command.clone().flag("--snapshot", &whole.index)),
@@ -221,9 +221,9 @@ fn other_version(case: &Case<'_>, finding: Finding) -> Finding {
     }
     finding
         .fix(
-            "To roll out the current content, change it on the hub: since KubeFleet 0.3.0 the next \
-             run then makes a new snapshot.",
+            "Change the content on the hub to roll out the current one: since KubeFleet 0.3.0 the \
+             next run then creates a new snapshot.",
             None,
         )
-        .fix(format!("Then create a new run: {over}."), new_run)
+        .fix(format!("Then start a new run: {over}."), new_run)
 }

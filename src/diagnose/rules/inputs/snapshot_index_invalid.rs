@@ -50,18 +50,18 @@ fn invalid(case: &Case<'_>, rule: &Rule, index: &str) -> Finding {
         .filter(|meant| case.inventory.snapshot(meant).is_some());
     if let (Some(meant), Some(command)) = (meant, case.new_run_command()) {
         finding = finding.fix(
-            format!("If {index} is meant, create a new run with its index, {meant}."),
+            format!("Start a new run with index {meant}, if you meant {index}."),
             Some(command.flag("--snapshot", meant)),
         );
     }
     finding = finding.look(
-        "See which snapshots there are.",
+        "List the existing snapshots.",
         Some(case.command("snapshots").arg(placement)),
     );
     finding.fix(
         format!(
-            "Create a new run with an index that exists, or without one for the current content: \
-             {} is over, and its index cannot be changed.",
+            "Start a new run with an existing index, or without one for the current content. {} \
+             has failed for good, and its index is immutable.",
             run.name
         ),
         case.new_run_command(),

@@ -80,7 +80,7 @@ fn missing(case: &Case<'_>, rule: &Rule, index: &str) -> Finding {
     let tail = if found.is_some() {
         ", but it has one now".to_owned()
     } else if let Some(meant) = meant {
-        format!("; index {meant} exists, and KubeFleet takes an index only as it is written there")
+        format!("; index {meant} exists, but KubeFleet compares an index as text")
     } else if !inventory.snapshots.is_complete() {
         String::new()
     } else if indexes.is_empty() {
@@ -100,7 +100,10 @@ fn missing(case: &Case<'_>, rule: &Rule, index: &str) -> Finding {
     if let Some(found) = found {
         finding = finding.evidence(found.object(), "metadata.name", found.meta.name.clone());
         return finding.fix(
-            format!("Create a new run with this index: {} is over.", run.name),
+            format!(
+                "Start a new run with this index: {} has failed for good.",
+                run.name
+            ),
             case.new_run_command()
                 .map(|command| command.flag("--snapshot", index)),
         );
@@ -108,7 +111,7 @@ fn missing(case: &Case<'_>, rule: &Rule, index: &str) -> Finding {
     if let Some(meant) = meant {
         finding = finding.fix(
             format!(
-                "Create a new run with the index written as {meant}: {} is over.",
+                "Start a new run with the index written as {meant}: {} has failed for good.",
                 run.name
             ),
             case.new_run_command()
@@ -117,13 +120,13 @@ fn missing(case: &Case<'_>, rule: &Rule, index: &str) -> Finding {
     }
     finding
         .look(
-            "See which snapshots there are.",
+            "List the existing snapshots.",
             Some(case.command("snapshots").arg(&inventory.placement_name)),
         )
         .fix(
             format!(
-                "Create a new run with an index that exists, or without one for the current content: \
-                 {} is over, and its index cannot be changed.",
+                "Start a new run with an existing index, or without one for the current content. \
+                 {} has failed for good, and its index is immutable.",
                 run.name
             ),
             case.new_run_command(),

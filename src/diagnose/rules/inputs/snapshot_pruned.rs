@@ -1,4 +1,4 @@
-//! The run asks for a resource snapshot that is not kept any more.
+//! The run asks for a resource snapshot that is no longer kept.
 
 use super::snapshot_not_found::{existing, pruned_below};
 use crate::diagnose::case::Case;
@@ -42,8 +42,8 @@ fn pruned(case: &Case<'_>, rule: &Rule, index: &str, lowest: u64) -> Finding {
         rule,
         &run,
         format!(
-            "{run} asks for resource snapshot {index} of {object}, which is gone: the oldest that \
-             the placement still has is {lowest}{keeps}."
+            "{run} asks for resource snapshot {index} of {object}, which was pruned: the oldest \
+             remaining one is {lowest}{keeps}."
         ),
     )
     .evidence(
@@ -58,24 +58,24 @@ fn pruned(case: &Case<'_>, rule: &Rule, index: &str, lowest: u64) -> Finding {
     }
     finding
         .look(
-            "See which snapshots are left, and which runs rolled them out.",
+            "List the remaining snapshots, and the runs that rolled them out.",
             Some(case.command("snapshots").arg(&object.name)),
         )
         .fix(
             format!(
-                "Go back to the oldest that is left, if it is good: {} is over, and its index cannot \
-                 be changed.",
+                "Roll back to the oldest remaining one, if it is good: {} has failed for good, \
+                 and its index is immutable.",
                 run.name
             ),
             case.new_run_command()
                 .map(|command| command.flag("--snapshot", lowest.to_string())),
         )
         .fix(
-            "Or put the old content back on the hub and roll that out with a new run.",
+            "Or restore the old content on the hub and roll it out with a new run.",
             case.new_run_command(),
         )
         .fix(
-            "Keep more from now on: raise `spec.revisionHistoryLimit`.",
+            "Raise `spec.revisionHistoryLimit` to keep more snapshots in the future.",
             Some(object.kubectl("edit")),
         )
 }

@@ -145,8 +145,8 @@ fn invalid(case: &Case<'_>, rule: &Rule, key: &str, value: Option<&str>, cluster
     }
     finding = finding.fix(
         format!(
-            "Give {} a whole number as its label; or take `sortingLabelKey` from the stage, which \
-             then goes by name.",
+            "Set the label of {} to a whole number. Or remove `sortingLabelKey` from the stage, \
+             which then sorts by name.",
             if others.is_empty() {
                 cluster.to_owned()
             } else {

@@ -84,11 +84,11 @@ fn invalid(case: &Case<'_>, rule: &Rule, strategy: &str, stage: &str, error: &st
         .flag("--placement", &case.inventory.placement_name)
         .flag("--strategy", strategy);
     finding = if changed {
-        finding.look("See what the strategy computes as it is now.", Some(plan))
+        finding.look("Check what the current strategy computes.", Some(plan))
     } else {
         finding.fix(
-            "Mend the selector: In and NotIn take at least one value, Exists and DoesNotExist none, \
-             and keys and values must be valid labels.",
+            "Fix the selector: In and NotIn take at least one value, Exists and DoesNotExist \
+             none. Keys and values must be valid labels.",
             None,
         )
     };

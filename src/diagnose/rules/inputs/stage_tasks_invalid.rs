@@ -56,7 +56,7 @@ fn invalid(
         .present()
         .and_then(|strategy| strategy.spec.stages.iter().find(|it| it.name == stage));
     let mended = now.is_some_and(|stage| is_valid(before, stage));
-    let tail = if mended { ", but not any more" } else { "" };
+    let tail = if mended { ", but no longer" } else { "" };
     let mut finding = failing::finding(case, rule, &object, format!("{lead}{tail}.")).stage(stage);
     let recorded = case
         .run()
@@ -94,14 +94,14 @@ fn describe(before: bool, field: &str, problem: &TaskProblem) -> (String, String
         ),
         TaskProblem::TypeNotAllowed { task, task_type } => (
             format!(
-                "had a {task_type} in {}, where only an Approval may stand,",
+                "had a {task_type} in {}, where only an Approval is allowed,",
                 at(task)
             ),
-            format!("Move the {task_type} to `afterStageTasks`, or take it out."),
+            format!("Move the {task_type} to `afterStageTasks`, or remove it."),
         ),
         TaskProblem::WaitNotAllowed { task } => (
             format!("had an Approval with a waitTime in {}", at(task)),
-            "Take `waitTime` from the Approval; a TimedWait waits.".to_owned(),
+            "Remove `waitTime` from the Approval: only a TimedWait has one.".to_owned(),
         ),
         TaskProblem::DuplicateType { task_type } => (
             format!("had two tasks of type {task_type} in {field}"),
@@ -109,14 +109,14 @@ fn describe(before: bool, field: &str, problem: &TaskProblem) -> (String, String
         ),
         TaskProblem::WaitMissing { task } => (
             format!("had a TimedWait without a waitTime in {}", at(task)),
-            "Give the TimedWait a `waitTime`, such as `1h`.".to_owned(),
+            "Set the TimedWait's `waitTime`, such as `1h`.".to_owned(),
         ),
         TaskProblem::WaitNotPositive { task } => (
             format!(
                 "had a TimedWait with a waitTime of zero or less in {}",
                 at(task)
             ),
-            "Give the TimedWait a `waitTime` above zero, or take the task out.".to_owned(),
+            "Set the TimedWait's `waitTime` above zero, or remove the task.".to_owned(),
         ),
         TaskProblem::Other { text } => (
             format!("had tasks in {field} that the controller refused (`{text}`)"),

@@ -33,7 +33,7 @@ fn missing(case: &Case<'_>, rule: &Rule, name: &str) -> Finding {
     let inventory = case.inventory;
     let lead = format!("{object} did not exist {}", failing::when(case));
     if let Sight::Present(strategy) = &inventory.strategy {
-        let finding = failing::finding(case, rule, &object, format!("{lead}, but exists by now."))
+        let finding = failing::finding(case, rule, &object, format!("{lead}, but exists now."))
             .evidence(&object, "metadata.creationTimestamp", strategy.meta.created);
         return failing::just_new_run(case, finding);
     }
@@ -46,7 +46,7 @@ fn missing(case: &Case<'_>, rule: &Rule, name: &str) -> Finding {
     };
     let similar = failing::similar(name, others());
     let tail = match similar {
-        Some(similar) => format!("; there is one named {similar}"),
+        Some(similar) => format!("; a similar name exists: {similar}"),
         None if inventory.strategy.is_absent()
             && inventory.strategies.is_complete()
             && others().next().is_none() =>
@@ -56,7 +56,7 @@ fn missing(case: &Case<'_>, rule: &Rule, name: &str) -> Finding {
             } else {
                 format!("in namespace {}", object.namespace)
             };
-            format!("; there is no {} at all {place}", object.kind)
+            format!("; no {} exists {place}", object.kind)
         }
         None => String::new(),
     };
@@ -68,7 +68,7 @@ fn missing(case: &Case<'_>, rule: &Rule, name: &str) -> Finding {
         let there = case.object(Concept::Strategy, similar);
         finding = finding.evidence(&there, "metadata.name", similar).fix(
             format!(
-                "If {similar} is meant, create a new run that names it: the field is immutable."
+                "Start a new run that names {similar}, if you meant it: the field is immutable."
             ),
             Some(
                 case.command("run")
@@ -79,7 +79,7 @@ fn missing(case: &Case<'_>, rule: &Rule, name: &str) -> Finding {
         );
     }
     finding = finding.fix(
-        format!("Create {object}; one of the other scope or another namespace does not count."),
+        format!("Create {object}: one of the other scope or another namespace does not count."),
         None,
     );
     finding = failing::then_new_run(case, finding);
@@ -90,10 +90,10 @@ fn missing(case: &Case<'_>, rule: &Rule, name: &str) -> Finding {
             .map(|command| command.flag("--strategy", "STRATEGY"));
         finding = finding
             .look(
-                "Or pick one that exists …",
+                "Or pick an existing one …",
                 Some(case.command("strategies")),
             )
-            .fix("… and create a new run that names it.", named);
+            .fix("Then start a new run that names it.", named);
     }
     finding
 }

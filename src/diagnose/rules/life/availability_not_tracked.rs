@@ -43,8 +43,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .finding(
             rollout.run.object(),
             format!(
-                "{} ({}) {} as soon as the content was applied, for it holds objects whose \
-                 availability KubeFleet cannot judge.",
+                "{} ({}) {} as soon as the content was applied, because KubeFleet cannot track \
+                 the availability of some of its objects.",
                 count(names.len(), "cluster"),
                 enumerate(&names),
                 if names.len() == 1 {
@@ -59,8 +59,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         finding = finding.condition(&binding.object(), "status", available);
     }
     vec![finding.look(
-        "Check on the members whether what was rolled out works, before a later stage is approved: \
-         the rollout does not wait for it.",
+        "Check on the members that the content works before you approve a later stage: the \
+         rollout does not wait for it.",
         None,
     )]
 }

@@ -52,8 +52,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .finding(
             run.object(),
             format!(
-                "{} was edited after it had {how} (state is now {state}), and nothing will come of \
-                 that: a run that is over does not go on.",
+                "{} was edited after it had {how} (state is now {state}). The controller ignores \
+                 changes to a finished run.",
                 run.object()
             ),
         )
@@ -68,7 +68,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         )
         .evidence(run.object(), "spec.state", state)
         .fix(
-            "To roll out something, make a new run.",
+            "Start a new run to roll out content.",
             case.new_run_command(),
         );
     vec![finding]

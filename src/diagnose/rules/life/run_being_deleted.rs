@@ -48,7 +48,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .collect();
     let held = if long {
         format!(
-            "has been in deletion for {}, longer than it takes",
+            "has been in deletion for {}, longer than normal",
             duration::describe(lasting)
         )
     } else {
@@ -58,7 +58,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .finding(
             run.object(),
             format!(
-                "{} {held}; its approval requests go with it and nothing is rolled \
+                "{} {held}; its approval requests are deleted with it, and nothing is rolled \
                  back{}.",
                 run.object(),
                 keeps(case)
@@ -82,14 +82,14 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     if long && foreign.len() == run.meta.finalizers.len() && !foreign.is_empty() {
         finding = finding.look(
             format!(
-                "Ask whoever set the finalizer {} to take it off: KubeFleet has let the run go.",
+                "Ask the owner of the finalizer {} to remove it: KubeFleet has removed its own.",
                 foreign.join(", ")
             ),
             None,
         );
     } else if long {
         finding = finding.look(
-            "See whether the hub agent runs, which removes its finalizer, and read its log.",
+            "Check whether the hub agent runs, and read its log: it must remove its finalizer.",
             Some(steps::hub_agent()),
         );
     } else {
@@ -99,7 +99,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         );
     }
     vec![finding.look(
-        "See which snapshot each cluster has now.",
+        "Check which snapshot each cluster has now.",
         Some(case.command("status").arg(placement(case, run))),
     )]
 }

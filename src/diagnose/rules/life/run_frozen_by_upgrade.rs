@@ -47,24 +47,20 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .finding(
             run.object(),
             format!(
-                "{} was under way under a hub agent that ignored spec.state, and stands still since \
-                 the hub honours it, for its state is {}.",
+                "{} stalls because its state is {}: the hub agent that ran it ignored spec.state, \
+                 but the upgraded one honors it.",
                 run.object(),
                 run.spec.state.as_deref().unwrap_or("Initialize by default")
             ),
         )
         .root()
         .clusters(left)
-        .evidence(
-            run.object(),
-            "spec.state",
-            run.spec.state.as_deref(),
-        );
+        .evidence(run.object(), "spec.state", run.spec.state.as_deref());
     if let Some(progressing) = rollout.progressing() {
         finding = finding.condition(&run.object(), "status", progressing);
     }
     vec![finding.fix(
-        "Start it: it goes on where it was.",
+        "Start it: it continues from where it was.",
         Some(case.command("run").arg(&run.meta.name)),
     )]
 }

@@ -47,7 +47,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 Some(case.command("run").arg(&run.meta.name)),
             )
             .look(
-                "See which clusters each stage would update.",
+                "Check which clusters each stage would update.",
                 Some(case.command("status").arg(&run.meta.name)),
             ),
     ]

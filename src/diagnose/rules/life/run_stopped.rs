@@ -68,19 +68,18 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 .computed(
                     run.object(),
                     &[&since_path, &wait_path],
-                    format!("the wait is over at {until}"),
+                    format!("the wait ends at {until}"),
                 );
         }
     }
     vec![
         finding
             .fix(
-                "Let it go on where it stopped.",
+                "Resume it: it continues from where it stopped.",
                 Some(case.command("resume").arg(&run.meta.name)),
             )
             .disrupt(
-                "Or give it up: clusters that are done keep what they have, the others stay as they \
-                 were.",
+                "Or delete it: updated clusters keep the new content, the others keep the old.",
                 Some(case.command("delete").arg(&run.meta.name)),
             ),
     ]

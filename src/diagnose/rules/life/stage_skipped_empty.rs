@@ -39,7 +39,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             let gates = if tasks.is_empty() {
                 String::new()
             } else {
-                format!(", and its tasks with it ({})", enumerate(&tasks))
+                format!(" with its tasks ({})", enumerate(&tasks))
             };
             let members = || {
                 let clusters = rollout.updated_clusters();
@@ -75,7 +75,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 }
             }
             finding.look(
-                "If clusters were meant to be in it, compare their labels with its selector.",
+                "Compare the labels of the clusters with its selector, if clusters should be in \
+                 it.",
                 Some(steps::show_labels()),
             )
         })

@@ -11,7 +11,7 @@ use crate::kubefleet::{Concept, duration};
 /// After this long without any change the controller counts as silent.
 const QUIET: SignedDuration = SignedDuration::from_secs(120);
 
-/// The controller looks at a run at once when its spec changes, and writes the generation that it
+/// The controller checks a run at once when its spec changes, and writes the generation that it
 /// saw. Source: updaterun/controller.go (GenerationChangedPredicate).
 pub(in crate::diagnose::rules) const RULE: Rule = Rule {
     code: "FS605",
@@ -63,8 +63,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .finding(
             run.object(),
             format!(
-                "The spec of {} is at generation {generation} (state {state}) and the controller has \
-                 only written of generation {observed}, last {} ago.",
+                "The spec of {} is at generation {generation} (state {state}), but the \
+                 controller's last write, {} ago, covers generation {observed}.",
                 run.object(),
                 duration::describe(silent)
             ),
@@ -81,14 +81,18 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             format!("the newest lastTransitionTime of all conditions is {newest}"),
         )
         .evidence(run.object(), "spec.state", run.spec.state.as_ref())
-        .severity(if edited.is_some() { Severity::Warning } else { Severity::Info });
+        .severity(if edited.is_some() {
+            Severity::Warning
+        } else {
+            Severity::Info
+        });
     finding = finding
         .look(
-            "If the change is seconds old, look again: the controller takes it up at once.",
+            "Check again, if the change is seconds old: the controller processes it at once.",
             Some(case.command("diagnose").arg(&run.meta.name)),
         )
         .look(
-            "If it stays, see whether the hub agent runs, and read its log.",
+            "Check whether the hub agent runs, and read its log, if this persists.",
             Some(steps::hub_agent()),
         );
     vec![size::explain(case, finding)]

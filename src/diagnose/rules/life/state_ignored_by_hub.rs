@@ -37,14 +37,14 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     let known = case.inventory.hub.ignores_state();
     let message = if known {
         format!(
-            "The state of {} is {state} and the run is executed all the same, for the hub agent does \
-             not read the field.",
+            "The state of {} is {state}, but the run executes anyway: the hub agent does not read \
+             the field.",
             run.object()
         )
     } else {
         format!(
-            "The state of {} is {state}, a field that the hub agent which initialized the run does \
-             not read.",
+            "The state of {} is {state}, but the hub agent that initialized the run does not read \
+             the field.",
             run.object()
         )
     };
@@ -59,19 +59,19 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     }
     if !known {
         finding = finding.fix(
-            "Should it stand still since an upgrade of the hub agent, start it.",
+            "Start it, if it has stalled since an upgrade of the hub agent.",
             Some(case.command("run").arg(&run.meta.name)),
         );
     }
     vec![
         finding
             .disrupt(
-                "To halt it, delete the run: clusters keep what they have.",
+                "Delete the run to halt it: clusters keep their content.",
                 Some(case.command("delete").arg(&run.meta.name)),
             )
             .fix(
-                "KubeFleet 0.2 and later honour the field. Before the hub agent is upgraded let the \
-                 run end: a run in another state than Run stands still afterwards.",
+                "Let the run end before you upgrade the hub agent: KubeFleet 0.2 and later honor \
+                 the field, and a run in another state than Run then stalls.",
                 None,
             ),
     ]

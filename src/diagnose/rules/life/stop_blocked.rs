@@ -48,10 +48,10 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .finding(
             run.object(),
             if names.is_empty() {
-                format!("{} is to stop and is stuck, so it cannot.", run.object())
+                format!("{} cannot stop because it is stuck.", run.object())
             } else {
                 format!(
-                    "{} is to stop and cannot, for it waits for {}, which {verb} not finish.",
+                    "{} cannot stop because it waits for {}, which {verb} not finish.",
                     run.object(),
                     enumerate(&names)
                 )
@@ -88,7 +88,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 Some(case.command("diagnose").arg(&run.meta.name)),
             )
             .disrupt(
-                "Or delete the run: that works at any time, takes nothing back, and frees the \
+                "Or delete the run: this works at any time, rolls nothing back, and frees the \
                  placement for a new run.",
                 Some(case.command("delete").arg(&run.meta.name)),
             ),

@@ -31,8 +31,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .finding(
             &run,
             format!(
-                "{run} is to stop and never will: it has still to remove the placement from \
-                 {clusters}, which a stopping run does not begin."
+                "{run} can never stop: it must still remove the placement from {clusters}, but a \
+                 stopping run starts no removal."
             ),
         )
         .root()
@@ -58,7 +58,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     vec![
         finding
             .look(
-                format!("See what the run would remove from {clusters}."),
+                format!("Check what the run would remove from {clusters}."),
                 Some(case.command("history").arg(&case.inventory.placement_name)),
             )
             .disrupt(

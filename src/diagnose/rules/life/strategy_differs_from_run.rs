@@ -34,15 +34,12 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             rule.finding(
                 &object,
                 format!(
-                    "{object} does not exist any more; the run keeps its own copy and goes on, and \
-                     a new run on it would fail."
+                    "{object} no longer exists. This run continues with its own copy, but a new \
+                     run would fail."
                 ),
             )
             .absent(&object)
-            .fix(
-                "Create the strategy again before the next run is made.",
-                None,
-            ),
+            .fix("Create the strategy again before the next run.", None),
         ],
         Sight::Present(live) => {
             let differences = differences(recorded, &live.spec);
@@ -55,8 +52,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 rule.finding(
                     &object,
                     format!(
-                        "{object} is not what the run recorded of it ({}), and the run goes by its \
-                         own copy.",
+                        "{object} differs from the run's copy ({}); the run uses its copy.",
                         enumerate(&differences)
                     ),
                 )
@@ -67,7 +63,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 )
                 .evidence(&object, "spec.stages[].name", stages)
                 .fix(
-                    "If the run should go by the strategy as it is now, make a new run instead.",
+                    "Start a new run instead, if it should use the current strategy.",
                     case.new_run_command(),
                 ),
             ]
@@ -82,7 +78,7 @@ fn differences(recorded: &StrategySpec, live: &StrategySpec) -> Vec<String> {
         spec.stages.iter().map(|stage| stage.name.clone()).collect()
     };
     if names(recorded) != names(live) {
-        return vec!["its stages are others or stand in another order".to_owned()];
+        return vec!["its stages or their order differ".to_owned()];
     }
     recorded
         .stages

@@ -1,4 +1,4 @@
-//! An object is available in its cluster by now, and the hub does not know yet.
+//! An object is available in its cluster, and the hub does not know yet.
 
 use crate::diagnose::case::Case;
 use crate::diagnose::looks::per_object;
@@ -33,7 +33,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         |group, mut finding| {
             finding = group.says(
                 finding.severity(rule.severity),
-                "it is available there now, and the member agent has not reported that yet",
+                "it is available there now, but the member agent has not reported that yet",
             );
             for (cluster, wanted) in group.shown() {
                 finding = finding.computed_in(
@@ -49,7 +49,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 None,
             );
             finding = finding.fix(
-                "If it stays so, see that the member agent runs and reaches the hub.",
+                "Check that the member agent runs and reaches the hub, if this persists.",
                 Some(group.kubectl_in("fleet-system", "get").arg("pods")),
             );
             group.goes_on(finding)

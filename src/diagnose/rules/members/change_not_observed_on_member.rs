@@ -48,7 +48,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         |group, mut finding| {
             finding = group.says(
                 finding,
-                "no controller of the cluster has taken note of it as it is now",
+                "no controller of the cluster has processed its current generation",
             );
             for (cluster, (is, observed, wanted)) in group.shown() {
                 let object = Subject::new(wanted.kind.name(), &wanted.namespace, &wanted.name);
@@ -57,12 +57,12 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     .evidence_in(cluster, object, "status.observedGeneration", observed);
             }
             finding = finding.look(
-                "Look whether the cluster's controllers run.",
+                "Check whether the cluster's controllers run.",
                 Some(group.kubectl_in("", "get").arg("leases").switch("-A")),
             );
             finding = finding.fix(
-                "Mend the control plane of the member: its kube-controller-manager does not work, or \
-                 is far behind.",
+                "Fix the control plane of the member: its kube-controller-manager does not work, \
+                 or is far behind.",
                 None,
             );
             group.goes_on(finding)

@@ -44,19 +44,19 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 };
             }
             finding = finding.look(
-                "See what there is.",
+                "List what exists.",
                 Some(group.kubectl("get").arg("configmaps,secrets")),
             );
             finding = finding.fix(
-                "If it is made on the member (by an operator, or by hand), make it there under this \
-                 name: the pods begin by themselves.",
+                "Create it on the member under this name, if it is made there (by an operator or \
+                 by hand): the pods then start by themselves.",
                 None,
             );
             finding = group.goes_on(finding);
             group.new_run(
                 finding,
-                "If it belongs to the content, let the placement select it too, or mend its name; \
-                 then make a new run.",
+                "Or add it to the placement's selectors, or fix its name, if it belongs to the \
+                 content. Then start a new run.",
             )
         },
     )
@@ -64,9 +64,9 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
 
 fn needs(pods: &str, what: &str) -> String {
     if what.is_empty() {
-        format!("{pods} cannot begin, for something of their configuration is missing")
+        format!("{pods} cannot start because part of their configuration is missing")
     } else {
-        format!("{pods} cannot begin without {what}, which is missing")
+        format!("{pods} cannot start without {what}, which is missing")
     }
 }
 

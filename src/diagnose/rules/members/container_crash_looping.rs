@@ -42,18 +42,18 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             let with = code.map_or_else(String::new, |code| {
                 let meaning =
                     exit_code(*code).map_or_else(String::new, |meaning| format!(" ({meaning})"));
-                format!(" with exit code {code}{meaning}")
+                format!(" with code {code}{meaning}")
             });
             let again = match usize::try_from(restarts) {
                 Ok(restarts @ 1..) => {
-                    format!(", after {} already", count(restarts, "restart"))
+                    format!(", after {}", count(restarts, "restart"))
                 }
                 _ => String::new(),
             };
             finding = group.says(
                 finding,
                 &format!(
-                    "its {} ends{with} in {}{again}",
+                    "its {} exits{with} in {}{again}",
                     group.containers(),
                     group.pods()
                 ),
@@ -78,20 +78,20 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 }
             }
             finding = finding.look(
-                "Read what it said before it ended.",
+                "Read the log from before it ended.",
                 Some(group.previous_logs()),
             );
             finding = finding.fix(
-                "If something is missing on the member (a database, a permission, a host name), \
-                 mend it there: the container is started again by itself, within five minutes.",
+                "Fix the member, if something is missing there (a database, a permission, a host \
+                 name): the container restarts by itself within five minutes.",
                 None,
             );
             finding = group.goes_on(finding);
             group.new_run(
                 finding,
                 format!(
-                    "If the program or its configuration is at fault, mend {} on the hub and make a \
-                     new run: this one keeps its snapshot.",
+                    "Or fix {} on the hub and start a new run, if the program or its \
+                     configuration is wrong: this run keeps its snapshot.",
                     group.on_hub()
                 ),
             )

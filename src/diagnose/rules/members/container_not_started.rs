@@ -57,15 +57,15 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 }
             }
             finding = finding.look(
-                "Look at the pod.",
+                "Inspect the pod.",
                 Some(group.kubectl("describe").arg("pod").arg(group.pod())),
             );
             finding = group.goes_on(finding);
             group.new_run(
                 finding,
                 format!(
-                    "Mend the command, the security context or the mounts in {} on the hub, and make \
-                     a new run: this one keeps its snapshot.",
+                    "Fix the command, the security context, or the mounts in {} on the hub, and \
+                     start a new run: this run keeps its snapshot.",
                     group.on_hub()
                 ),
             )
@@ -80,11 +80,11 @@ fn why(message: &str) -> &'static str {
     if says(&["executable file not found", "no such file or directory"]) {
         ": its command is not in the image"
     } else if says(&["runasnonroot", "run as root", "non-root"]) {
-        ": it would run as root, which it must not"
+        ": it would run as root, which is not allowed"
     } else if says(&["exec format error"]) {
-        ": its program is made for another platform"
+        ": its program is built for another platform"
     } else if says(&["permission denied"]) {
-        ": something may not be executed or opened"
+        ": it has no permission to execute or open something"
     } else {
         ""
     }

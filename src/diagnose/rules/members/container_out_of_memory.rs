@@ -1,4 +1,4 @@
-//! A container is killed for the memory that it uses.
+//! A container is killed because it runs out of memory.
 
 use std::collections::BTreeSet;
 
@@ -42,7 +42,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             finding = group.says(
                 finding,
                 &format!(
-                    "its {} is killed for the memory that it uses{limit}, in {}",
+                    "its {} is killed because it runs out of memory{limit}, in {}",
                     group.containers(),
                     group.pods()
                 ),
@@ -64,13 +64,13 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 }
             }
             finding = finding.look(
-                "See what it used and what it said.",
+                "Check its memory use and its log.",
                 Some(group.previous_logs()),
             );
             if limits.is_empty() {
                 finding = finding.fix(
-                    "The container has no limit of its own: its node ran out of memory. Give the \
-                     nodes more, or move other pods away.",
+                    "Add memory to the nodes, or move other pods away: the container has no limit \
+                     of its own, so its node ran out of memory.",
                     None,
                 );
             }
@@ -78,8 +78,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             group.new_run(
                 finding,
                 format!(
-                    "Raise the memory limit in {} on the hub, or for these clusters with an \
-                     override, or make the program need less; then make a new run.",
+                    "Raise the memory limit in {} on the hub, or with an override for these \
+                     clusters, or reduce the program's memory use. Then start a new run.",
                     group.on_hub()
                 ),
             )

@@ -61,16 +61,17 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 );
             }
             finding = finding.look(
-                "Look at the definition.",
+                "Inspect the definition.",
                 Some(group.kubectl("describe").arg("crd").arg(&meta.name)),
             );
             finding = finding.look(
-                "Look at those beside it.",
+                "List the other definitions.",
                 Some(group.kubectl("get").arg("crds")),
             );
             if names {
                 finding = finding.disrupt(
-                    "If the other definition is not needed, delete it; all its objects go with it.",
+                    "Delete the other definition, if nothing needs it: this deletes all its \
+                     objects.",
                     None,
                 );
             }
@@ -78,7 +79,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             group.new_run(
                 finding,
                 format!(
-                    "Else give {} other names on the hub and make a new run.",
+                    "Or rename {} on the hub and start a new run.",
                     group.on_hub()
                 ),
             )

@@ -79,15 +79,15 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 };
             }
             finding = finding.look(
-                "Look at the pod's events: they name the registry and its answer.",
+                "Read the pod's events: they name the registry and its answer.",
                 Some(group.kubectl("describe").arg("pod").arg(group.pod())),
             );
             if one == PullProblem::InvalidName {
                 return group.new_run(
                     finding,
                     format!(
-                        "Correct the image name in {} on the hub, or give these clusters an \
-                         override, and make a new run: nothing can be pushed under this name.",
+                        "Correct the image name in {} on the hub, or with an override for these \
+                         clusters, and start a new run: nothing can be pushed under this name.",
                         group.on_hub()
                     ),
                 );
@@ -97,8 +97,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             group.new_run(
                 finding,
                 format!(
-                    "If the image is wrong in the content, mend {} on the hub, or give these \
-                     clusters an override, and make a new run.",
+                    "Or fix the image in {} on the hub, or with an override for these clusters, \
+                     and start a new run.",
                     group.on_hub()
                 ),
             )
@@ -114,9 +114,7 @@ const fn why(problem: PullProblem) -> &'static str {
         PullProblem::Certificate => ": the registry's certificate is not trusted there",
         PullProblem::RateLimit => ": the registry's rate limit is reached",
         PullProblem::Unreachable => ": the registry does not answer there",
-        PullProblem::Denied => {
-            ": the registry has no such image, or does not let this cluster have it"
-        }
+        PullProblem::Denied => ": the registry has no such image or denies access",
         PullProblem::NotFound => ": the registry has no such image",
         PullProblem::Other => "",
     }
@@ -125,18 +123,18 @@ const fn why(problem: PullProblem) -> &'static str {
 const fn repair(problem: PullProblem) -> &'static str {
     match problem {
         PullProblem::Denied => {
-            "Give the cluster a pull secret that may read the repository, in the pods' namespace \
-             and named in imagePullSecrets or by their service account."
+            "Create a pull secret for the repository in the pods' namespace, and name it in \
+             imagePullSecrets or in their service account."
         }
         PullProblem::Certificate => "Make the nodes trust the registry's certificate authority.",
         PullProblem::RateLimit => {
             "Wait until the limit is lifted, log in to the registry, or pull through a mirror."
         }
         PullProblem::Unreachable => {
-            "Open the way from the nodes to the registry (DNS, firewall, proxy), or use a mirror \
-             that they reach."
+            "Fix the connection from the nodes to the registry (DNS, firewall, proxy), or use a \
+             mirror that they reach."
         }
-        PullProblem::NeverPull => "Bring the image to the nodes, or let it be pulled.",
+        PullProblem::NeverPull => "Load the image onto the nodes, or change the imagePullPolicy.",
         PullProblem::InvalidName
         | PullProblem::Platform
         | PullProblem::NotFound

@@ -33,7 +33,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             finding = group.says(
                 finding,
                 &format!(
-                    "its {} has run{long} in {} and has not come to an end, which the others wait for",
+                    "its {} has run{long} in {} and has not finished, so the other containers wait",
                     group.containers(),
                     group.pods()
                 ),
@@ -50,7 +50,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 );
             }
             finding = finding.look(
-                "Read what it waits for.",
+                "Read its log to see what it waits for.",
                 Some(
                     group
                         .kubectl("logs")
@@ -59,14 +59,15 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 ),
             );
             finding = finding.fix(
-                "Give the member what it waits for (a database, another service, a migration).",
+                "Provide on the member what it waits for: a database, another service, or a \
+                 migration.",
                 None,
             );
             finding = group.goes_on(finding);
             group.new_run(
                 finding,
                 format!(
-                    "If it waits in vain, mend {} on the hub and make a new run.",
+                    "Or fix {} on the hub and start a new run, if it should not wait.",
                     group.on_hub()
                 ),
             )

@@ -43,7 +43,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 .map_or("", |(_, (service, _))| service.meta.name.as_str());
             finding = group.says(
                 finding,
-                "the controller of the load balancers reports an error and gives it no address",
+                "the load balancer controller reports an error and assigns it no address",
             );
             for (cluster, (service, event)) in group.shown() {
                 finding = finding.evidence_in(
@@ -59,20 +59,20 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 finding = looks::event(finding, cluster, event);
             }
             finding = finding.look(
-                "Read the whole text.",
+                "Read the full error.",
                 Some(group.kubectl("describe").arg("service").arg(name)),
             );
             finding = finding.fix(
-                "Mend on the member what the text names: a quota of addresses, a subnet, a \
-                 permission of the cloud's controller.",
+                "Fix on the member what the error names: an address quota, a subnet, or a \
+                 permission of the cloud controller.",
                 None,
             );
             finding = group.goes_on(finding);
             group.new_run(
                 finding,
                 format!(
-                    "If the Service asks for what the cluster does not have, mend {} on the hub, or \
-                     for these clusters with an override, and make a new run.",
+                    "Or fix {} on the hub, or with an override for these clusters, and start a \
+                     new run, if the cluster cannot provide what the Service asks for.",
                     group.on_hub()
                 ),
             )

@@ -36,8 +36,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     .finding(
                         rule,
                         format!(
-                            "The API server of {} does not answer, and its agent has not reported to \
-                             the hub for {}.",
+                            "The API server of {} does not answer, and its agent last reported to \
+                             the hub {} ago.",
                             needed.name,
                             duration::describe(silent)
                         ),
@@ -49,16 +49,16 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     )
                     .computed(member.object(), &["metadata.name"], why.clone())
                     .look(
-                        "Look at the cluster's control plane, its nodes and the network before it.",
+                        "Check the cluster's control plane, its nodes, and its network.",
                         Some(Command::member(needed.name, "get").flag("--raw", "/readyz")),
                     )
                     .fix(
-                        "Bring the cluster back: its agent then continues by itself.",
+                        "Restore the cluster: its agent then continues by itself.",
                         None,
                     )
                     .disrupt(
-                        "If the cluster is lost, remove its MemberCluster from the fleet and make a \
-                         new run without it.",
+                        "Or remove its MemberCluster from the fleet and start a new run without \
+                         it, if the cluster is lost.",
                         case.new_run_command(),
                     ),
             )

@@ -72,11 +72,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     );
             }
             finding = finding.look(
-                "Look at the node.",
+                "Inspect the node.",
                 Some(group.kubectl_in("", "describe").arg("node").arg(*node)),
             );
             finding = finding.fix(
-                "Bring the node back, or remove it from the cluster so that its pods are replaced.",
+                "Restore the node, or remove it from the cluster to replace its pods.",
                 None,
             );
             group.goes_on(finding)

@@ -26,7 +26,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             missing.then_some(seen.wanted.clone()).into_iter().collect()
         },
         |group, mut finding| {
-            finding = group.says(finding, "it was applied, and does not exist there any more");
+            finding = group.says(finding, "it was applied but no longer exists there");
             for (cluster, wanted) in group.shown() {
                 finding = finding.evidence_in(
                     cluster,
@@ -37,17 +37,17 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             }
             let kind = group.first().map_or("", |(_, wanted)| wanted.kind.plural());
             finding = finding.look(
-                "Make sure, and see what else is gone.",
+                "Confirm it, and check what else is missing.",
                 Some(group.kubectl("get").arg(kind)),
             );
             finding = finding.look(
-                "Find out who deletes it on the member (a clean-up job, another tool that owns the \
-                 namespace): the audit log of the member's API server knows.",
+                "Find what deletes it on the member, such as a cleanup job or another tool: the \
+                 audit log of the member's API server names it.",
                 None,
             );
             finding = finding.fix(
-                "The member agent makes it again by itself at its next look; where it does not, see \
-                 that it runs there, in the namespace fleet-system.",
+                "Wait: the member agent creates it again at its next check. If it does not, check \
+                 that the agent runs in the namespace fleet-system.",
                 None,
             );
             group.goes_on(finding)

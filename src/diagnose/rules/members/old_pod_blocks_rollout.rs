@@ -7,8 +7,8 @@ use crate::diagnose::rules::Rule;
 use crate::kubefleet::Concept;
 use crate::member::Kind;
 
-/// With `OrderedReady`, a pod that is not ready holds up everything, also the update that would
-/// mend it. Source: kubernetes, pkg/controller/statefulset/stateful_set_control.go:processReplica.
+/// With `OrderedReady`, a pod that is not ready blocks everything, also the update that would
+/// fix it. Source: kubernetes, pkg/controller/statefulset/stateful_set_control.go:processReplica.
 pub(in crate::diagnose::rules) const RULE: Rule = Rule {
     code: "FS917",
     name: "old-pod-blocks-rollout",
@@ -35,8 +35,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             finding = group.says(
                 finding,
                 &format!(
-                    "its pod {pod} has the old template and is not ready, and pods are replaced only \
-                     in order, each after the one before it is ready"
+                    "its old pod {pod} is not ready, and pods are replaced only in order, each \
+                     after the previous one is ready"
                 ),
             );
             for (cluster, (view, (pod, ready))) in group.shown() {
@@ -66,11 +66,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     );
             }
             finding = finding.look(
-                "See why the old pod is not ready.",
+                "Check why the old pod is not ready.",
                 Some(group.kubectl("describe").arg("pod").arg(pod)),
             );
             finding = finding.disrupt(
-                "Delete the old pod, so that it comes back with the new template.",
+                "Delete the old pod: its replacement has the new template.",
                 Some(group.kubectl("delete").arg("pod").arg(pod)),
             );
             group.goes_on(finding)

@@ -31,7 +31,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         |group, mut finding| {
             let message = group.first().map_or("", |(_, refusal)| refusal.message);
             let (why, repair) = reason(message);
-            finding = group.says(finding, &format!("its pods may not be created{why}"));
+            finding = group.says(finding, &format!("its pods cannot be created{why}"));
             for (cluster, refusal) in group.shown() {
                 let (kind, meta) = refusal.object;
                 finding = finding.evidence_in(
@@ -42,7 +42,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 );
             }
             finding = finding.look(
-                "Look at the workload's events.",
+                "Read the workload's events.",
                 Some(
                     group
                         .kubectl("get")
@@ -55,8 +55,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             group.new_run(
                 finding,
                 format!(
-                    "If the pods are not what the cluster allows, mend {} on the hub and make a new \
-                     run: this one keeps its snapshot.",
+                    "Or fix {} on the hub and start a new run, if the pods break the cluster's \
+                     rules: this run keeps its snapshot.",
                     group.on_hub()
                 ),
             )
@@ -69,25 +69,25 @@ fn reason(message: &str) -> (&'static str, &'static str) {
     if message.contains("violates PodSecurity") {
         (
             ": the namespace's Pod Security level forbids them",
-            "If the workload needs what is forbidden, set another level on its namespace: the label \
-             pod-security.kubernetes.io/enforce.",
+            "Set another level on its namespace, if the workload needs what is forbidden: the \
+             label pod-security.kubernetes.io/enforce.",
         )
     } else if message.contains("serviceaccount \"") && message.contains("not found") {
         (
             ": their service account does not exist there",
-            "Make the service account on the member, or let the placement select it too.",
+            "Create the service account on the member, or add it to the placement's selectors.",
         )
     } else if message.contains("failed calling webhook") {
         (
             ": an admission webhook does not answer",
-            "Mend the webhook's own service on the member, or remove its registration.",
+            "Fix the webhook's service on the member, or remove its registration.",
         )
     } else if message.contains("denied the request")
         || message.contains("ValidatingAdmissionPolicy")
     {
         (
             ": an admission policy forbids them",
-            "If the policy should allow them, change it on the member.",
+            "Change the policy on the member, if it should allow them.",
         )
     } else if message.contains("usage per") || message.contains("LimitRange") {
         (
@@ -95,6 +95,6 @@ fn reason(message: &str) -> (&'static str, &'static str) {
             "Raise the LimitRange on the member.",
         )
     } else {
-        ("", "Mend on the member what the message names.")
+        ("", "Fix on the member what the message names.")
     }
 }

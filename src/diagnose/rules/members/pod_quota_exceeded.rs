@@ -1,4 +1,4 @@
-//! A quota of the namespace lets no more pods be created.
+//! A quota of the namespace allows no more pods.
 
 use crate::diagnose::case::Case;
 use crate::diagnose::finding::enumerate;
@@ -36,7 +36,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             finding = group.says(
                 finding,
                 &format!(
-                    "the quota{plural} {} lets no more pods be created",
+                    "the quota{plural} {} allows no more pods",
                     enumerate(&quotas)
                 ),
             );
@@ -72,20 +72,19 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             }
             let quota = quotas.first().unwrap_or(&"");
             finding = finding.look(
-                "See what is used.",
+                "Check what is used.",
                 Some(group.kubectl("describe").arg("resourcequota").arg(*quota)),
             );
             finding = finding.fix(
-                "Raise the quota on the member, or remove what fills it; a rolling update needs room \
-                 for the old pods and the new ones.",
+                "Raise the quota on the member, or remove what fills it: a rolling update needs \
+                 room for old and new pods.",
                 None,
             );
             finding = group.goes_on(finding);
             group.new_run(
                 finding,
                 format!(
-                    "If the pods ask for too much, lower the requests or the surge in {} on the hub \
-                     and make a new run.",
+                    "Or lower the requests or the surge in {} on the hub and start a new run.",
                     group.on_hub()
                 ),
             )

@@ -41,27 +41,27 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             let what = if volumes {
                 "a volume cannot be attached or mounted"
             } else if network {
-                "the pod's sandbox, with its network, cannot be made"
+                "the pod's sandbox and network cannot be created"
             } else {
                 "the node cannot prepare what the pod needs"
             };
-            finding = group.says(finding, &format!("{} cannot begin: {what}", group.pods()));
+            finding = group.says(finding, &format!("{} cannot start: {what}", group.pods()));
             for (cluster, (_, event)) in group.shown() {
                 finding = looks::event(finding, cluster, event);
             }
             finding = finding.look(
-                "Look at the pod's events.",
+                "Read the pod's events.",
                 Some(group.kubectl("describe").arg("pod").arg(group.pod())),
             );
             finding = finding.fix(
                 if volumes {
-                    "Free the volume where another node or pod still has it, or mend the storage \
-                     driver of the cluster."
+                    "Detach the volume from the node or pod that still uses it, or fix the \
+                     cluster's storage driver."
                 } else if network {
-                    "Mend the cluster's network plugin or the node's container runtime; the message \
-                     of the event names which."
+                    "Fix the cluster's network plugin or the node's container runtime: the event \
+                     names which."
                 } else {
-                    "Mend what the event names, on the node or in the cluster."
+                    "Fix what the event names, on the node or in the cluster."
                 },
                 None,
             );

@@ -35,11 +35,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             let read = unschedulable(&condition.message);
             let pods = group.pods();
             let why = if *gated {
-                format!("{pods} may not be scheduled yet, for a scheduling gate holds them back")
+                format!("a scheduling gate blocks {pods}")
             } else if read.no_nodes {
-                format!("there is no node for {pods}")
+                format!("no node exists for {pods}")
             } else {
-                format!("no node takes {pods}: {}", read.reasons)
+                format!("no node accepts {pods}: {}", read.reasons)
             };
             finding = group.says(finding, &why);
             for (cluster, (trouble, (condition, _))) in group.shown() {
@@ -51,43 +51,42 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 );
             }
             finding = finding.look(
-                "Look at the nodes.",
+                "List the nodes.",
                 Some(group.kubectl_in("", "get").arg("nodes").flag("-o", "wide")),
             );
             finding = finding.look(
-                "Look at what the pod asks for.",
+                "Inspect the pod's requests.",
                 Some(group.kubectl("describe").arg("pod").arg(group.pod())),
             );
             if *gated {
                 finding = finding.look(
-                    "Find out who removes the pod's schedulingGates (a queue, a quota controller), \
-                     and why it does not.",
+                    "Find what should remove the pod's schedulingGates (a queue, a quota \
+                     controller), and why it does not.",
                     None,
                 );
             }
             if read.insufficient {
-                finding = finding.fix(
-                    "Give the cluster more room: larger or more nodes, or fewer other pods.",
-                    None,
-                );
+                finding = finding.fix("Add larger or more nodes, or remove other pods.", None);
             }
             if read.taints {
                 finding = finding.fix(
-                    "Take the taint off the nodes when it is stale, or mend the nodes that got it \
-                     for being unwell.",
+                    "Remove the taint from the nodes, if it is stale, or fix the nodes, if they \
+                     are unhealthy.",
                     None,
                 );
             }
             if read.no_nodes {
-                finding = finding.fix("Add nodes to the cluster, or leave it out.", None);
+                finding = finding.fix(
+                    "Add nodes to the cluster, or remove the cluster from the placement.",
+                    None,
+                );
             }
             finding = group.goes_on(finding);
             group.new_run(
                 finding,
                 format!(
-                    "If the pod asks for too much, or for nodes that the cluster does not have, mend \
-                     its requests, tolerations or affinity in {} on the hub, or for these clusters \
-                     with an override, and make a new run.",
+                    "Or fix the requests, tolerations, or affinity in {} on the hub, or with an \
+                     override for these clusters, and start a new run.",
                     group.on_hub()
                 ),
             )

@@ -32,10 +32,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             let which = if probes.len() == 1 {
                 match probes.first() {
                     Some(Probe::Startup) => "does not pass its startup probe",
-                    Some(Probe::Liveness) => {
-                        "is ended again and again for its liveness probe fails"
-                    }
-                    _ => "runs and does not pass its readiness probe",
+                    Some(Probe::Liveness) => "restarts repeatedly because its liveness probe fails",
+                    _ => "runs but does not pass its readiness probe",
                 }
             } else {
                 "does not pass its probes"
@@ -57,24 +55,24 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             }
             let (pod, container) = (group.pod(), group.container());
             finding = finding.look(
-                "See what the probe got.",
+                "Check the result of the probe.",
                 Some(group.kubectl("describe").arg("pod").arg(pod)),
             );
             finding = finding.look(
-                "Read what the program says.",
+                "Read the program's log.",
                 Some(group.kubectl("logs").arg(pod).flag("-c", container)),
             );
             finding = finding.fix(
-                "If the program waits for something on the member (a database, another service), \
-                 mend that there.",
+                "Fix what the program waits for on the member, such as a database or another \
+                 service.",
                 None,
             );
             finding = group.goes_on(finding);
             group.new_run(
                 finding,
                 format!(
-                    "If the probe asks the wrong port or path, or too early, mend it in {} on the \
-                     hub and make a new run.",
+                    "Or fix the probe in {} on the hub and start a new run, if it uses a wrong \
+                     port or path or starts too early.",
                     group.on_hub()
                 ),
             )

@@ -34,7 +34,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             finding = group.says(
                 finding,
                 &format!(
-                    "the containers of {} are ready, and the condition {} is not set",
+                    "the containers of {} are ready, but the condition {} is not set",
                     group.pods(),
                     enumerate(&gates)
                 ),
@@ -60,11 +60,12 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 );
             }
             finding = finding.look(
-                "Find out which controller sets this condition (a load balancer's or a service mesh's, as its name says), and why it does not.",
- Some(group.kubectl("describe").arg("pod").arg(group.pod())),
+                "Find which controller sets this condition, such as a load balancer's or a \
+                 service mesh's, and why it does not.",
+                Some(group.kubectl("describe").arg("pod").arg(group.pod())),
             );
             finding = finding.fix(
-                "Mend that controller on the member, or what it checks: a target's health, say.",
+                "Fix that controller on the member, or what it checks, such as a target's health.",
                 None,
             );
             group.goes_on(finding)

@@ -35,15 +35,15 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             let word = kind.name().to_lowercase();
             let why = match held {
                 Held::Paused => {
-                    "it is paused, and KubeFleet waits for pods with the newest template".to_owned()
+                    "it is paused, but KubeFleet waits for pods with the newest template".to_owned()
                 }
                 Held::Partition(partition) => format!(
                     "its partition is {partition}, so pods with a smaller number keep the old \
-                     template, and KubeFleet waits for all of them"
+                     template, but KubeFleet waits for all of them"
                 ),
                 Held::OnDelete => {
-                    "with the update strategy OnDelete its pods keep the old template \
-                                   until somebody deletes them, and KubeFleet waits for that"
+                    "its update strategy is OnDelete, so its pods keep the old template until \
+                     they are deleted, and KubeFleet waits for that"
                         .to_owned()
                 }
             };
@@ -66,7 +66,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 );
             }
             finding = finding.look(
-                "Look at the workload.",
+                "Inspect the workload.",
                 Some(
                     group
                         .kubectl("rollout status")
@@ -77,15 +77,15 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             );
             finding = match held {
                 Held::Paused => finding.fix(
-                    "If somebody paused it on the member, let it go on.",
+                    "Resume it, if it was paused on the member.",
                     Some(group.kubectl("rollout resume").arg(&word).arg(name)),
                 ),
                 Held::Partition(_) => finding.fix(
-                    "If the partition was set on the member, set it back to 0 there.",
+                    "Set the partition back to 0, if it was changed on the member.",
                     None,
                 ),
                 Held::OnDelete => finding.disrupt(
-                    "Delete the old pods, one after the other, and let them come back.",
+                    "Delete the old pods one by one: each replacement has the new template.",
                     Some(group.kubectl("delete").arg("pod").arg("NAME")),
                 ),
             };
@@ -93,8 +93,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             group.new_run(
                 finding,
                 format!(
-                    "If the content says so, mend {} on the hub and make a new run: a staged update \
-                     run cannot end while its workload holds pods back.",
+                    "Or fix {} on the hub and start a new run, if the content sets this: a staged \
+                     update run cannot end while its workload delays pods.",
                     group.on_hub()
                 ),
             )

@@ -10,7 +10,7 @@ use crate::diagnose::rules::Rule;
 use crate::kubefleet::Concept;
 use crate::member::{Kind, State};
 
-/// A pod of the newest template cannot be scheduled for its claims.
+/// A pod of the newest template cannot be scheduled because its claims are not bound.
 /// Source: kubernetes, pkg/scheduler/framework/plugins/volumebinding.
 pub(in crate::diagnose::rules) const RULE: Rule = Rule {
     code: "FS909",
@@ -66,11 +66,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 .collect();
             let pods = crate::diagnose::finding::count(pods.len(), "pod");
             let what = if pending.is_empty() {
-                "volumes that are".to_owned()
+                "some volumes are".to_owned()
             } else {
                 let one = pending.len() == 1;
                 format!(
-                    "the claim{} {}, which {}",
+                    "the claim{} {} {}",
                     if one { "" } else { "s" },
                     enumerate(&pending),
                     if one { "is" } else { "are" }
@@ -78,7 +78,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             };
             finding = group.says(
                 finding,
-                &format!("{pods} cannot be scheduled for {what} not bound"),
+                &format!("{pods} cannot be scheduled because {what} not bound"),
             );
             for (cluster, (_, trouble, condition)) in group.shown() {
                 finding = finding.evidence_in(
@@ -104,23 +104,23 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             }
             let claim = pending.first().map_or("pvc", |name| name);
             finding = finding.look(
-                "Look at the claim.",
+                "Inspect the claim.",
                 Some(group.kubectl("describe").arg("pvc").arg(claim)),
             );
             finding = finding.look(
-                "Look at the storage classes.",
+                "List the storage classes.",
                 Some(group.kubectl_in("", "get").arg("storageclasses")),
             );
             finding = finding.fix(
-                "Give the cluster the storage class that the claim names, a provisioner that works, \
-                 or a volume that fits.",
+                "Add the storage class that the claim names, a working provisioner, or a matching \
+                 volume to the cluster.",
                 None,
             );
             finding = group.goes_on(finding);
             group.new_run(
                 finding,
-                "If the members have other storage classes, name theirs with an override, and make a \
-                 new run; a claim keeps its class, so delete the old one first.",
+                "Or set the members' storage class with an override and start a new run. A claim \
+                 keeps its class, so delete the old one first.",
             )
         },
     )

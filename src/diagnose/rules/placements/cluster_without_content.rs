@@ -53,7 +53,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .finding(
             case.placement_object(),
             format!(
-                "{} of {} ({}) got no content: no run has reached {them} since {they_were} scheduled.",
+                "{} of {} ({}) received no content: no run has reached {them} since {they_were} \
+                 scheduled.",
                 count(empty.len(), "cluster"),
                 inventory.placement_name,
                 enumerate(empty.iter().map(|binding| binding.spec.cluster.as_str())),
@@ -85,12 +86,12 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     vec![
         finding
             .look(
-                "See what a new run would do: it needs a stage for every cluster.",
+                "Check what a new run would do: it needs a stage for every cluster.",
                 plan.or_else(|| Some(named("plan"))),
             )
             .fix(
-                "Roll the placement out with a new run; it takes all clusters that are scheduled by \
-                 then.",
+                "Roll out the placement with a new run: it includes all clusters that are \
+                 scheduled at that time.",
                 run.or_else(|| Some(named("run"))),
             ),
     ]

@@ -49,7 +49,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .finding(
             &object,
             format!(
-                "{} has strategy External and {}: {} got nothing yet.",
+                "{} has strategy External and {}: {} received nothing yet.",
                 object.name,
                 if inventory.runs.is_complete() {
                     "waits for its first update run"
@@ -79,7 +79,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     vec![
         finding
             .look(
-                "See what a run would do.",
+                "Check what a run would do.",
                 Some(
                     case.command("plan")
                         .flag("--placement", &object.name)

@@ -42,10 +42,14 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .evidence(
             &object,
             "spec.strategy.type",
-            placement.spec.strategy.as_deref().map(|strategy| &strategy.kind),
+            placement
+                .spec
+                .strategy
+                .as_deref()
+                .map(|strategy| &strategy.kind),
         )
         .fix(
-            "To roll it out in stages, set `spec.strategy.type: External`; that cannot be taken back.",
+            "Set `spec.strategy.type: External` to roll it out in stages. This cannot be undone.",
             None,
         ),
     ]

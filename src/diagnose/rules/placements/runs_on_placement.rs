@@ -52,7 +52,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         finding = finding.computed(run.object(), &[path], state(run));
     }
     vec![finding.look(
-        "See which run rolled out which version when.",
+        "Check which run rolled out which version, and when.",
         Some(case.command("history").arg(&object.name)),
     )]
 }

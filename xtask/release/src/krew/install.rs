@@ -3,19 +3,18 @@
 
 use std::path::{Path, PathBuf};
 
+use anyhow::{Context as _, Result, bail};
+
 use super::manifest::{Move, Platform};
 use crate::archive::{self, Entry};
 use crate::checksums::sha256;
 
 /// The files that krew would have after it: of the platform's archive, those that are named, in the
 /// place they get.
-pub fn files(platform: &Platform, archive: &[u8]) -> Result<Vec<Entry>, String> {
+pub fn files(platform: &Platform, archive: &[u8]) -> Result<Vec<Entry>> {
     let sum = sha256(archive);
     if sum != platform.sha256 {
-        return Err(format!(
-            "the archive's sum is {sum}, and not {}",
-            platform.sha256
-        ));
+        bail!("the archive's sum is {sum}, and not {}", platform.sha256);
     }
     let mut left = archive::read(archive)?;
     let mut installed = Vec::new();
@@ -26,13 +25,13 @@ pub fn files(platform: &Platform, archive: &[u8]) -> Result<Vec<Entry>, String> 
         .iter()
         .any(|entry| entry.path == platform.bin && entry.executable)
     {
-        return Err(format!("{} is no program in the archive", platform.bin));
+        bail!("{} is no program in the archive", platform.bin);
     }
     Ok(installed)
 }
 
 /// Takes what is moved out of the files of an archive. A name or, where no file has it, a pattern.
-fn moved(file: &Move, left: &mut Vec<Entry>) -> Result<Vec<Entry>, String> {
+fn moved(file: &Move, left: &mut Vec<Entry>) -> Result<Vec<Entry>> {
     let named = left.iter().any(|entry| entry.path == file.from);
     let wanted = |entry: &Entry| {
         if named {
@@ -44,7 +43,7 @@ fn moved(file: &Move, left: &mut Vec<Entry>) -> Result<Vec<Entry>, String> {
     let (mut taken, kept): (Vec<_>, Vec<_>) = std::mem::take(left).into_iter().partition(wanted);
     *left = kept;
     if taken.is_empty() {
-        return Err(format!("the archive has no {}", file.from));
+        bail!("the archive has no {}", file.from);
     }
     for entry in &mut taken {
         let name = entry.path.rsplit('/').next().unwrap_or_default();
@@ -75,19 +74,19 @@ pub fn link(plugin: &str, os: &str) -> String {
 }
 
 /// Writes the files below a folder, and gives the program's path.
-pub fn write(folder: &Path, platform: &Platform, files: &[Entry]) -> Result<PathBuf, String> {
+pub fn write(folder: &Path, platform: &Platform, files: &[Entry]) -> Result<PathBuf> {
     for file in files {
         let path = folder.join(&file.path);
-        let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+        let failed = || path.display().to_string();
         if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent).map_err(failed)?;
+            std::fs::create_dir_all(parent).with_context(failed)?;
         }
-        std::fs::write(&path, &file.data).map_err(failed)?;
+        std::fs::write(&path, &file.data).with_context(failed)?;
         #[cfg(unix)]
         if file.executable {
             use std::os::unix::fs::PermissionsExt as _;
             let mode = std::fs::Permissions::from_mode(0o755);
-            std::fs::set_permissions(&path, mode).map_err(failed)?;
+            std::fs::set_permissions(&path, mode).with_context(failed)?;
         }
     }
     Ok(folder.join(&platform.bin))
@@ -125,7 +124,7 @@ mod tests {
             .swap_remove(2)
     }
 
-    fn names(platform: &Platform) -> Result<Vec<String>, String> {
+    fn names(platform: &Platform) -> Result<Vec<String>> {
         let files = files(platform, &archive())?;
         Ok(files.into_iter().map(|file| file.path).collect())
     }
@@ -149,17 +148,17 @@ mod tests {
         let good = platform(&archive());
         let mut other = good.clone();
         other.sha256 = "ab".repeat(32);
-        assert!(names(&other).unwrap_err().contains("sum"));
+        assert!(names(&other).unwrap_err().to_string().contains("sum"));
         let mut missing = good.clone();
         add(&mut missing, "README*", ".");
-        assert!(names(&missing).unwrap_err().contains("README*"));
+        assert!(names(&missing).unwrap_err().to_string().contains("README*"));
         // A file that was moved is no longer there.
         let mut twice = good.clone();
         add(&mut twice, "LICENSE", "COPYING");
-        assert!(names(&twice).unwrap_err().contains("LICENSE"));
+        assert!(names(&twice).unwrap_err().to_string().contains("LICENSE"));
         let mut text = good;
         text.bin = "LICENSE".to_owned();
-        assert!(names(&text).unwrap_err().contains("no program"));
+        assert!(names(&text).unwrap_err().to_string().contains("no program"));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use anyhow::{Context as _, Result};
 use serde::Deserialize;
 
 use crate::contents::LICENCE;
@@ -82,8 +83,8 @@ pub struct Move {
 
 impl Manifest {
     /// Reads a manifest.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        serde_saphyr::from_str(text).map_err(|error| format!("the manifest: {error}"))
+    pub fn parse(text: &str) -> Result<Self> {
+        serde_saphyr::from_str(text).context("the manifest")
     }
 }
 

@@ -1,0 +1,293 @@
+//! Questions at the terminal: one that is answered with yes or no, and lists to choose from.
+//!
+//! dialoguer reads the keys and draws. What stays ours is what it leaves open: keys that were typed
+//! before the question, signals while it is open, and terminals that cannot be drawn over.
+
+use std::fmt;
+use std::io::{self, BufRead};
+
+use dialoguer::console::{Term, set_colors_enabled_stderr};
+use dialoguer::theme::Theme;
+use dialoguer::{Confirm, FuzzySelect, MultiSelect};
+
+use super::{Ui, err_size};
+use crate::hub::{self, Hub, HubError};
+use crate::render::escape;
+use crate::render::style::Paint;
+use crate::render::wrap;
+
+/// How many candidates are seen at once.
+const ROWS: usize = 15;
+
+/// The least rows of a terminal in which a list can be drawn.
+const LEAST_ROWS: usize = 6;
+
+/// What stands before a candidate: a mark, and a box where several can be chosen.
+const MARGIN: usize = 8;
+
+/// What stands behind a question.
+const CHOICE: &str = " [y/N] ";
+
+impl Ui {
+    /// Why nobody can be asked, if so.
+    pub const fn why_not_asked(&self) -> Option<&'static str> {
+        if !self.environment.in_is_terminal {
+            Some("stdin is not a terminal")
+        } else if !self.environment.err_is_terminal {
+            Some("stderr is not a terminal")
+        } else {
+            None
+        }
+    }
+
+    /// Whether someone can choose from a list: at a terminal that can be drawn over, unless
+    /// `--quiet`.
+    pub fn offers_choices(&self) -> bool {
+        self.why_not_asked().is_none() && self.can_draw_questions() && !self.quiet
+    }
+
+    /// The columns that a candidate may fill.
+    pub fn candidate_width(&self) -> usize {
+        let columns = err_size().map_or(80, |(columns, _)| columns);
+        let columns = self.environment.columns.unwrap_or(columns).min(columns);
+        columns.saturating_sub(MARGIN)
+    }
+
+    /// Asks for yes or no; the answer is no unless it is yes. Keys that were typed before are no
+    /// answer. `hub` is the one that is in use, which then minds the signals.
+    pub fn confirm(&mut self, question: &str, hub: Option<&Hub>) -> Result<bool, HubError> {
+        self.clear();
+        let paint = self.paint_err();
+        let question = escape::line(question);
+        if !self.can_draw_questions() {
+            self.note(&format!("{}{CHOICE}", paint.bold(&question)));
+            let line = while_open(hub, false, || Ok(Some(read_line()?)))?;
+            let line = line.unwrap_or_default();
+            if !line.ends_with('\n') {
+                self.note("\n");
+            }
+            return Ok(says_yes(&line));
+        }
+        // What is drawn over is one line.
+        let width = (self.candidate_width() + MARGIN).saturating_sub(CHOICE.len());
+        let mut lines = String::new();
+        wrap::hanging(&mut lines, "", "", &question, width.max(1));
+        let lines = lines.trim_end();
+        let (before, last) = lines.rsplit_once('\n').unwrap_or(("", lines));
+        for line in before.lines() {
+            self.note(&format!("{}\n", paint.bold(line)));
+        }
+        let last = last.to_owned();
+        let answer = while_open(hub, true, move || {
+            Confirm::with_theme(&Look(paint))
+                .with_prompt(last)
+                .default(false)
+                .wait_for_newline(true)
+                .interact_opt()
+        })?;
+        Ok(answer == Some(true))
+    }
+
+    /// Lets someone choose one of these lines, of which no two are the same, beginning at the one in
+    /// place `first`; `None` where nothing is chosen.
+    pub fn choose(
+        &self,
+        prompt: &str,
+        lines: Vec<String>,
+        first: usize,
+        hub: Option<&Hub>,
+    ) -> Result<Option<usize>, HubError> {
+        self.clear();
+        let paint = self.paint_err();
+        let prompt = prompt.to_owned();
+        while_open(hub, true, move || {
+            set_colors_enabled_stderr(paint.is_colored());
+            FuzzySelect::with_theme(&Look(paint))
+                .with_prompt(prompt)
+                .items(lines)
+                .default(first)
+                .max_length(ROWS)
+                .report(false)
+                .interact_opt()
+        })
+    }
+
+    /// Lets someone choose several of these lines.
+    pub fn choose_several(
+        &self,
+        prompt: &str,
+        lines: Vec<String>,
+        hub: Option<&Hub>,
+    ) -> Result<Vec<usize>, HubError> {
+        self.clear();
+        let paint = self.paint_err();
+        let prompt = prompt.to_owned();
+        let chosen = while_open(hub, true, move || {
+            MultiSelect::with_theme(&Look(paint))
+                .with_prompt(prompt)
+                .items(lines)
+                .max_length(ROWS)
+                .report(false)
+                .interact_opt()
+        })?;
+        Ok(chosen.unwrap_or_default())
+    }
+
+    /// Whether a question can be drawn over.
+    fn can_draw_questions(&self) -> bool {
+        let environment = &self.environment;
+        let rows = err_size().map_or(LEAST_ROWS, |(_, rows)| rows);
+        !environment.plain && !environment.dumb && rows >= LEAST_ROWS
+    }
+}
+
+/// Puts a question, in a thread of its own, and leaves the terminal as it was; `draws` says whether
+/// the question is drawn, without a cursor.
+fn while_open<T: Send + 'static>(
+    hub: Option<&Hub>,
+    draws: bool,
+    ask: impl FnOnce() -> dialoguer::Result<Option<T>> + Send + 'static,
+) -> Result<Option<T>, HubError> {
+    let before = Before::of_terminal();
+    forget_typed();
+    let answer = match hub {
+        Some(hub) => hub.unless_interrupted(ask),
+        None => hub::unless_interrupted(ask),
+    };
+    before.restore();
+    if draws {
+        // Nobody is left to tell when standard error is gone too.
+        let _ = Term::stderr().show_cursor();
+    }
+    match answer? {
+        Ok(answer) => Ok(answer),
+        // Ctrl-C is read as a key, and raises the signal, which may be noticed later.
+        Err(dialoguer::Error::IO(error)) if error.kind() == io::ErrorKind::Interrupted => {
+            Err(HubError::Interrupted)
+        }
+        // What cannot be read is no answer: the terminal is gone, say.
+        Err(_) => Ok(None),
+    }
+}
+
+/// A line from standard input.
+fn read_line() -> io::Result<String> {
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line)?;
+    Ok(line)
+}
+
+/// Whether a line says yes.
+fn says_yes(line: &str) -> bool {
+    ["y", "yes"].contains(&line.trim().to_lowercase().as_str())
+}
+
+/// Drops what was typed and not read yet. Where that fails, standard input is no terminal.
+fn forget_typed() {
+    #[cfg(unix)]
+    {
+        use rustix::termios::{QueueSelector, tcflush};
+        let _ = tcflush(io::stdin(), QueueSelector::IFlush);
+    }
+    // A Windows console has no such call that is safe.
+}
+
+/// A terminal as it was before a question. A signal may come while a key is waited for: the terminal
+/// gives single keys then, and shows neither them nor the cursor.
+struct Before {
+    #[cfg(unix)]
+    modes: Option<rustix::termios::Termios>,
+}
+
+impl Before {
+    fn of_terminal() -> Self {
+        Self {
+            #[cfg(unix)]
+            modes: rustix::termios::tcgetattr(io::stdin()).ok(),
+        }
+    }
+
+    fn restore(self) {
+        #[cfg(unix)]
+        if let Some(modes) = self.modes {
+            use rustix::termios::{OptionalActions, tcsetattr};
+            // The terminal may be gone.
+            let _ = tcsetattr(io::stdin(), OptionalActions::Now, &modes);
+        }
+    }
+}
+
+/// How questions look.
+struct Look(Paint);
+
+impl Theme for Look {
+    fn format_confirm_prompt(
+        &self,
+        out: &mut dyn fmt::Write,
+        prompt: &str,
+        answer: Option<bool>,
+    ) -> fmt::Result {
+        let choice = match answer {
+            Some(true) => " [Y/n] ",
+            Some(false) => CHOICE,
+            // Escape takes the answer back, and the question would wait for Enter: it ends here.
+            None => return Err(fmt::Error),
+        };
+        write!(out, "{}{choice}", self.0.bold(prompt))
+    }
+
+    fn format_confirm_prompt_selection(
+        &self,
+        out: &mut dyn fmt::Write,
+        prompt: &str,
+        answer: Option<bool>,
+    ) -> fmt::Result {
+        let answer = if answer == Some(true) { "yes" } else { "no" };
+        write!(out, "{} {answer}", self.0.bold(prompt))
+    }
+
+    fn format_prompt(&self, out: &mut dyn fmt::Write, prompt: &str) -> fmt::Result {
+        write!(out, "{}", self.0.bold(prompt))
+    }
+
+    fn format_fuzzy_select_prompt(
+        &self,
+        out: &mut dyn fmt::Write,
+        prompt: &str,
+        typed: &str,
+        cursor: usize,
+    ) -> fmt::Result {
+        let (before, behind) = typed.split_at(cursor);
+        write!(out, "{} {before}|{behind}", self.0.bold(prompt))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dialoguer::theme::Theme;
+
+    use super::{Look, says_yes};
+    use crate::render::style::Paint;
+
+    #[test]
+    fn only_yes_is_yes() {
+        for line in ["y\n", "Y\n", "yes\n", " YES \n", "y"] {
+            assert!(says_yes(line), "{line:?}");
+        }
+        for line in ["", "\n", "n\n", "yeah\n", "y es\n", "ja\n"] {
+            assert!(!says_yes(line), "{line:?}");
+        }
+    }
+
+    #[test]
+    fn a_question_shows_its_answer_and_ends_with_escape() {
+        let drawn = |answer| {
+            let mut out = String::new();
+            let done = Look(Paint::new(false)).format_confirm_prompt(&mut out, "Stop x?", answer);
+            done.map(|()| out)
+        };
+        assert_eq!(drawn(Some(false)).unwrap(), "Stop x? [y/N] ");
+        assert_eq!(drawn(Some(true)).unwrap(), "Stop x? [Y/n] ");
+        assert!(drawn(None).is_err());
+    }
+}
