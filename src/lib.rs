@@ -72,28 +72,30 @@ fn command(cli: &Cli, ui: &mut Ui, clock: fn() -> Timestamp) -> Exit {
     let global = &cli.global;
     ui.configure(global.color, global.quiet, &global.repeated());
     let result = match &cli.command {
-        Command::Plan(args) => commands::plan::run(args, global, ui, clock),
-        Command::Diagnose(args) => commands::diagnose::run(args, global, ui, clock),
-        Command::Status(args) => commands::status::run(args, global, ui, clock),
-        Command::Wait(args) => commands::wait::run(args, global, ui, clock),
-        Command::Collect(args) => commands::collect::run(args, global, ui, clock),
-        Command::Doctor(args) => commands::doctor::run(args, global, ui, clock),
-        Command::List(args) => commands::list::run(args, global, ui, clock),
-        Command::Approve(args) => commands::approve::run(args, global, ui, clock),
-        Command::Init(args) => commands::init::run(args, global, ui, clock),
-        Command::Run(args) => commands::run::run(args, global, ui, clock),
-        Command::Rollback(args) => commands::rollback::run(args, global, ui, clock),
-        Command::Stop(args) => commands::stop::run(args, global, ui, clock),
-        Command::Resume(args) => commands::resume::run(args, global, ui, clock),
-        Command::Delete(args) => commands::delete::run(args, global, ui, clock),
-        Command::Approvals(args) => commands::approvals::run(args, global, ui, clock),
-        Command::Strategies(args) => commands::strategies::run(args, global, ui, clock),
-        Command::Snapshots(args) => commands::snapshots::run(args, global, ui, clock),
-        Command::History(args) => commands::history::run(args, global, ui, clock),
-        Command::Explain(args) => commands::explain::run(args, ui),
-        Command::Schema(args) => commands::schema::run(args, ui),
-        Command::Version(args) => commands::version::run(args, ui),
-        Command::Completion(args) => commands::completion::run(args, cli::complete::script, ui),
+        Command::Plan(args) => commands::show::plan::run(args, global, ui, clock),
+        Command::Diagnose(args) => commands::show::diagnose::run(args, global, ui, clock),
+        Command::Status(args) => commands::show::status::run(args, global, ui, clock),
+        Command::Wait(args) => commands::show::wait::run(args, global, ui, clock),
+        Command::Collect(args) => commands::show::collect::run(args, global, ui, clock),
+        Command::Doctor(args) => commands::about::doctor::run(args, global, ui, clock),
+        Command::List(args) => commands::show::list::run(args, global, ui, clock),
+        Command::Approve(args) => commands::operate::approve::run(args, global, ui, clock),
+        Command::Init(args) => commands::operate::init::run(args, global, ui, clock),
+        Command::Run(args) => commands::operate::run::run(args, global, ui, clock),
+        Command::Rollback(args) => commands::operate::rollback::run(args, global, ui, clock),
+        Command::Stop(args) => commands::operate::stop::run(args, global, ui, clock),
+        Command::Resume(args) => commands::operate::resume::run(args, global, ui, clock),
+        Command::Delete(args) => commands::operate::delete::run(args, global, ui, clock),
+        Command::Approvals(args) => commands::show::approvals::run(args, global, ui, clock),
+        Command::Strategies(args) => commands::show::strategies::run(args, global, ui, clock),
+        Command::Snapshots(args) => commands::show::snapshots::run(args, global, ui, clock),
+        Command::History(args) => commands::show::history::run(args, global, ui, clock),
+        Command::Explain(args) => commands::about::explain::run(args, ui),
+        Command::Schema(args) => commands::about::schema::run(args, ui),
+        Command::Version(args) => commands::about::version::run(args, ui),
+        Command::Completion(args) => {
+            commands::about::completion::run(args, cli::complete::script, ui)
+        }
     };
     result.unwrap_or_else(|error| {
         ui.error(&error);

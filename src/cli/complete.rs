@@ -13,7 +13,7 @@ use clap_complete::CompletionCandidate;
 use clap_complete::engine::{ArgValueCompleter, complete};
 use clap_complete::env::{EnvCompleter, Shells};
 
-use crate::commands::global::Global;
+use crate::commands::open::global::Global;
 use crate::render::escape;
 use crate::render::invocation::Invocation;
 use live::{Hint, Words};

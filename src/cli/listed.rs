@@ -4,14 +4,28 @@ use std::ffi::OsString;
 
 use clap::{Args, Command};
 
-use crate::commands::{
-    approvals::ApprovalsArgs, approve::ApproveArgs, collect::CollectArgs,
-    completion::CompletionArgs, delete::DeleteArgs, diagnose::DiagnoseArgs, doctor::DoctorArgs,
-    explain::ExplainArgs, history::HistoryArgs, init::InitArgs, list::ListArgs, plan::PlanArgs,
-    resume::ResumeArgs, rollback::RollbackArgs, run::RunArgs, schema::SchemaArgs,
-    snapshots::SnapshotsArgs, status::StatusArgs, stop::StopArgs, strategies::StrategiesArgs,
-    version::VersionArgs, wait::WaitArgs,
-};
+use crate::commands::about::completion::CompletionArgs;
+use crate::commands::about::doctor::DoctorArgs;
+use crate::commands::about::explain::ExplainArgs;
+use crate::commands::about::schema::SchemaArgs;
+use crate::commands::about::version::VersionArgs;
+use crate::commands::operate::approve::ApproveArgs;
+use crate::commands::operate::delete::DeleteArgs;
+use crate::commands::operate::init::InitArgs;
+use crate::commands::operate::resume::ResumeArgs;
+use crate::commands::operate::rollback::RollbackArgs;
+use crate::commands::operate::run::RunArgs;
+use crate::commands::operate::stop::StopArgs;
+use crate::commands::show::approvals::ApprovalsArgs;
+use crate::commands::show::collect::CollectArgs;
+use crate::commands::show::diagnose::DiagnoseArgs;
+use crate::commands::show::history::HistoryArgs;
+use crate::commands::show::list::ListArgs;
+use crate::commands::show::plan::PlanArgs;
+use crate::commands::show::snapshots::SnapshotsArgs;
+use crate::commands::show::status::StatusArgs;
+use crate::commands::show::strategies::StrategiesArgs;
+use crate::commands::show::wait::WaitArgs;
 
 /// A command of the list.
 pub struct Listed {

@@ -10,10 +10,11 @@ use std::ffi::OsString;
 use clap::error::ErrorKind;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::commands::global::Global;
-use crate::commands::{
-    approvals, approve, collect, completion, delete, diagnose, doctor, explain, history, init,
-    list, plan, resume, rollback, run, schema, snapshots, status, stop, strategies, version, wait,
+use crate::commands::about::{completion, doctor, explain, schema, version};
+use crate::commands::open::global::Global;
+use crate::commands::operate::{approve, delete, init, resume, rollback, run, stop};
+use crate::commands::show::{
+    approvals, collect, diagnose, history, list, plan, snapshots, status, strategies, wait,
 };
 use crate::render::invocation::Invocation;
 use crate::ui::Color;

@@ -1,46 +1,10 @@
-//! One file per command.
+//! One file per command, by what commands do.
 
-pub mod approvals;
-pub mod approve;
-mod around;
-mod awaiting;
-pub mod collect;
-pub mod completion;
-pub mod controller_logs;
-pub mod delete;
-pub mod diagnose;
-pub mod doctor;
-pub mod explain;
-mod findings;
-mod following;
-pub mod global;
-pub mod history;
-pub mod init;
-mod launching;
-pub mod list;
-pub mod members;
-mod names;
+pub mod about;
+pub mod open;
+pub mod operate;
 pub mod output;
-pub mod permissions;
-mod picking;
-pub mod plan;
-mod planning;
-pub mod reading;
-mod refusal;
-pub mod resume;
-pub mod rollback;
-pub mod run;
-mod runs;
-pub mod saving;
-pub mod schema;
-pub mod snapshots;
-pub mod status;
-mod steering;
-pub mod stop;
-pub mod strategies;
-pub mod version;
-pub mod wait;
-mod writing;
+pub mod show;
 
 use std::time::Duration;
 

@@ -6,7 +6,7 @@ use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _,
 use std::path::Path;
 use std::process::Command;
 
-use kubectl_fleet_stage::commands::saving::{self, Destination};
+use kubectl_fleet_stage::commands::show::saving::{self, Destination};
 use kubectl_fleet_stage::ui::Ui;
 
 fn save(path: &Path, text: &str) -> Result<(), String> {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use kubectl_fleet_stage::commands::permissions::{self, Need, Permission};
+use kubectl_fleet_stage::commands::about::permissions::{self, Need, Permission};
 use kubectl_fleet_stage::kubefleet::Scope;
 use serde_json::{Value, json};
 

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use clap::ValueEnum;
-use kubectl_fleet_stage::commands::permissions::{ALL, Need, Role, kind, manifest};
-use kubectl_fleet_stage::commands::schema::{Described, schema};
+use kubectl_fleet_stage::commands::about::permissions::{ALL, Need, Role, kind, manifest};
+use kubectl_fleet_stage::commands::about::schema::{Described, schema};
 use kubectl_fleet_stage::diagnose::{explanations, rules};
 use kubectl_fleet_stage::exit::Exit;
 use kubectl_fleet_stage::kubefleet::Scope;

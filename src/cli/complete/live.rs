@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use clap_complete::CompletionCandidate;
 use jiff::Timestamp;
 
-use crate::commands::global::Global;
+use crate::commands::open::global::Global;
 use crate::diagnose::rules;
 use crate::hub::{Expected, Flags, Hub, contexts};
 use crate::inventory::choose::is_finished;

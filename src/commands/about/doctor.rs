@@ -1,0 +1,350 @@
+//! `doctor`: whether the hub, the permissions and the agents are as the other commands need them.
+
+mod checks;
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use clap::Args;
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::commands::about::permissions;
+use crate::commands::about::permissions::{Need, Role};
+use crate::commands::open::global::Global;
+use crate::commands::open::reading;
+use crate::commands::open::reading::{Input, Reading};
+use crate::commands::output::Form;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::hub::Access;
+use crate::kubefleet::object::OWN_API_VERSION;
+use crate::kubefleet::{Concept, Kind, Scope};
+use crate::render::invocation::Invocation;
+use crate::render::style::Paint;
+use crate::render::wrap;
+use crate::ui::Ui;
+use crate::words::Command;
+
+/// Check the hub, permissions, controller, and member agents
+///
+/// Checks whether the API server is a KubeFleet hub, which kinds and versions it serves, and which
+/// commands you may use. Also checks the clock difference and whether the controller and the member
+/// agents report.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    kubectl fleet-stage doctor\n  \
+    kubectl fleet-stage doctor -n my-app-namespace\n  \
+    kubectl fleet-stage doctor --rbac approver > role.yaml\n\n\
+    Exit codes:\n  \
+    0  all checks passed\n  \
+    1  a check failed\n  \
+    7  only read permissions are missing; with --rbac, any permission of the role")]
+pub struct DoctorArgs {
+    /// Print the manifest of a role instead, and list the permissions you lack
+    #[arg(long, value_name = "ROLE", value_enum)]
+    rbac: Option<Role>,
+    /// Output format
+    #[arg(short, long, value_enum, default_value_t, value_name = "FORMAT")]
+    output: Form,
+}
+
+/// How a check went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum CheckResult {
+    /// As it should be.
+    Ok,
+    /// Worth a look.
+    Warning,
+    /// Something does not work.
+    Failed,
+    /// Could not be checked.
+    Unknown,
+}
+
+impl CheckResult {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Warning => "warning",
+            Self::Failed => "failed",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    fn paint(self, paint: Paint) -> String {
+        let word = format!("{:<8}", self.word());
+        match self {
+            Self::Ok => paint.good(&word),
+            Self::Warning | Self::Unknown => paint.warning(&word),
+            Self::Failed => paint.error(&word),
+        }
+    }
+}
+
+/// One check.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Check {
+    /// What is checked.
+    pub name: String,
+    /// How it went.
+    pub result: CheckResult,
+    /// What was seen.
+    pub message: String,
+    /// What to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// The command that does it, when there is one.
+    #[serde(flatten)]
+    pub command: Option<Command>,
+}
+
+impl Check {
+    fn new(name: &str, result: CheckResult, message: impl Into<String>) -> Self {
+        Self {
+            name: name.to_owned(),
+            result,
+            message: message.into(),
+            hint: None,
+            command: None,
+        }
+    }
+
+    fn command(mut self, command: Command) -> Self {
+        self.command = Some(command);
+        self
+    }
+
+    fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// What the user may do of a command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Allowed {
+    /// The command.
+    pub command: String,
+    /// The role of those who use it: `viewer`, `approver` or `operator`.
+    pub role: String,
+    /// Whether it works at all.
+    pub works: bool,
+    /// The permissions that are missing, as `list clusterstagedupdateruns.placement…`.
+    pub missing: Vec<String>,
+    /// Permissions that the hub could not say anything about.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<String>,
+}
+
+/// What `doctor` found.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Doctor {
+    /// Always `kubectl-fleet-stage/v1`.
+    api_version: String,
+    /// Always `Doctor`.
+    kind: String,
+    /// The checks, in the order in which one builds on the other.
+    checks: Vec<Check>,
+    /// What of each command the user may do.
+    permissions: Vec<Allowed>,
+}
+
+/// Checks, and says how it went.
+pub fn run(
+    args: &DoctorArgs,
+    global: &Global,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Result<Exit, Error> {
+    if let Some(role) = args.rbac {
+        ui.answer(&permissions::manifest::of(
+            role,
+            global.namespace.as_deref(),
+        ));
+        return Ok(lacks(role, global, ui, clock));
+    }
+    let mut reading = reading::open(&Input::default(), "doctor", global, ui, clock)?;
+    let scope = scope(global);
+    let permissions = allowed(&mut reading, &scope)?;
+    let doctor = Doctor {
+        api_version: OWN_API_VERSION.to_owned(),
+        kind: "Doctor".to_owned(),
+        checks: checks::all(&mut reading, &scope, clock),
+        permissions,
+    };
+    let text = args.output.print(&doctor, || {
+        text(&doctor, ui.invocation(), ui.paint(), ui.width())
+    })?;
+    ui.answer(&text);
+    Ok(doctor.exit())
+}
+
+impl Doctor {
+    fn exit(&self) -> Exit {
+        let failed = |check: &Check| check.result == CheckResult::Failed;
+        // What could not be asked may be missing as well.
+        // Not everyone approves and operates.
+        let denied = |command: &Allowed| {
+            command.role == Role::Viewer.as_str()
+                && (!command.missing.is_empty() || !command.unknown.is_empty())
+        };
+        if self.checks.iter().any(failed) {
+            Exit::Error
+        } else if self.permissions.iter().any(denied) {
+            Exit::Incomplete
+        } else {
+            Exit::Done
+        }
+    }
+}
+
+fn scope(global: &Global) -> Scope {
+    Scope::of_namespace(global.namespace.as_deref().unwrap_or_default())
+}
+
+/// Says what of a role the user lacks. The manifest is there without a hub, too.
+fn lacks(role: Role, global: &Global, ui: &mut Ui, clock: fn() -> Timestamp) -> Exit {
+    let asked = reading::open(&Input::default(), "doctor", global, ui, clock)
+        .and_then(|mut reading| allowed(&mut reading, &scope(global)));
+    let commands = match asked {
+        Ok(commands) => commands,
+        Err(error) => {
+            ui.warning(&format!(
+                "which of these permissions you have is unknown: {}",
+                error.message
+            ));
+            return Exit::Done;
+        }
+    };
+    let of_role = || {
+        let roles = Role::ALL.iter().filter(move |one| **one <= role);
+        let names: Vec<_> = roles.map(|one| one.as_str()).collect();
+        let commands = commands.iter();
+        commands.filter(move |command| names.contains(&command.role.as_str()))
+    };
+    let missing: BTreeSet<_> = of_role().flat_map(|command| &command.missing).collect();
+    let unknown: BTreeSet<_> = of_role().flat_map(|command| &command.unknown).collect();
+    for (names, what) in [(&missing, "you lack"), (&unknown, "unknown")] {
+        for name in names {
+            ui.status(&format!("{what}: {name}"));
+        }
+    }
+    if missing.is_empty() && unknown.is_empty() {
+        ui.status(&format!(
+            "you have all permissions of the role {}",
+            role.as_str()
+        ));
+        Exit::Done
+    } else {
+        Exit::Incomplete
+    }
+}
+
+/// Asks the hub for every permission that a command needs.
+fn allowed(reading: &mut Reading, scope: &Scope) -> Result<Vec<Allowed>, Error> {
+    let every: Vec<_> = permissions::of_role(Role::Operator).into_iter().collect();
+    let wanted: Vec<_> = every
+        .iter()
+        .map(|(verb, concept)| {
+            let kind = permissions::kind(*concept, scope);
+            Access {
+                verb: verb.as_str(),
+                group: kind.group(),
+                resource: verb.resource(kind),
+                namespace: namespace_of(kind, scope),
+            }
+        })
+        .collect();
+    let Some(hub) = reading.hub() else {
+        return Ok(Vec::new());
+    };
+    let answers = hub.may(&wanted);
+    if let Some(Err(error)) = answers
+        .iter()
+        .find(|answer| answer.as_ref().is_err_and(crate::hub::HubError::is_fatal))
+    {
+        return Err(error.clone().into());
+    }
+    let commands = permissions::ALL.iter().map(|needs| {
+        let mut allowed = Allowed {
+            command: needs.command.to_owned(),
+            role: needs.role.as_str().to_owned(),
+            works: true,
+            missing: Vec::new(),
+            unknown: Vec::new(),
+        };
+        for permission in needs.permissions {
+            let asked = (permission.verb, permission.concept);
+            let place = every.iter().position(|one| *one == asked);
+            let kind = permissions::kind(permission.concept, scope);
+            let name = format!(
+                "{} {}.{}",
+                permission.verb.as_str(),
+                permission.verb.resource(kind),
+                kind.group()
+            );
+            match place.and_then(|place| answers.get(place)) {
+                Some(Ok(true)) => {}
+                Some(Ok(false)) => {
+                    allowed.works &= permission.need == Need::Useful;
+                    allowed.missing.push(name);
+                }
+                Some(Err(_)) | None => allowed.unknown.push(name),
+            }
+        }
+        allowed
+    });
+    Ok(commands.collect())
+}
+
+/// Where a kind is read: Works in the namespaces of all members, the rest in the scope's own.
+fn namespace_of(kind: Kind, scope: &Scope) -> String {
+    if kind.is_namespaced() && kind.concept() != Concept::Work {
+        scope.namespace().to_owned()
+    } else {
+        String::new()
+    }
+}
+
+fn text(doctor: &Doctor, invocation: &Invocation, paint: Paint, width: usize) -> String {
+    let mut text = String::new();
+    for check in &doctor.checks {
+        let lead = format!("{:<12}{}  ", check.name, check.result.paint(paint));
+        let body = match &check.hint {
+            Some(hint) => format!("{}; {hint}", check.message),
+            None => check.message.clone(),
+        };
+        wrap::hanging(&mut text, &lead, &" ".repeat(22), &body, width);
+        if let Some(command) = &check.command {
+            let command = paint.command(&invocation.command(command));
+            let _ = writeln!(text, "{}{command}", " ".repeat(22));
+        }
+    }
+    text.push_str("\nPermissions\n");
+    for command in &doctor.permissions {
+        let (result, body) = match (command.works, command.missing.is_empty()) {
+            (_, true) if command.unknown.is_empty() => (CheckResult::Ok, String::new()),
+            (_, true) => (
+                CheckResult::Unknown,
+                format!("unknown: {}", command.unknown.join(", ")),
+            ),
+            (true, false) => (
+                CheckResult::Warning,
+                format!("shows less without: {}", command.missing.join(", ")),
+            ),
+            (false, false) => (
+                CheckResult::Failed,
+                format!("needs: {}", command.missing.join(", ")),
+            ),
+        };
+        let lead = format!("  {:<16}{}  ", command.command, result.paint(paint));
+        wrap::hanging(&mut text, &lead, &" ".repeat(28), &body, width);
+    }
+    text
+}

@@ -1,0 +1,489 @@
+//! The checks of `doctor`, each a function of what the hub answers.
+
+use jiff::{SignedDuration, Timestamp};
+use k8s_openapi::Resource;
+use k8s_openapi::api::coordination::v1::Lease;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
+use k8s_openapi::apimachinery::pkg::version::Info;
+
+use super::{Check, CheckResult};
+use crate::commands::open::reading::Reading;
+use crate::commands::show::controller_logs;
+use crate::diagnose::finding::count;
+use crate::diagnose::steps;
+use crate::hub::{Clocks, Expected, Hub, HubError, Served};
+use crate::inventory::source::{Outcome, Query};
+use crate::kubefleet::duration::describe;
+use crate::kubefleet::member::MemberCluster;
+use crate::kubefleet::names::AGENT_NAMESPACE;
+use crate::kubefleet::object::Body;
+use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::{Concept, Conditions, Kind, Scope, reasons};
+use crate::render::wrap;
+
+/// How far two clocks may differ: an HTTP date has whole seconds, and an answer takes its time.
+const SKEW: SignedDuration = SignedDuration::from_secs(5);
+/// How old a lease may be whose holder renews it every few seconds.
+const LEASE: SignedDuration = SignedDuration::from_secs(60);
+/// After how long a run without any condition was not noticed.
+const NOTICED: SignedDuration = SignedDuration::from_secs(60);
+
+/// The lease that it holds when it is elected.
+const AGENT_LEASE: &str = "136224848560.hub.fleet.azure.com";
+
+/// Every check, in the order in which one builds on the other.
+pub(super) fn all(reading: &mut Reading, scope: &Scope, clock: fn() -> Timestamp) -> Vec<Check> {
+    let mut checks = Vec::new();
+    if let Some(hub) = reading.hub() {
+        checks.push(reached(hub));
+        checks.push(identity(hub));
+        checks.push(kinds(hub.served(), scope));
+        checks.extend(other_engine(hub.served().other_engine()));
+        checks.push(state(hub, scope));
+        checks.push(match hub.clocks() {
+            Ok(clocks) => skew(clocks, clock()),
+            Err(error) => unknown("clock", &error),
+        });
+    }
+    checks.push(controller(reading, scope));
+    if let Some(hub) = reading.hub() {
+        checks.push(logs(hub));
+    }
+    checks.push(members(reading));
+    checks
+}
+
+fn unknown(name: &str, error: &HubError) -> Check {
+    Check::new(name, CheckResult::Unknown, error.to_string())
+}
+
+fn reached(hub: &mut Hub) -> Check {
+    let place = match hub.context.as_str() {
+        "" => hub.url().to_owned(),
+        context => format!("{} (context {context})", hub.url()),
+    };
+    match hub.read_path::<Info>("/version", &Expected::Version) {
+        Ok(version) => Check::new(
+            "hub",
+            CheckResult::Ok,
+            format!("{place} answers, Kubernetes {}", version.git_version),
+        ),
+        // The API groups were read, so that it does answer.
+        Err(error) => Check::new(
+            "hub",
+            CheckResult::Ok,
+            format!("{place} answers, but its version is unknown: {error}"),
+        ),
+    }
+}
+
+fn identity(hub: &mut Hub) -> Check {
+    match hub.whoami() {
+        Ok(Some(name)) if name == "system:anonymous" => Check::new(
+            "identity",
+            CheckResult::Failed,
+            "you are system:anonymous: the hub did not authenticate you",
+        )
+        .hint("log in, or set --user or --token"),
+        Ok(Some(name)) => Check::new("identity", CheckResult::Ok, format!("you are {name}")),
+        Ok(None) => Check::new(
+            "identity",
+            CheckResult::Unknown,
+            "who you are is unknown: the API server is older than Kubernetes 1.28",
+        ),
+        Err(error) => unknown("identity", &error),
+    }
+}
+
+fn kinds(served: &Served, scope: &Scope) -> Check {
+    if served.unknown {
+        return Check::new(
+            "kinds",
+            CheckResult::Unknown,
+            "which kinds are served is unknown: you may not read them",
+        );
+    }
+    let missing: Vec<_> = Kind::ALL
+        .iter()
+        .filter(|kind| served.version(**kind).is_none())
+        .collect();
+    let needed = [
+        scope.kind(Concept::UpdateRun),
+        scope.kind(Concept::Strategy),
+        scope.kind(Concept::ApprovalRequest),
+        scope.kind(Concept::Placement),
+        scope.kind(Concept::Binding),
+        Kind::MemberCluster,
+    ];
+    let names: Vec<_> = missing.iter().map(|kind| kind.name()).collect();
+    if let Some(kind) = needed.iter().find(|kind| missing.contains(kind)) {
+        return Check::new(
+            "kinds",
+            CheckResult::Failed,
+            format!("the hub does not serve {kind}"),
+        )
+        .hint("install or upgrade KubeFleet's CRDs on the hub");
+    }
+    let run = scope.kind(Concept::UpdateRun);
+    let version = served.version(run).unwrap_or_default();
+    if missing.is_empty() {
+        return Check::new(
+            "kinds",
+            CheckResult::Ok,
+            format!(
+                "all {} are served; {run} is read at {version}",
+                Kind::ALL.len()
+            ),
+        );
+    }
+    Check::new(
+        "kinds",
+        CheckResult::Warning,
+        format!(
+            "{run} is read at {version}; not served: {}",
+            wrap::list(&names, 5)
+        ),
+    )
+}
+
+/// Whether rollouts may go on that this program does not see.
+fn other_engine(names: Option<String>) -> Option<Check> {
+    let names = names?;
+    Some(
+        Check::new(
+            "engine",
+            CheckResult::Warning,
+            format!("the hub also serves {names}, which this plugin version does not read"),
+        )
+        .hint("rollouts of those kinds are not shown; list them with kubectl get"),
+    )
+}
+
+/// Whether the hub implements `spec.state`.
+fn state(hub: &mut Hub, scope: &Scope) -> Check {
+    match hub.run_states(scope.kind(Concept::UpdateRun)) {
+        Ok(states) if states.iter().any(|state| state == "Run") => Check::new(
+            "states",
+            CheckResult::Ok,
+            "runs can be initialized, started, stopped, and resumed",
+        ),
+        Ok(_) => Check::new(
+            "states",
+            CheckResult::Warning,
+            "KubeFleet on this hub ignores spec.state: every run starts immediately and cannot be \
+             stopped",
+        )
+        .hint("to initialize, stop, and resume runs, upgrade the hub to KubeFleet 0.2 or later"),
+        Err(error) => unknown("states", &error),
+    }
+}
+
+pub(super) fn skew(clocks: Option<Clocks>, ours: Timestamp) -> Check {
+    let Some(clocks) = clocks else {
+        return Check::new(
+            "clock",
+            CheckResult::Unknown,
+            "the hub's clock is unknown: its answers have no date",
+        );
+    };
+    let difference = ours.duration_since(clocks.hub);
+    let trip = SignedDuration::try_from(clocks.round_trip).unwrap_or(SignedDuration::ZERO);
+    if difference.abs() <= SKEW + trip {
+        return Check::new(
+            "clock",
+            CheckResult::Ok,
+            "the hub's clock and this machine's agree",
+        );
+    }
+    let (slow, fast) = if difference.is_positive() {
+        ("the hub's", "this machine's")
+    } else {
+        ("this machine's", "the hub's")
+    };
+    Check::new(
+        "clock",
+        CheckResult::Warning,
+        format!(
+            "{slow} clock is {} behind {fast}: ages and timers are off by this much",
+            describe(difference.abs())
+        ),
+    )
+    .hint("synchronize the clocks")
+}
+
+/// Whether the controller of update runs is alive, as far as its lease and its runs tell.
+fn controller(reading: &mut Reading, scope: &Scope) -> Check {
+    let now = reading.now;
+    let query = Query::all(scope.kind(Concept::UpdateRun), scope.namespace());
+    let answer = reading.ask(&query);
+    let runs = answer
+        .objects
+        .iter()
+        .filter_map(|object| match &object.body {
+            Body::Run(run) => Some(run.as_ref()),
+            _ => None,
+        });
+    if let Some(run) = runs.clone().find(|run| is_unnoticed(run, now)) {
+        return Check::new(
+            "controller",
+            CheckResult::Failed,
+            format!(
+                "{} is {} old and has no condition: no controller has reconciled it",
+                run.object(),
+                describe(run.meta.created.map_or(SignedDuration::ZERO, |created| {
+                    now.duration_since(created)
+                }))
+            ),
+        )
+        .hint("check that the hub agent is running with update runs enabled");
+    }
+    let path = format!(
+        "/apis/{}/namespaces/{AGENT_NAMESPACE}/{}/{AGENT_LEASE}",
+        Lease::API_VERSION,
+        Lease::URL_PATH_SEGMENT
+    );
+    let wanted = Expected::Object {
+        group: Lease::GROUP,
+        kind: Lease::KIND,
+        namespace: AGENT_NAMESPACE,
+        name: AGENT_LEASE,
+    };
+    let lease = reading
+        .hub()
+        .and_then(|hub| hub.read_path(&path, &wanted).ok());
+    alive(lease.as_ref(), runs.filter_map(newest).max(), now)
+}
+
+/// Whether the controller is alive, by its lease, or else by when it last wrote a run's status.
+fn alive(lease: Option<&Lease>, wrote: Option<Timestamp>, now: Timestamp) -> Check {
+    if let Some(check) = lease.and_then(|lease| held(lease, now)) {
+        return check;
+    }
+    match wrote.filter(|wrote| now.duration_since(*wrote) < LEASE) {
+        Some(wrote) => Check::new(
+            "controller",
+            CheckResult::Ok,
+            format!(
+                "it last wrote a run's status {} ago",
+                describe(now.duration_since(wrote))
+            ),
+        ),
+        None => Check::new(
+            "controller",
+            CheckResult::Unknown,
+            "whether the hub agent is alive is unknown: no readable lease, and no run changed \
+             within the last minute",
+        ),
+    }
+}
+
+/// Whether the hub agent's own lines can be read: nothing needs them, and they tell what no
+/// condition does.
+fn logs(hub: &mut Hub) -> Check {
+    let check = |result, text: String| Check::new("agent logs", result, text);
+    let agents = match controller_logs::agents(hub) {
+        Ok(agents) => agents,
+        Err(error) => return unknown("agent logs", &error),
+    };
+    let Some(first) = agents.first() else {
+        return check(
+            CheckResult::Unknown,
+            format!(
+                "no hub agent runs in {AGENT_NAMESPACE} on this hub, so its log is not available \
+                 here"
+            ),
+        );
+    };
+    let path = controller_logs::path(first, 1);
+    match hub.read_text(&path) {
+        Ok(_) => check(
+            CheckResult::Ok,
+            format!(
+                "{} can be read; to collect them, use collect --controller-logs",
+                first.pod
+            ),
+        ),
+        Err(error) => unknown("agent logs", &error),
+    }
+}
+
+/// Whether a run has been there for a while without any condition.
+pub(super) fn is_unnoticed(run: &UpdateRun, now: Timestamp) -> bool {
+    run.status.conditions.is_empty()
+        && run.meta.deleted.is_none()
+        && run
+            .meta
+            .created
+            .is_some_and(|created| now.duration_since(created) > NOTICED)
+}
+
+fn newest(run: &UpdateRun) -> Option<Timestamp> {
+    [
+        reasons::INITIALIZED,
+        reasons::PROGRESSING,
+        reasons::SUCCEEDED,
+    ]
+    .iter()
+    .filter_map(|kind| run.status.conditions.condition(kind)?.since)
+    .max()
+}
+
+/// What the lease of the hub agent tells.
+pub(super) fn held(lease: &Lease, now: Timestamp) -> Option<Check> {
+    let spec = lease.spec.as_ref()?;
+    let MicroTime(renewed) = *spec.renew_time.as_ref()?;
+    let holder = spec.holder_identity.as_deref().unwrap_or("nobody");
+    let age = now.duration_since(renewed);
+    Some(if age <= LEASE {
+        Check::new(
+            "controller",
+            CheckResult::Ok,
+            format!("the hub agent {holder} holds its lease"),
+        )
+    } else {
+        Check::new(
+            "controller",
+            CheckResult::Failed,
+            format!(
+                "the hub agent {holder} has not renewed its lease for {}",
+                describe(age)
+            ),
+        )
+        .hint("find out why it is not running")
+        .command(steps::hub_agent())
+    })
+}
+
+fn members(reading: &mut Reading) -> Check {
+    let now = reading.now;
+    let answer = reading.ask(&Query::all(Kind::MemberCluster, ""));
+    let members: Vec<_> = answer
+        .objects
+        .iter()
+        .filter_map(|object| match &object.body {
+            Body::Member(member) => Some(member.as_ref()),
+            _ => None,
+        })
+        .collect();
+    if answer.outcome != Outcome::Listed {
+        let gap = answer.outcome.gap().unwrap_or_default();
+        return Check::new("members", CheckResult::Unknown, gap);
+    }
+    heartbeats(&members, now)
+}
+
+/// Whether the agents of the member clusters report.
+pub(super) fn heartbeats(members: &[&MemberCluster], now: Timestamp) -> Check {
+    if members.is_empty() {
+        return Check::new(
+            "members",
+            CheckResult::Warning,
+            "no cluster has joined the fleet",
+        );
+    }
+    let silent: Vec<_> = members
+        .iter()
+        .filter(|member| {
+            let heard = member.agent().and_then(|agent| agent.heartbeat);
+            heard.is_none() || member.silent_for(now).is_some()
+        })
+        .map(|member| member.meta.name.as_str())
+        .collect();
+    let all = count(members.len(), "member cluster");
+    if silent.is_empty() {
+        return Check::new(
+            "members",
+            CheckResult::Ok,
+            format!("the agents of {all} are reporting"),
+        );
+    }
+    Check::new(
+        "members",
+        CheckResult::Warning,
+        format!(
+            "{} of {all} not reporting: {}",
+            silent.len(),
+            wrap::list(&silent, 5)
+        ),
+    )
+    .hint("an update run stalls on a member cluster that does not report")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use jiff::Timestamp;
+    use serde_json::json;
+
+    use super::{CheckResult, Clocks, Lease, alive, held, other_engine, skew};
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn clocks_may_differ_by_a_little() {
+        let clocks = |hub: &str| {
+            Some(Clocks {
+                hub: at(hub),
+                round_trip: Duration::from_millis(200),
+            })
+        };
+        let ours = at("2026-01-09T02:00:00Z");
+        for (hub, result) in [
+            ("2026-01-09T02:00:00Z", CheckResult::Ok),
+            ("2026-01-09T01:59:56Z", CheckResult::Ok),
+            ("2026-01-09T02:00:04Z", CheckResult::Ok),
+            ("2026-01-09T01:59:30Z", CheckResult::Warning),
+            ("2026-01-09T02:00:30Z", CheckResult::Warning),
+        ] {
+            assert_eq!(skew(clocks(hub), ours).result, result, "{hub}");
+        }
+        assert_eq!(skew(None, ours).result, CheckResult::Unknown);
+        let behind = skew(clocks("2026-01-09T01:57:30Z"), ours).message;
+        assert!(
+            behind.starts_with("the hub's clock is 2m30s behind"),
+            "{behind}"
+        );
+    }
+
+    #[test]
+    fn another_engine_is_a_warning() {
+        assert!(other_engine(None).is_none());
+        let check =
+            other_engine(Some("stagedupdateruns.rollout.kubefleet.dev".to_owned())).unwrap();
+        assert_eq!(check.result, CheckResult::Warning);
+        assert!(
+            check.message.contains("rollout.kubefleet.dev"),
+            "{}",
+            check.message
+        );
+    }
+
+    #[test]
+    fn a_lease_is_held_while_it_is_renewed() {
+        let read = |spec| serde_json::from_value::<Lease>(json!({"spec": spec}));
+        let lease = |renewed: &str| {
+            read(json!({"holderIdentity": "hub-agent-0", "renewTime": renewed})).unwrap()
+        };
+        let now = at("2026-01-09T02:00:00Z");
+        let fresh = held(&lease("2026-01-09T01:59:50.123456Z"), now).unwrap();
+        assert_eq!(fresh.result, CheckResult::Ok);
+        let old = held(&lease("2026-01-09T01:50:00.000000Z"), now).unwrap();
+        assert_eq!(old.result, CheckResult::Failed);
+        assert!(old.message.contains("10m"), "{}", old.message);
+        assert!(held(&Lease::default(), now).is_none());
+        assert!(held(&read(json!({"renewTime": null})).unwrap(), now).is_none());
+    }
+
+    #[test]
+    fn a_lease_that_cannot_be_read_leaves_what_the_runs_tell() {
+        let now = at("2026-01-09T02:00:00Z");
+        assert_eq!(alive(None, None, now).result, CheckResult::Unknown);
+        let wrote = Some(at("2026-01-09T01:59:30Z"));
+        assert_eq!(alive(None, wrote, now).result, CheckResult::Ok);
+        let long_ago = Some(at("2026-01-09T01:58:00Z"));
+        assert_eq!(alive(None, long_ago, now).result, CheckResult::Unknown);
+    }
+}

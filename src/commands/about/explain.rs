@@ -1,0 +1,157 @@
+//! `explain`: the long explanation of a finding.
+
+use std::fmt::Write as _;
+
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::commands::open::findings::near;
+use crate::commands::output;
+use crate::diagnose::{examples, explanations, rules};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::kubefleet::object::OWN_API_VERSION;
+use crate::render;
+use crate::ui::Ui;
+use crate::words::{Command, Hint};
+
+/// Explain a finding in detail, offline
+///
+/// Prints what a finding means, why it happens, and how to confirm, fix, and avoid it. Each finding
+/// has an example bundle that `diagnose` can read. Explanations and examples are built in.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  kubectl fleet-stage explain FS401\n  \
+    kubectl fleet-stage explain approval-pending\n  \
+    kubectl fleet-stage explain FS401 --example | kubectl fleet-stage diagnose -f -\n  \
+    kubectl fleet-stage explain --list")]
+pub struct ExplainArgs {
+    /// Code (FS401) or name (approval-pending) of a finding
+    #[arg(required_unless_present = "list", value_name = "CODE|NAME")]
+    finding: Option<String>,
+    /// List all findings
+    #[arg(long, conflicts_with = "finding")]
+    list: bool,
+    /// Print an example bundle for `diagnose -f -`
+    #[arg(long, conflicts_with_all = ["list", "output"])]
+    example: bool,
+    /// Output format
+    #[arg(short, long, value_enum, default_value_t, value_name = "FORMAT")]
+    output: Format,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    #[default]
+    Text,
+    Markdown,
+    Json,
+    Yaml,
+}
+
+/// Every finding that there is.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FindingList {
+    /// Always `kubectl-fleet-stage/v1`.
+    api_version: &'static str,
+    /// Always `FindingList`.
+    kind: &'static str,
+    /// The findings by code.
+    items: Vec<Entry>,
+}
+
+/// A finding that there is.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ExplainedFinding")]
+pub struct Entry {
+    /// `FSnnn`, which never changes.
+    code: &'static str,
+    /// The state seen, in kebab-case.
+    name: &'static str,
+    /// `info`, `warning` or `error`, where a report does not say otherwise.
+    severity: &'static str,
+    /// One sentence.
+    summary: String,
+    /// The long explanation, as markdown; absent in the list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explanation: Option<&'static str>,
+}
+
+/// Prints an explanation, or the list.
+pub fn run(args: &ExplainArgs, ui: &mut Ui) -> Result<Exit, Error> {
+    let Some(word) = &args.finding else {
+        return list(args.output, ui);
+    };
+    let rule = rules::search(word).ok_or_else(|| unknown(word))?;
+    if args.example {
+        let example = examples::of(rule.code);
+        let missing = || Error::failed(format!("{} has no example", rule.code));
+        ui.answer(&example.ok_or_else(missing)?);
+        return Ok(Exit::Done);
+    }
+    let source = match explanations::of(rule.code) {
+        Some(source) => source.to_owned(),
+        None => format!("# {}: {}\n", rule.code, rule.name),
+    };
+    let text = match args.output {
+        Format::Text => render::plain::markdown(&source, ui.width(), ui.paint(), ui.invocation()),
+        Format::Markdown => source,
+        Format::Json => output::json(&entry(rule, true))?,
+        Format::Yaml => output::yaml(&entry(rule, true))?,
+    };
+    ui.answer(&text);
+    Ok(Exit::Done)
+}
+
+fn unknown(word: &str) -> Error {
+    let error = Error::not_found(format!("unknown finding {word:?}"));
+    let explain = || Command::fleet("explain");
+    match near(word) {
+        Some(near) => error.hint(Hint::new("did you mean:").command(explain().arg(near))),
+        None => error.hint(Hint::new("all findings:").command(explain().switch("--list"))),
+    }
+}
+
+fn list(format: Format, ui: &mut Ui) -> Result<Exit, Error> {
+    let list = FindingList {
+        api_version: OWN_API_VERSION,
+        kind: "FindingList",
+        items: rules::ALL.iter().map(|rule| entry(rule, false)).collect(),
+    };
+    let text = match format {
+        Format::Json => output::json(&list)?,
+        Format::Yaml => output::yaml(&list)?,
+        Format::Text | Format::Markdown => {
+            let names = list.items.iter().map(|item| item.name.len());
+            let widest = names.max().unwrap_or(0);
+            let mut text = String::new();
+            for item in list.items {
+                let _ = match format {
+                    Format::Markdown => {
+                        writeln!(text, "- {} {}: {}", item.code, item.name, item.summary)
+                    }
+                    _ => writeln!(
+                        text,
+                        "{}  {:widest$}  {}",
+                        item.code, item.name, item.severity
+                    ),
+                };
+            }
+            text
+        }
+    };
+    ui.answer(&text);
+    Ok(Exit::Done)
+}
+
+fn entry(rule: &rules::Rule, whole: bool) -> Entry {
+    let source = explanations::of(rule.code);
+    Entry {
+        code: rule.code,
+        name: rule.name,
+        severity: rule.severity.as_str(),
+        summary: source.and_then(explanations::summary).unwrap_or_default(),
+        explanation: source.filter(|_| whole),
+    }
+}

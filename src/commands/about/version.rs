@@ -1,0 +1,49 @@
+//! `version`.
+
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::commands::output::Form;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::kubefleet::object::OWN_API_VERSION;
+use crate::ui::Ui;
+
+/// Print the version
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  kubectl fleet-stage version\n  kubectl fleet-stage version -o json"
+)]
+pub struct VersionArgs {
+    /// Output format
+    #[arg(short, long, value_enum, default_value_t, value_name = "FORMAT")]
+    output: Form,
+}
+
+/// Which version of the plugin it is.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Version")]
+pub struct About {
+    /// Always `kubectl-fleet-stage/v1`.
+    api_version: &'static str,
+    /// Always `Version`.
+    kind: &'static str,
+    /// The version of the plugin.
+    version: &'static str,
+}
+
+/// Prints the version.
+pub fn run(args: &VersionArgs, ui: &mut Ui) -> Result<Exit, Error> {
+    let version = About {
+        api_version: OWN_API_VERSION,
+        kind: "Version",
+        version: env!("CARGO_PKG_VERSION"),
+    };
+    let text = args.output.print(&version, || {
+        format!("kubectl-fleet-stage {}\n", version.version)
+    })?;
+    ui.answer(&text);
+    Ok(Exit::Done)
+}

@@ -1,0 +1,129 @@
+//! What is around one placement, as far as a command wants to know.
+
+use crate::commands::open::reading::{Reading, Texts};
+use crate::commands::open::runs;
+use crate::diagnose::report::NotChecked;
+use crate::error::Error;
+use crate::inventory::source::{Answer, Query, Source};
+use crate::inventory::{Inventory, Walk};
+use crate::kubefleet::object::Body;
+use crate::kubefleet::{Concept, ObjectRef, names};
+
+/// A placement and what belongs to it.
+pub(in crate::commands) struct Around {
+    /// What was read.
+    pub inventory: Inventory,
+    /// The texts of the snapshots; empty where they were not asked for.
+    pub texts: Texts,
+    /// The kinds that could not be listed in full, and why.
+    pub gaps: Vec<NotChecked>,
+}
+
+/// What is asked for of a concept.
+fn query(placement: &ObjectRef, concept: Concept) -> Query {
+    let scope = placement.scope();
+    let kind = scope.kind(concept);
+    match concept {
+        Concept::Placement => Query::named(kind, &placement.namespace, &placement.name),
+        Concept::UpdateRun | Concept::ApprovalRequest => Query::all(kind, scope.namespace()),
+        _ => Query::labelled(
+            kind,
+            scope.namespace(),
+            names::PARENT_PLACEMENT,
+            &placement.name,
+        ),
+    }
+}
+
+/// Reads a placement and objects of the concepts that belong to it. Fails where those that are
+/// `required` cannot be listed.
+pub(in crate::commands) fn read(
+    reading: &mut Reading,
+    placement: &ObjectRef,
+    required: &[Concept],
+    useful: &[Concept],
+) -> Result<Around, Error> {
+    let known = (Texts::new(), Vec::new());
+    around(reading, placement, required, useful, &[], known)
+}
+
+/// The same and what else is asked for, without anything that it fails for.
+pub(in crate::commands) fn read_more(
+    reading: &mut Reading,
+    placement: &ObjectRef,
+    useful: &[Concept],
+    more: &[Query],
+    with_texts: bool,
+) -> Result<Around, Error> {
+    let known = if with_texts {
+        let snapshots = query(placement, Concept::ResourceSnapshot);
+        let (answer, texts) = reading.ask_with_texts(&snapshots);
+        (texts, vec![(snapshots, answer)])
+    } else {
+        (Texts::new(), Vec::new())
+    };
+    around(reading, placement, &[], useful, more, known)
+}
+
+/// The same, with the snapshots and their texts.
+pub(in crate::commands) fn read_with_texts(
+    reading: &mut Reading,
+    placement: &ObjectRef,
+    useful: &[Concept],
+) -> Result<Around, Error> {
+    let snapshots = query(placement, Concept::ResourceSnapshot);
+    let (answer, texts) = reading.ask_with_texts(&snapshots);
+    reading.listed(
+        std::slice::from_ref(&snapshots),
+        std::slice::from_ref(&answer),
+    )?;
+    let known = (texts, vec![(snapshots, answer)]);
+    around(reading, placement, &[], useful, &[], known)
+}
+
+fn around(
+    reading: &mut Reading,
+    placement: &ObjectRef,
+    required: &[Concept],
+    useful: &[Concept],
+    more: &[Query],
+    (texts, known): (Texts, Vec<(Query, Answer)>),
+) -> Result<Around, Error> {
+    let is_known = |query: &Query| known.iter().any(|(other, _)| other == query);
+    let queries: Vec<_> = [Concept::Placement]
+        .iter()
+        .chain(required)
+        .chain(useful)
+        .map(|concept| query(placement, *concept))
+        .chain(more.iter().cloned())
+        .filter(|query| !is_known(query))
+        .collect();
+    let answers = reading.answer(&queries);
+    for (query, answer) in queries.iter().zip(&answers) {
+        if required.contains(&query.kind.concept()) {
+            reading.listed(std::slice::from_ref(query), std::slice::from_ref(answer))?;
+        }
+    }
+    let (mut queries, mut answers) = (queries, answers);
+    for (query, answer) in known {
+        queries.push(query);
+        answers.push(answer);
+    }
+    let gaps = runs::gaps(&queries, &answers);
+    let runs: Vec<_> = answers
+        .iter()
+        .flat_map(|answer| answer.objects.iter())
+        .filter_map(|object| match &object.body {
+            Body::Run(run) if run.spec.placement == placement.name => Some(run.clone()),
+            _ => None,
+        })
+        .collect();
+    let facts = reading.hub_facts(runs.iter().map(AsRef::as_ref));
+    let mut walk = Walk::new(placement.clone());
+    walk.absorb(queries, answers);
+    Ok(Around {
+        inventory: Inventory::new(walk, reading.now, facts),
+        texts,
+        gaps,
+    })
+}

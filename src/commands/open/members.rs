@@ -1,0 +1,185 @@
+//! The flags that lead into member clusters.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::str::FromStr;
+use std::sync::Arc;
+
+use clap::Args;
+
+use crate::commands::open::global::Global;
+use crate::commands::open::reading::Reading;
+use crate::error::{Error, did_you_mean};
+use crate::hub::{Flags, HubError, Members, Ways};
+use crate::inventory::Inventory;
+use crate::ui::Ui;
+
+/// Which member clusters are looked into.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Member clusters")]
+pub struct MemberArgs {
+    /// Use this kubeconfig context to find out why workloads on the member cluster are not
+    /// available; repeatable
+    #[arg(long = "member-context", value_name = "CLUSTER=CONTEXT")]
+    contexts: Vec<Way>,
+    /// Check every member cluster with problems for which the kubeconfig has a context CLUSTER or
+    /// fleet-member-CLUSTER
+    #[arg(long = "member-contexts-from-kubeconfig")]
+    from_kubeconfig: bool,
+}
+
+/// `CLUSTER=CONTEXT`.
+#[derive(Debug, Clone)]
+struct Way {
+    cluster: String,
+    context: String,
+}
+
+impl FromStr for Way {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.split_once('=') {
+            Some((cluster, context)) if !cluster.is_empty() && !context.is_empty() => Ok(Self {
+                cluster: cluster.to_owned(),
+                context: context.to_owned(),
+            }),
+            _ => Err("use CLUSTER=CONTEXT, a member cluster and a kubeconfig context".to_owned()),
+        }
+    }
+}
+
+/// The ways into member clusters, before and while they are used.
+pub struct Entrance {
+    members: Option<Members>,
+    named: Vec<String>,
+}
+
+impl MemberArgs {
+    /// Whether nobody asked to look into a member cluster.
+    pub const fn is_empty(&self) -> bool {
+        self.contexts.is_empty() && !self.from_kubeconfig
+    }
+
+    /// Reads the kubeconfig, before anything else is asked.
+    pub fn open(&self, global: &Global) -> Result<Entrance, Error> {
+        let ways = self.ways()?;
+        let named = ways.named.keys().cloned().collect();
+        if ways.is_empty() {
+            return Ok(Entrance {
+                members: None,
+                named,
+            });
+        }
+        let flags = Flags {
+            kubeconfig: global.kubeconfig.as_ref().map(Into::into),
+            ..Flags::default()
+        };
+        let variable = Arc::new(|name: &str| std::env::var_os(name));
+        match Members::new(&flags, ways, global.limit(), variable) {
+            Ok(members) => Ok(Entrance {
+                members: Some(members),
+                named,
+            }),
+            Err(HubError::NoContext { name, known }) => Err(no_context(&name, &known)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn ways(&self) -> Result<Ways, Error> {
+        let mut named: BTreeMap<String, String> = BTreeMap::new();
+        for way in &self.contexts {
+            let other = named.insert(way.cluster.clone(), way.context.clone());
+            if other.is_some_and(|other| other != way.context) {
+                return Err(Error::usage(format!(
+                    "--member-context sets two contexts for {}: use one",
+                    way.cluster
+                )));
+            }
+        }
+        Ok(Ways {
+            named,
+            by_name: self.from_kubeconfig,
+        })
+    }
+}
+
+fn no_context(name: &str, known: &[String]) -> Error {
+    let error = Error::usage(format!(
+        "--member-context: the kubeconfig has no context {name:?}"
+    ));
+    let near = did_you_mean(name, known.iter().map(String::as_str));
+    match (near, known) {
+        (Some(near), _) => error.hint(format!("did you mean {near}?")),
+        (None, []) => error.hint("the kubeconfig has no contexts"),
+        (None, known) => error.hint(format!("existing contexts: {}", known.join(", "))),
+    }
+}
+
+impl Entrance {
+    /// Lets the reading look into the clusters.
+    pub fn enter(&mut self, reading: &mut Reading) {
+        if let (Some(hub), Some(members)) = (reading.hub(), self.members.take()) {
+            hub.enter(members);
+        }
+    }
+
+    /// Says once which of the named clusters the fleet does not have.
+    pub fn check(&mut self, inventory: &Inventory, ui: &mut Ui) {
+        if !inventory.members.is_complete() {
+            return;
+        }
+        let known: BTreeSet<_> = inventory
+            .members
+            .iter()
+            .map(|member| member.meta.name.as_str())
+            .collect();
+        for cluster in std::mem::take(&mut self.named) {
+            if known.contains(cluster.as_str()) {
+                continue;
+            }
+            let near = did_you_mean(&cluster, known.iter().copied());
+            let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
+            ui.warning(&format!(
+                "--member-context: {cluster} is not a member cluster of this fleet{near}"
+            ));
+        }
+    }
+}
+
+/// The contexts that led into the clusters of which something was seen.
+pub fn contexts(reading: &mut Reading, inventory: &Inventory) -> BTreeMap<String, String> {
+    let Some(hub) = reading.hub() else {
+        return BTreeMap::new();
+    };
+    let clusters = inventory.looks.keys();
+    clusters
+        .filter_map(|cluster| Some((cluster.clone(), hub.context_of(cluster)?.to_owned())))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MemberArgs, Way};
+
+    #[test]
+    fn a_way_is_a_cluster_and_a_context() {
+        let way: Way = "member-1=arn:aws:eks:x=y".parse().unwrap();
+        assert_eq!(
+            (way.cluster.as_str(), way.context.as_str()),
+            ("member-1", "arn:aws:eks:x=y")
+        );
+        for wrong in ["member-1", "=x", "member-1=", ""] {
+            assert!(wrong.parse::<Way>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn one_cluster_has_one_context() {
+        let args = |ways: &[&str]| MemberArgs {
+            contexts: ways.iter().map(|way| way.parse().unwrap()).collect(),
+            from_kubeconfig: false,
+        };
+        assert!(args(&["a=x", "b=x", "a=x"]).ways().is_ok());
+        assert!(args(&["a=x", "a=y"]).ways().is_err());
+    }
+}

@@ -1,0 +1,12 @@
+//! From arguments to an open reading: which hub, which object, what around it.
+
+pub(in crate::commands) mod around;
+pub(in crate::commands) mod findings;
+pub(in crate::commands) mod following;
+pub mod global;
+pub mod members;
+pub(in crate::commands) mod names;
+pub(in crate::commands) mod picking;
+pub(in crate::commands) mod planning;
+pub mod reading;
+pub(in crate::commands) mod runs;

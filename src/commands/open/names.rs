@@ -1,0 +1,260 @@
+//! Which object a user means: a name, or TYPE/NAME, with or without a namespace.
+
+use crate::error::{Error, did_you_mean};
+use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
+use crate::words::{Command, Hint};
+
+/// The runs and placements among which a name is looked for.
+pub(in crate::commands) struct Known<'k> {
+    /// Their names.
+    pub objects: &'k [ObjectRef],
+    /// What errors call the place where they were looked for: `the input`.
+    pub place: &'k str,
+    /// The command that hints name.
+    pub command: &'static str,
+    /// What a bare name may mean.
+    pub concepts: &'k [Concept],
+    /// The flags by which a command looks in the same place, with their leading space.
+    pub again: &'k [String],
+}
+
+impl Known<'_> {
+    /// How an object can be named.
+    fn types(&self) -> String {
+        let name = |scope: &Scope| {
+            let forms: Vec<_> = self
+                .concepts
+                .iter()
+                .map(|concept| format!("{}/NAME", short(scope.kind(*concept))))
+                .collect();
+            forms.join(" or ")
+        };
+        format!(
+            "use {}, or with -n {}",
+            name(&Scope::Cluster),
+            name(&Scope::Namespace(String::new()))
+        )
+    }
+}
+
+/// The object of one concept that a word names in a scope, whether it exists or not: a name, or
+/// TYPE/NAME of that concept and scope.
+pub(in crate::commands) fn of_one(
+    word: &str,
+    concept: Concept,
+    scope: &Scope,
+) -> Result<ObjectRef, Error> {
+    let object = scope.object(concept, word);
+    let Some((kind, name)) = word.split_once('/') else {
+        return if word.is_empty() {
+            Err(Error::usage(format!(
+                "the name of the {} is empty",
+                object.kind
+            )))
+        } else {
+            Ok(object)
+        };
+    };
+    let typed = Kind::from_word(kind);
+    if typed == Some(object.kind) && !name.is_empty() {
+        return Ok(scope.object(concept, name));
+    }
+    let own = short(object.kind);
+    Err(Error::usage(match typed {
+        Some(other) if other.concept() == concept => format!(
+            "{word:?} is a {other}, which is in a different scope than the run; use {own}/NAME{}",
+            scope.flag()
+        ),
+        _ => format!("{word:?} is not a {}: use NAME or {own}/NAME", object.kind),
+    }))
+}
+
+/// Finds the run or placement that `word` means.
+pub(in crate::commands) fn resolve(
+    word: &str,
+    namespace: Option<&str>,
+    known: &Known<'_>,
+) -> Result<ObjectRef, Error> {
+    let scope = Scope::of_namespace(namespace.unwrap_or_default());
+    if let Some((kind, name)) = word.split_once('/') {
+        return typed(kind, name, namespace, known);
+    }
+    let meant: Vec<_> = known
+        .concepts
+        .iter()
+        .map(|concept| scope.object(*concept, word))
+        .filter(|object| known.objects.contains(object))
+        .collect();
+    match meant.as_slice() {
+        [one] => Ok(one.clone()),
+        [] => Err(missing(word, &scope, known, known.concepts)),
+        several => Err(Error::usage(format!(
+            "{word:?} is the name of an update run and of a placement"
+        ))
+        .hint(commands(
+            "use one of:",
+            &several.iter().collect::<Vec<_>>(),
+            known,
+        ))),
+    }
+}
+
+fn typed(
+    kind: &str,
+    name: &str,
+    namespace: Option<&str>,
+    known: &Known<'_>,
+) -> Result<ObjectRef, Error> {
+    let Some(kind) = Kind::from_word(kind) else {
+        return Err(Error::usage(format!("{kind:?} is not a resource type")).hint(known.types()));
+    };
+    if !known.concepts.contains(&kind.concept()) {
+        return Err(
+            Error::usage(format!("{} does not accept a {kind}", known.command)).hint(known.types()),
+        );
+    }
+    if name.is_empty() {
+        return Err(Error::usage("the name after / is missing"));
+    }
+    let candidate = match (kind.is_namespaced(), namespace) {
+        (false, Some(namespace)) => {
+            return Err(Error::usage(format!(
+                "a {kind} is cluster-scoped, but -n {namespace} was set"
+            ))
+            .hint(format!(
+                "leave out -n, or use {}/{name}",
+                short(in_other_scope(kind))
+            )));
+        }
+        (false, None) => ObjectRef {
+            kind,
+            namespace: String::new(),
+            name: name.to_owned(),
+        },
+        (true, Some(namespace)) => ObjectRef {
+            kind,
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+        },
+        (true, None) => return in_one_namespace(kind, name, known),
+    };
+    if known.objects.contains(&candidate) {
+        Ok(candidate)
+    } else {
+        Err(missing(name, &candidate.scope(), known, &[kind.concept()]))
+    }
+}
+
+/// A namespaced type without a namespace: clear when the input has just one such object.
+fn in_one_namespace(kind: Kind, name: &str, known: &Known<'_>) -> Result<ObjectRef, Error> {
+    let found: Vec<_> = known
+        .objects
+        .iter()
+        .filter(|object| object.kind == kind && object.name == name)
+        .collect();
+    match found.as_slice() {
+        [] => Err(missing(
+            name,
+            &Scope::Namespace(String::new()),
+            known,
+            &[kind.concept()],
+        )),
+        [one] => Ok((*one).clone()),
+        several => Err(Error::usage(format!(
+            "{kind} {name:?} exists in {} namespaces of {}",
+            several.len(),
+            known.place
+        ))
+        .hint(commands("use one of:", several, known))),
+    }
+}
+
+fn in_other_scope(kind: Kind) -> Kind {
+    let scope = if kind.is_namespaced() {
+        Scope::Cluster
+    } else {
+        Scope::Namespace(String::new())
+    };
+    scope.kind(kind.concept())
+}
+
+fn missing(name: &str, scope: &Scope, known: &Known<'_>, concepts: &[Concept]) -> Error {
+    let words: Vec<_> = concepts
+        .iter()
+        .map(|concept| scope.kind(*concept).name())
+        .collect();
+    let place = match scope {
+        Scope::Namespace(namespace) if !namespace.is_empty() => {
+            format!(" in namespace {namespace} of {}", known.place)
+        }
+        Scope::Namespace(_) => format!(" in any namespace of {}", known.place),
+        Scope::Cluster => format!(" in {}", known.place),
+    };
+    let error = Error::not_found(format!("{} {name:?} not found{place}", words.join(" or ")));
+    let others: Vec<_> = known
+        .objects
+        .iter()
+        .filter(|object| concepts.contains(&object.kind.concept()))
+        .collect();
+    // Also what it is not looked for as: a run of that name when a placement was asked for.
+    let elsewhere: Vec<_> = known
+        .objects
+        .iter()
+        .filter(|object| object.name == name)
+        .collect();
+    if !elsewhere.is_empty() {
+        return error.hint(commands("objects with this name:", &elsewhere, known));
+    }
+    // First where it was looked for, then anywhere.
+    let here = others.iter().filter(|object| object.scope() == *scope);
+    let near = did_you_mean(name, here.map(|object| object.name.as_str())).map_or_else(
+        || did_you_mean(name, others.iter().map(|object| object.name.as_str())),
+        Some,
+    );
+    if let Some(near) = near {
+        let is_near = |object: &&&ObjectRef| object.name == near;
+        let near_here = |object: &&&ObjectRef| is_near(object) && object.scope() == *scope;
+        let mut meant: Vec<_> = others.iter().filter(near_here).copied().collect();
+        if meant.is_empty() {
+            meant = others.iter().filter(is_near).copied().collect();
+        }
+        return error.hint(commands("did you mean:", &meant, known));
+    }
+    match others.len() {
+        0 => error.hint(format!("{} has none", known.place)),
+        1..=10 => {
+            let forms: Vec<_> = others.into_iter().map(form).collect();
+            error.hint(format!("{} has {}", known.place, forms.join(", ")))
+        }
+        more => error.hint(format!("{} has {more} others", known.place)),
+    }
+}
+
+/// Commands that name the objects, one a line.
+fn commands(lead: &str, objects: &[&ObjectRef], known: &Known<'_>) -> Hint {
+    let command = |object: &&ObjectRef| {
+        let command = Command::fleet(known.command).arg(object.word());
+        again(command.namespace(&object.namespace), known.again)
+    };
+    Hint::new(lead).commands(objects.iter().map(command))
+}
+
+/// A command that reads the same files.
+pub(in crate::commands) fn again(command: Command, files: &[String]) -> Command {
+    files
+        .iter()
+        .fold(command, |command, file| command.flag("-f", file))
+}
+
+/// How a user names an object so that nothing else is meant.
+pub(in crate::commands) fn form(object: &ObjectRef) -> String {
+    format!("{}/{}{}", short(object.kind), object.name, object.flag())
+}
+
+/// The word for a kind that is quickest to type.
+fn short(kind: Kind) -> &'static str {
+    kind.short_names().first().copied().unwrap_or(kind.plural())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,205 @@
+//! The one way in which commands get a plan: what the controller would compute for a run, and why it
+//! would refuse.
+
+use std::sync::Arc;
+
+use crate::commands::open::around;
+use crate::commands::open::around::Around;
+use crate::commands::open::reading::Reading;
+use crate::commands::open::runs;
+use crate::diagnose::report::NotChecked;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::hub::HubError;
+use crate::inventory::source::{HubFacts, Outcome, Query, Source};
+use crate::kubefleet::object::Body;
+use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
+use crate::plan::{self, Carriers, Plan};
+use crate::render;
+use crate::render::Look;
+use crate::ui::Ui;
+
+pub(in crate::commands) use crate::plan::{StrategyChoice, Wish};
+
+/// A plan, and what it was computed from.
+pub(in crate::commands) struct Planned {
+    /// The plan.
+    pub plan: Plan,
+    /// What is around the placement.
+    pub around: Around,
+}
+
+/// Reads what a run would be computed from, and computes it. Fails only where the hub itself does
+/// not answer or does not serve update runs: what else could not be read stands in the plan.
+#[allow(dead_code)] // init, run and rollback follow
+pub(in crate::commands) fn read(reading: &mut Reading, wish: &Wish) -> Result<Plan, Error> {
+    Ok(read_all(reading, wish, false)?.plan)
+}
+
+/// The same, with everything that was read, and the texts of the snapshots where they are wanted.
+pub(in crate::commands) fn read_all(
+    reading: &mut Reading,
+    wish: &Wish,
+    with_texts: bool,
+) -> Result<Planned, Error> {
+    let placement = &wish.placement;
+    let scope = placement.scope();
+    let namespace = scope.namespace();
+    let strategies = scope.kind(Concept::Strategy);
+    let mut first = vec![Query::named(placement.kind, namespace, &placement.name)];
+    if let StrategyChoice::Named(name) = &wish.strategy {
+        first.push(Query::named(strategies, namespace, name));
+    }
+    let answers = reading.answer(&first);
+    reading.no_hub()?;
+    if reading.hub().is_some()
+        && let Some((query, _)) = first
+            .iter()
+            .zip(&answers)
+            .find(|(_, answer)| answer.outcome == Outcome::NotInstalled)
+    {
+        return Err(HubError::NotServed(query.kind).into());
+    }
+    let absent = |kind: Kind| {
+        let known = |answer: &crate::inventory::source::Answer| {
+            answer.objects.is_empty() && answer.outcome.gap().is_none()
+        };
+        let mut all = first.iter().zip(&answers);
+        all.any(|(query, answer)| query.kind == kind && known(answer))
+    };
+    let mut more = first.clone();
+    more.push(Query::all(Kind::MemberCluster, ""));
+    more.extend(overrides(namespace));
+    if absent(strategies) {
+        more.push(Query::all(strategies, namespace));
+    }
+    if !namespace.is_empty() {
+        // What brings the namespace to the clusters.
+        more.push(Query::all(Kind::ClusterResourcePlacement, ""));
+    }
+    if absent(placement.kind) {
+        // Misspelt, or in the other scope?
+        more.push(Query::all(Kind::ClusterResourcePlacement, ""));
+        more.push(Query::all(Kind::ResourcePlacement, ""));
+        more.dedup();
+    }
+    let useful = [
+        Concept::UpdateRun,
+        Concept::Binding,
+        Concept::ResourceSnapshot,
+        Concept::PolicySnapshot,
+    ];
+    let mut around = around::read_more(reading, placement, &useful, &more, with_texts)?;
+    reading.no_hub()?;
+    if around.inventory.hub.run_states.is_none()
+        && let Some(hub) = reading.hub()
+    {
+        around.inventory.hub = HubFacts {
+            run_states: hub.run_states(scope.kind(Concept::UpdateRun)).ok(),
+        };
+    }
+    let (carriers, gaps) = carriers(reading, &around);
+    let mut plan = plan::compute(&around.inventory, wish, carriers.as_ref());
+    plan.not_checked.extend(gaps);
+    plan.not_checked.sort();
+    Ok(Planned { plan, around })
+}
+
+/// What brings a namespaced placement's namespace to its clusters. `None` where that was not read
+/// in full: nobody can say then that it is missing.
+fn carriers(reading: &mut Reading, around: &Around) -> (Option<Carriers>, Vec<NotChecked>) {
+    let inventory = &around.inventory;
+    let namespace = inventory.scope.namespace();
+    if namespace.is_empty() || inventory.gaps.contains_key(&Kind::ClusterResourcePlacement) {
+        return (None, Vec::new());
+    }
+    let placements: Vec<_> = inventory
+        .placements
+        .items
+        .iter()
+        .filter(|placement| plan::may_carry(placement, namespace))
+        .cloned()
+        .collect();
+    let kind = Kind::ClusterResourceBinding;
+    let queries: Vec<_> = placements
+        .iter()
+        .map(|it| Query::labelled(kind, "", names::PARENT_PLACEMENT, &it.meta.name))
+        .collect();
+    let answers = reading.answer(&queries);
+    let gaps = runs::gaps(&queries, &answers);
+    if !gaps.is_empty() {
+        return (None, gaps);
+    }
+    let bindings = answers
+        .iter()
+        .flat_map(|answer| answer.objects.iter())
+        .filter_map(|object| match &object.body {
+            Body::Binding(binding) => Some(Arc::clone(binding)),
+            _ => None,
+        })
+        .collect();
+    let carriers = Carriers {
+        placements,
+        bindings,
+    };
+    (Some(carriers), Vec::new())
+}
+
+/// The overrides in force. A namespaced placement brings nothing of other namespaces.
+fn overrides(namespace: &str) -> [Query; 2] {
+    let latest = |kind, namespace| Query::labelled(kind, namespace, names::IS_LATEST, "true");
+    [
+        latest(Kind::ClusterResourceOverrideSnapshot, ""),
+        latest(Kind::ResourceOverrideSnapshot, namespace),
+    ]
+}
+
+/// The placement that a user means. One that is nowhere to be found is one more thing that the plan
+/// tells, beside all the others.
+pub(in crate::commands) fn placement(
+    reading: &mut Reading,
+    word: &str,
+    namespace: Option<&str>,
+    ui: &mut Ui,
+) -> Result<ObjectRef, Error> {
+    let found = reading.target_of(Some(word), namespace, &[Concept::Placement], ui);
+    match found {
+        Err(error) if error.exit == Exit::NotFound && !word.is_empty() && !word.contains('/') => {
+            let scope = Scope::of_namespace(namespace.unwrap_or_default());
+            Ok(scope.object(Concept::Placement, word))
+        }
+        other => other,
+    }
+}
+
+/// The name of the strategy that a user means: a name, or TYPE/NAME in the placement's scope.
+pub(in crate::commands) fn strategy(word: &str, scope: &Scope) -> Result<String, Error> {
+    let kind = scope.kind(Concept::Strategy);
+    let form = || {
+        format!(
+            "{}/NAME",
+            kind.short_names().first().unwrap_or(&kind.plural())
+        )
+    };
+    let Some((given, name)) = word.split_once('/') else {
+        return Ok(word.to_owned());
+    };
+    if Kind::from_word(given) != Some(kind) {
+        return Err(Error::usage(format!("{word:?} is not a {kind}"))
+            .hint(format!("use NAME or {}", form())));
+    }
+    if name.is_empty() {
+        return Err(Error::usage("the name after / is missing"));
+    }
+    Ok(name.to_owned())
+}
+
+/// A plan for people.
+pub(in crate::commands) fn show(plan: &Plan, look: &Look) -> String {
+    render::plan::plan(plan, look)
+}
+
+/// What a command is about to do, for people; `settled` are the objects that it deals with itself.
+pub(in crate::commands) fn brief(plan: &Plan, settled: &[ObjectRef], look: &Look) -> String {
+    render::plan::brief(plan, settled, look)
+}

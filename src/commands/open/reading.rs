@@ -1,0 +1,735 @@
+//! Where a command reads: the files that were given with `-f`, or the hub.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use jiff::Timestamp;
+use serde_json::value::RawValue;
+
+use crate::bundle::{self, Bundle};
+use crate::change::record::{Record, Told};
+use crate::commands::open::global::Global;
+use crate::commands::open::names;
+use crate::commands::open::names::{Known, resolve};
+use crate::commands::open::picking;
+use crate::diagnose;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::hub::{Hub, HubError, TimeLimit};
+use crate::inventory::source::{Answer, HubFacts, Outcome, Query, Source};
+use crate::inventory::{Inventory, Shared, Walk, choose};
+use crate::kubefleet::object::{Body, Object};
+use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
+use crate::member::{Errand, Look};
+use crate::rollout;
+use crate::ui::Ui;
+use crate::words::{Command, Hint};
+
+/// What a command reads instead of the hub.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Input")]
+pub struct Input {
+    /// Read objects from a file, a directory, or standard input (-) instead of the hub; repeatable
+    #[arg(short = 'f', long = "filename", value_name = "PATH")]
+    pub files: Vec<PathBuf>,
+    /// Limit for the size of all files together, unpacked: bytes, or a quantity such as 1Gi
+    /// [default: 256Mi]
+    #[arg(long, value_name = "SIZE", value_parser = bundle::parse_size)]
+    pub max_input: Option<u64>,
+    /// Evaluate as of this time, in RFC 3339 format [default: the current time; with -f the time of
+    /// collection, else the newest time in the files]
+    #[arg(long, value_name = "TIME")]
+    pub now: Option<Timestamp>,
+}
+
+impl Input {
+    /// The same where files were given, else what the outer command was given.
+    #[must_use]
+    pub fn or(&self, outer: &Self) -> Self {
+        if self.files.is_empty() {
+            outer.clone()
+        } else {
+            self.clone()
+        }
+    }
+}
+
+impl Input {
+    /// How much may be read.
+    pub fn limits(&self) -> bundle::Limits {
+        self.max_input
+            .map_or_else(bundle::Limits::default, bundle::Limits::new)
+    }
+}
+
+/// The objects that a command looks at, wherever they are.
+pub struct Reading {
+    place: Place,
+    /// The moment for which everything is judged.
+    pub now: Timestamp,
+    /// The clock, for what goes on.
+    pub clock: fn() -> Timestamp,
+    /// Whether the user named the moment.
+    is_dated: bool,
+    /// The files from which the same objects are read again.
+    again: Vec<String>,
+    /// The command that hints name.
+    command: &'static str,
+    /// The objects that were asked for and stood in the files more than once, and how often.
+    doubtful: Vec<(ObjectRef, usize)>,
+    /// What is around the placements of the targets so far.
+    shared: Shared,
+    /// What a command that writes has done so far.
+    pub record: Record,
+}
+
+/// The texts of objects, by kind, namespace and name.
+pub type Texts = BTreeMap<ObjectRef, Box<RawValue>>;
+
+enum Place {
+    Files(Box<Bundle>),
+    Hub(Box<Hub>),
+}
+
+/// Reads the files, or connects to the hub. `command` is the one that hints name.
+pub fn open(
+    input: &Input,
+    command: &'static str,
+    global: &Global,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Result<Reading, Error> {
+    open_keeping(&[], input, command, global, ui, clock)
+}
+
+/// Connects to the hub, for a command that has to end in this time. Without any time, or for no
+/// time at all, its requests have their own limit alone.
+pub fn open_within(
+    limit: Option<Duration>,
+    command: &'static str,
+    global: &Global,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Result<Reading, Error> {
+    let limit = limit.filter(|limit| !limit.is_zero());
+    let hub = connect(global, limit.map(TimeLimit::after), ui)?;
+    Ok(of_hub(hub, clock(), command, clock))
+}
+
+fn of_hub(hub: Hub, now: Timestamp, command: &'static str, clock: fn() -> Timestamp) -> Reading {
+    Reading {
+        place: Place::Hub(Box::new(hub)),
+        now,
+        clock,
+        is_dated: false,
+        again: Vec::new(),
+        command,
+        doubtful: Vec::new(),
+        shared: Shared::default(),
+        record: Record::default(),
+    }
+}
+
+/// The same; of objects of the concepts to `keep`, [`Reading::ask_with_texts`] gives the texts.
+pub fn open_keeping(
+    keep: &'static [Concept],
+    input: &Input,
+    command: &'static str,
+    global: &Global,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Result<Reading, Error> {
+    if input.files.is_empty() {
+        let hub = connect(global, None, ui)?;
+        let now = input.now.unwrap_or_else(clock);
+        return Ok(Reading {
+            is_dated: input.now.is_some(),
+            ..of_hub(hub, now, command, clock)
+        });
+    }
+    let bundle = bundle::read_within(inputs(input, ui)?, keep, input.limits())?;
+    for warning in &bundle.warnings {
+        ui.warning(warning);
+    }
+    let now = input
+        .now
+        .or(bundle.collected_at)
+        .or_else(|| bundle.newest_timestamp())
+        .unwrap_or_else(clock);
+    let files = input.files.iter();
+    let again = files.map(|path| path.to_string_lossy().into_owned());
+    let again = again.collect();
+    Ok(Reading {
+        place: Place::Files(Box::new(bundle)),
+        now,
+        clock,
+        is_dated: true,
+        again,
+        command,
+        doubtful: Vec::new(),
+        shared: Shared::default(),
+        record: Record::default(),
+    })
+}
+
+/// Connects to the hub that the flags and the kubeconfig name; at `end` nothing is waited for any
+/// more.
+pub fn connect(global: &Global, end: Option<TimeLimit>, ui: &mut Ui) -> Result<Hub, Error> {
+    let flags = global.connection(ui.has_terminal_input());
+    let progress = ui.progress();
+    let on_wait = Arc::new(move |what: Option<&str>| match what {
+        Some(what) => progress.say(&format!("reading {what}")),
+        None => progress.hush(),
+    });
+    let variable = |name: &str| std::env::var_os(name);
+    Ok(Hub::connect(
+        &flags,
+        global.limit(),
+        end,
+        &variable,
+        on_wait,
+    )?)
+}
+
+fn inputs(input: &Input, ui: &mut Ui) -> Result<Vec<bundle::Input>, Error> {
+    input
+        .files
+        .iter()
+        .map(|path| {
+            if path.as_os_str() != "-" {
+                return Ok(bundle::Input::Path(path.clone()));
+            }
+            ui.take_input()
+                .map(bundle::Input::Stdin)
+                .ok_or_else(|| Error::usage("standard input (-) can be read only once"))
+        })
+        .collect()
+}
+
+impl Reading {
+    /// What errors call the place.
+    pub const fn place(&self) -> &'static str {
+        match self.place {
+            Place::Files(_) => "the input",
+            Place::Hub(_) => "the hub",
+        }
+    }
+
+    /// Whether it is files.
+    pub const fn is_offline(&self) -> bool {
+        matches!(self.place, Place::Files(_))
+    }
+
+    /// The command that reads.
+    pub const fn command(&self) -> &'static str {
+        self.command
+    }
+
+    /// A command that reads in the same place.
+    pub fn again(&self, command: Command) -> Command {
+        names::again(command, &self.again)
+    }
+
+    /// The hub, when it is not files.
+    pub fn hub(&mut self) -> Option<&mut Hub> {
+        match &mut self.place {
+            Place::Hub(hub) => Some(hub),
+            Place::Files(_) => None,
+        }
+    }
+
+    /// One answer to one question.
+    pub fn ask(&mut self, query: &Query) -> Answer {
+        self.answer(std::slice::from_ref(query))
+            .pop()
+            .unwrap_or(Answer::none(Outcome::NotCollected))
+    }
+
+    /// One answer, and the texts of its objects as JSON.
+    pub fn ask_with_texts(&mut self, query: &Query) -> (Answer, Texts) {
+        match &mut self.place {
+            Place::Hub(hub) => {
+                hub.keep_texts();
+                let answer = hub.ask_again(query);
+                (answer, hub.take_texts())
+            }
+            Place::Files(_) => {
+                let answer = self.ask(query);
+                let names = answer.objects.iter().map(Object::reference);
+                let Place::Files(bundle) = &self.place else {
+                    return (answer, Texts::new());
+                };
+                let texts = names
+                    .filter_map(|name| Some((name.clone(), bundle.text(&name)?.to_owned())))
+                    .collect();
+                (answer, texts)
+            }
+        }
+    }
+
+    /// The run or placement that a user means: a name, or TYPE/NAME; without a word, what the
+    /// files were collected for, else the run that is chosen at the terminal.
+    pub fn target(
+        &mut self,
+        word: Option<&str>,
+        namespace: Option<&str>,
+        ui: &mut Ui,
+    ) -> Result<ObjectRef, Error> {
+        self.target_of(
+            word,
+            namespace,
+            &[Concept::UpdateRun, Concept::Placement],
+            ui,
+        )
+    }
+
+    /// The same for a command that takes only some concepts.
+    pub fn target_of(
+        &mut self,
+        word: Option<&str>,
+        namespace: Option<&str>,
+        concepts: &[Concept],
+        ui: &mut Ui,
+    ) -> Result<ObjectRef, Error> {
+        let Some(word) = word else {
+            return match &self.place {
+                Place::Files(bundle) if bundle.target.is_some() => {
+                    let target = bundle.target.clone();
+                    target
+                        .map(|target| ObjectRef {
+                            kind: target.kind,
+                            namespace: target.namespace,
+                            name: target.name,
+                        })
+                        .ok_or_else(|| self.unnamed(namespace))
+                }
+                _ if ui.offers_choices() => {
+                    picking::run(&picking::EVERY, namespace, self, ui, |said| said)
+                }
+                _ => Err(self.unnamed(namespace)),
+            };
+        };
+        let namespace = self.namespace_of(word, namespace, ui);
+        let namespace = namespace.as_deref();
+        let candidates = candidates(word, namespace, concepts);
+        let queries: Vec<_> = candidates
+            .iter()
+            .map(|object| Query::named(object.kind, &object.namespace, &object.name))
+            .collect();
+        let answers = self.answer(&queries);
+        let found: Vec<_> = candidates
+            .iter()
+            .zip(&answers)
+            .filter(|(_, answer)| !answer.objects.is_empty())
+            .collect();
+        if let ([(one, _)], true) = (found.as_slice(), well_formed(word, namespace)) {
+            return Ok((*one).clone());
+        }
+        if found.is_empty() {
+            self.no_hub()?;
+            // What may not be read is not missing: the walk says what is known of it.
+            let unread = candidates.iter().zip(&answers).find(|(_, answer)| {
+                matches!(answer.outcome, Outcome::Denied(_) | Outcome::Failed(_))
+            });
+            if let Some((target, answer)) = unread
+                && well_formed(word, namespace)
+            {
+                self.readable(target, answer)?;
+                return Ok(target.clone());
+            }
+            let unserved = candidates
+                .iter()
+                .zip(&answers)
+                .filter(|(_, answer)| answer.outcome == Outcome::NotInstalled)
+                .map(|(object, _)| object.kind);
+            let unserved: Vec<_> = unserved.collect();
+            if let (Place::Hub(_), Some(kind)) = (&self.place, unserved.first())
+                && unserved.len() == candidates.len()
+            {
+                return Err(HubError::NotServed(*kind).into());
+            }
+        }
+        // Runs and placements are taken for each other.
+        let is_near = |concept| matches!(concept, Concept::UpdateRun | Concept::Placement);
+        let near = concepts.iter().copied().any(is_near);
+        let everything: Vec<_> = Kind::ALL
+            .iter()
+            .filter(|kind| concepts.contains(&kind.concept()) || (near && is_near(kind.concept())))
+            .map(|kind| Query::all(*kind, ""))
+            .collect();
+        let objects: Vec<_> = self
+            .answer(&everything)
+            .iter()
+            .flat_map(|answer| answer.objects.iter())
+            .map(Object::reference)
+            .collect();
+        let known = Known {
+            objects: &objects,
+            place: self.place(),
+            command: self.command,
+            again: &self.again,
+            concepts,
+        };
+        let found = resolve(word, namespace, &known);
+        match self.hub().and_then(|hub| hub.served().other_engine()) {
+            Some(names) => found.map_err(|error| {
+                error.also(Hint::new(format!(
+                    "the hub also serves {names}, which this plugin version does not read"
+                )))
+            }),
+            None => found,
+        }
+    }
+
+    /// The namespace to look in: that of the flag, or for a namespaced type without one the
+    /// context's own, which is said. Files have no context: all their namespaces are looked at.
+    fn namespace_of(&self, word: &str, namespace: Option<&str>, ui: &mut Ui) -> Option<String> {
+        if let Some(namespace) = namespace {
+            return Some(namespace.to_owned());
+        }
+        let kind = Kind::from_word(word.split_once('/')?.0)?;
+        let Place::Hub(hub) = &self.place else {
+            return None;
+        };
+        kind.is_namespaced().then(|| {
+            let namespace = hub.default_namespace.clone();
+            ui.status(&format!(
+                "using namespace {namespace} of the current context; to use another, set -n"
+            ));
+            namespace
+        })
+    }
+
+    /// Every run of a scope or of all, by scope, namespace and name.
+    pub fn every_run(
+        &mut self,
+        namespace: Option<&str>,
+        everywhere: bool,
+        active: bool,
+    ) -> Result<Vec<ObjectRef>, Error> {
+        let scope = Scope::of_namespace(namespace.unwrap_or_default());
+        let queries = if everywhere {
+            vec![
+                Query::all(Kind::ClusterStagedUpdateRun, ""),
+                Query::all(Kind::StagedUpdateRun, ""),
+            ]
+        } else {
+            vec![Query::all(
+                scope.kind(Concept::UpdateRun),
+                scope.namespace(),
+            )]
+        };
+        let answers = self.answer(&queries);
+        self.listed(&queries, &answers)?;
+        let mut runs: Vec<_> = answers
+            .iter()
+            .flat_map(|answer| answer.objects.iter())
+            .filter(|object| match &object.body {
+                Body::Run(run) => !active || !choose::is_finished(run),
+                _ => false,
+            })
+            .map(Object::reference)
+            .collect();
+        runs.sort();
+        Ok(runs)
+    }
+
+    /// Fails when nothing of what a command lists could be read. Files that do not mention a kind
+    /// hold none of it.
+    pub fn listed(&self, queries: &[Query], answers: &[Answer]) -> Result<(), Error> {
+        self.no_hub()?;
+        let unread: Vec<_> = queries
+            .iter()
+            .zip(answers)
+            .filter(|(_, answer)| {
+                answer.objects.is_empty()
+                    && !matches!(answer.outcome, Outcome::Listed | Outcome::NotCollected)
+            })
+            .collect();
+        let Some((query, answer)) = unread.first() else {
+            return Ok(());
+        };
+        if unread.len() < queries.len() {
+            return Ok(());
+        }
+        let kind = query.kind;
+        let gap = answer.outcome.gap().unwrap_or_default();
+        let error = Error::failed(format!("{} cannot be listed: {gap}", kind.plural()));
+        Err(match &answer.outcome {
+            Outcome::Denied(_) => Error {
+                exit: Exit::Incomplete,
+                ..error
+            }
+            .hint(may_i("list", query)),
+            Outcome::NotInstalled => HubError::NotServed(kind).into(),
+            _ => error,
+        })
+    }
+
+    /// Walks around a target and freezes what is known.
+    pub fn inventory(&mut self, target: &ObjectRef) -> Result<Inventory, Error> {
+        let walk = self.walk_whole(target)?;
+        let facts = self.hub_facts(walk.run().into_iter());
+        let mut inventory = Inventory::sharing(walk, self.now, facts, &mut self.shared);
+        if self.sees_members() {
+            inventory.looks = self.look(&diagnose::errands(&inventory));
+        }
+        Ok(inventory)
+    }
+
+    /// Walks around a target until what was read of its run goes together with the rest.
+    pub fn walk_whole(&mut self, target: &ObjectRef) -> Result<Walk, Error> {
+        let mut walk = self.walk(target);
+        if self.is_torn(&walk) {
+            // The run went on while it was looked at: what was read of it does not go together
+            // with what was read after it. Once more is enough: it goes on every 15 s at most.
+            if let Some(hub) = self.hub() {
+                hub.forget();
+            }
+            walk = self.walk(target);
+        }
+        self.checked(walk, target)
+    }
+
+    /// What the state of a target needs, and nothing that would only explain it: fewer requests.
+    /// It is not read twice: approvals and bindings that are newer than the run correct the
+    /// verdict, they never contradict it.
+    pub fn overview(&mut self, target: &ObjectRef) -> Result<Inventory, Error> {
+        let mut walk = Walk::shallow(target.clone());
+        walk.drive(self);
+        let walk = self.checked(walk, target)?;
+        let facts = self.hub_facts(walk.run().into_iter());
+        Ok(Inventory::new(walk, self.now, facts))
+    }
+
+    /// Whether the user wants the command to end.
+    pub fn is_interrupted(&self) -> bool {
+        match &self.place {
+            Place::Hub(hub) => hub.is_interrupted(),
+            Place::Files(_) => false,
+        }
+    }
+
+    /// Fails when the hub or the target itself could not be read.
+    pub(in crate::commands) fn checked(
+        &self,
+        walk: Walk,
+        target: &ObjectRef,
+    ) -> Result<Walk, Error> {
+        self.no_hub()?;
+        if let Some(answer) = walk.answer(&walk.target_query()) {
+            self.readable(target, answer)?;
+        }
+        Ok(walk)
+    }
+
+    /// Whether there is anything to be seen of member clusters.
+    fn sees_members(&self) -> bool {
+        match &self.place {
+            Place::Hub(hub) => hub.sees_members(),
+            Place::Files(bundle) => !bundle.looks.is_empty(),
+        }
+    }
+
+    fn walk(&mut self, target: &ObjectRef) -> Walk {
+        let mut walk = Walk::new(target.clone());
+        walk.drive(self);
+        walk
+    }
+
+    /// Whether the run changed while a live hub was read.
+    fn is_torn(&mut self, walk: &Walk) -> bool {
+        let (Some(hub), Some(run)) = (self.hub(), walk.run()) else {
+            return false;
+        };
+        let query = Query::named(run.object().kind, &run.meta.namespace, &run.meta.name);
+        let now = hub.version_now(&query);
+        now.is_some_and(|now| now != run.meta.resource_version)
+    }
+
+    /// What the hub's schema says, where the verdict about one of the runs depends on it.
+    pub fn hub_facts<'r>(&mut self, mut runs: impl Iterator<Item = &'r UpdateRun>) -> HubFacts {
+        match &mut self.place {
+            Place::Files(bundle) => bundle.hub.clone(),
+            Place::Hub(hub) => HubFacts {
+                run_states: runs
+                    .find(|run| rollout::depends_on_schema(run))
+                    .and_then(|run| hub.run_states(run.object().kind).ok()),
+            },
+        }
+    }
+
+    /// Fails when the target itself could not be read, unless that was forbidden: then what else
+    /// was read still says something.
+    fn readable(&self, target: &ObjectRef, answer: &Answer) -> Result<(), Error> {
+        match (&self.place, &answer.outcome) {
+            (Place::Hub(_), Outcome::Failed(why)) if answer.objects.is_empty() => {
+                Err(Error::failed(format!("{target} cannot be read: {why}"))
+                    .hint("try again, with a longer --request-timeout if needed"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Fails when the connection itself is gone.
+    pub fn no_hub(&self) -> Result<(), Error> {
+        match &self.place {
+            Place::Hub(hub) => match hub.lost() {
+                // Only a command that writes gets as far as this.
+                Some(HubError::Interrupted) => Err(self.interrupted()),
+                Some(error) => Err(error.clone().into()),
+                None => Ok(()),
+            },
+            Place::Files(_) => Ok(()),
+        }
+    }
+
+    /// That the user ended a command that writes, and what it has done.
+    fn interrupted(&self) -> Error {
+        let what = if self.record.is_empty() {
+            "nothing was sent".to_owned()
+        } else {
+            self.record.steps().join("; ")
+        };
+        Error {
+            exit: Exit::Interrupted,
+            ..Error::failed(format!("interrupted: {what}"))
+        }
+        .telling(Told::All)
+    }
+
+    /// Forgets what was read from a hub, so that it is read again.
+    pub fn forget(&mut self) {
+        if let Some(hub) = self.hub() {
+            hub.forget();
+        }
+    }
+
+    /// Looks at a hub again as it is now: a person took time over what was shown.
+    pub fn renew(&mut self) {
+        if self.hub().is_some() {
+            self.forget();
+            if !self.is_dated {
+                self.now = (self.clock)();
+            }
+        }
+    }
+
+    /// The objects that were asked for and that the files hold in several versions.
+    pub fn take_doubtful(&mut self) -> Vec<(ObjectRef, usize)> {
+        let mut doubtful = std::mem::take(&mut self.doubtful);
+        doubtful.sort();
+        doubtful.dedup();
+        doubtful
+    }
+
+    /// Asks for a name, and offers what there is.
+    fn unnamed(&mut self, namespace: Option<&str>) -> Error {
+        let (place, command) = (self.place(), self.command);
+        let error = Error::usage(format!(
+            "{command} needs the name of an update run or placement"
+        ));
+        let runs = self
+            .every_run(namespace, namespace.is_none(), false)
+            .unwrap_or_default();
+        match runs.as_slice() {
+            [] => error.hint(format!("{place} has no update runs; use a placement")),
+            [one] => error.hint(
+                Hint::new(format!("{place} has one update run:")).command(
+                    self.again(Command::fleet(command).arg(one.word()))
+                        .namespace(&one.namespace),
+                ),
+            ),
+            several if command == "diagnose" => {
+                let all = Command::fleet("diagnose").switch("--all");
+                let all = match namespace {
+                    Some(namespace) => all.namespace(namespace),
+                    None if several.iter().all(|run| run.namespace.is_empty()) => all,
+                    None => all.switch("-A"),
+                };
+                let lead = format!(
+                    "{place} has {} update runs; to include all of them:",
+                    several.len()
+                );
+                error.hint(Hint::new(lead).command(self.again(all)))
+            }
+            several => {
+                let list = Command::fleet("list").switch("-A");
+                let lead = format!("{place} has {} update runs; list them:", several.len());
+                error.hint(Hint::new(lead).command(self.again(list)))
+            }
+        }
+    }
+}
+
+impl Source for Reading {
+    fn answer(&mut self, queries: &[Query]) -> Vec<Answer> {
+        self.answer_around(queries, None)
+    }
+
+    fn answer_around(&mut self, queries: &[Query], placement: Option<&str>) -> Vec<Answer> {
+        match &mut self.place {
+            Place::Hub(hub) => hub.answer_around(queries, placement),
+            Place::Files(bundle) => {
+                let answers = bundle.answer_around(queries, placement);
+                if !bundle.duplicates.is_empty() {
+                    let objects = answers.iter().flat_map(|answer| answer.objects.iter());
+                    let names: Vec<_> = objects.map(Object::reference).collect();
+                    let seen = |(object, _): &&(ObjectRef, usize)| names.contains(object);
+                    let doubtful = bundle.duplicates.iter().filter(seen).cloned();
+                    self.doubtful.extend(doubtful);
+                }
+                answers
+            }
+        }
+    }
+
+    fn look(&mut self, errands: &[Errand]) -> BTreeMap<String, Look> {
+        match &mut self.place {
+            Place::Hub(hub) => hub.look(errands),
+            Place::Files(bundle) => bundle.look(errands),
+        }
+    }
+}
+
+/// The objects that a word may mean.
+fn candidates(word: &str, namespace: Option<&str>, concepts: &[Concept]) -> Vec<ObjectRef> {
+    let scope = Scope::of_namespace(namespace.unwrap_or_default());
+    match word.split_once('/') {
+        None => concepts
+            .iter()
+            .map(|concept| scope.object(*concept, word))
+            .collect(),
+        Some((kind, name)) => Kind::from_word(kind)
+            .filter(|kind| concepts.contains(&kind.concept()))
+            .filter(|kind| kind.is_namespaced() == namespace.is_some())
+            .map(|kind| ObjectRef {
+                kind,
+                namespace: namespace.unwrap_or_default().to_owned(),
+                name: name.to_owned(),
+            })
+            .into_iter()
+            .collect(),
+    }
+}
+
+/// Whether a word says what it means without a look at what there is.
+fn well_formed(word: &str, namespace: Option<&str>) -> bool {
+    match word.split_once('/') {
+        None => !word.is_empty(),
+        Some((kind, name)) => {
+            !name.is_empty()
+                && Kind::from_word(kind)
+                    .is_some_and(|kind| kind.is_namespaced() == namespace.is_some())
+        }
+    }
+}
+
+/// How to ask the hub for a permission.
+fn may_i(verb: &str, query: &Query) -> Hint {
+    Hint::new("check your permission:").command(query.kind.can_i(verb))
+}

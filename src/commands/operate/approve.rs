@@ -1,0 +1,486 @@
+//! `approve`: opens the gates that a run waits at, exactly as they were shown.
+
+mod preview;
+mod select;
+
+use clap::Args;
+use jiff::Timestamp;
+
+use crate::change::guard::{self, Accepted};
+use crate::change::record::Told;
+use crate::change::{Change, approval_message};
+use crate::commands::open::global::Global;
+use crate::commands::open::picking;
+use crate::commands::open::reading::Reading;
+use crate::commands::operate::steering;
+use crate::commands::operate::stop::each;
+use crate::commands::operate::writing;
+use crate::commands::operate::writing::{Effect, Shown, ThisRun, Writing};
+use crate::diagnose::status::Status;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::inventory::source::{Query, Source};
+use crate::inventory::{Inventory, Walk};
+use crate::kubefleet::approval::ApprovalRequest;
+use crate::kubefleet::object::Body;
+use crate::kubefleet::{Concept, ObjectRef};
+use crate::rollout::approvals::{Approval, ApprovalState};
+use crate::rollout::{Phase, Rollout, TaskState, TaskTime};
+use crate::ui::Ui;
+use crate::words::Hint;
+pub(in crate::commands) use preview::moves;
+use select::{Choice, Selection};
+
+/// Approve a pending gate
+///
+/// Finds the pending approval request, shows what approving it starts and what still fails in the
+/// stage, and asks for confirmation. Then approves exactly the generation that was shown and waits
+/// until KubeFleet accepts it. If KubeFleet ignores an approval because its observedGeneration does
+/// not match, approving again fixes it. An approval that KubeFleet has already accepted is left as
+/// it is. There is no reject: to block a rollout, stop its run.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    kubectl fleet-stage approve example-run-after-canary\n  \
+    kubectl fleet-stage approve example-run --stage canary --reason \"checked the dashboards\"\n  \
+    kubectl fleet-stage approve example-run -n my-app-namespace --all --yes\n  \
+    kubectl fleet-stage approve example-run-after-canary --dry-run -o yaml\n\n\
+    Exit codes:\n  \
+    0  approved and accepted, now or before\n  \
+    1  nothing to approve, not confirmed, refused, or changed since it was shown\n  \
+    5  approved, but not accepted in time\n  \
+    6  no such request or run\n  \
+    7  forbidden, or a check could not read what it needs")]
+pub struct ApproveArgs {
+    /// Approval request or update run: NAME, careq/NAME, csur/NAME, or with -n areq/NAME, sur/NAME
+    /// [default: at a terminal, chosen from a list]
+    #[arg(value_name = "REQUEST|RUN", required = true)]
+    target: Option<String>,
+    /// Approve only the gates of this stage
+    #[arg(long, value_name = "STAGE")]
+    stage: Option<String>,
+    /// Approve only the gate before or after the stage's clusters
+    #[arg(long, value_enum, value_name = "WHEN")]
+    task: Option<Task>,
+    /// Approve all pending gates of the run
+    #[arg(long)]
+    all: bool,
+    /// Record why, together with your user name, in the approval
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+    /// Approve even if a cluster would, or might, get an older snapshot
+    #[arg(long)]
+    allow_older: bool,
+    /// Approve even if a check cannot read what it needs
+    #[arg(long)]
+    allow_unseen: bool,
+    #[command(flatten)]
+    writing: Writing,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Task {
+    Before,
+    After,
+}
+
+impl From<Task> for TaskTime {
+    fn from(task: Task) -> Self {
+        match task {
+            Task::Before => Self::Before,
+            Task::After => Self::After,
+        }
+    }
+}
+
+/// How long a reason may be: the condition's text has room for more, tables have not.
+const LONGEST_REASON: usize = 1024;
+
+/// Approves.
+pub fn run(
+    args: &ApproveArgs,
+    global: &Global,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Result<Exit, Error> {
+    if args
+        .reason
+        .as_ref()
+        .is_some_and(|text| text.len() > LONGEST_REASON)
+    {
+        return Err(Error::usage(format!(
+            "--reason is longer than {LONGEST_REASON} bytes"
+        )));
+    }
+    writing::command("approve", global, ui, clock, |reading, ui| {
+        act(args, global, reading, ui)
+    })
+}
+
+fn act(
+    args: &ApproveArgs,
+    global: &Global,
+    reading: &mut Reading,
+    ui: &mut Ui,
+) -> Result<Exit, Error> {
+    if let Some(hub) = reading.hub() {
+        hub.ask_who();
+    }
+    let namespace = global.namespace.as_deref();
+    let Some(word) = args.target.as_deref() else {
+        let chosen = if args.stage.is_some() || args.task.is_some() || args.all {
+            let waiting = &picking::WAITING;
+            vec![picking::run(waiting, namespace, reading, ui, |said| said)?]
+        } else {
+            picking::gates(namespace, reading, ui)?
+        };
+        return each(&chosen, reading, ui, |target, reading, ui| {
+            of_target(args, target, None, reading, ui)
+        });
+    };
+    let concepts = [Concept::ApprovalRequest, Concept::UpdateRun];
+    let found = reading.target_of(Some(word), namespace, &concepts, ui);
+    // A request that does not exist yet: the run that will ask for it says what it waits for.
+    let (target, known) = match found {
+        Ok(target) => (target, None),
+        Err(error) => {
+            let (request, run) = select::of_a_run(word, namespace, reading).ok_or(error)?;
+            (request, Some(run))
+        }
+    };
+    of_target(args, &target, known, reading, ui)
+}
+
+/// Approves a request, or what a run waits for.
+fn of_target(
+    args: &ApproveArgs,
+    target: &ObjectRef,
+    known: Option<ObjectRef>,
+    reading: &mut Reading,
+    ui: &mut Ui,
+) -> Result<Exit, Error> {
+    let by_name = target.kind.concept() == Concept::ApprovalRequest;
+    if by_name && (args.stage.is_some() || args.task.is_some() || args.all) {
+        return Err(Error::usage(format!(
+            "--stage, --task, and --all select gates of a run, but {target} is an approval request"
+        )));
+    }
+    let run = match known {
+        Some(run) => run,
+        None if by_name => run_of(target, reading)?,
+        None => target.clone(),
+    };
+    let mut who = None;
+    let (inventory, selection) = writing::agree(reading, &args.writing, ui, &mut |reading| {
+        shown(args, target, &run, &mut who, reading)
+    })?;
+    let Some(rollout) = Rollout::new(&inventory) else {
+        return Err(select::without_run(target, &run, &inventory));
+    };
+    let who = who.as_ref().and_then(|who: &Who| who.name.as_deref());
+    let exit = approve(args, &selection, who, &rollout, &inventory, reading, ui)?;
+    if exit == Exit::Done && args.writing.follows() && !args.writing.is_dry() {
+        let this = ThisRun::of(rollout.run);
+        return writing::follow(&this, reading, &args.writing, ui);
+    }
+    Ok(exit)
+}
+
+/// Who approves, by the hub's word.
+struct Who {
+    name: Option<String>,
+    /// Why the hub does not say.
+    unknown: Option<String>,
+}
+
+/// What is shown before anything is approved, and what is asked.
+fn shown(
+    args: &ApproveArgs,
+    target: &ObjectRef,
+    run: &ObjectRef,
+    who: &mut Option<Who>,
+    reading: &mut Reading,
+) -> Result<Shown<(Inventory, Selection)>, Error> {
+    let by_name = target.kind.concept() == Concept::ApprovalRequest;
+    let inventory = look(run, by_name.then_some(target), reading)?;
+    let Some(rollout) = Rollout::new(&inventory) else {
+        return Err(select::without_run(target, run, &inventory));
+    };
+    let choice = Choice {
+        request: by_name.then_some(target.name.as_str()),
+        stage: args.stage.as_deref(),
+        task: args.task.map(TaskTime::from),
+        all: args.all,
+    };
+    let selection = select::select(&rollout, &choice)?;
+    let mut preview = preview::of(&rollout, &inventory, &selection);
+    let mut question = Ok(None);
+    if !selection.write.is_empty() {
+        let who = who.get_or_insert_with(|| whoami(reading));
+        if let Some(why) = &who.unknown {
+            preview.warning(&format!(
+                "the hub does not say who you are ({why}); the approval will not name an approver"
+            ));
+        }
+        let accepted = Accepted {
+            older: args.allow_older,
+            unseen: args.allow_unseen,
+        };
+        question = steering::seen(guard::APPROVE, accepted, &inventory, reading)
+            .and_then(|()| preview::guard(&rollout, &selection, accepted, reading))
+            .map(|()| Some(ask(&selection, who)));
+    }
+    drop(rollout);
+    Ok(Shown {
+        preview,
+        question,
+        what: (inventory, selection),
+    })
+}
+
+fn whoami(reading: &mut Reading) -> Who {
+    let asked = reading.hub().map(crate::hub::Hub::whoami);
+    let (name, unknown) = match asked {
+        Some(Ok(name)) => (name, None),
+        Some(Err(error)) => (None, Some(error.to_string())),
+        None => (None, None),
+    };
+    Who { name, unknown }
+}
+
+fn ask(selection: &Selection, who: &Who) -> String {
+    let what = match selection.write.as_slice() {
+        [one] => one.request.clone(),
+        several => format!("these {}", several.len()),
+    };
+    let as_whom = who.name.as_ref();
+    let as_whom = as_whom.map_or_else(String::new, |who| format!(" as {who}"));
+    format!("Approve {what}{as_whom}?")
+}
+
+/// The run that a request is made out to.
+fn run_of(request: &ObjectRef, reading: &mut Reading) -> Result<ObjectRef, Error> {
+    let query = Query::named(request.kind, &request.namespace, &request.name);
+    let answer = reading.ask(&query);
+    let object = answer.objects.first().map(|object| &object.body);
+    let Some(Body::Approval(found)) = object else {
+        let why = answer.outcome.gap();
+        let why = why.map_or_else(String::new, |why| format!(": {why}"));
+        return Err(Error {
+            exit: Exit::Incomplete,
+            ..Error::failed(format!("{request} cannot be read{why}"))
+        }
+        .hint(
+            Hint::new("a request is approved only after it was read; check your permission:")
+                .command(request.can_i("get")),
+        ));
+    };
+    Ok(request.scope().object(Concept::UpdateRun, &found.spec.run))
+}
+
+/// Reads what the approval is about: the run, the request, the placement's bindings, its runs.
+fn look(
+    run: &ObjectRef,
+    request: Option<&ObjectRef>,
+    reading: &mut Reading,
+) -> Result<Inventory, Error> {
+    let scope = run.scope();
+    let mut queries = vec![Query::all(run.kind, scope.namespace())];
+    queries.extend(
+        request.map(|request| Query::named(request.kind, &request.namespace, &request.name)),
+    );
+    // The list and the run itself are asked for together, the bindings once the placement is known.
+    let own = Query::named(run.kind, &run.namespace, &run.name);
+    reading.answer(&[vec![own], queries.clone()].concat());
+    let mut walk = Walk::shallow(run.clone());
+    walk.drive(reading);
+    let answers = reading.answer(&queries);
+    walk.absorb(queries, answers);
+    let walk = reading.checked(walk, run)?;
+    let facts = reading.hub_facts(walk.run().into_iter());
+    Ok(Inventory::new(walk, reading.now, facts))
+}
+
+/// Approves what was chosen, one after the other.
+fn approve(
+    args: &ApproveArgs,
+    selection: &Selection,
+    who: Option<&str>,
+    rollout: &Rollout<'_>,
+    inventory: &Inventory,
+    reading: &mut Reading,
+    ui: &mut Ui,
+) -> Result<Exit, Error> {
+    let writing = &args.writing;
+    let message = approval_message(who, args.reason.as_deref());
+    let at = (reading.clock)();
+    let mut changes = Vec::new();
+    for approval in &selection.write {
+        let request = inventory.approval(&approval.request);
+        let Some(request) = request.present() else {
+            return Err(Error::failed(format!(
+                "{} cannot be read",
+                approval.request
+            )));
+        };
+        shown_in_full(request)?;
+        changes.push(Change::approve(request, message.clone(), at));
+    }
+    for (place, change) in changes.iter().enumerate() {
+        let rest = || {
+            let rest = changes.iter().skip(place + 1);
+            let names: Vec<_> = rest.map(|change| change.object.name.as_str()).collect();
+            if names.is_empty() {
+                String::new()
+            } else {
+                format!("; not sent: {}", names.join(", "))
+            }
+        };
+        writing::send(change, reading, writing, ui).map_err(|error| {
+            let message = format!("{}{}", error.message, rest());
+            Error { message, ..error }
+        })?;
+        if !writing.is_dry() && reading.is_interrupted() {
+            let what = format!("{} was approved{}", change.object, rest());
+            return Err(writing::interrupted(&what));
+        }
+    }
+    if writing.is_dry() {
+        return Ok(Exit::Done);
+    }
+    accepted(args, selection, rollout, reading, ui)
+}
+
+/// Refuses to approve what does not carry what guards the write.
+fn shown_in_full(request: &ApprovalRequest) -> Result<(), Error> {
+    let meta = &request.meta;
+    if meta.resource_version.is_empty() || meta.generation.is_none() || meta.uid.is_empty() {
+        return Err(Error::failed(format!(
+            "{} has no generation, uid, or resourceVersion, so it cannot be approved safely",
+            request.object()
+        )));
+    }
+    Ok(())
+}
+
+/// Waits until KubeFleet has accepted the approvals, and says what is true then.
+fn accepted(
+    args: &ApproveArgs,
+    selection: &Selection,
+    rollout: &Rollout<'_>,
+    reading: &mut Reading,
+    ui: &mut Ui,
+) -> Result<Exit, Error> {
+    let run = rollout.run.object();
+    let scope = run.scope();
+    let waiting: Vec<&str> = selection
+        .write
+        .iter()
+        .chain(&selection.given)
+        .map(|approval| approval.request.as_str())
+        .collect();
+    let (first, verb) = match (waiting.as_slice(), selection.taken.first()) {
+        ([], None) => return Ok(Exit::Done),
+        ([], Some(taken)) => (taken.request.clone(), "is"),
+        ([one], _) => ((*one).to_owned(), "is"),
+        (several, _) => (several.join(" and "), "are"),
+    };
+    let object = scope.object(
+        Concept::ApprovalRequest,
+        waiting.first().copied().unwrap_or(&first),
+    );
+    if waiting.is_empty() {
+        let line = format!(
+            "{first} was already approved and accepted{}",
+            given(&selection.taken)
+        );
+        writing::result(&object, &line, reading, &args.writing, ui)?;
+        return Ok(Exit::Done);
+    }
+    if matches!(rollout.phase, Phase::Stopped | Phase::Stopping) {
+        let line =
+            format!("{first} {verb} approved; the approval takes effect when {run} is resumed");
+        writing::result(&object, &line, reading, &args.writing, ui)?;
+        ui.hint(Hint::new("next:").command(run.fleet("diagnose")));
+        return Ok(Exit::Done);
+    }
+    if args.writing.returns_at_once() {
+        let line = format!("{first} {verb} approved");
+        writing::result(&object, &line, reading, &args.writing, ui)?;
+        return Ok(Exit::Done);
+    }
+    let mut seen = |status: &Status| {
+        let taken = waiting.iter().all(|request| is_taken(status, request));
+        (taken || status.is_over()).then_some(taken)
+    };
+    let effect = writing::effect(
+        &ThisRun::of(rollout.run),
+        "the approval to be accepted",
+        reading,
+        &args.writing,
+        ui,
+        &mut seen,
+    )?;
+    match effect {
+        Effect::Seen(status) => {
+            let line = format!("{first} {verb} approved and accepted");
+            writing::result(&object, &line, reading, &args.writing, ui)?;
+            if !args.writing.follows() {
+                if !ui.was_told(&status.summary) {
+                    ui.status(&status.summary);
+                }
+                if let Some(next) = &status.next {
+                    ui.hint(Hint::new("next:").command(next.clone()));
+                }
+            }
+            Ok(Exit::Done)
+        }
+        Effect::Never(status) => Err(Error {
+            exit: Exit::from(status.verdict),
+            ..Error::failed(format!(
+                "{first} {verb} approved, but {run} has ended: {}",
+                status.summary
+            ))
+        }
+        .telling(Told::All)),
+        Effect::Late => Err(writing::late(
+            &format!("{first} {verb} approved, but KubeFleet has not accepted it"),
+            &args.writing,
+        )
+        .telling(Told::All)
+        .hint(Hint::new("find out why:").command(run.fleet("diagnose")))),
+        Effect::Gone => Err(Error::not_found(format!(
+            "{first} {verb} approved, but {run} was deleted in the meantime"
+        ))
+        .telling(Told::All)),
+        Effect::Interrupted => Err(writing::interrupted(&format!(
+            "{first} {verb} approved; stopped waiting for KubeFleet to accept it"
+        ))
+        .telling(Told::All)),
+    }
+}
+
+/// Who gave the approvals that were taken, and when.
+fn given(taken: &[Approval]) -> String {
+    let Some(answer) = taken.first().and_then(|approval| approval.answer.as_ref()) else {
+        return String::new();
+    };
+    let by = answer.by.as_ref().map(|by| format!(" by {by}"));
+    let at = answer.at.map(|at| format!(" at {at}"));
+    format!("{}{}", by.unwrap_or_default(), at.unwrap_or_default())
+}
+
+/// Whether the run has passed the gate of a request.
+fn is_taken(status: &Status, request: &str) -> bool {
+    let stages = status.progress.iter().flat_map(|progress| &progress.stages);
+    stages.flat_map(|stage| &stage.tasks).any(|task| {
+        task.approval_request.as_deref() == Some(request) && task.state == TaskState::Done
+    })
+}
+
+/// Whether an approval waits for a person.
+fn is_open(approval: &Approval) -> bool {
+    matches!(
+        approval.state,
+        ApprovalState::Pending | ApprovalState::Ignored | ApprovalState::Withheld
+    )
+}

@@ -1,0 +1,303 @@
+//! What an approval opens, before it is given.
+
+use super::select::{Selection, gate};
+use crate::change::guard::Accepted;
+use crate::change::preview::Preview;
+use crate::commands::open::reading::Reading;
+use crate::commands::operate::steering;
+use crate::diagnose::finding::{count, enumerate};
+use crate::error::Error;
+use crate::inventory::Inventory;
+use crate::kubefleet::binding::Binding;
+use crate::kubefleet::duration;
+use crate::rollout::approvals::{Approval, ApprovalState};
+use crate::rollout::content::{GoesBack, would_go_back};
+use crate::rollout::{
+    ClusterState, ClusterView, Health, Phase, Rollout, StageView, TaskState, TaskTime,
+};
+
+/// What is shown of the approvals that are to be given.
+pub(super) fn of(rollout: &Rollout<'_>, inventory: &Inventory, selection: &Selection) -> Preview {
+    let mut preview = Preview::default();
+    for approval in &selection.write {
+        preview.lines(approval_lines(rollout, approval));
+    }
+    let Selection {
+        write,
+        given,
+        taken,
+    } = selection;
+    for approval in write.iter().chain(given).chain(taken) {
+        if let Some(request) = inventory.approval(&approval.request).present() {
+            let meta = &request.meta;
+            preview.fact(
+                request.object().to_string(),
+                approval.state.describe(),
+                &format!("{} {}", meta.uid, meta.resource_version),
+            );
+        }
+    }
+    warn(rollout, inventory, selection, &mut preview);
+    steering::facts(rollout, inventory, &mut preview);
+    preview
+}
+
+fn approval_lines(rollout: &Rollout<'_>, approval: &Approval) -> Vec<String> {
+    let run = rollout.run;
+    let mut lines = vec![format!(
+        "{}: {} of {}, snapshot {} of {}",
+        approval.request,
+        gate(approval),
+        run.object(),
+        run.status.snapshot_index,
+        run.spec.placement
+    )];
+    if let Some(asked) = approval.asked {
+        let ago = duration::describe(rollout.now.duration_since(asked));
+        lines.push(format!("  requested {ago} ago"));
+    }
+    if let (Some(TaskTime::After), Some(stage)) = (approval.time, own_stage(rollout, approval)) {
+        lines.push(format!(
+            "  signs off stage {}: {} of {} done",
+            approval.stage,
+            stage
+                .clusters
+                .iter()
+                .filter(|cluster| cluster.state == ClusterState::Done)
+                .count(),
+            count(stage.clusters.len(), "cluster"),
+        ));
+        lines.extend(failing(stage));
+    }
+    let others = still_closed(rollout, approval);
+    if !others.is_empty() {
+        lines.push(format!(
+            "  the run then still waits for {}",
+            enumerate(others)
+        ));
+        return lines;
+    }
+    let opened = opened(rollout, approval);
+    if opened.is_empty() {
+        lines.push("  opens no further stage: the run then ends".to_owned());
+    }
+    for stage in opened {
+        lines.extend(stage_lines(rollout, stage));
+    }
+    lines
+}
+
+/// What happens in a stage that an approval opens.
+fn stage_lines(rollout: &Rollout<'_>, stage: &StageView<'_>) -> Vec<String> {
+    let waiting: Vec<&ClusterView<'_>> = stage
+        .clusters
+        .iter()
+        .filter(|cluster| cluster.state == ClusterState::Pending)
+        .collect();
+    let clusters = count(waiting.len(), "cluster");
+    if stage.deletes {
+        return vec![format!(
+            "  removes the placement from {clusters}: {}",
+            enumerate(waiting.iter().map(|cluster| cluster.name))
+        )];
+    }
+    let mut lines = vec![format!(
+        "  opens stage {}: {clusters}, {} at a time",
+        stage.status.name, stage.concurrency
+    )];
+    lines.extend(moves(rollout, &waiting));
+    lines
+}
+
+/// Which cluster goes from which snapshot to the run's, those that do the same in one line.
+pub(crate) fn moves(rollout: &Rollout<'_>, clusters: &[&ClusterView<'_>]) -> Vec<String> {
+    let to = rollout.run.status.snapshot_index.as_str();
+    let mut groups: Vec<(Has<'_>, Vec<&str>)> = Vec::new();
+    for cluster in clusters {
+        let has = match cluster.binding {
+            None if !rollout.sees_bindings => Has::Unknown,
+            binding => binding
+                .and_then(Binding::snapshot_index)
+                .map_or(Has::Nothing, Has::Snapshot),
+        };
+        match groups.iter_mut().find(|(known, _)| *known == has) {
+            Some((_, names)) => names.push(cluster.name),
+            None => groups.push((has, vec![cluster.name])),
+        }
+    }
+    groups
+        .into_iter()
+        .map(|(has, names)| {
+            let names = enumerate(names);
+            match has {
+                Has::Unknown => {
+                    format!("    snapshot {to}; the current snapshot is unknown: {names}")
+                }
+                Has::Nothing => format!("    first snapshot, {to}: {names}"),
+                Has::Snapshot(has) if has == to => format!("    snapshot {to}, unchanged: {names}"),
+                Has::Snapshot(has) => format!("    snapshot {has} -> {to}: {names}"),
+            }
+        })
+        .collect()
+}
+
+/// What a cluster has before it is updated.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Has<'a> {
+    Unknown,
+    Nothing,
+    Snapshot(&'a str),
+}
+
+/// What still fails in a stage that is signed off.
+fn failing(stage: &StageView<'_>) -> Vec<String> {
+    stage
+        .clusters
+        .iter()
+        .filter_map(|cluster| match &cluster.health {
+            Health::Failing(trouble) => Some(format!(
+                "  {} is failing: {}={:?} {}",
+                cluster.name,
+                trouble.condition.kind,
+                trouble.condition.status,
+                trouble.condition.reason
+            )),
+            _ => None,
+        })
+        .collect()
+}
+
+fn own_stage<'r, 'i>(rollout: &'r Rollout<'i>, approval: &Approval) -> Option<&'r StageView<'i>> {
+    let mut stages = rollout.stages.iter();
+    stages.find(|stage| stage.status.name == approval.stage)
+}
+
+/// The other tasks that have to be passed at the same place.
+fn still_closed(rollout: &Rollout<'_>, approval: &Approval) -> Vec<String> {
+    let Some(stage) = own_stage(rollout, approval) else {
+        return Vec::new();
+    };
+    stage
+        .gates
+        .iter()
+        .filter(|gate| Some(gate.time) == approval.time && gate.state != TaskState::Done)
+        .filter(|gate| gate.task.approval_request != approval.request || gate.task.is_timed_wait())
+        .map(|gate| match gate.wait {
+            Some(wait) if gate.task.is_timed_wait() => {
+                format!("a wait of {}", duration::describe(wait))
+            }
+            _ => gate.task.approval_request.clone(),
+        })
+        .collect()
+}
+
+/// The stages that are updated without another gate once this one is open.
+fn opened<'r, 'i>(rollout: &'r Rollout<'i>, approval: &Approval) -> Vec<&'r StageView<'i>> {
+    let Some(at) = rollout
+        .stages
+        .iter()
+        .position(|stage| stage.status.name == approval.stage)
+    else {
+        return Vec::new();
+    };
+    let own = approval.time == Some(TaskTime::Before);
+    let mut opened = Vec::new();
+    for (place, stage) in rollout.stages.iter().enumerate().skip(at) {
+        if place == at && !own {
+            continue;
+        }
+        let closed = |time| {
+            let mut gates = stage.gates.iter();
+            gates.any(|gate| gate.time == time && gate.state != TaskState::Done)
+        };
+        if place != at && closed(TaskTime::Before) {
+            break;
+        }
+        // An empty stage is passed with all its tasks.
+        if stage.clusters.is_empty() {
+            continue;
+        }
+        opened.push(stage);
+        if closed(TaskTime::After) {
+            break;
+        }
+    }
+    opened
+}
+
+/// Says what a person should know before approving, and what no one could see.
+fn warn(
+    rollout: &Rollout<'_>,
+    inventory: &Inventory,
+    selection: &Selection,
+    preview: &mut Preview,
+) {
+    for approval in &selection.write {
+        let request = &approval.request;
+        match (approval.state, &approval.answer) {
+            (ApprovalState::Ignored, Some(answer)) => preview.warning(&format!(
+                "KubeFleet ignores the current approval of {request} (observedGeneration {}, the \
+                 request is at {}){}: it will be replaced",
+                answer
+                    .observed_generation
+                    .map_or_else(|| "missing".to_owned(), |number| number.to_string()),
+                generation(inventory, request),
+                writer(answer.with.as_deref()),
+            )),
+            (ApprovalState::Withheld, Some(answer)) => preview.warning(&format!(
+                "the Approved condition of {request} is not True{}: it will be replaced",
+                writer(answer.with.as_deref()),
+            )),
+            _ => {}
+        }
+    }
+    if selection.write.is_empty() {
+        return;
+    }
+    if matches!(rollout.phase, Phase::Stopped | Phase::Stopping) {
+        preview.warning(&format!(
+            "{} is stopped: the approval takes effect when the run is resumed",
+            rollout.run.object()
+        ));
+    }
+    steering::unseen(inventory, preview);
+    steering::others(rollout, inventory, preview);
+}
+
+fn writer(with: Option<&str>) -> String {
+    with.map_or_else(String::new, |with| format!(", written with {with}"))
+}
+
+fn generation(inventory: &Inventory, request: &str) -> String {
+    let request = inventory.approval(request);
+    let generation = request
+        .present()
+        .and_then(|request| request.meta.generation);
+    generation.map_or_else(|| "none".to_owned(), |number| number.to_string())
+}
+
+/// Refuses to open what would take clusters back to an older snapshot, unless that is wanted.
+pub(super) fn guard(
+    rollout: &Rollout<'_>,
+    selection: &Selection,
+    accepted: Accepted,
+    reading: &Reading,
+) -> Result<(), Error> {
+    let opened: Vec<&str> = selection
+        .write
+        .iter()
+        .flat_map(|approval| opened(rollout, approval))
+        .flat_map(|stage| &stage.clusters)
+        .map(|cluster| cluster.name)
+        .collect();
+    let back: Vec<GoesBack<'_>> = would_go_back(rollout)
+        .into_iter()
+        .filter(|back| opened.contains(&back.cluster))
+        .collect();
+    let instead = if rollout.state_ignored {
+        "delete"
+    } else {
+        "stop"
+    };
+    steering::guard(&back, rollout, ("approving", instead), accepted, reading)
+}

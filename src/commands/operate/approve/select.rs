@@ -1,0 +1,335 @@
+//! Which approvals a command means, and why some cannot be given.
+
+use crate::commands::open::names;
+use crate::commands::open::reading::Reading;
+use crate::error::{Error, did_you_mean};
+use crate::exit::Exit;
+use crate::inventory::source::Query;
+use crate::inventory::{Inventory, Sight};
+use crate::kubefleet::object::Body;
+use crate::kubefleet::{Concept, ObjectRef, Scope};
+use crate::rollout::approvals::{Approval, ApprovalState, of_request, of_run};
+use crate::rollout::{Phase, Rollout, StageState, TaskTime};
+use crate::words::Hint;
+
+/// What the command line asks for.
+pub(super) struct Choice<'c> {
+    pub request: Option<&'c str>,
+    pub stage: Option<&'c str>,
+    pub task: Option<TaskTime>,
+    pub all: bool,
+}
+
+/// The approvals that are meant, by what is to be done about them.
+#[derive(Debug, Default)]
+pub(super) struct Selection {
+    /// To be written.
+    pub write: Vec<Approval>,
+    /// Given, and not taken by KubeFleet yet.
+    pub given: Vec<Approval>,
+    /// Given and taken.
+    pub taken: Vec<Approval>,
+}
+
+/// A request that a run names in its status without having made it, and that run.
+pub(super) fn of_a_run(
+    word: &str,
+    namespace: Option<&str>,
+    reading: &mut Reading,
+) -> Option<(ObjectRef, ObjectRef)> {
+    let scope = Scope::of_namespace(namespace.unwrap_or_default());
+    let request = names::of_one(word, Concept::ApprovalRequest, &scope).ok()?;
+    let runs = Query::all(scope.kind(Concept::UpdateRun), scope.namespace());
+    let runs = reading.ask(&runs).objects;
+    let run = runs.iter().find(|object| {
+        let Body::Run(run) = &object.body else {
+            return false;
+        };
+        let mut tasks = run
+            .all_stages()
+            .flat_map(|stage| stage.before.iter().chain(&stage.after));
+        tasks.any(|task| task.approval_request == request.name)
+    })?;
+    Some((request, run.reference()))
+}
+
+/// Finds what is meant. Fails where nothing can be approved.
+pub(super) fn select(rollout: &Rollout<'_>, choice: &Choice<'_>) -> Result<Selection, Error> {
+    let mut approvals = of_run(rollout);
+    if let Some(request) = choice.request {
+        approvals.retain(|approval| approval.request == request);
+        return sort(approvals, rollout, request);
+    }
+    let all: Vec<_> = approvals.iter().map(place).collect();
+    if let Some(stage) = choice.stage {
+        known(rollout, stage)?;
+        approvals.retain(|approval| approval.stage == stage);
+    }
+    if let Some(task) = choice.task {
+        approvals.retain(|approval| approval.time == Some(task));
+    }
+    if approvals.is_empty() {
+        return Err(no_such_gate(rollout, choice, &all));
+    }
+    let mut open: Vec<_> = approvals
+        .iter()
+        .filter(|approval| super::is_open(approval))
+        .cloned()
+        .collect();
+    if open.len() > 1 && !choice.all {
+        return Err(several(&open, rollout));
+    }
+    if open.is_empty() {
+        open = approvals
+            .iter()
+            .filter(|approval| approval.state == ApprovalState::Approved)
+            .cloned()
+            .collect();
+    }
+    if !open.is_empty() {
+        return sort(open, rollout, "");
+    }
+    let narrowed = choice.stage.is_some() || choice.task.is_some();
+    if narrowed
+        && approvals
+            .iter()
+            .all(|one| one.state == ApprovalState::Accepted)
+    {
+        return sort(approvals, rollout, "");
+    }
+    // What stands in the way of the first that is not done says why nothing can be approved.
+    let next = approvals
+        .into_iter()
+        .find(|approval| approval.state != ApprovalState::Accepted);
+    match next {
+        Some(next) => Err(refused(&next, rollout)),
+        None => Err(Error::failed(format!(
+            "every gate of {} is already approved and accepted",
+            rollout.run.object()
+        ))
+        .hint(status(rollout))),
+    }
+}
+
+/// Sorts what is meant by what is to be done about it.
+fn sort(
+    approvals: Vec<Approval>,
+    rollout: &Rollout<'_>,
+    request: &str,
+) -> Result<Selection, Error> {
+    let mut selection = Selection::default();
+    if approvals.is_empty() {
+        // No gate of the run has this name: the request is of an earlier run, or hand-made.
+        return Err(Error::failed(format!(
+            "{} has no gate with the request {request}",
+            rollout.run.object()
+        ))
+        .hint(Hint::new("list its gates:").command(rollout.run.object().fleet("approvals"))));
+    }
+    for approval in approvals {
+        match approval.state {
+            ApprovalState::Pending | ApprovalState::Ignored | ApprovalState::Withheld => {
+                selection.write.push(approval);
+            }
+            ApprovalState::Approved => selection.given.push(approval),
+            ApprovalState::Accepted => selection.taken.push(approval),
+            _ => return Err(refused(&approval, rollout)),
+        }
+    }
+    if rollout.phase == Phase::Deleting && !(selection.write.is_empty()) {
+        return Err(Error::failed(format!(
+            "{} is being deleted, so its gates cannot be approved",
+            rollout.run.object()
+        )));
+    }
+    Ok(selection)
+}
+
+/// Why an approval cannot be given.
+fn refused(approval: &Approval, rollout: &Rollout<'_>) -> Error {
+    let run = rollout.run.object();
+    let request = &approval.request;
+    let diagnose = Hint::new("find out what is wrong:").command(run.fleet("diagnose"));
+    match approval.state {
+        ApprovalState::NotReached => Error::failed(format!(
+            "{run} has not requested {} yet: {}",
+            gate(approval),
+            waits_for(approval, rollout)
+        ))
+        .hint(
+            Hint::new("wait for it:").command(
+                run.fleet("wait")
+                    .joined("--for", format!("approval={}", place(approval))),
+            ),
+        ),
+        ApprovalState::RunOver => Error::failed(format!(
+            "{run} has ended ({}): approving {request} would change nothing",
+            match rollout.phase {
+                Phase::Succeeded => "it succeeded",
+                Phase::Deleting => "it is being deleted",
+                Phase::InitializationFailed => "it could not be initialized",
+                _ => "it failed",
+            }
+        ))
+        .hint(status(rollout)),
+        ApprovalState::Missing => Error::failed(format!(
+            "{request} was deleted: KubeFleet creates it again, and then it can be approved"
+        ))
+        .hint(diagnose),
+        ApprovalState::Foreign => Error::failed(format!(
+            "{request} belongs to another run or stage: approving it would not open {} of {run}",
+            gate(approval)
+        ))
+        .hint(diagnose),
+        _ => Error {
+            exit: Exit::Incomplete,
+            ..Error::failed(format!(
+                "{request} cannot be read{}, so it is not approved",
+                unread(approval, rollout)
+            ))
+        }
+        .hint(diagnose),
+    }
+}
+
+/// Why a request could not be read, in parentheses.
+fn unread(approval: &Approval, rollout: &Rollout<'_>) -> String {
+    let mut gates = rollout.stages.iter().flat_map(|stage| &stage.gates);
+    let gate = gates.find(|gate| gate.task.approval_request == approval.request);
+    match gate.and_then(|gate| gate.request.as_ref()) {
+        Some(Sight::Unknown(why)) => format!(" ({why})"),
+        _ => String::new(),
+    }
+}
+
+/// What has to happen before a gate opens.
+fn waits_for(approval: &Approval, rollout: &Rollout<'_>) -> String {
+    let at = rollout
+        .stages
+        .iter()
+        .position(|stage| stage.status.name == approval.stage);
+    let Some(stage) = at.and_then(|at| rollout.stages.get(at)) else {
+        return "its stage is unknown".to_owned();
+    };
+    if matches!(rollout.phase, Phase::Idle | Phase::Initializing) {
+        return "the run was not started".to_owned();
+    }
+    let stopped = if matches!(rollout.phase, Phase::Stopped | Phase::Stopping) {
+        " (the run is stopped)"
+    } else {
+        ""
+    };
+    let earlier = rollout
+        .stages
+        .iter()
+        .take(at.unwrap_or_default())
+        .find(|stage| !matches!(stage.state, StageState::Done | StageState::Skipped));
+    if let Some(earlier) = earlier {
+        return format!(
+            "stage {} comes before it and is {}{stopped}",
+            earlier.status.name,
+            earlier.state.describe()
+        );
+    }
+    if approval.time == Some(TaskTime::Before) {
+        return format!("the controller is about to start the stage{stopped}");
+    }
+    let done = stage
+        .clusters
+        .iter()
+        .filter(|cluster| cluster.state == crate::rollout::ClusterState::Done)
+        .count();
+    format!(
+        "{done} of {} clusters of stage {} are done{stopped}",
+        stage.clusters.len(),
+        stage.status.name
+    )
+}
+
+/// A gate in words.
+pub(super) fn gate(approval: &Approval) -> String {
+    match approval.time {
+        Some(TaskTime::Before) => format!("the approval before stage {}", approval.stage),
+        Some(TaskTime::After) => format!("the approval after stage {}", approval.stage),
+        None => format!("the approval of stage {}", approval.stage),
+    }
+}
+
+/// A gate as flags name it: `canary/after`.
+fn place(approval: &Approval) -> String {
+    match approval.time {
+        Some(time) => format!("{}/{}", approval.stage, time.as_str()),
+        None => approval.stage.clone(),
+    }
+}
+
+fn known(rollout: &Rollout<'_>, name: &str) -> Result<(), Error> {
+    let names: Vec<_> = rollout
+        .stages
+        .iter()
+        .filter(|stage| !stage.deletes)
+        .map(|stage| stage.status.name.as_str())
+        .collect();
+    if names.contains(&name) {
+        return Ok(());
+    }
+    let run = rollout.run.object();
+    if names.is_empty() {
+        return Err(Error::failed(format!("{run} has no stages yet")).hint(status(rollout)));
+    }
+    let near = did_you_mean(name, names.iter().copied())
+        .map_or_else(String::new, |near| format!("did you mean {near}? "));
+    Err(Error::not_found(format!("{run} has no stage {name:?}"))
+        .hint(format!("{near}existing stages: {}", names.join(", "))))
+}
+
+fn no_such_gate(rollout: &Rollout<'_>, choice: &Choice<'_>, all: &[String]) -> Error {
+    let run = rollout.run.object();
+    let which = match (choice.stage, choice.task) {
+        (Some(stage), Some(task)) => format!(" {} stage {stage}", task.as_str()),
+        (Some(stage), None) => format!(" at stage {stage}"),
+        (None, Some(task)) => format!(" {} any stage", task.as_str()),
+        (None, None) => String::new(),
+    };
+    let error = Error::failed(format!("{run} has no approval gate{which}"));
+    if all.is_empty() {
+        error.hint(status(rollout))
+    } else {
+        error.hint(format!("existing gates: {}", all.join(", ")))
+    }
+}
+
+fn several(open: &[Approval], rollout: &Rollout<'_>) -> Error {
+    let run = rollout.run.object();
+    let approve = |approval: &Approval| run.scope().fleet("approve").arg(&approval.request);
+    Error::failed(format!("{run} has {} pending gates", open.len()))
+        .hint(Hint::new("select one, or use --all:").commands(open.iter().map(approve)))
+}
+
+fn status(rollout: &Rollout<'_>) -> Hint {
+    let run = rollout.run.object();
+    Hint::new("see its status:").command(run.fleet("status"))
+}
+
+/// A request whose run cannot be seen is not approved: nobody could say what that opens.
+pub(super) fn without_run(target: &ObjectRef, run: &ObjectRef, inventory: &Inventory) -> Error {
+    if let Sight::Unknown(why) = &inventory.run {
+        return Error {
+            exit: Exit::Incomplete,
+            ..Error::failed(format!(
+                "{run} cannot be read ({why}), so {target} is not approved"
+            ))
+        };
+    }
+    let request = inventory.approval(&target.name);
+    let accepted = request
+        .present()
+        .is_some_and(|request| of_request(request, None).state == ApprovalState::Accepted);
+    let was = if accepted { " (it was accepted)" } else { "" };
+    Error::failed(format!(
+        "{run} does not exist, so approving {target} would change nothing{was}"
+    ))
+}
+
+#[cfg(test)]
+mod tests;

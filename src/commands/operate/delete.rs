@@ -1,0 +1,289 @@
+//! `delete`: gives a run up. Nothing is rolled back.
+
+use clap::Args;
+use jiff::Timestamp;
+
+use crate::change::Change;
+use crate::change::preview::Preview;
+use crate::commands::open::global::Global;
+use crate::commands::open::picking;
+use crate::commands::open::reading::Reading;
+use crate::commands::operate::steering;
+use crate::commands::operate::steering::rollout_of;
+use crate::commands::operate::stop::each;
+use crate::commands::operate::writing;
+use crate::commands::operate::writing::{Done, Effect, Shown, ThisRun, Writing};
+use crate::diagnose::finding::enumerate;
+use crate::diagnose::status::Status;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::kubefleet::binding::Binding;
+use crate::kubefleet::{Concept, ObjectRef};
+use crate::rollout::{ClusterState, Phase, Rollout};
+use crate::ui::Ui;
+use crate::words::Hint;
+
+/// Delete update runs and their approval requests
+///
+/// Deleting a run rolls nothing back. Clusters keep what they have, even a mix of two snapshots,
+/// and a cluster in flight still gets the run's snapshot. The run's approval requests and its
+/// history are lost.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    kubectl fleet-stage delete example-run\n  \
+    kubectl fleet-stage delete example-run -n my-app-namespace --yes\n  \
+    kubectl fleet-stage delete example-run --ignore-not-found --yes\n\n\
+    Exit codes:\n  \
+    0  deleted\n  \
+    1  not confirmed, refused, or changed since it was shown\n  \
+    5  still being deleted after --timeout\n  \
+    6  no such run\n  \
+    7  forbidden")]
+pub struct DeleteArgs {
+    /// Update runs: NAME, csur/NAME, or with -n sur/NAME [default: at a terminal, chosen from a
+    /// list]
+    #[arg(value_name = "RUN", required = true)]
+    runs: Vec<String>,
+    /// Exit with 0 if a run does not exist
+    #[arg(long)]
+    ignore_not_found: bool,
+    #[command(flatten)]
+    writing: Writing,
+}
+
+/// Deletes runs.
+pub fn run(
+    args: &DeleteArgs,
+    global: &Global,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Result<Exit, Error> {
+    writing::command("delete", global, ui, clock, |reading, ui| {
+        act(args, global, reading, ui)
+    })
+}
+
+fn act(
+    args: &DeleteArgs,
+    global: &Global,
+    reading: &mut Reading,
+    ui: &mut Ui,
+) -> Result<Exit, Error> {
+    let namespace = global.namespace.as_deref();
+    let mut runs = Vec::new();
+    if args.runs.is_empty() {
+        runs.push(picking::run(
+            &picking::EVERY,
+            namespace,
+            reading,
+            ui,
+            |said| said,
+        )?);
+    }
+    for word in &args.runs {
+        let found = reading.target_of(Some(word), namespace, &[Concept::UpdateRun], ui);
+        match found {
+            Err(error) if args.ignore_not_found && error.exit == Exit::NotFound => {
+                ui.status(&error.message);
+            }
+            found => runs.push(found?),
+        }
+    }
+    if runs.is_empty() {
+        return Ok(Exit::Done);
+    }
+    let doomed = writing::agree(reading, &args.writing, ui, &mut |reading| {
+        let doomed = runs.iter().map(|run| Doomed::look(run, reading));
+        let doomed = doomed.collect::<Result<Vec<_>, _>>()?;
+        let mut preview = Preview::default();
+        for one in &doomed {
+            preview.append(one.shown.clone());
+        }
+        let what = match doomed.as_slice() {
+            [one] => one.run.object.to_string(),
+            several => format!("these {} runs", several.len()),
+        };
+        Ok(Shown {
+            preview,
+            question: Ok(Some(format!("Delete {what}?"))),
+            what: doomed,
+        })
+    })?;
+    each(&doomed, reading, ui, |one, reading, ui| {
+        one.is_as_shown(reading)?;
+        delete(&one.run, &one.change, reading, &args.writing, ui)
+    })
+}
+
+/// A run that is to be deleted, as it was shown.
+pub(in crate::commands) struct Doomed {
+    /// The run.
+    pub run: ThisRun,
+    /// Its deletion.
+    pub change: Change,
+    /// What was shown of it.
+    pub shown: Preview,
+}
+
+impl Doomed {
+    /// Reads a run.
+    fn look(run: &ObjectRef, reading: &mut Reading) -> Result<Self, Error> {
+        let inventory = reading.overview(run)?;
+        let mut doomed = Self::of(&rollout_of(&inventory, run)?);
+        steering::unseen(&inventory, &mut doomed.shown);
+        Ok(doomed)
+    }
+
+    /// A run that was read.
+    pub(in crate::commands) fn of(rollout: &Rollout<'_>) -> Self {
+        Self {
+            run: ThisRun::of(rollout.run),
+            change: Change::delete(rollout.run),
+            shown: leaves(rollout),
+        }
+    }
+
+    /// Refuses where the run is not as it was shown any more. Where nothing was done since, nothing
+    /// was waited for.
+    pub(in crate::commands) fn is_as_shown(&self, reading: &mut Reading) -> Result<(), Error> {
+        if reading.record.is_empty() {
+            return Ok(());
+        }
+        reading.forget();
+        let run = &self.run.object;
+        let now = Self::look(run, reading)?;
+        let differences = self.shown.facts().differences(&now.shown.facts());
+        if differences.is_empty() {
+            return Ok(());
+        }
+        Err(Error::failed(format!(
+            "{run} was not deleted because it changed since it was shown: {}; {}",
+            differences.join("; "),
+            reading.record.nothing("sent")
+        ))
+        .hint(Hint::new("check it, then decide again:").command(run.fleet("status"))))
+    }
+}
+
+/// What deleting a run leaves behind.
+pub(in crate::commands) fn leaves(rollout: &Rollout<'_>) -> Preview {
+    let mut preview = Preview::default();
+    let run = rollout.run.object();
+    let done: Vec<_> = rollout
+        .updated_clusters()
+        .filter(|cluster| cluster.state == ClusterState::Done)
+        .collect();
+    let total = rollout.updated_clusters().count();
+    let index = &rollout.run.status.snapshot_index;
+    preview.lines([match rollout.phase {
+        Phase::Succeeded => format!("{run} has succeeded; its history is deleted too"),
+        Phase::Failed | Phase::InitializationFailed => {
+            format!("{run} has failed; its history is deleted too")
+        }
+        Phase::Deleting => format!("{run} is already being deleted"),
+        _ => {
+            format!("{run} is unfinished: deleting it abandons the rollout and rolls nothing back")
+        }
+    }]);
+    if rollout.is_live() && total > 0 {
+        let index = index.as_str();
+        let (keep, lost): (Vec<_>, Vec<_>) = done.into_iter().partition(|cluster| {
+            let has = cluster.binding.and_then(Binding::snapshot_index);
+            has == Some(index)
+        });
+        preview.progress([format!(
+            "  {} of {total} clusters have snapshot {index} from this run and keep it",
+            keep.len()
+        )]);
+        let (other, unknown): (Vec<_>, Vec<_>) = lost
+            .into_iter()
+            .partition(|cluster| cluster.binding.is_some());
+        for (clusters, how) in [
+            (other, "now with another snapshot"),
+            (unknown, "current snapshot unknown"),
+        ] {
+            if !clusters.is_empty() {
+                let names = enumerate(clusters.iter().map(|cluster| cluster.name));
+                preview.progress([format!("  updated by this run, {how}: {names}")]);
+            }
+        }
+        let flying: Vec<_> = rollout.in_flight().map(|cluster| cluster.name).collect();
+        if !flying.is_empty() {
+            preview.progress([format!(
+                "  in flight, will still get snapshot {index}: {}",
+                enumerate(flying)
+            )]);
+        }
+    }
+    let asked: Vec<_> = rollout
+        .open_approvals()
+        .map(|gate| gate.task.approval_request.as_str())
+        .collect();
+    if !asked.is_empty() {
+        preview.lines([format!(
+            "  approval requests deleted with it: {}",
+            enumerate(asked)
+        )]);
+    }
+    steering::state(rollout, &mut preview);
+    preview
+}
+
+/// Deletes one run, waits until it is gone, and says so.
+fn delete(
+    this: &ThisRun,
+    change: &Change,
+    reading: &mut Reading,
+    args: &Writing,
+    ui: &mut Ui,
+) -> Result<Exit, Error> {
+    let run = &this.object;
+    if !delete_for_good(this, change, reading, args, ui)? {
+        return Ok(Exit::Done);
+    }
+    let how = if args.returns_at_once() {
+        "is being deleted"
+    } else {
+        "is deleted"
+    };
+    writing::result(run, &format!("{run} {how}"), reading, args, ui)?;
+    Ok(Exit::Done)
+}
+
+/// Deletes one run, and waits until it is gone. Nothing is deleted, and `false` is told, where
+/// nothing is to be sent.
+pub(in crate::commands) fn delete_for_good(
+    this: &ThisRun,
+    change: &Change,
+    reading: &mut Reading,
+    args: &Writing,
+    ui: &mut Ui,
+) -> Result<bool, Error> {
+    let run = &this.object;
+    if matches!(writing::send(change, reading, args, ui)?, Done::Dry) {
+        return Ok(false);
+    }
+    if reading.is_interrupted() {
+        return Err(writing::interrupted(&format!("{run} was deleted")));
+    }
+    if args.returns_at_once() {
+        return Ok(true);
+    }
+    let mut seen = |_: &Status| None;
+    let wanted = "the deletion to finish";
+    match writing::effect(this, wanted, reading, args, ui, &mut seen)? {
+        Effect::Gone | Effect::Seen(_) | Effect::Never(_) => Ok(true),
+        Effect::Late => Err(
+            writing::late(&format!("{run} is still being deleted"), args).hint(
+                Hint::new(
+                    "KubeFleet's hub agent must remove its finalizer; check that the agent is \
+                     running:",
+                )
+                .command(run.scope().fleet("doctor")),
+            ),
+        ),
+        Effect::Interrupted => Err(writing::interrupted(&format!(
+            "{run} was deleted; stopped waiting for the deletion to finish"
+        ))),
+    }
+}

@@ -1,0 +1,102 @@
+//! `init`: a run is made, its stages are computed, and nothing happens yet.
+
+use clap::Args;
+use jiff::Timestamp;
+
+use crate::change::guard::Accepted;
+use crate::change::preview::Preview;
+use crate::commands::open::global::Global;
+use crate::commands::open::names;
+use crate::commands::open::picking;
+use crate::commands::open::picking::Made;
+use crate::commands::open::reading::Reading;
+use crate::commands::operate::launching::{Launch, launch};
+use crate::commands::operate::writing;
+use crate::commands::operate::writing::Writing;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::kubefleet::{Concept, Scope};
+use crate::ui::Ui;
+
+/// Create an update run without starting it
+///
+/// Previews what KubeFleet will compute, creates the run with state Initialize, and waits until its
+/// stages are computed. Without --snapshot the run gets the current content. If the hub delays the
+/// snapshot of a recent change, the run is recreated until it has that snapshot. To start the run,
+/// use `kubectl fleet-stage run`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    kubectl fleet-stage init example-run --placement example-placement --strategy example-strategy\n  \
+    kubectl fleet-stage init example-run --placement web-app --strategy rings -n my-app-namespace\n  \
+    kubectl fleet-stage init example-run --placement example-placement \
+    --strategy example-strategy --snapshot 3 --dry-run -o yaml\n\n\
+    Exit codes:\n  \
+    0  initialized\n  \
+    1  refused, or the name belongs to another or a finished run\n  \
+    3  KubeFleet refuses it\n  \
+    5  not initialized in time\n  \
+    7  forbidden, or a check could not read what it needs")]
+pub struct InitArgs {
+    /// Name of the new run
+    #[arg(value_name = "RUN")]
+    run: String,
+    /// Placement to roll out: NAME, crp/NAME, or with -n rp/NAME [default: at a terminal, chosen
+    /// from a list]
+    #[arg(long, value_name = "PLACEMENT", required = true)]
+    placement: Option<String>,
+    /// Update strategy, which defines stages, order, and gates [default: at a terminal, chosen from a
+    /// list]
+    #[arg(long, value_name = "STRATEGY", required = true)]
+    strategy: Option<String>,
+    /// Snapshot to roll out: its index, or latest [default: the current content]
+    #[arg(long, value_name = "INDEX")]
+    snapshot: Option<String>,
+    /// Create the run even if a check cannot read what it needs
+    #[arg(long)]
+    allow_unseen: bool,
+    #[command(flatten)]
+    writing: Writing,
+}
+
+/// Makes a run.
+pub fn run(
+    args: &InitArgs,
+    global: &Global,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Result<Exit, Error> {
+    let scope = Scope::of_namespace(global.namespace.as_deref().unwrap_or_default());
+    let run = names::of_one(&args.run, Concept::UpdateRun, &scope)?;
+    let placement = args.placement.as_deref();
+    let placement = placement.map(|word| names::of_one(word, Concept::Placement, &scope));
+    let placement = placement.transpose()?;
+    let strategy = args.strategy.as_deref();
+    let strategy = strategy.map(|word| names::of_one(word, Concept::Strategy, &scope));
+    let strategy = strategy.transpose()?.map(|strategy| strategy.name);
+    let wanted = |made: &Made| {
+        Ok(Launch {
+            run: run.clone(),
+            placement: made.placement.clone(),
+            strategy: made.strategy.clone(),
+            snapshot: args.snapshot.clone(),
+            start: false,
+            accepted: Accepted {
+                // Nothing goes back before it is started.
+                older: true,
+                unseen: args.allow_unseen,
+            },
+            preview: Preview::default(),
+            question: None,
+            first: Vec::new(),
+        })
+    };
+    writing::command("init", global, ui, clock, |reading, ui| {
+        let made = picking::made(&run, placement, strategy, reading, ui)?;
+        launch(
+            &mut |_: &mut Reading| wanted(&made),
+            reading,
+            &args.writing,
+            ui,
+        )
+    })
+}

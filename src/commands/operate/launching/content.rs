@@ -1,0 +1,194 @@
+//! The right content: a run that got the previous snapshot is made again.
+//!
+//! From KubeFleet 0.2.2 on, a change is first noticed, and its snapshot made some time later; a run
+//! without an index that comes in between is silently given the old content. What it got can be
+//! seen once it is initialized, before it is started.
+
+use std::time::{Duration, Instant};
+
+use super::{Got, Launch};
+use crate::change::guard::Guard;
+use crate::change::{Change, RunWish};
+use crate::commands::open::reading::Reading;
+use crate::commands::operate::delete::delete_for_good;
+use crate::commands::operate::steering;
+use crate::commands::operate::steering::rollout_of;
+use crate::commands::operate::writing;
+use crate::commands::operate::writing::{Done, ThisRun, Writing};
+use crate::error::Error;
+use crate::inventory::Inventory;
+use crate::inventory::Walk;
+use crate::inventory::source::{Query, Source};
+use crate::kubefleet::{Concept, names};
+use crate::rollout::content::old_content;
+use crate::rollout::{ClusterState, Phase};
+use crate::ui::Ui;
+use crate::words::Hint;
+
+/// After how long the hub makes the snapshot of a change that it has noticed, by default: 15 s after
+/// the change, 30 s after the last snapshot. Source: cmd/hubagent/options/options.go.
+const COLLECT: i64 = 15;
+const INTERVAL: i64 = 30;
+/// The shortest pause before another try; other hubs have other intervals.
+const PAUSE: Duration = Duration::from_secs(5);
+/// How long it is tried where no limit is given.
+const PATIENCE: Duration = Duration::from_mins(5);
+
+/// What was found.
+pub(super) enum Seen {
+    /// The content is what was asked for.
+    Right,
+    /// The run was made again.
+    Again(ThisRun),
+}
+
+/// Looks which content an initialized run got, and makes it again where that is the old one. Only
+/// a run that this command created, and that nobody touched since, is deleted for it.
+pub(super) fn see_to(
+    launch: &Launch,
+    this: &ThisRun,
+    created: bool,
+    got: &mut Got,
+    reading: &mut Reading,
+    args: &Writing,
+    ui: &mut Ui,
+) -> Result<Seen, Error> {
+    if launch.snapshot.is_some() {
+        return Ok(Seen::Right);
+    }
+    let run = &this.object;
+    let inventory = around(launch, this, reading)?;
+    let rollout = rollout_of(&inventory, run)?;
+    steering::seen(&[Guard::Content], launch.accepted, &inventory, reading)?;
+    let Some(old) = old_content(&inventory, rollout.run) else {
+        return Ok(Seen::Right);
+    };
+    let index = old.snapshot.index().unwrap_or_default().to_owned();
+    let touched = (!this.uid.is_empty() && rollout.run.meta.uid != this.uid)
+        || rollout.phase != Phase::Idle
+        || rollout
+            .clusters()
+            .any(|cluster| cluster.state != ClusterState::Pending);
+    if touched || !created {
+        let why = if created {
+            "was started or replaced in the meantime"
+        } else {
+            "existed before"
+        };
+        return Err(Error::failed(format!(
+            "{run} got snapshot {index}, which lacks a change detected at {}; the run {why}, so it \
+             is left unchanged",
+            old.detected
+        ))
+        .hint(Hint::new("see what it is doing:").command(run.fleet("diagnose"))));
+    }
+    let due = due(&old, reading);
+    let limit = args.timeout.unwrap_or(PATIENCE);
+    if due > limit {
+        return Err(Error {
+            exit: crate::exit::Exit::Stuck,
+            ..Error::failed(format!(
+                "{run} got snapshot {index}, which lacks a change detected at {}; the new snapshot \
+                 is due in {}s, after --timeout; the run was not started",
+                old.detected,
+                due.as_secs()
+            ))
+        }
+        .hint(Hint::new("delete it and try again later:").command(run.fleet("delete"))));
+    }
+    ui.warning(&format!(
+        "{run} got snapshot {index}, which lacks a change detected at {}, because the hub delays \
+         new snapshots. The run will be deleted and created again in {}s; to use the latest \
+         existing snapshot, pass --snapshot latest",
+        old.detected,
+        due.as_secs()
+    ));
+    let wish = RunWish {
+        placement: launch.placement.name.clone(),
+        strategy: launch.strategy.clone(),
+        snapshot: None,
+        state: Some("Initialize"),
+    };
+    let create = Change::create(run, wish);
+    let change = Change::delete_untouched(rollout.run);
+    // What could not be made again is not deleted.
+    writing::rehearse(&create, true, launch.accepted, reading, args)?;
+    let quiet = Writing {
+        output: None,
+        wait: None,
+        ..args.clone()
+    };
+    // From the moment in which it is sent; what is refused deletes nothing.
+    let before = reading.record.steps().len();
+    let deleted = delete_for_good(this, &change, reading, &quiet, ui);
+    if reading.record.steps().len() > before {
+        *got = Got::Nothing;
+    }
+    deleted?;
+    let begun = Instant::now();
+    let progress = ui.progress();
+    while begun.elapsed() < due {
+        let left = due.saturating_sub(begun.elapsed());
+        progress.say(&format!(
+            "the new snapshot is due in {}s",
+            left.as_secs() + 1
+        ));
+        let nap = left.min(Duration::from_millis(250));
+        if let Some(hub) = reading.hub()
+            && hub
+                .unless_interrupted(move || std::thread::sleep(nap))
+                .is_err()
+        {
+            progress.clear();
+            return Err(writing::interrupted(&format!("{run} was deleted")));
+        }
+    }
+    progress.clear();
+    let rest = Writing {
+        timeout: args.timeout.map(|limit| limit.saturating_sub(due)),
+        ..quiet
+    };
+    match writing::send(&create, reading, &rest, ui)? {
+        Done::Written { uid } => {
+            *got = Got::Made;
+            Ok(Seen::Again(ThisRun {
+                object: run.clone(),
+                uid,
+            }))
+        }
+        Done::Dry => Ok(Seen::Right),
+    }
+}
+
+/// In how long the snapshot of a noticed change is due.
+fn due(old: &crate::rollout::content::OldContent<'_>, reading: &Reading) -> Duration {
+    let now = (reading.clock)().as_second();
+    let collected = old.detected.as_second() + COLLECT;
+    let created = old.snapshot.meta.created;
+    let spaced = created.map_or(0, |created| created.as_second() + INTERVAL);
+    // A second more: the hub's clock counts in whole ones.
+    let due = collected.max(spaced) + 1 - now;
+    Duration::from_secs(u64::try_from(due).unwrap_or(0)).max(PAUSE)
+}
+
+/// The run with the placement's snapshots.
+fn around(launch: &Launch, this: &ThisRun, reading: &mut Reading) -> Result<Inventory, Error> {
+    reading.forget();
+    let scope = this.object.scope();
+    let queries = vec![
+        Query::named(this.object.kind, &this.object.namespace, &this.object.name),
+        Query::labelled(
+            scope.kind(Concept::ResourceSnapshot),
+            scope.namespace(),
+            names::PARENT_PLACEMENT,
+            &launch.placement.name,
+        ),
+    ];
+    let answers = reading.answer(&queries);
+    let mut walk = Walk::shallow(this.object.clone());
+    walk.absorb(queries, answers);
+    walk.drive(reading);
+    let walk = reading.checked(walk, &this.object)?;
+    let facts = reading.hub_facts(walk.run().into_iter());
+    Ok(Inventory::new(walk, reading.now, facts))
+}

@@ -1,0 +1,205 @@
+//! Starting a run that exists: what it begins with is shown, and what a person could regret is asked.
+
+use crate::change::guard::{self, Accepted, Guard};
+use crate::change::neighbours::{Neighbour, arrived, neighbours};
+use crate::change::preview::Preview;
+use crate::change::states::{Step, Wish, step};
+use crate::commands::open::reading::Reading;
+use crate::commands::operate::approve::moves;
+use crate::commands::operate::steering;
+use crate::commands::operate::steering::rollout_of;
+use crate::commands::operate::writing;
+use crate::commands::operate::writing::{Shown, ThisRun, Writing};
+use crate::diagnose::finding::{count, enumerate};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::inventory::Inventory;
+use crate::rollout::Rollout;
+use crate::rollout::content::{old_content, would_go_back};
+use crate::ui::Ui;
+use crate::words::Hint;
+
+/// Starts a run. `beside` are the other runs that were shown when the plan of the run was agreed to;
+/// `None` where nothing was shown yet.
+pub(in crate::commands) fn start(
+    this: &ThisRun,
+    accepted: Accepted,
+    beside: Option<&[Neighbour]>,
+    reading: &mut Reading,
+    args: &Writing,
+    ui: &mut Ui,
+) -> Result<Exit, Error> {
+    let run = &this.object;
+    if beside.is_some() {
+        // It was waited since.
+        reading.forget();
+    }
+    let unattended = args.yes;
+    let agreed = writing::agree(reading, args, ui, &mut |reading| {
+        shown(this, accepted, beside, unattended, reading)
+    });
+    let steered = agreed
+        .and_then(|inventory| steering::steer(&inventory, run, Wish::Start, reading, args, ui));
+    let steered = steered.map_err(|error| {
+        if beside.is_none() {
+            return error;
+        }
+        let message = reading.record.complete(&error.message, error.told);
+        let message = format!("{message}; {run} was not started");
+        Error { message, ..error }
+            .telling(crate::change::record::Told::All)
+            .also(Hint::new("check it, then start it:").command(run.fleet("run")))
+    })?;
+    steering::finish(&steered, Wish::Start, reading, args, ui)
+}
+
+/// What is shown before a run is started, and what is asked.
+fn shown(
+    this: &ThisRun,
+    accepted: Accepted,
+    beside: Option<&[Neighbour]>,
+    unattended: bool,
+    reading: &mut Reading,
+) -> Result<Shown<Inventory>, Error> {
+    let run = &this.object;
+    let inventory = reading.inventory(run)?;
+    let rollout = rollout_of(&inventory, run)?;
+    steering::is_this(&rollout, this)?;
+    let mut preview = Preview::default();
+    let mut question = Ok(None);
+    steering::facts(&rollout, &inventory, &mut preview);
+    if matches!(step(&rollout, Wish::Start), Step::Write(_)) {
+        if beside.is_none() {
+            preview.lines(opens(&rollout));
+        }
+        for cluster in rollout.updated_clusters() {
+            let has = cluster.binding.and_then(|binding| binding.snapshot_index());
+            let how = has.map_or_else(
+                || "without content".to_owned(),
+                |index| format!("at snapshot {index}"),
+            );
+            preview.fact(format!("cluster {}", cluster.name), how, "");
+        }
+        steering::unseen(&inventory, &mut preview);
+        if let Some(old) = old_content(&inventory, rollout.run) {
+            preview.warning(&format!(
+                "{} has snapshot {}, which lacks a change detected at {}",
+                run.name,
+                old.snapshot.index().unwrap_or_default(),
+                old.detected
+            ));
+        }
+        question = steering::seen(&guards(&rollout), accepted, &inventory, reading)
+            .and_then(|()| steering::is_initialized(&rollout, accepted, reading))
+            .and_then(|()| {
+                let back = would_go_back(&rollout);
+                steering::guard(&back, &rollout, ("starting", "delete"), accepted, reading)
+            })
+            .and_then(|()| match beside {
+                None => Ok(ask(&rollout, &inventory)),
+                Some(beside) => new_beside(&rollout, &inventory, beside, unattended, reading),
+            });
+    }
+    drop(rollout);
+    Ok(Shown {
+        preview,
+        question,
+        what: inventory,
+    })
+}
+
+/// What must have been seen. The content of a run that names its snapshot is what it asked for.
+fn guards(rollout: &Rollout<'_>) -> Vec<Guard> {
+    let chosen = !rollout.run.spec.snapshot_index.trim().is_empty();
+    let guards = guard::START.iter().copied();
+    guards
+        .filter(|guard| !(chosen && *guard == Guard::Content))
+        .collect()
+}
+
+/// What a run begins with.
+fn opens(rollout: &Rollout<'_>) -> Vec<String> {
+    let run = rollout.run;
+    let index = &run.status.snapshot_index;
+    let mut lines = vec![format!(
+        "{}: snapshot {} of {}, strategy {}",
+        run.object(),
+        if index.is_empty() {
+            "not known yet"
+        } else {
+            index
+        },
+        run.spec.placement,
+        run.spec.strategy
+    )];
+    for stage in &rollout.stages {
+        let clusters: Vec<_> = stage.clusters.iter().collect();
+        if clusters.is_empty() {
+            continue;
+        }
+        if stage.deletes {
+            let names = clusters.iter().map(|cluster| cluster.name);
+            lines.push(format!(
+                "  finally removes the placement from {}",
+                enumerate(names)
+            ));
+            continue;
+        }
+        lines.push(format!(
+            "  stage {}: {}, {} at a time",
+            stage.status.name,
+            count(clusters.len(), "cluster"),
+            stage.concurrency
+        ));
+        lines.extend(moves(rollout, &clusters));
+    }
+    lines
+}
+
+/// What is asked before a run is started that a person could regret.
+fn ask(rollout: &Rollout<'_>, inventory: &Inventory) -> Option<String> {
+    let name = &rollout.run.meta.name;
+    if old_content(inventory, rollout.run).is_some() {
+        return Some(format!("Start {name} with the old content?"));
+    }
+    let others: Vec<_> = inventory
+        .other_runs()
+        .filter(|run| {
+            let other = Rollout::of(inventory, run);
+            other.is_live() && other.has_begun()
+        })
+        .map(|run| run.meta.name.as_str())
+        .collect();
+    (!others.is_empty()).then(|| format!("Start {name} while {} is unfinished?", enumerate(others)))
+}
+
+/// What is asked about runs that came since the plan was agreed to. Nobody can have agreed to those.
+fn new_beside(
+    rollout: &Rollout<'_>,
+    inventory: &Inventory,
+    beside: &[Neighbour],
+    unattended: bool,
+    reading: &Reading,
+) -> Result<Option<String>, Error> {
+    let name = &rollout.run.meta.name;
+    let now = neighbours(inventory, name);
+    let names: Vec<_> = arrived(beside, &now)
+        .into_iter()
+        .map(|one| format!("{} ({})", one.name, one.how))
+        .collect();
+    if names.is_empty() {
+        return Ok(None);
+    }
+    if unattended {
+        return Err(Error::failed(format!(
+            "someone else started a run on {} in the meantime: {}; {}",
+            rollout.run.spec.placement,
+            enumerate(names),
+            reading.record.nothing("sent")
+        )));
+    }
+    Ok(Some(format!(
+        "Start {name} while {}, which is new, is unfinished?",
+        enumerate(names)
+    )))
+}

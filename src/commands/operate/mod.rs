@@ -1,0 +1,13 @@
+//! Commands that write: shown, confirmed, sent once, followed.
+
+pub mod approve;
+pub mod delete;
+pub mod init;
+pub(in crate::commands) mod launching;
+pub(in crate::commands) mod refusal;
+pub mod resume;
+pub mod rollback;
+pub mod run;
+pub(in crate::commands) mod steering;
+pub mod stop;
+pub(in crate::commands) mod writing;

@@ -1,0 +1,305 @@
+//! What a server's refusal of a write means, in the user's words.
+
+use crate::change::guard::{self, Unseen};
+use crate::change::{Act, Change};
+use crate::commands::about::permissions;
+use crate::commands::open::reading::Reading;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::hub::HubError;
+use crate::inventory::source::{NOT_SERVED, Outcome, Query};
+use crate::kubefleet::object::Body;
+use crate::kubefleet::{Concept, Kind, Scope};
+use crate::words::{Command, Hint};
+
+/// Explains why the server refused a change: nothing was changed by it.
+pub(in crate::commands) fn explain(
+    change: &Change,
+    error: &HubError,
+    reading: &mut Reading,
+) -> Error {
+    let object = &change.object;
+    let would = &change.would;
+    let nothing = reading.record.nothing("changed");
+    match error {
+        HubError::Forbidden(words) => forbidden(change, words, &nothing),
+        HubError::NotFound(words) if matches!(change.act, Act::Create { .. }) => {
+            Error::not_found(format!("could not {would}: {words}; {nothing}"))
+        }
+        HubError::NotFound(_) => {
+            Error::not_found(format!("could not {would}: it no longer exists; {nothing}"))
+        }
+        HubError::Refused {
+            code: 409, reason, ..
+        } if reason == "AlreadyExists" => Error::failed(format!(
+            "could not {would}: {object} already exists; {nothing}"
+        ))
+        .hint("choose another name, with rollback by --name"),
+        HubError::Refused {
+            code: 409 | 422, ..
+        } if !matches!(change.act, Act::Create { .. }) => {
+            changed(change, reading).unwrap_or_else(|| in_its_words(change, error, &nothing))
+        }
+        HubError::Refused { .. } => in_its_words(change, error, &nothing),
+        _ => {
+            let plain: Error = error.clone().into();
+            Error {
+                message: format!("could not {would}: {error}; {nothing}"),
+                ..plain
+            }
+        }
+    }
+}
+
+fn in_its_words(change: &Change, error: &HubError, nothing: &str) -> Error {
+    let (words, code) = match error {
+        HubError::Refused { message, code, .. } => (plain(message), *code),
+        other => (other.to_string(), 0),
+    };
+    let refused = Error::failed(format!(
+        "the hub refused to {}: {words}; {nothing}",
+        change.would
+    ));
+    match code {
+        429 => refused.hint("the hub is busy; try again later"),
+        409 => refused.hint(
+            Hint::new("it changed in the meantime; check it, then try again:")
+                .command(change.look()),
+        ),
+        _ => refused,
+    }
+}
+
+fn forbidden(change: &Change, words: &str, nothing: &str) -> Error {
+    let object = &change.object;
+    let (verb, subresource) = match change.act {
+        Act::Create { .. } => ("create", None),
+        Act::SetState { .. } => ("patch", None),
+        Act::Approve { .. } => ("patch", Some("status")),
+        Act::Delete { .. } => ("delete", None),
+    };
+    let role = match change.act {
+        Act::Approve { .. } => "approver",
+        _ => "operator",
+    };
+    Error {
+        exit: Exit::Incomplete,
+        ..Error::failed(format!(
+            "could not {}: forbidden: {words}; {nothing}",
+            change.would
+        ))
+    }
+    .hint(grant(
+        object.can_i(verb),
+        subresource,
+        role,
+        &object.scope(),
+    ))
+}
+
+/// How a permission is asked for, and the role that grants it.
+pub(in crate::commands) fn grant(
+    ask: Command,
+    subresource: Option<&str>,
+    role: &str,
+    scope: &Scope,
+) -> Hint {
+    let ask = match subresource {
+        Some(subresource) => ask.joined("--subresource", subresource),
+        None => ask,
+    };
+    Hint::new("check your permission:")
+        .command(ask)
+        .text("print a role that grants it:")
+        .command(scope.fleet("doctor").flag("--rbac", role))
+}
+
+/// That reads are missing without which a write is not safe: which, why, and what to do.
+pub(in crate::commands) fn unseen(reads: &[Unseen], scope: &Scope, reading: &Reading) -> Error {
+    let told: Vec<_> = reads.iter().map(missing).collect();
+    let nothing = reading.record.nothing("sent");
+    let role = permissions::ALL
+        .iter()
+        .find(|needs| needs.command == reading.command())
+        .map_or(permissions::Role::Operator, |needs| needs.role);
+    let mut hints: Vec<Hint> = Vec::new();
+    for read in reads {
+        let hint = match read.outcome {
+            Outcome::Denied(_) => {
+                let ask = read.kind.can_i(verb_of(read.kind));
+                let ask = if read.kind.is_namespaced() {
+                    ask.namespace(scope.namespace())
+                } else {
+                    ask
+                };
+                grant(ask, None, role.as_str(), scope)
+            }
+            Outcome::NotInstalled => {
+                Hint::new("see what the hub serves:").command(scope.fleet("doctor"))
+            }
+            _ => Hint::new("try again, with a longer --request-timeout if needed"),
+        };
+        if !hints.contains(&hint) {
+            hints.push(hint);
+        }
+    }
+    let flags = guard::flags(reads).join(" and ");
+    hints.push(Hint::new(format!("or accept the risk with {flags}")));
+    let hint = hints.into_iter().reduce(Hint::and);
+    Error {
+        hint,
+        exit: Exit::Incomplete,
+        ..Error::failed(format!("{}; {nothing}", told.join("; ")))
+    }
+}
+
+/// What is not known for want of a read.
+fn missing(read: &Unseen) -> String {
+    let unknown: Vec<_> = read.guards.iter().map(|guard| guard.finds_out()).collect();
+    format!(
+        "{} cannot be read ({}): {} is unknown",
+        read.kind,
+        why(&read.outcome),
+        unknown.join(", and ")
+    )
+}
+
+/// Why a read is missing.
+fn why(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Failed(why) => why.clone(),
+        Outcome::NotInstalled => NOT_SERVED.to_owned(),
+        other => other.gap().unwrap_or_default(),
+    }
+}
+
+/// By which verb a kind is read before a write.
+const fn verb_of(kind: Kind) -> &'static str {
+    match kind.concept() {
+        Concept::Placement | Concept::Strategy => "get",
+        _ => "list",
+    }
+}
+
+/// That the object is not what was shown any more, when that is so.
+fn changed(change: &Change, reading: &mut Reading) -> Option<Error> {
+    let object = &change.object;
+    let query = Query::named(object.kind, &object.namespace, &object.name);
+    let answer = reading.hub()?.read_back(&query);
+    if answer.outcome != Outcome::Listed {
+        return None;
+    }
+    let would = &change.would;
+    let now = answer.objects.first();
+    let what = match now.map(|now| &now.body) {
+        None => format!("{object} no longer exists"),
+        Some(body) if body.meta().uid != shown_uid(change) => {
+            format!("{object} was replaced by another object with the same name since it was shown")
+        }
+        Some(body) => match (&change.act, body) {
+            (Act::SetState { from, .. }, Body::Run(run)) if run.spec.state != *from => format!(
+                "its state was {} when it was shown and is now {}",
+                from.as_deref().unwrap_or("not set"),
+                run.spec.state.as_deref().unwrap_or("not set"),
+            ),
+            (
+                Act::Approve {
+                    resource_version, ..
+                },
+                Body::Approval(request),
+            ) if request.meta.resource_version != *resource_version => {
+                if request.counts() || request.is_accepted() {
+                    format!("{object} was approved by someone else in the meantime")
+                } else {
+                    format!("{object} changed since it was shown")
+                }
+            }
+            (
+                Act::Delete {
+                    resource_version: Some(shown),
+                    ..
+                },
+                body,
+            ) if body.meta().resource_version != *shown => {
+                format!("{object} changed since it was shown")
+            }
+            _ => return None,
+        },
+    };
+    let exit = if now.is_none() {
+        Exit::NotFound
+    } else {
+        Exit::Error
+    };
+    Some(
+        Error {
+            exit,
+            ..Error::failed(format!("did not {would}: {what}; nothing was sent again"))
+        }
+        .hint(Hint::new("check it, then decide again:").command(change.look())),
+    )
+}
+
+fn shown_uid(change: &Change) -> &str {
+    match &change.act {
+        Act::SetState { uid, .. } | Act::Approve { uid, .. } | Act::Delete { uid, .. } => uid,
+        Act::Create { .. } => "",
+    }
+}
+
+/// The words of an admission or schema error without the server's frame: what follows
+/// `is invalid:`, and of each complaint the path and what is wrong.
+fn plain(message: &str) -> String {
+    let (frame, rest) = message.split_once(" is invalid: ").unwrap_or(("", message));
+    let rest = if frame.is_empty() { message } else { rest };
+    let rest = rest.trim_start_matches('[').trim_end_matches(']');
+    let mut text = String::new();
+    let mut left = rest;
+    while let Some((before, after)) = left.split_once("Invalid value: ") {
+        text.push_str(before);
+        left = after.split_once(": ").map_or("", |(value, words)| {
+            // The value may be long, and the reader knows it; `object` says nothing at all.
+            if !value.starts_with("\"object\"") && value.len() < 80 {
+                text.push_str(value);
+                text.push_str(": ");
+            }
+            words
+        });
+    }
+    text.push_str(left);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn the_servers_frame_is_left_out() {
+        for (message, words) in [
+            (
+                "ClusterStagedUpdateRun.placement.kubernetes-fleet.io \"x\" is invalid: spec: \
+                 Invalid value: \"object\": invalid state transition: cannot transition from \
+                 Initialize to Stop",
+                "spec: invalid state transition: cannot transition from Initialize to Stop",
+            ),
+            (
+                "X \"x\" is invalid: spec.state: Unsupported value: \"Go\": supported values: \
+                 \"Initialize\", \"Run\", \"Stop\"",
+                "spec.state: Unsupported value: \"Go\": supported values: \"Initialize\", \
+                 \"Run\", \"Stop\"",
+            ),
+            (
+                "admission webhook \"guard.example\" denied the request: freeze until Monday",
+                "admission webhook \"guard.example\" denied the request: freeze until Monday",
+            ),
+            (
+                "X \"x\" is invalid: [spec: Invalid value: \"object\": a is immutable, \
+                 metadata.name: Invalid value: \"x\": too long]",
+                "spec: a is immutable, metadata.name: \"x\": too long",
+            ),
+        ] {
+            assert_eq!(plain(message), words);
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! `resume`: a stopped run goes on.
+
+use clap::Args;
+use jiff::Timestamp;
+
+use crate::change::guard::{self, Accepted};
+use crate::change::preview::Preview;
+use crate::change::states::{Step, Wish, step};
+use crate::commands::open::global::Global;
+use crate::commands::open::picking;
+use crate::commands::open::reading::Reading;
+use crate::commands::operate::approve::moves;
+use crate::commands::operate::steering;
+use crate::commands::operate::steering::{finish, rollout_of};
+use crate::commands::operate::stop::each;
+use crate::commands::operate::writing;
+use crate::commands::operate::writing::{Shown, Writing};
+use crate::diagnose;
+use crate::diagnose::finding::count;
+use crate::diagnose::gate::stopped_waits;
+use crate::diagnose::report::Severity;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::inventory::Inventory;
+use crate::kubefleet::{Concept, ObjectRef};
+use crate::rollout::content::would_go_back;
+use crate::rollout::{ClusterState, Rollout, StageState};
+use crate::ui::Ui;
+
+/// Resume a stopped update run
+///
+/// Shows what the run still has to do and what changed since it stopped. KubeFleet aborts the run
+/// if the placement policy, the apply strategy, or the set of clusters changed. Approvals given
+/// while the run was stopped take effect now. A timed wait kept counting while the run was stopped,
+/// and may be over. A finished run cannot be resumed.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    kubectl fleet-stage resume example-run\n  \
+    kubectl fleet-stage resume example-run -n my-app-namespace --wait --timeout 30m\n\n\
+    Exit codes:\n  \
+    0  resumed; with --wait, succeeded\n  \
+    1  cannot be resumed, or not confirmed\n  \
+    3  the run failed\n  \
+    4  with --wait: a person must approve\n  \
+    5  stuck, or --timeout was reached\n  \
+    6  no such run\n  \
+    7  forbidden, or a check could not read what it needs")]
+pub struct ResumeArgs {
+    /// Update runs: NAME, csur/NAME, or with -n sur/NAME [default: at a terminal, chosen from a
+    /// list]
+    #[arg(value_name = "RUN", required = true)]
+    runs: Vec<String>,
+    /// Resume even if a cluster would, or might, get an older snapshot
+    #[arg(long)]
+    allow_older: bool,
+    /// Resume even if a check cannot read what it needs
+    #[arg(long)]
+    allow_unseen: bool,
+    #[command(flatten)]
+    writing: Writing,
+}
+
+/// Resumes runs.
+pub fn run(
+    args: &ResumeArgs,
+    global: &Global,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Result<Exit, Error> {
+    let namespace = global.namespace.as_deref();
+    writing::command("resume", global, ui, clock, |reading, ui| {
+        if args.runs.is_empty() {
+            let run = picking::run(&picking::RESUMABLE, namespace, reading, ui, |said| said)?;
+            return one(&run, args, reading, ui);
+        }
+        let found: Result<Vec<_>, _> = args
+            .runs
+            .iter()
+            .map(|word| reading.target_of(Some(word), namespace, &[Concept::UpdateRun], ui))
+            .collect();
+        each(&found?, reading, ui, |run, reading, ui| {
+            one(run, args, reading, ui)
+        })
+    })
+}
+
+fn one(
+    run: &ObjectRef,
+    args: &ResumeArgs,
+    reading: &mut Reading,
+    ui: &mut Ui,
+) -> Result<Exit, Error> {
+    let accepted = Accepted {
+        older: args.allow_older,
+        unseen: args.allow_unseen,
+    };
+    let inventory = writing::agree(reading, &args.writing, ui, &mut |reading| {
+        shown(run, accepted, reading)
+    })?;
+    let steered = steering::steer(&inventory, run, Wish::Resume, reading, &args.writing, ui)?;
+    finish(&steered, Wish::Resume, reading, &args.writing, ui)
+}
+
+/// What is shown before a run is resumed, and what is asked.
+fn shown(
+    run: &ObjectRef,
+    accepted: Accepted,
+    reading: &mut Reading,
+) -> Result<Shown<Inventory>, Error> {
+    let inventory = reading.inventory(run)?;
+    let rollout = rollout_of(&inventory, run)?;
+    let mut preview = Preview::default();
+    let mut question = Ok(None);
+    steering::facts(&rollout, &inventory, &mut preview);
+    if matches!(step(&rollout, Wish::Resume), Step::Write(_)) {
+        preview.lines(ahead(&rollout));
+        steering::unseen(&inventory, &mut preview);
+        steering::others(&rollout, &inventory, &mut preview);
+        let aborts = aborts(&inventory);
+        for reason in &aborts {
+            preview.warning(reason);
+        }
+        question = steering::seen(guard::RESUME, accepted, &inventory, reading)
+            .and_then(|()| steering::is_initialized(&rollout, accepted, reading))
+            .and_then(|()| {
+                let back = would_go_back(&rollout);
+                steering::guard(&back, &rollout, ("resuming", "delete"), accepted, reading)
+            })
+            .map(|()| {
+                let question = format!("Resume {}, which KubeFleet will then abort?", run.name);
+                (!aborts.is_empty()).then_some(question)
+            });
+    }
+    drop(rollout);
+    Ok(Shown {
+        preview,
+        question,
+        what: inventory,
+    })
+}
+
+/// What a run still has to do.
+fn ahead(rollout: &Rollout<'_>) -> Vec<String> {
+    let mut lines = Vec::new();
+    for stage in &rollout.stages {
+        if matches!(stage.state, StageState::Done | StageState::Skipped) {
+            continue;
+        }
+        if stage.clusters.is_empty() {
+            continue;
+        }
+        let left: Vec<_> = stage
+            .clusters
+            .iter()
+            .filter(|cluster| cluster.state != ClusterState::Done)
+            .collect();
+        if stage.deletes && left.is_empty() {
+            continue;
+        }
+        let what = if stage.deletes {
+            "removal"
+        } else {
+            &stage.status.name
+        };
+        lines.push(format!(
+            "stage {what}: {} of {} left, {} at a time",
+            left.len(),
+            count(stage.clusters.len(), "cluster"),
+            stage.concurrency
+        ));
+        if !stage.deletes {
+            lines.extend(moves(rollout, &left));
+        }
+    }
+    lines.extend(stopped_waits(rollout));
+    lines
+}
+
+/// What makes KubeFleet give the run up as soon as it looks at it: the findings about changes, all
+/// of which abort a run.
+fn aborts(inventory: &Inventory) -> Vec<String> {
+    diagnose::explain(inventory)
+        .findings
+        .into_iter()
+        .filter(|finding| finding.code.starts_with("FS2") && finding.severity != Severity::Info)
+        .map(|finding| format!("{} ({})", finding.message, finding.code))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::change::guard::Guard;
+    use crate::diagnose::rules;
+    use crate::kubefleet::Concept;
+
+    #[test]
+    fn the_guard_reads_what_the_findings_about_changes_read() {
+        let reads = Guard::Aborts.reads();
+        let changes = rules::ALL
+            .iter()
+            .filter(|rule| rule.code.starts_with("FS2"));
+        for rule in changes {
+            for concept in rule.reads {
+                // The run itself is read in any case.
+                let known = *concept == Concept::UpdateRun || reads.contains(concept);
+                assert!(known, "{} reads {concept:?}", rule.code);
+            }
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! `rollback`: a new run at an older snapshot.
+
+use clap::Args;
+use jiff::Timestamp;
+
+use crate::change::guard::Accepted;
+use crate::change::names as generated;
+use crate::change::neighbours::moves;
+use crate::change::preview::Preview;
+use crate::commands::open::around;
+use crate::commands::open::global::Global;
+use crate::commands::open::names;
+use crate::commands::open::picking;
+use crate::commands::open::reading::Reading;
+use crate::commands::operate::delete::Doomed;
+use crate::commands::operate::launching::{First, Launch, capital, launch};
+use crate::commands::operate::writing;
+use crate::commands::operate::writing::{ThisRun, Writing};
+use crate::diagnose::finding::enumerate;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::inventory::Inventory;
+use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::{Concept, ObjectRef};
+use crate::rollout::rollback::{self, current, last_good};
+use crate::rollout::{ClusterState, Rollout};
+use crate::ui::Ui;
+use crate::words::Hint;
+
+/// Roll a placement back to an older snapshot
+///
+/// Creates and starts a new run. It rolls out the newest snapshot that a run on the placement
+/// completed before the current one, or --to. Shows what changes on each cluster. An unfinished run
+/// on the placement is stopped or deleted first (--active), because two active runs overwrite each
+/// other. The hub keeps the newer resources: the next run without --snapshot rolls them out again.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    kubectl fleet-stage rollback example-run\n  \
+    kubectl fleet-stage rollback crp/example-placement --to 3 --strategy example-strategy\n  \
+    kubectl fleet-stage rollback crp/checkout --active=delete --yes --wait --timeout 30m\n\n\
+    Exit codes:\n  \
+    0  started; with --wait, succeeded\n  \
+    1  refused, not confirmed, or no snapshot to roll back to\n  \
+    3  KubeFleet refuses it, or the run failed\n  \
+    4  with --wait: a person must approve\n  \
+    5  stuck, or --timeout was reached\n  \
+    6  no such run or placement\n  \
+    7  forbidden, or a check could not read what it needs")]
+pub struct RollbackArgs {
+    /// Placement, or a run on it: NAME, crp/NAME, csur/NAME, or with -n rp/NAME, sur/NAME [default:
+    /// at a terminal, chosen from a list, then the snapshot]
+    #[arg(value_name = "RUN|PLACEMENT", required = true)]
+    target: Option<String>,
+    /// Index of the snapshot to roll back to [default: the newest one completed before the current
+    /// run]
+    #[arg(long, value_name = "INDEX")]
+    to: Option<String>,
+    /// Update strategy [default: the current run's]
+    #[arg(long, value_name = "STRATEGY")]
+    strategy: Option<String>,
+    /// Name of the new run [default: a generated name]
+    #[arg(long, value_name = "RUN")]
+    name: Option<String>,
+    /// What to do with unfinished runs on the placement
+    #[arg(long, value_enum, value_name = "WHAT")]
+    active: Option<Active>,
+    /// Roll back even if a check cannot read what it needs
+    #[arg(long)]
+    allow_unseen: bool,
+    #[command(flatten)]
+    writing: Writing,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Active {
+    /// Stop them; they can be resumed, but a stuck run cannot stop
+    Stop,
+    /// Delete them
+    Delete,
+    /// Leave them active alongside the rollback
+    Keep,
+}
+
+/// Rolls back.
+pub fn run(
+    args: &RollbackArgs,
+    global: &Global,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Result<Exit, Error> {
+    let moment = clock().as_nanosecond().unsigned_abs() / 1_000_000;
+    let moment = moment ^ (u128::from(std::process::id()) << 7);
+    let suffix = generated::suffix(moment);
+    writing::command("rollback", global, ui, clock, |reading, ui| {
+        let namespace = global.namespace.as_deref();
+        let mut to = args.to.clone();
+        let (target, placement) = if let Some(word) = args.target.as_deref() {
+            let target = reading.target(Some(word), namespace, ui)?;
+            let placement = placement_of(&target, reading)?;
+            (target, placement)
+        } else {
+            let placement = picking::placement(namespace, reading, ui)?;
+            if to.is_none() {
+                to = Some(picking::snapshot(&placement, reading, ui)?);
+            }
+            (placement.clone(), placement)
+        };
+        let to = to.as_deref();
+        let mut wanted =
+            |reading: &mut Reading| wanted(args, to, &target, &placement, &suffix, reading);
+        launch(&mut wanted, reading, &args.writing, ui)
+    })
+}
+
+/// The run that rolls back.
+fn wanted(
+    args: &RollbackArgs,
+    to: Option<&str>,
+    target: &ObjectRef,
+    placement: &ObjectRef,
+    suffix: &str,
+    reading: &mut Reading,
+) -> Result<Launch, Error> {
+    let required = [Concept::UpdateRun, Concept::ResourceSnapshot];
+    let around = around::read(reading, placement, &required, &[Concept::Binding])?;
+    let inventory = &around.inventory;
+    let mut preview = Preview::default();
+    let now = current_run(inventory, target);
+    let made = made(args, inventory);
+    let to = match made {
+        Some(made) if to.is_none() => made.spec.snapshot_index.trim().to_owned(),
+        _ => destination(to, inventory, now, placement, &mut preview)?,
+    };
+    let strategy = args
+        .strategy
+        .clone()
+        .or_else(|| made.or(now).map(|run| run.spec.strategy.clone()))
+        .ok_or_else(|| {
+            Error::failed(format!(
+                "which strategy to use is unknown: no run of {placement} names one"
+            ))
+            .hint("set --strategy")
+        })?;
+    let scope = placement.scope();
+    let name = if let Some(name) = &args.name {
+        names::of_one(name, Concept::UpdateRun, &scope)?.name
+    } else {
+        generated::generate(&placement.name, &["rollback", &to, suffix])
+    };
+    let run = scope.object(Concept::UpdateRun, &name);
+    let first = first(args, inventory, &run, &mut preview)?;
+    preview.warning(&format!(
+        "the hub still has the newer resources of {placement}: the next run without --snapshot \
+         rolls them out again; revert the change on the hub too"
+    ));
+    let doing: Vec<_> = first
+        .iter()
+        .map(|first| match first {
+            First::Stop(this) => format!("stop {}", this.object.name),
+            First::Delete(doomed) => format!("delete {}", doomed.run.object.name),
+        })
+        .collect();
+    let question = if doing.is_empty() {
+        format!("Roll {} back to snapshot {to}?", placement.name)
+    } else {
+        let doing = capital(&enumerate(doing));
+        format!(
+            "{doing}, then roll {} back to snapshot {to}?",
+            placement.name
+        )
+    };
+    Ok(Launch {
+        run,
+        placement: placement.clone(),
+        strategy,
+        snapshot: Some(to),
+        start: true,
+        accepted: Accepted {
+            // It is what a rollback is for.
+            older: true,
+            unseen: args.allow_unseen,
+        },
+        preview,
+        question: Some(question),
+        first,
+    })
+}
+
+/// The placement of a target.
+fn placement_of(target: &ObjectRef, reading: &mut Reading) -> Result<ObjectRef, Error> {
+    if target.kind.concept() == Concept::Placement {
+        return Ok(target.clone());
+    }
+    let inventory = reading.overview(target)?;
+    let rollout = crate::commands::operate::steering::rollout_of(&inventory, target)?;
+    let name = &rollout.run.spec.placement;
+    Ok(target.scope().object(Concept::Placement, name))
+}
+
+/// The run that is taken back: the one that was named, else the one that rolled out last.
+fn current_run<'i>(inventory: &'i Inventory, target: &ObjectRef) -> Option<&'i UpdateRun> {
+    if target.kind.concept() == Concept::UpdateRun {
+        return inventory.runs.iter().find(|run| run.object() == *target);
+    }
+    current(inventory)
+}
+
+/// The run of the wanted name that an earlier try made.
+fn made<'i>(args: &RollbackArgs, inventory: &'i Inventory) -> Option<&'i UpdateRun> {
+    let word = args.name.as_deref()?;
+    rollback::made(inventory, word.rsplit('/').next()?)
+}
+
+/// The snapshot to go back to.
+fn destination(
+    to: Option<&str>,
+    inventory: &Inventory,
+    now: Option<&UpdateRun>,
+    placement: &ObjectRef,
+    preview: &mut Preview,
+) -> Result<String, Error> {
+    let there = rollback::destinations(inventory);
+    let has = |lead: &str| {
+        if there.is_empty() {
+            return Hint::new(format!("{lead}it has no snapshots"));
+        }
+        let text = format!("{lead}existing indexes: {}; list them:", there.join(", "));
+        Hint::new(text).command(placement.fleet("snapshots"))
+    };
+    if let Some(to) = to {
+        if !there.iter().any(|index| index == to) {
+            return Err(
+                Error::not_found(format!("{placement} has no snapshot {to:?}")).hint(has("")),
+            );
+        }
+        return Ok(to.to_owned());
+    }
+    let required = |why: String| Error::failed(why).hint(has("select one with --to; "));
+    let Some(now) = now else {
+        let since = if inventory.runs.items.is_empty() {
+            ""
+        } else {
+            " since it was created"
+        };
+        return Err(required(format!(
+            "no run has rolled out {placement}{since}"
+        )));
+    };
+    match last_good(inventory, now) {
+        Ok(good) => {
+            for why in &good.passed_over {
+                preview.warning(why);
+            }
+            let ended = Rollout::of(inventory, good.run).ended();
+            let at = ended.map_or_else(String::new, |at| format!(" at {at}"));
+            preview.status(&format!(
+                "rolling back to snapshot {}, which {} completed{at}; {} rolls out snapshot {}",
+                good.index, good.run.meta.name, now.meta.name, now.status.snapshot_index
+            ));
+            Ok(good.index.to_owned())
+        }
+        Err(passed_over) => Err(required(if passed_over.is_empty() {
+            format!(
+                "no run of {placement} completed a different snapshot before {}",
+                now.meta.name
+            )
+        } else {
+            let more = match passed_over.len().saturating_sub(SAID) {
+                0 => String::new(),
+                more => format!("; and {more} more"),
+            };
+            let said: Vec<_> = passed_over.into_iter().take(SAID).collect();
+            let said = said.join("; ");
+            format!("{placement} has no snapshot to roll back to: {said}{more}")
+        })),
+    }
+}
+
+/// How many of the snapshots that do not serve are told.
+const SAID: usize = 4;
+
+/// What is done with runs on the placement that are not over.
+fn first(
+    args: &RollbackArgs,
+    inventory: &Inventory,
+    new: &ObjectRef,
+    preview: &mut Preview,
+) -> Result<Vec<First>, Error> {
+    let active: Vec<_> = inventory
+        .runs
+        .iter()
+        .map(|run| Rollout::of(inventory, run))
+        .filter(|rollout| rollout.is_live() && rollout.run.object() != *new)
+        .collect();
+    if active.is_empty() || args.active == Some(Active::Keep) {
+        return Ok(Vec::new());
+    }
+    for rollout in &active {
+        if args.active == Some(Active::Delete) || moves(rollout) {
+            preview.append(Doomed::of(rollout).shown);
+        }
+    }
+    let names: Vec<_> = active
+        .iter()
+        .filter(|rollout| moves(rollout))
+        .map(|rollout| rollout.run.meta.name.as_str())
+        .collect();
+    if args.active.is_none() && args.writing.yes && !names.is_empty() {
+        return Err(Error::failed(format!(
+            "unfinished runs on {}: {}; nothing was sent",
+            inventory.placement_name,
+            enumerate(&names)
+        ))
+        .hint("say what to do with them: --active=stop, --active=delete, or --active=keep"));
+    }
+    let mut first = Vec::new();
+    for rollout in &active {
+        let run = rollout.run;
+        let stuck = rollout
+            .clusters()
+            .any(|cluster| cluster.state == ClusterState::Stuck);
+        let delete = || First::Delete(Box::new(Doomed::of(rollout)));
+        if args.active == Some(Active::Delete) {
+            first.push(delete());
+        } else if !moves(rollout) {
+            // It does nothing by itself, and can be started or resumed later.
+        } else if args.active.is_none() && (stuck || rollout.state_ignored) {
+            first.push(delete());
+        } else if stuck {
+            return Err(Error {
+                exit: Exit::Stuck,
+                ..Error::failed(format!(
+                    "{} is stuck and cannot stop; nothing was sent",
+                    run.object()
+                ))
+            }
+            .hint("delete it with --active=delete"));
+        } else {
+            first.push(First::Stop(ThisRun::of(run)));
+        }
+    }
+    Ok(first)
+}

@@ -1,0 +1,187 @@
+//! `run`: an initialized run is started, or a new one is made that starts.
+
+use clap::Args;
+use jiff::Timestamp;
+
+use crate::change::guard::Accepted;
+use crate::change::preview::Preview;
+use crate::commands::open::global::Global;
+use crate::commands::open::names;
+use crate::commands::open::picking;
+use crate::commands::open::reading::Reading;
+use crate::commands::operate::delete::Doomed;
+use crate::commands::operate::launching::{First, Launch, launch, start};
+use crate::commands::operate::steering::rollout_of;
+use crate::commands::operate::writing;
+use crate::commands::operate::writing::{ThisRun, Writing};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::kubefleet::{Concept, ObjectRef, Scope};
+use crate::ui::Ui;
+
+/// Start an update run, or create and start a new one
+///
+/// With only a name, starts an initialized run. With --placement and --strategy, or with --from,
+/// creates a new run and starts it. Before that, previews what KubeFleet will compute and ensures
+/// that the run gets the current content (or --snapshot). With --replace, deletes the run named by
+/// --from first.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    kubectl fleet-stage run example-run\n  \
+    kubectl fleet-stage run example-run --placement example-placement --strategy example-strategy\n  \
+    kubectl fleet-stage run example-run-2 --from example-run --replace --yes\n  \
+    kubectl fleet-stage run example-run -n my-app-namespace --wait --timeout 1h\n\n\
+    Exit codes:\n  \
+    0  started; with --wait, succeeded\n  \
+    1  refused, not confirmed, or the name belongs to another or a finished run\n  \
+    3  KubeFleet refuses it, or the run failed\n  \
+    4  with --wait: a person must approve\n  \
+    5  stuck, or --timeout was reached\n  \
+    6  no such run\n  \
+    7  forbidden, or a check could not read what it needs")]
+pub struct RunArgs {
+    /// Update run: NAME, csur/NAME, or with -n sur/NAME [default: at a terminal, chosen from the
+    /// runs that can be started]
+    #[arg(value_name = "RUN", required = true)]
+    run: Option<String>,
+    /// Create a new run for this placement [default with --strategy: at a terminal, chosen from a list]
+    #[arg(long, value_name = "PLACEMENT", requires = "strategy")]
+    placement: Option<String>,
+    /// Update strategy of the new run [default with --placement: at a terminal, chosen from a list]
+    #[arg(long, value_name = "STRATEGY")]
+    strategy: Option<String>,
+    /// Create a new run with the placement and strategy of this run
+    #[arg(long, value_name = "RUN", conflicts_with = "placement")]
+    from: Option<String>,
+    /// With --from: delete that run first
+    #[arg(long, requires = "from")]
+    replace: bool,
+    /// Snapshot to roll out: its index, or latest [default: the current content]
+    #[arg(long, value_name = "INDEX")]
+    snapshot: Option<String>,
+    /// Start even if a cluster would, or might, get an older snapshot
+    #[arg(long)]
+    allow_older: bool,
+    /// Start even if a check cannot read what it needs
+    #[arg(long)]
+    allow_unseen: bool,
+    #[command(flatten)]
+    writing: Writing,
+}
+
+/// Starts a run.
+pub fn run(
+    args: &RunArgs,
+    global: &Global,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Result<Exit, Error> {
+    let chooses = args.run.is_some() && args.strategy.is_some() && ui.offers_choices();
+    let makes = args.placement.is_some() || args.from.is_some() || chooses;
+    if !makes && (args.strategy.is_some() || args.snapshot.is_some()) {
+        return Err(Error::usage(
+            "--strategy and --snapshot apply only to a new run: add --placement or --from",
+        ));
+    }
+    writing::command("run", global, ui, clock, |reading, ui| {
+        act(args, makes, global, reading, ui)
+    })
+}
+
+fn act(
+    args: &RunArgs,
+    makes: bool,
+    global: &Global,
+    reading: &mut Reading,
+    ui: &mut Ui,
+) -> Result<Exit, Error> {
+    let namespace = global.namespace.as_deref();
+    let accepted = Accepted {
+        older: args.allow_older,
+        unseen: args.allow_unseen,
+    };
+    let concepts = [Concept::UpdateRun];
+    let Some(word) = args.run.as_deref().filter(|_| makes) else {
+        let target = match args.run.as_deref() {
+            Some(word) => reading.target_of(Some(word), namespace, &concepts, ui)?,
+            None => picking::run(&picking::STARTABLE, namespace, reading, ui, |said| said)?,
+        };
+        let this = ThisRun {
+            object: target,
+            uid: String::new(),
+        };
+        return start(&this, accepted, None, reading, &args.writing, ui);
+    };
+    let scope = Scope::of_namespace(namespace.unwrap_or_default());
+    let run = names::of_one(word, Concept::UpdateRun, &scope)?;
+    if let Some(from) = &args.from {
+        let old = reading.target_of(Some(from), namespace, &concepts, ui)?;
+        if old == run && !args.replace {
+            return Err(Error::usage(format!(
+                "the new run cannot have the name {} while the old run exists",
+                old.name
+            ))
+            .hint("choose another name, or delete the old run first with --replace"));
+        }
+        let mut wanted = |reading: &mut Reading| again(&old, &run, args, accepted, reading);
+        return launch(&mut wanted, reading, &args.writing, ui);
+    }
+    let placement = args.placement.as_deref();
+    let placement = placement.map(|word| names::of_one(word, Concept::Placement, &scope));
+    let strategy = args.strategy.as_deref();
+    let strategy = strategy.map(|word| names::of_one(word, Concept::Strategy, &scope));
+    let strategy = strategy.transpose()?.map(|strategy| strategy.name);
+    let made = picking::made(&run, placement.transpose()?, strategy, reading, ui)?;
+    let mut wanted = |_: &mut Reading| {
+        Ok(Launch {
+            run: run.clone(),
+            placement: made.placement.clone(),
+            strategy: made.strategy.clone(),
+            snapshot: args.snapshot.clone(),
+            start: true,
+            accepted,
+            preview: Preview::default(),
+            question: None,
+            first: Vec::new(),
+        })
+    };
+    launch(&mut wanted, reading, &args.writing, ui)
+}
+
+/// A new run with the placement and strategy of an old one.
+fn again(
+    old: &ObjectRef,
+    run: &ObjectRef,
+    args: &RunArgs,
+    accepted: Accepted,
+    reading: &mut Reading,
+) -> Result<Launch, Error> {
+    let inventory = reading.overview(old)?;
+    let rollout = rollout_of(&inventory, old)?;
+    let spec = &rollout.run.spec;
+    let strategy = args
+        .strategy
+        .clone()
+        .unwrap_or_else(|| spec.strategy.clone());
+    let placement = run.scope().object(Concept::Placement, &spec.placement);
+    let mut preview = Preview::default();
+    let mut question = None;
+    let mut first = Vec::new();
+    if args.replace {
+        let doomed = Doomed::of(&rollout);
+        preview.append(doomed.shown.clone());
+        question = Some(format!("Delete {} and start {}?", old.name, run.name));
+        first.push(First::Delete(Box::new(doomed)));
+    }
+    Ok(Launch {
+        run: run.clone(),
+        placement,
+        strategy,
+        snapshot: args.snapshot.clone(),
+        start: true,
+        accepted,
+        preview,
+        question,
+        first,
+    })
+}

@@ -1,0 +1,314 @@
+//! Changing what a run is to do: what `run`, `stop` and `resume` have in common.
+
+use crate::change::guard::{self, Accepted, Guard};
+use crate::change::neighbours::neighbours;
+use crate::change::preview::Preview;
+use crate::change::record::Told;
+use crate::change::states::{Step, Wish, step};
+use crate::commands::open::reading::Reading;
+use crate::commands::operate::refusal;
+use crate::commands::operate::writing;
+use crate::commands::operate::writing::{Done, Effect, ThisRun, Writing};
+use crate::diagnose::finding::enumerate;
+use crate::diagnose::report::Verdict;
+use crate::diagnose::status::Status;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::inventory::Inventory;
+use crate::kubefleet::{Concept, ObjectRef};
+use crate::render::status::verdict;
+use crate::rollout::content::GoesBack;
+use crate::rollout::{Phase, Rollout};
+use crate::ui::Ui;
+use crate::words::Hint;
+
+/// A run that is steered.
+pub(in crate::commands) struct Steered {
+    /// The run.
+    pub run: ThisRun,
+    /// Whether something was written.
+    pub written: bool,
+    /// What was so already, where nothing was written.
+    pub already: Option<String>,
+}
+
+/// The run of an inventory, understood. One that could not be read is not touched.
+pub(in crate::commands) fn rollout_of<'i>(
+    inventory: &'i Inventory,
+    run: &ObjectRef,
+) -> Result<Rollout<'i>, Error> {
+    Rollout::new(inventory).ok_or_else(|| {
+        let gap = inventory.gaps.get(&run.kind);
+        let why = gap.map_or_else(|| "it does not exist".to_owned(), Clone::clone);
+        Error {
+            exit: if gap.is_some() {
+                Exit::Incomplete
+            } else {
+                Exit::NotFound
+            },
+            ..Error::failed(format!("{run} cannot be read: {why}"))
+        }
+        .hint(
+            Hint::new("a run is changed only after it was read; check your permission:")
+                .command(run.can_i("get")),
+        )
+    })
+}
+
+/// That the run that was read is the one that was meant, and no other of its name.
+pub(in crate::commands) fn is_this(rollout: &Rollout<'_>, this: &ThisRun) -> Result<(), Error> {
+    if this.uid.is_empty() || rollout.run.meta.uid == this.uid {
+        return Ok(());
+    }
+    let run = &this.object;
+    Err(Error::failed(format!(
+        "{run} was replaced by another run with the same name in the meantime; nothing was sent to \
+         the new one"
+    ))
+    .hint(Hint::new("check it, then decide again:").command(run.fleet("status"))))
+}
+
+/// Asks a run for another state, where that is to be written.
+pub(in crate::commands) fn steer(
+    inventory: &Inventory,
+    run: &ObjectRef,
+    wish: Wish,
+    reading: &mut Reading,
+    args: &Writing,
+    ui: &mut Ui,
+) -> Result<Steered, Error> {
+    let rollout = rollout_of(inventory, run)?;
+    let mut steered = Steered {
+        run: ThisRun::of(rollout.run),
+        written: false,
+        already: None,
+    };
+    match step(&rollout, wish) {
+        Step::Refused { why, hint } => return Err(Error::failed(why).hint(hint)),
+        Step::Already(what) => steered.already = Some(what),
+        Step::Write(change) => {
+            steered.written = matches!(
+                writing::send(&change, reading, args, ui)?,
+                Done::Written { .. }
+            );
+        }
+    }
+    Ok(steered)
+}
+
+/// Refuses where these guards could not see what they need, unless that is accepted.
+pub(in crate::commands) fn seen(
+    guards: &[Guard],
+    accepted: Accepted,
+    inventory: &Inventory,
+    reading: &Reading,
+) -> Result<(), Error> {
+    let unseen = guard::unseen(guards, accepted, inventory);
+    if unseen.is_empty() {
+        return Ok(());
+    }
+    Err(refusal::unseen(&unseen, &inventory.scope, reading))
+}
+
+/// Refuses to let a run go on of which nobody knows yet what it will do, unless that is accepted.
+pub(in crate::commands) fn is_initialized(
+    rollout: &Rollout<'_>,
+    accepted: Accepted,
+    reading: &Reading,
+) -> Result<(), Error> {
+    if rollout.phase != Phase::Initializing || accepted.older {
+        return Ok(());
+    }
+    let run = rollout.run.object();
+    Err(Error {
+        exit: Exit::Incomplete,
+        ..Error::failed(format!(
+            "{run} is not initialized yet: which snapshot its clusters would get is unknown; {}",
+            reading.record.nothing("sent")
+        ))
+    }
+    .hint(
+        Hint::new("wait for it:")
+            .command(run.fleet("wait").joined("--for", "initialized"))
+            .text("or accept the risk with --allow-older"),
+    ))
+}
+
+/// What a preview of a run is based on: its state, and the other runs on the placement.
+pub(in crate::commands) fn facts(
+    rollout: &Rollout<'_>,
+    inventory: &Inventory,
+    preview: &mut Preview,
+) {
+    state(rollout, preview);
+    preview.neighbours(&neighbours(inventory, &rollout.run.meta.name));
+}
+
+/// The state of a run, as a preview compares it.
+pub(in crate::commands) fn state(rollout: &Rollout<'_>, preview: &mut Preview) {
+    let run = rollout.run;
+    let state = run.spec.state.as_deref().unwrap_or("not set");
+    let how = if rollout.is_live() {
+        format!("in state {state}")
+    } else {
+        "finished or being deleted".to_owned()
+    };
+    preview.fact(run.object().to_string(), how, &run.meta.uid);
+}
+
+/// Says what of the bindings and of the runs on the placement could not be read.
+pub(in crate::commands) fn unseen(inventory: &Inventory, preview: &mut Preview) {
+    if let Some(gap) = &inventory.bindings.gap {
+        preview.warning(&format!(
+            "which snapshot each cluster has is unknown: {} {gap}",
+            inventory.scope.kind(Concept::Binding)
+        ));
+    }
+    if let Some(gap) = &inventory.runs.gap {
+        preview.warning(&format!(
+            "other runs on the placement are unknown: {} {gap}",
+            inventory.scope.kind(Concept::UpdateRun)
+        ));
+    }
+}
+
+/// Warns of other runs on the placement.
+pub(in crate::commands) fn others(
+    rollout: &Rollout<'_>,
+    inventory: &Inventory,
+    preview: &mut Preview,
+) {
+    let others = neighbours(inventory, &rollout.run.meta.name);
+    if !others.is_empty() {
+        preview.warning(&format!(
+            "other unfinished runs on {}: {}; on each cluster, the last run to write wins",
+            rollout.run.spec.placement,
+            enumerate(others.iter().map(|other| &other.name))
+        ));
+    }
+}
+
+/// Refuses what would take clusters back to an older snapshot, unless that is wanted. `doing` begins
+/// the sentence, `instead` is the command that a person may want instead.
+pub(in crate::commands) fn guard(
+    back: &[GoesBack<'_>],
+    rollout: &Rollout<'_>,
+    (doing, instead): (&str, &'static str),
+    accepted: Accepted,
+    reading: &Reading,
+) -> Result<(), Error> {
+    let Some(first) = back.first().filter(|_| !accepted.older) else {
+        return Ok(());
+    };
+    let run = rollout.run.object();
+    Err(Error::failed(format!(
+        "{doing} would roll {} back from snapshot {} to {}, because another run rolled out the \
+         newer one; {}",
+        enumerate(back.iter().map(|back| back.cluster)),
+        first.holds,
+        rollout.run.status.snapshot_index,
+        reading.record.nothing("sent")
+    ))
+    .hint(
+        Hint::new(format!(
+            "{instead} the run, or use --allow-older if that is what you want:"
+        ))
+        .command(run.fleet(instead)),
+    ))
+}
+
+/// What a wish looks like once it is fulfilled: `false` when it will not be any more.
+pub(in crate::commands) fn is_fulfilled(wish: Wish, status: &Status) -> Option<bool> {
+    if status.is_over() {
+        // A run that was asked to start has started, whatever came of it.
+        return Some(wish != Wish::Stop && status.verdict == Verdict::Succeeded);
+    }
+    let run = status.run.as_ref()?;
+    match wish {
+        Wish::Stop => match status.verdict {
+            Verdict::Stopped => Some(true),
+            Verdict::Stuck => Some(false),
+            _ => None,
+        },
+        Wish::Start | Wish::Resume => (run.observed
+            && run.started
+            && !matches!(
+                status.verdict,
+                Verdict::Stopped | Verdict::Stopping | Verdict::NotStarted
+            ))
+        .then_some(true),
+    }
+}
+
+/// Waits until a run does what was asked, and prints where it is then.
+pub(in crate::commands) fn finish(
+    steered: &Steered,
+    wish: Wish,
+    reading: &mut Reading,
+    args: &Writing,
+    ui: &mut Ui,
+) -> Result<Exit, Error> {
+    let run = &steered.run.object;
+    let (wanted, asked) = match wish {
+        Wish::Start => ("the run to start", "started"),
+        Wish::Stop => ("the run to stop", "asked to stop"),
+        Wish::Resume => ("the run to resume", "resumed"),
+    };
+    if args.is_dry() {
+        return Ok(Exit::Done);
+    }
+    if steered.written && reading.is_interrupted() {
+        return Err(writing::interrupted(&format!("{run} was {asked}")));
+    }
+    if let Some(already) = &steered.already {
+        ui.status(already);
+    }
+    if args.returns_at_once() {
+        let line = match &steered.already {
+            Some(already) => already.clone(),
+            None => format!("{run} was {asked}"),
+        };
+        writing::result(run, &line, reading, args, ui)?;
+        return Ok(Exit::Done);
+    }
+    if args.follows() && wish != Wish::Stop {
+        return writing::follow(&steered.run, reading, args, ui);
+    }
+    let mut seen = |status: &Status| is_fulfilled(wish, status);
+    match writing::effect(&steered.run, wanted, reading, args, ui, &mut seen)? {
+        Effect::Seen(status) => {
+            if args.output.is_some() {
+                writing::result(run, &verdict(&status), reading, args, ui)?;
+            } else {
+                writing::conclude(run, &status, reading, args, ui)?;
+            }
+            Ok(Exit::Done)
+        }
+        Effect::Never(status) => {
+            writing::conclude(run, &status, reading, args, ui)?;
+            if wish == Wish::Stop
+                && let Some(why) = status.why_no_stop()
+            {
+                ui.hint(Hint::new(why));
+                return Ok(Exit::Stuck);
+            }
+            if wish == Wish::Stop && status.verdict == Verdict::Succeeded {
+                ui.warning(&format!("{run} finished before it could stop"));
+                return Ok(Exit::Error);
+            }
+            Ok(Exit::from(status.verdict))
+        }
+        Effect::Late => Err(writing::late(
+            &format!("{run} was {asked}, but its status does not show it"),
+            args,
+        )
+        .hint(Hint::new("find out why:").command(run.fleet("diagnose")))),
+        Effect::Gone => Err(Error::not_found(format!(
+            "{run} was {asked} but was deleted in the meantime"
+        ))
+        .telling(Told::Last)),
+        Effect::Interrupted => Err(writing::interrupted(&format!(
+            "{run} was {asked}; stopped waiting for the effect"
+        ))),
+    }
+}

@@ -1,0 +1,226 @@
+//! `stop`: a run begins nothing new, and what is in flight is finished.
+
+use clap::Args;
+use jiff::Timestamp;
+
+use crate::change::preview::Preview;
+use crate::change::states::Wish;
+use crate::commands::open::global::Global;
+use crate::commands::open::picking;
+use crate::commands::open::reading::Reading;
+use crate::commands::operate::steering;
+use crate::commands::operate::steering::{finish, rollout_of};
+use crate::commands::operate::writing;
+use crate::commands::operate::writing::{Shown, Writing};
+use crate::diagnose::finding::{count, enumerate};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::inventory::choose;
+use crate::inventory::source::{Query, Source};
+use crate::kubefleet::object::Body;
+use crate::kubefleet::{Concept, ObjectRef, duration};
+use crate::rollout::Rollout;
+use crate::ui::Ui;
+
+/// Stop an update run; clusters in flight finish first
+///
+/// No new cluster starts; the run is stopped when the clusters in flight are done. Shows what is in
+/// flight and waits until the run is stopped. Nothing is rolled back. A timed wait restarts at the
+/// stop and keeps counting while the run is stopped. A run with a stuck cluster cannot stop: fix
+/// the cluster, or delete the run.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    kubectl fleet-stage stop example-run\n  \
+    kubectl fleet-stage stop example-run -n my-app-namespace --wait=false\n  \
+    kubectl fleet-stage stop --placement example-placement --all\n\n\
+    Exit codes:\n  \
+    0  stopped\n  \
+    1  cannot be stopped: finished, not started, or changed since it was shown\n  \
+    5  blocked by a stuck cluster, or --timeout was reached\n  \
+    6  no such run\n  \
+    7  forbidden")]
+pub struct StopArgs {
+    /// Update runs: NAME, csur/NAME, or with -n sur/NAME [default: at a terminal, chosen from a
+    /// list]
+    #[arg(
+        value_name = "RUN",
+        required_unless_present = "placement",
+        conflicts_with = "placement"
+    )]
+    runs: Vec<String>,
+    /// Stop every active run on this placement
+    #[arg(long, value_name = "PLACEMENT", requires = "all")]
+    placement: Option<String>,
+    /// Confirm that --placement means every active run on it
+    #[arg(long, requires = "placement")]
+    all: bool,
+    #[command(flatten)]
+    writing: Writing,
+}
+
+/// Stops runs.
+pub fn run(
+    args: &StopArgs,
+    global: &Global,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Result<Exit, Error> {
+    let namespace = global.namespace.as_deref();
+    writing::command("stop", global, ui, clock, |reading, ui| {
+        let runs = if let Some(placement) = &args.placement {
+            active(placement, namespace, reading, ui)?
+        } else {
+            let concepts = [Concept::UpdateRun];
+            if args.runs.is_empty() {
+                let run = picking::run(&picking::STOPPABLE, namespace, reading, ui, |said| said)?;
+                return one(&run, args, reading, ui);
+            }
+            let words = args.runs.iter();
+            words
+                .map(|word| reading.target_of(Some(word), namespace, &concepts, ui))
+                .collect::<Result<Vec<_>, _>>()?
+        };
+        each(&runs, reading, ui, |run, reading, ui| {
+            one(run, args, reading, ui)
+        })
+    })
+}
+
+fn one(
+    run: &ObjectRef,
+    args: &StopArgs,
+    reading: &mut Reading,
+    ui: &mut Ui,
+) -> Result<Exit, Error> {
+    let inventory = writing::agree(reading, &args.writing, ui, &mut |reading| {
+        let inventory = reading.overview(run)?;
+        let mut preview = Preview::default();
+        if let Ok(rollout) = rollout_of(&inventory, run) {
+            preview.progress(in_flight(&rollout));
+            // Halting a rollout must not fail for want of what it only shows.
+            steering::unseen(&inventory, &mut preview);
+        }
+        Ok(Shown {
+            preview,
+            question: Ok(None),
+            what: inventory,
+        })
+    })?;
+    let steered = steering::steer(&inventory, run, Wish::Stop, reading, &args.writing, ui)?;
+    finish(&steered, Wish::Stop, reading, &args.writing, ui)
+}
+
+/// What goes on in a run that is to stop.
+fn in_flight(rollout: &Rollout<'_>) -> Vec<String> {
+    if !rollout.is_live() {
+        return Vec::new();
+    }
+    let mut lines = Vec::new();
+    let clusters: Vec<_> = rollout.in_flight().map(|cluster| cluster.name).collect();
+    if !clusters.is_empty() {
+        lines.push(format!(
+            "in flight, will finish first: {}",
+            enumerate(clusters)
+        ));
+    }
+    for gate in rollout.open_timers() {
+        let wait = gate.wait.map(duration::describe).unwrap_or_default();
+        lines.push(format!(
+            "the wait of {wait} {} stage {} restarts at the stop and keeps counting while the run \
+             is stopped, so it may be over when the run is resumed",
+            gate.time.as_str(),
+            gate.stage
+        ));
+    }
+    let removals = rollout.removals_to_come();
+    if !removals.is_empty() {
+        lines.push(format!(
+            "the removal from {} has not started: the run stays Stopping until it is resumed or \
+             deleted",
+            enumerate(removals.iter().map(|cluster| cluster.name))
+        ));
+    }
+    lines
+}
+
+/// The active runs on a placement.
+fn active(
+    placement: &str,
+    namespace: Option<&str>,
+    reading: &mut Reading,
+    ui: &mut Ui,
+) -> Result<Vec<ObjectRef>, Error> {
+    let target = reading.target_of(Some(placement), namespace, &[Concept::Placement], ui)?;
+    let scope = target.scope();
+    let query = Query::all(scope.kind(Concept::UpdateRun), scope.namespace());
+    let answers = reading.answer(std::slice::from_ref(&query));
+    reading.listed(std::slice::from_ref(&query), &answers)?;
+    let runs: Vec<_> = answers
+        .iter()
+        .flat_map(|answer| answer.objects.iter())
+        .filter_map(|object| match &object.body {
+            Body::Run(run) => Some(run),
+            _ => None,
+        })
+        .filter(|run| run.spec.placement == target.name && !choose::is_finished(run))
+        .filter(|run| run.spec.state.as_deref() == Some("Run"))
+        .map(|run| run.object())
+        .collect();
+    if runs.is_empty() {
+        ui.status(&format!("no run on {target} is in progress"));
+    }
+    Ok(runs)
+}
+
+/// Does the same to several runs, one after the other; what fails for one does not keep it from
+/// the others. The exit code is the worst.
+pub(in crate::commands) fn each<T>(
+    runs: &[T],
+    reading: &mut Reading,
+    ui: &mut Ui,
+    mut act: impl FnMut(&T, &mut Reading, &mut Ui) -> Result<Exit, Error>,
+) -> Result<Exit, Error> {
+    let mut worst = Exit::Done;
+    for (at, run) in runs.iter().enumerate() {
+        if at > 0 {
+            // Time has passed: nothing that was read before is shown again.
+            reading.forget();
+            reading.now = (reading.clock)();
+        }
+        let left = runs.len() - at - 1;
+        let exit = match act(run, reading, ui) {
+            Ok(exit) => exit,
+            Err(error) if error.exit == Exit::Interrupted => {
+                let error = writing::completed(error, reading);
+                return Err(Error {
+                    message: not_tried(&error.message, left),
+                    ..error
+                });
+            }
+            Err(error) if left == 0 => {
+                if error.exit.gravity() >= worst.gravity() {
+                    return Err(error);
+                }
+                ui.error(&writing::completed(error, reading));
+                worst
+            }
+            Err(error) => {
+                let exit = error.exit;
+                ui.error(&writing::completed(error, reading));
+                exit
+            }
+        };
+        if exit.gravity() > worst.gravity() {
+            worst = exit;
+        }
+    }
+    Ok(worst)
+}
+
+/// An interrupt's words with how many runs were not tried.
+fn not_tried(message: &str, left: usize) -> String {
+    match left {
+        0 => message.to_owned(),
+        left => format!("{message}; {} not tried", count(left, "run")),
+    }
+}

@@ -1,0 +1,190 @@
+//! Questions before a write: what was shown when the answer came is what is sent.
+
+use super::{Writing, unsent};
+use crate::change::preview::{Preview, Said};
+use crate::commands::open::reading::Reading;
+use crate::error::Error;
+use crate::hub::{Hub, HubError};
+use crate::render::escape;
+use crate::ui::Ui;
+
+/// What a command is about to do.
+pub(in crate::commands) struct Shown<T> {
+    /// What is shown of it, and what that was based on.
+    pub preview: Preview,
+    /// What is asked, if anything; or why it is refused once it was shown.
+    pub question: Result<Option<String>, Error>,
+    /// What is to be done.
+    pub what: T,
+}
+
+/// Shows what a command is about to do, and asks where something is to be asked. After the answer
+/// it looks again: where anything is different, that is shown, and it is asked again.
+pub(in crate::commands) fn agree<T>(
+    reading: &mut Reading,
+    args: &Writing,
+    ui: &mut Ui,
+    look: &mut dyn FnMut(&mut Reading) -> Result<Shown<T>, Error>,
+) -> Result<T, Error> {
+    let mut shown = look(reading)?;
+    loop {
+        show(&shown.preview, ui);
+        let Some(question) = shown.question? else {
+            return Ok(shown.what);
+        };
+        if !confirm(&question, reading, args, ui)? {
+            return Ok(shown.what);
+        }
+        // Judged for the same moment, what differs was changed by someone.
+        reading.forget();
+        let now = look(reading)?;
+        let differences = shown.preview.differences(&now.preview);
+        if differences.is_empty() {
+            now.question?;
+            return Ok(now.what);
+        }
+        ui.warning(&format!(
+            "this changed while you were asked, and {}:",
+            reading.record.nothing("sent")
+        ));
+        for line in &differences {
+            ui.note(&format!("  {}\n", escape::line(line)));
+        }
+        reading.now = (reading.clock)();
+        shown = look(reading)?;
+    }
+}
+
+/// Shows what a command is about to do.
+fn show(preview: &Preview, ui: &mut Ui) {
+    for said in preview.said() {
+        match said {
+            Said::Line(line) | Said::Progress(line) => ui.preview(std::slice::from_ref(line)),
+            Said::Status(text) => ui.status(text),
+            Said::Warning(text) => ui.warning(text),
+            Said::Picture { drawn, .. } => ui.picture(drawn),
+        }
+    }
+}
+
+/// Asks before something that a person could regret; not with `--yes`, and not for what is only
+/// shown. Says whether anyone was asked.
+fn confirm(
+    question: &str,
+    reading: &mut Reading,
+    args: &Writing,
+    ui: &mut Ui,
+) -> Result<bool, Error> {
+    if args.yes || args.is_dry() {
+        return Ok(false);
+    }
+    let nothing = reading.record.nothing("sent");
+    if let Some(why) = ui.why_not_asked() {
+        return Err(Error::failed(format!("cannot prompt {question:?}: {why}"))
+            .hint(format!("{nothing}; to confirm without a prompt, use --yes")));
+    }
+    let hub = reading.hub();
+    let place = hub.as_deref().map(place_of);
+    let question = match place {
+        Some(place) => format!("{place}: {question}"),
+        None => question.to_owned(),
+    };
+    match ui.confirm(&question, hub.as_deref()) {
+        Ok(true) => Ok(true),
+        Ok(false) => Err(Error::failed(format!("not confirmed: {nothing}"))),
+        Err(HubError::Interrupted) => {
+            ui.note("\n");
+            Err(unsent(reading))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The hub that is asked about.
+fn place_of(hub: &Hub) -> String {
+    place(&hub.context, hub.url())
+}
+
+/// Words of which many contexts' names consist: they do not tell one hub from another.
+const COMMON: &[&str] = &[
+    "admin",
+    "cluster",
+    "context",
+    "current",
+    "default",
+    "dev",
+    "fleet",
+    "hub",
+    "k8s",
+    "kind",
+    "kubernetes",
+    "local",
+    "main",
+    "minikube",
+    "my",
+    "prod",
+    "production",
+    "staging",
+    "system",
+    "test",
+    "user",
+];
+
+/// A hub by its context, and by its address where the context's name says little.
+fn place(context: &str, url: &str) -> String {
+    let address = address(url);
+    if context.is_empty() {
+        return format!("On {address}");
+    }
+    let words = context.split(|c: char| !c.is_ascii_alphanumeric());
+    let says_little = words
+        .filter(|word| !word.is_empty())
+        .all(|word| COMMON.contains(&word.to_lowercase().as_str()) || is_number(word));
+    if says_little {
+        format!("In context {context} ({address})")
+    } else {
+        format!("In context {context}")
+    }
+}
+
+fn is_number(word: &str) -> bool {
+    word.chars().all(|c| c.is_ascii_digit())
+}
+
+/// An address without what may be secret in it.
+fn address(url: &str) -> String {
+    let (scheme, rest) = url.split_once("://").unwrap_or(("https", url));
+    let rest = rest.split(['?', '#']).next().unwrap_or_default();
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    format!("{scheme}://{host}{}", path.trim_end_matches('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::place;
+
+    #[test]
+    fn a_hub_is_named_so_that_it_is_not_taken_for_another() {
+        let url = "https://user:secret@10.0.0.1:6443/?token=secret";
+        for (context, wanted) in [
+            ("", "On https://10.0.0.1:6443"),
+            ("default", "In context default (https://10.0.0.1:6443)"),
+            ("hub", "In context hub (https://10.0.0.1:6443)"),
+            (
+                "kubernetes-admin@kubernetes",
+                "In context kubernetes-admin@kubernetes (https://10.0.0.1:6443)",
+            ),
+            ("kind-2", "In context kind-2 (https://10.0.0.1:6443)"),
+            ("prod-hub", "In context prod-hub (https://10.0.0.1:6443)"),
+            ("contoso-hub", "In context contoso-hub"),
+            ("fleet-westeurope", "In context fleet-westeurope"),
+        ] {
+            assert_eq!(place(context, url), wanted);
+        }
+        assert_eq!(
+            place("", "https://rancher.example/k8s/clusters/c-1/"),
+            "On https://rancher.example/k8s/clusters/c-1"
+        );
+    }
+}

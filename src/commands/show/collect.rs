@@ -1,0 +1,192 @@
+//! `collect`: everything that a diagnosis reads, in one file.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use clap::Args;
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::bundle::members::document;
+use crate::bundle::write::{Contents, Header};
+use crate::commands::open::global::Global;
+use crate::commands::open::members::MemberArgs;
+use crate::commands::open::reading;
+use crate::commands::open::reading::{Input, Reading};
+use crate::commands::show::controller_logs;
+use crate::commands::show::saving;
+use crate::diagnose;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::hub::Texts;
+use crate::inventory::Inventory;
+use crate::inventory::source::{HubFacts, Outcome, Source};
+use crate::kubefleet::Kind;
+use crate::member::Look;
+use crate::ui::Ui;
+
+/// Save everything a diagnosis reads to one file
+///
+/// Reads the update run or placement, its bindings, Works, and member clusters, and writes them as
+/// YAML, with a record of every denied request. Secrets and values that look like credentials are
+/// masked. `diagnose -f` and any YAML tool can read the file.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    kubectl fleet-stage collect example-run -o example-run.yaml.gz\n  \
+    kubectl fleet-stage collect rp/web-app -n my-app-namespace > bundle.yaml\n  \
+    kubectl fleet-stage collect example-run --controller-logs -o example-run.yaml\n  \
+    kubectl fleet-stage collect crp/example-placement | kubectl fleet-stage diagnose -f -\n\n\
+    Exit codes:\n  \
+    0  collected completely\n  \
+    6  no such run or placement\n  \
+    7  collected, except what was denied or could not be read")]
+pub struct CollectArgs {
+    /// Update run or placement: NAME, csur/NAME, crp/NAME, or with -n sur/NAME, rp/NAME [default:
+    /// at a terminal, chosen from a list]
+    #[arg(value_name = "RUN|PLACEMENT", required = true)]
+    target: Option<String>,
+    /// Write to this file or device; compress if the name ends in .gz [default: standard output]
+    #[arg(short, long = "output-file", value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Keep Secrets and credentials unmasked
+    #[arg(long)]
+    show_secrets: bool,
+    /// Add the hub agent's log lines about the run, if the agent runs on the hub
+    #[arg(long)]
+    controller_logs: bool,
+    #[command(flatten)]
+    members: MemberArgs,
+}
+
+/// Collects, and writes the file.
+pub fn run(
+    args: &CollectArgs,
+    global: &Global,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Result<Exit, Error> {
+    if args.output.is_none() && ui.answers_a_terminal() {
+        return Err(Error::usage("a bundle is too long for a terminal")
+            .hint("write it to a file with -o, or redirect the output"));
+    }
+    if let Some(path) = &args.output {
+        saving::check(path)?;
+    }
+    let mut entrance = args.members.open(global)?;
+    let mut reading = reading::open(&Input::default(), "collect", global, ui, clock)?;
+    entrance.enter(&mut reading);
+    if let Some(hub) = reading.hub() {
+        hub.keep_texts();
+    }
+    let target = reading.target(args.target.as_deref(), global.namespace.as_deref(), ui)?;
+    let walk = reading.walk_whole(&target)?;
+    let now = reading.now;
+    let Some(hub) = reading.hub() else {
+        return Err(Error::failed("collect reads from a hub, not from files"));
+    };
+    let run_kind = target.scope().kind(crate::kubefleet::Concept::UpdateRun);
+    let outcomes = walk.outcomes();
+    let mut header = Header::new(now, target.clone(), outcomes.clone());
+    header.run_states = hub.run_states(run_kind).ok();
+    header.served = hub.served().names();
+    let seen = walk.references();
+    let mut texts = hub.take_texts();
+    // What was read to find the target, or before the run went on, belongs to no walk.
+    texts.retain(|object, _| seen.contains(object));
+    let facts = HubFacts {
+        run_states: header.run_states.clone(),
+    };
+    let inventory = Inventory::new(walk, now, facts);
+    let looks = hub.look(&diagnose::errands(&inventory));
+    let member_texts = hub.take_member_texts();
+    entrance.check(&inventory, ui);
+    let none = Texts::new();
+    let members: Vec<_> = looks
+        .iter()
+        .map(|(cluster, look)| {
+            let texts = member_texts.get(cluster).unwrap_or(&none);
+            document(cluster, look, texts, args.show_secrets)
+        })
+        .collect();
+    let logs = if args.controller_logs {
+        controller_log(&inventory, &mut reading, ui)?
+    } else {
+        Vec::new()
+    };
+    let contents = Contents::new(&header, texts, &members, logs, args.show_secrets)?;
+    let masked = contents.masked();
+    let objects = contents.objects();
+    let text = contents.text();
+    match &args.output {
+        Some(path) => {
+            saving::save(path, text, ui)?;
+            ui.status(&format!(
+                "wrote {}: {} of {target}",
+                path.display(),
+                crate::diagnose::finding::count(objects, "object"),
+            ));
+        }
+        None => ui.answer(text),
+    }
+    if masked > 0 {
+        ui.status(&format!(
+            "masked {}; to keep them, use --show-secrets",
+            crate::diagnose::finding::count(masked, "value")
+        ));
+    }
+    let exit = report_gaps(&outcomes, ui);
+    Ok(report_closed(&looks, ui).unwrap_or(exit))
+}
+
+/// What the hub agent said about the run. What it cannot be asked for is said, and no reason to
+/// collect nothing.
+fn controller_log(
+    inventory: &Inventory,
+    reading: &mut Reading,
+    ui: &mut Ui,
+) -> Result<Vec<Value>, Error> {
+    let (Some(run), Some(hub)) = (inventory.run.present(), reading.hub()) else {
+        ui.warning("the bundle has no log lines of the hub agent, because there is no run");
+        return Ok(Vec::new());
+    };
+    let logs = controller_logs::read(hub, &run.meta.name).unwrap_or_else(|why| {
+        ui.warning(&format!(
+            "the bundle has no log lines of the hub agent: {why}"
+        ));
+        Vec::new()
+    });
+    logs.iter()
+        .map(|log| Ok(serde_json::to_value(log).map_err(anyhow::Error::from)?))
+        .collect()
+}
+
+/// Says what could not be seen in member clusters.
+fn report_closed(looks: &BTreeMap<String, Look>, ui: &mut Ui) -> Option<Exit> {
+    let mut exit = None;
+    let mut missing = |what: &str, cluster: &str, why: &str| {
+        ui.warning(&format!("the bundle is missing {what} of {cluster}: {why}"));
+        exit = Some(Exit::Incomplete);
+    };
+    for (cluster, look) in looks {
+        if let Some(closed) = &look.closed {
+            missing("picture", cluster, closed.why());
+        }
+        for (kind, why) in look.gaps() {
+            missing(kind.name(), cluster, &why);
+        }
+    }
+    exit
+}
+
+/// Says what is not in the file, and why.
+fn report_gaps(outcomes: &BTreeMap<Kind, Outcome>, ui: &mut Ui) -> Exit {
+    let mut exit = Exit::Done;
+    for (kind, outcome) in outcomes {
+        // A kind that the hub does not have is not missing from the file.
+        if let (Some(gap), false) = (outcome.gap(), *outcome == Outcome::NotInstalled) {
+            ui.warning(&format!("the bundle is missing {kind}: {gap}"));
+            exit = Exit::Incomplete;
+        }
+    }
+    exit
+}

@@ -1,0 +1,293 @@
+//! `diagnose`: what state a rollout is in, why, and what to do next.
+
+mod filter;
+mod list;
+
+use std::collections::BTreeMap;
+
+use clap::Args;
+use jiff::Timestamp;
+
+use crate::commands::open::global::Global;
+use crate::commands::open::members;
+use crate::commands::open::members::MemberArgs;
+use crate::commands::open::reading;
+use crate::commands::open::reading::{Input, Reading};
+use crate::commands::output;
+use crate::diagnose::explain;
+use crate::diagnose::report::{NotChecked, Report, Severity, Subject};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::inventory::Inventory;
+use crate::render::{self, Look};
+use crate::ui::Ui;
+use filter::Suppression;
+pub use list::DiagnosisList;
+
+/// Explain the state of a rollout and what to do next
+///
+/// Reads the update run, its placement, bindings, Works, and member clusters, separates causes from
+/// consequences, and says what could not be checked. Reads from the hub, or with -f from files that
+/// `collect` or `kubectl get -o yaml` wrote.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    kubectl fleet-stage diagnose example-run\n  \
+    kubectl fleet-stage diagnose web-app-rollout -n my-app-namespace\n  \
+    kubectl fleet-stage diagnose crp/example-placement -f bundle.yaml -o json\n  \
+    kubectl fleet-stage diagnose --all -A --active --fail-on error\n  \
+    kubectl fleet-stage diagnose example-run -o html > diagnosis.html\n  \
+    kubectl fleet-stage diagnose example-run --member-context member-1=CONTEXT\n\n\
+    Exit codes, the same in every format:\n  \
+    0  succeeded, or progressing without anyone\n  \
+    1  the command failed\n  \
+    2  invalid command line\n  \
+    3  the run failed or could not be initialized, or --fail-on was met\n  \
+    4  a person must approve\n  \
+    5  stuck\n  \
+    6  no such run or placement\n  \
+    7  evidence is missing or access to it was denied\n  \
+    8  stopped, or not started")]
+pub struct DiagnoseArgs {
+    /// Update run or placement: NAME, csur/NAME, crp/NAME, or with -n sur/NAME, rp/NAME [default:
+    /// at a terminal, chosen from a list]
+    #[arg(value_name = "RUN|PLACEMENT", conflicts_with = "all")]
+    target: Option<String>,
+    #[command(flatten)]
+    input: Input,
+    /// Diagnose every update run in the scope
+    #[arg(long)]
+    all: bool,
+    /// With --all: include both scopes and all namespaces
+    #[arg(short = 'A', long)]
+    all_namespaces: bool,
+    /// With --all: include only unfinished runs
+    #[arg(long)]
+    active: bool,
+    #[command(flatten)]
+    members: MemberArgs,
+    /// Report format
+    #[arg(
+        short,
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "FORMAT",
+        help_heading = "Output"
+    )]
+    output: Format,
+    /// Show only findings of at least this severity
+    #[arg(
+        long,
+        value_enum,
+        value_name = "SEVERITY",
+        hide_possible_values = true,
+        help_heading = "Output",
+        help = "Show only findings of at least this severity: info, warning, or error"
+    )]
+    min_severity: Option<Severity>,
+    /// Leave out a finding by code or name, everywhere or for one object; repeatable
+    #[arg(long, value_name = "CODE[=OBJECT]", help_heading = "Output")]
+    suppress: Vec<Suppression>,
+    /// Exit with 3 instead of 0 if a finding of at least this severity is shown
+    #[arg(long, value_enum, value_name = "SEVERITY", help_heading = "Exit code")]
+    fail_on: Option<FailOn>,
+    /// Exit with 0 regardless of the verdict
+    #[arg(long, help_heading = "Exit code")]
+    exit_zero: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    #[default]
+    /// Text for a terminal
+    Text,
+    /// Report as data
+    Json,
+    /// Report as data
+    Yaml,
+    /// Text for issues, chats, and job summaries
+    Markdown,
+    /// Test results for CI systems
+    Junit,
+    /// Annotations for GitHub Actions
+    Github,
+    /// One page to keep, print, or send, with the run's timeline
+    Html,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum FailOn {
+    Warning,
+    Error,
+}
+
+impl FailOn {
+    /// The least severity that fails.
+    const fn severity(self) -> Severity {
+        match self {
+            Self::Warning => Severity::Warning,
+            Self::Error => Severity::Error,
+        }
+    }
+}
+
+/// Diagnoses what was asked about, and prints the report.
+pub fn run(
+    args: &DiagnoseArgs,
+    global: &Global,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Result<Exit, Error> {
+    check(args, global)?;
+    let mut entrance = args.members.open(global)?;
+    let mut reading = reading::open(&args.input, "diagnose", global, ui, clock)?;
+    entrance.enter(&mut reading);
+    let namespace = global.namespace.as_deref();
+    let targets = if args.all {
+        reading.every_run(namespace, args.all_namespaces, args.active)?
+    } else {
+        vec![reading.target(args.target.as_deref(), namespace, ui)?]
+    };
+    let mut reports = Vec::new();
+    let mut contexts = BTreeMap::new();
+    for target in &targets {
+        let inventory = reading.inventory(target)?;
+        entrance.check(&inventory, ui);
+        contexts.append(&mut members::contexts(&mut reading, &inventory));
+        let mut report = examine(&mut reading, &inventory);
+        filter::apply(&mut report, args.min_severity, &args.suppress);
+        reports.push(report);
+    }
+    let exit = filter::worst(
+        reports
+            .iter()
+            .map(|report| filter::exit(report, args.exit_zero, args.fail_on)),
+    );
+    if reports.is_empty() {
+        ui.status(&none(&mut reading, args.active)?);
+    }
+    let look = Look {
+        width: ui.width(),
+        paint: ui.paint(),
+        invocation: ui.invocation().clone().entering(contexts),
+        verbose: global.verbose,
+    };
+    let style = Style {
+        format: args.output,
+        failing: args.fail_on.map_or(Severity::Error, FailOn::severity),
+        look,
+    };
+    let text = if args.all {
+        style.list(&DiagnosisList::new(reports))?
+    } else {
+        let texts: Result<Vec<_>, _> = reports.iter().map(|report| style.one(report)).collect();
+        texts?.concat()
+    };
+    ui.answer(&text);
+    Ok(exit)
+}
+
+/// Says that no run was diagnosed, and where there are some.
+fn none(reading: &mut Reading, active: bool) -> Result<String, Error> {
+    let which = if active {
+        "unfinished update run"
+    } else {
+        "update run"
+    };
+    let place = reading.place();
+    Ok(match reading.every_run(None, true, active)?.len() {
+        0 => format!("{place} has no {which}"),
+        1 => format!("{place} has no {which} in this scope, but one in another: use -A"),
+        more => format!("{place} has no {which} in this scope, but {more} in others: use -A"),
+    })
+}
+
+/// Refuses flags that do not go together where clap cannot see it: `-n` is a global flag, and a flag
+/// that requires another is let through when something conflicts with that one.
+fn check(args: &DiagnoseArgs, global: &Global) -> Result<(), Error> {
+    if args.all_namespaces && global.namespace.is_some() {
+        return Err(Error::usage("-A and -n cannot be used together"));
+    }
+    if !args.members.is_empty() && !args.input.files.is_empty() {
+        return Err(Error::usage(
+            "--member-context and --member-contexts-from-kubeconfig need live clusters and cannot \
+             be used with -f",
+        )
+        .hint(
+            "use these flags with collect; the file then contains the member clusters' objects",
+        ));
+    }
+    let lonely = match (args.all, args.all_namespaces, args.active) {
+        (false, true, _) => "-A",
+        (false, _, true) => "--active",
+        _ => return Ok(()),
+    };
+    Err(Error::usage(format!("{lonely} needs --all")))
+}
+
+/// How reports are written.
+struct Style {
+    format: Format,
+    /// Test results: findings of at least this severity are failures.
+    failing: Severity,
+    look: Look,
+}
+
+impl Style {
+    fn one(&self, report: &Report) -> Result<String, Error> {
+        let invocation = &self.look.invocation;
+        Ok(match self.format {
+            Format::Text => render::text::report(report, &self.look),
+            Format::Markdown => render::markdown::report(report, invocation),
+            Format::Junit => self.junit(std::slice::from_ref(report))?,
+            Format::Github => render::github::report(report, invocation),
+            Format::Html => render::html::report(report, invocation),
+            Format::Json => output::json(report)?,
+            Format::Yaml => output::yaml(report)?,
+        })
+    }
+
+    fn junit(&self, reports: &[Report]) -> Result<String, Error> {
+        Ok(render::junit::reports(
+            reports,
+            self.failing,
+            &self.look.invocation,
+        )?)
+    }
+
+    fn list(&self, list: &DiagnosisList) -> Result<String, Error> {
+        let (items, invocation) = (list.items(), &self.look.invocation);
+        match self.format {
+            Format::Json => output::json(list),
+            Format::Yaml => output::yaml(list),
+            Format::Junit => self.junit(items),
+            Format::Html => Ok(render::html::reports(&list.headline(), items, invocation)),
+            Format::Github => items.iter().map(|report| self.one(report)).collect(),
+            Format::Text | Format::Markdown if items.is_empty() => Ok(String::new()),
+            Format::Text | Format::Markdown => {
+                let mut text = list.headline();
+                text.push('\n');
+                for report in items {
+                    text.push('\n');
+                    text.push_str(&self.one(report)?);
+                }
+                Ok(text)
+            }
+        }
+    }
+}
+
+/// Diagnoses one run or placement; says which of its objects the input has in several versions.
+fn examine(reading: &mut Reading, inventory: &Inventory) -> Report {
+    let mut report = explain(inventory);
+    for (object, versions) in reading.take_doubtful() {
+        report.not_checked.push(NotChecked {
+            what: object.kind.name().to_owned(),
+            why: format!("the input has {versions} versions of it; the newest was used"),
+            subject: Some(Subject::from(&object)),
+            clusters: Vec::new(),
+        });
+    }
+    report.not_checked.sort();
+    report
+}

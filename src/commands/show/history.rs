@@ -1,0 +1,347 @@
+//! `history`: which runs rolled out which version, and what of it still holds.
+
+mod document;
+mod notes;
+
+use clap::Args;
+use jiff::{SignedDuration, Timestamp};
+
+use crate::commands::open::around;
+use crate::commands::open::global::Global;
+use crate::commands::open::picking;
+use crate::commands::open::reading;
+use crate::commands::open::reading::Input;
+use crate::commands::open::runs;
+use crate::commands::output;
+use crate::commands::output::{Format, Output, names};
+use crate::commands::show::list::compared;
+use crate::diagnose;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::kubefleet::{Concept, duration};
+use crate::render::style::verdict_style;
+use crate::render::table::{Cell, Column, Table};
+use crate::render::wrap::{hanging, list};
+use crate::rollout::approvals::{Approval, ApprovalState, of_run};
+use crate::rollout::history::{Episode, History, history};
+use crate::rollout::{ClusterState, Gate, StageState, StageView, TaskState};
+use crate::ui::Ui;
+pub use document::HistoryView;
+use notes::{Note, notes};
+
+/// Show a placement's rollout history
+///
+/// Lists the placement's runs: snapshot, time, duration of each stage, approvers if the requests
+/// name them, and outcome. Then lists which clusters run each version now, according to their
+/// bindings. A run stays Succeeded even after another run replaces its snapshot. Notes point out
+/// rollouts that replaced a newer version with an older one, and runs that got outdated content.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    kubectl fleet-stage history example-placement\n  \
+    kubectl fleet-stage history rp/web-app -n my-app-namespace -o wide\n  \
+    kubectl fleet-stage history example-placement -o json | jq '.notes[].message'")]
+pub struct HistoryArgs {
+    /// Placement: NAME, crp/NAME, or with -n rp/NAME [default: at a terminal, chosen from a list]
+    #[arg(required = true)]
+    placement: Option<String>,
+    #[command(flatten)]
+    input: Input,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// Shows what happened on a placement.
+pub fn run(
+    args: &HistoryArgs,
+    global: &Global,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Result<Exit, Error> {
+    let mut reading = reading::open(&args.input, "history", global, ui, clock)?;
+    let namespace = global.namespace.as_deref();
+    let target = match args.placement.as_deref() {
+        Some(word) => reading.target_of(Some(word), namespace, &[Concept::Placement], ui)?,
+        None => picking::named_placement(namespace, &mut reading, ui)?,
+    };
+    let useful = [
+        Concept::ApprovalRequest,
+        Concept::Binding,
+        Concept::ResourceSnapshot,
+    ];
+    let around = around::read(&mut reading, &target, &[Concept::UpdateRun], &useful)?;
+    runs::warn(&around.gaps, ui);
+    let history = history(&around.inventory);
+    let notes = notes(&history, &around.inventory);
+    if history.runs.is_empty() {
+        ui.status(&format!(
+            "{} has no update run on {target}",
+            reading.place()
+        ));
+    }
+    let text = match args.output.format() {
+        Format::Table | Format::Wide => {
+            let wide = args.output.is_wide();
+            let mut text = args.output.draw(&episodes(&history, wide), ui);
+            let now = clusters(&history, &around.inventory, wide || global.verbose);
+            if !text.is_empty() && !now.is_empty() {
+                text.push('\n');
+            }
+            text.push_str(&args.output.draw(&now, ui));
+            write_notes(&mut text, &notes, ui);
+            text
+        }
+        Format::Name => {
+            let objects: Vec<_> = history
+                .runs
+                .iter()
+                .map(|episode| episode.rollout.run.object())
+                .collect();
+            names(&objects)
+        }
+        format => {
+            let view = HistoryView::new(&target, &history, notes, around.gaps);
+            output::document(&view, format)?
+        }
+    };
+    ui.answer(&text);
+    Ok(Exit::Done)
+}
+
+fn write_notes(text: &mut String, notes: &[Note], ui: &Ui) {
+    if notes.is_empty() {
+        return;
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    for note in notes {
+        let label = if note.severity.is_info() {
+            "note:".to_owned()
+        } else {
+            ui.paint().warning("note:")
+        };
+        hanging(
+            text,
+            &format!("{label} "),
+            "      ",
+            &note.message,
+            ui.width(),
+        );
+        if let Some(command) = &note.command {
+            let command = ui.invocation().command(command);
+            let line = ["        ", &ui.paint().command(&command), "\n"];
+            text.push_str(&line.concat());
+        }
+    }
+}
+
+/// A moment, to the minute or second, in UTC.
+fn moment(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%d %H:%M:%S").to_string()
+}
+
+fn between(start: Option<Timestamp>, end: Option<Timestamp>) -> Option<SignedDuration> {
+    Some(end?.duration_since(start?))
+}
+
+fn episodes(history: &History<'_>, wide: bool) -> Table {
+    let mut columns = vec![
+        Column::shrinking("RUN", 12),
+        Column::new("SNAPSHOT"),
+        Column::new("STATE"),
+        Column::new("DONE"),
+        Column::new("STARTED (UTC)"),
+        Column::new("TOOK"),
+    ];
+    if wide {
+        columns.extend([
+            Column::new("STILL ON"),
+            Column::new("REQUESTED"),
+            Column::new("STRATEGY"),
+            Column::new("ENDED (UTC)"),
+        ]);
+    }
+    let mut table = Table::new(columns);
+    for episode in &history.runs {
+        let rollout = &episode.rollout;
+        let run = rollout.run;
+        let verdict = diagnose::verdict(rollout);
+        let (started, ended) = (rollout.started(), rollout.ended());
+        let done = rollout
+            .clusters()
+            .filter(|cluster| cluster.state == ClusterState::Done);
+        let (done, total) = (done.count(), rollout.clusters().count());
+        let mut cells = vec![
+            Cell::from(&run.meta.name),
+            Cell::from(
+                if episode.earlier && !run.status.snapshot_index.is_empty() {
+                    format!("{} (earlier)", run.status.snapshot_index)
+                } else {
+                    run.status.snapshot_index.clone()
+                },
+            ),
+            Cell::styled(verdict.as_str(), verdict_style(verdict)),
+            Cell::from(format!("{done}/{total}{}", compared(rollout))),
+            Cell::from(started.map(moment)),
+            Cell::from(took(started, ended, rollout.now)),
+        ];
+        if wide {
+            cells.extend([
+                Cell::from(episode.holds.len()),
+                Cell::from(&run.spec.snapshot_index),
+                Cell::from(&run.spec.strategy),
+                Cell::from(ended.map(moment)),
+            ]);
+        }
+        table.row(cells);
+        let approvals = of_run(rollout);
+        for stage in &rollout.stages {
+            // What a run has not reached is worth a row while it may come there.
+            let comes = rollout.is_live() && started.is_some();
+            let reached = wide || comes || stage.state != StageState::Pending;
+            if reached && (!stage.deletes || !stage.clusters.is_empty()) {
+                stage_rows(&mut table, episode, stage, &approvals);
+            }
+        }
+    }
+    table
+}
+
+/// How long it took, or has taken so far.
+fn took(started: Option<Timestamp>, ended: Option<Timestamp>, now: Timestamp) -> Option<String> {
+    match between(started, ended) {
+        Some(took) => Some(duration::describe(took)),
+        None => {
+            started.map(|started| format!("{} …", duration::describe(now.duration_since(started))))
+        }
+    }
+}
+
+fn stage_rows(
+    table: &mut Table,
+    episode: &Episode<'_>,
+    stage: &StageView<'_>,
+    approvals: &[Approval],
+) {
+    let rollout = &episode.rollout;
+    let done = stage
+        .clusters
+        .iter()
+        .filter(|cluster| cluster.state == ClusterState::Done)
+        .count();
+    let (started, ended) = (stage.status.started, stage.status.ended);
+    let live = !stage.state.is_settled() && rollout.is_live();
+    table.row([
+        Cell::from(stage.name()).indented(2),
+        Cell::blank(),
+        Cell::from(stage.state.describe()),
+        Cell::from(format!("{done}/{}", stage.clusters.len())),
+        Cell::from(started.map(moment)),
+        Cell::from(if ended.is_some() || live {
+            took(started, ended, rollout.now)
+        } else {
+            None
+        }),
+    ]);
+    for approval in approvals
+        .iter()
+        .filter(|approval| approval.stage == stage.status.name)
+    {
+        let answered = approval.answer.is_some();
+        if matches!(
+            approval.state,
+            ApprovalState::NotReached | ApprovalState::RunOver
+        ) && !answered
+        {
+            continue;
+        }
+        let time = approval.time.map_or("", |time| time.as_str());
+        let text = format!("{time}: {}", said(approval, rollout.now));
+        table.line(Cell::from(text).indented(4));
+    }
+    for gate in stage.gates.iter().filter(|gate| gate.task.is_timed_wait()) {
+        if let Some(text) = waited(gate) {
+            table.line(Cell::from(text).indented(4));
+        }
+    }
+}
+
+/// What became of an approval, in a few words.
+fn said(approval: &Approval, now: Timestamp) -> String {
+    let answer = approval.answer.as_ref();
+    let by = match answer.map(|answer| (&answer.by, &answer.with)) {
+        Some((Some(by), _)) => format!(" by {by}"),
+        Some((None, Some(with))) => format!(" with {with}"),
+        _ => String::new(),
+    };
+    let text = answer
+        .and_then(|answer| match answer.by {
+            Some(_) => answer.reason.as_deref(),
+            None => Some(answer.message.as_str()).filter(|text| !text.is_empty()),
+        })
+        .map_or_else(String::new, |text| format!(" ({text:?})"));
+    let after = between(approval.asked, answer.and_then(|answer| answer.at))
+        .filter(|waited| !waited.is_negative())
+        .map_or_else(String::new, |waited| {
+            format!(" after {}", duration::describe(waited))
+        });
+    match approval.state {
+        ApprovalState::Accepted | ApprovalState::Approved => {
+            format!("approved{by}{after}{text}")
+        }
+        ApprovalState::Pending => {
+            let since = approval.asked.map_or_else(String::new, |asked| {
+                format!(" for {}", duration::describe(now.duration_since(asked)))
+            });
+            format!("waiting for an approval{since}")
+        }
+        ApprovalState::Ignored => format!("approved{by}, which KubeFleet ignores{text}"),
+        other => format!("approval {}", other.describe()),
+    }
+}
+
+/// What became of a timed wait; nothing before it began.
+fn waited(gate: &Gate<'_>) -> Option<String> {
+    let wait = gate.wait.map(duration::describe).unwrap_or_default();
+    let time = gate.time.as_str();
+    match gate.state {
+        TaskState::Pending => None,
+        TaskState::Done => Some(format!("{time}: waited {wait}").trim_end().to_owned()),
+        TaskState::Open | TaskState::Approved => Some(match gate.until() {
+            Some(until) => format!("{time}: waiting until {}", moment(until)),
+            None => format!("{time}: waiting"),
+        }),
+    }
+}
+
+/// Names of clusters, before the rest is only counted.
+const NAMED: usize = 5;
+
+fn clusters(history: &History<'_>, inventory: &crate::inventory::Inventory, all: bool) -> Table {
+    let mut table = Table::new([
+        Column::new("NOW ON"),
+        Column::shrinking("WRITTEN BY", 12),
+        Column::new("SINCE (UTC)"),
+        Column::number("CLUSTERS"),
+        Column::ending("NAMES", 10),
+    ]);
+    for holding in &history.now {
+        let writer = holding.writer.as_deref().map(|writer| {
+            let known = inventory.run_on(writer).is_some();
+            if known || !inventory.runs.is_complete() {
+                writer.to_owned()
+            } else {
+                format!("{writer} (deleted)")
+            }
+        });
+        let most = if all { usize::MAX } else { NAMED };
+        table.row([
+            Cell::from(holding.index),
+            Cell::from(writer),
+            Cell::from(holding.since.map(moment)),
+            Cell::from(holding.clusters.len()),
+            Cell::from(list(&holding.clusters, most)),
+        ]);
+    }
+    table
+}

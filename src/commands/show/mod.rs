@@ -1,0 +1,15 @@
+//! Commands that read and say how things are.
+
+pub mod approvals;
+pub(in crate::commands) mod awaiting;
+pub mod collect;
+pub mod controller_logs;
+pub mod diagnose;
+pub mod history;
+pub mod list;
+pub mod plan;
+pub mod saving;
+pub mod snapshots;
+pub mod status;
+pub mod strategies;
+pub mod wait;

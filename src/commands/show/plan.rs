@@ -1,0 +1,151 @@
+//! `plan`: a preflight without writing.
+
+mod diff;
+mod file;
+
+use std::path::PathBuf;
+
+use clap::Args;
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::commands::open::global::Global;
+use crate::commands::open::planning;
+use crate::commands::open::planning::{StrategyChoice, Wish};
+use crate::commands::open::reading;
+use crate::commands::open::reading::Input;
+use crate::commands::output::Form;
+use crate::commands::show::snapshots::KEEP;
+use crate::commands::show::status::look;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::plan::Plan;
+use crate::ui::Ui;
+use diff::VersionDiff;
+
+/// Preview an update run and every reason to refuse it
+///
+/// Computes what the controller would compute: stages, the order of clusters, concurrency, gates,
+/// and the clusters that lose the placement. For each cluster it shows the current snapshot and the
+/// one the run would roll out. Writes nothing. Lists all reasons to refuse the run at once; the
+/// controller reports only the first one. Warns about other unfinished runs on the placement, and
+/// about clusters that would get an older snapshot.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    kubectl fleet-stage plan --placement example-placement --strategy example-strategy\n  \
+    kubectl fleet-stage plan --placement example-placement --strategy example-strategy \
+    --snapshot 1 --diff\n  \
+    kubectl fleet-stage plan --placement example-placement --strategy-file strategy.yaml\n  \
+    kubectl fleet-stage plan --placement web-app --strategy team-a-strategy -n my-app-namespace\n\n\
+    Exit codes, the same in every format:\n  \
+    0  no reason to refuse the run was found\n  \
+    3  the controller would refuse it\n  \
+    7  unknown, because too little could be read")]
+pub struct PlanArgs {
+    /// Placement to roll out: NAME, crp/NAME, or with -n rp/NAME
+    #[arg(long, value_name = "PLACEMENT")]
+    placement: String,
+    /// Update strategy: NAME, csus/NAME, or with -n sus/NAME
+    #[arg(
+        long,
+        value_name = "STRATEGY",
+        required_unless_present = "strategy_file"
+    )]
+    strategy: Option<String>,
+    /// Read the strategy from a file or standard input (-), and check it against the API's rules;
+    /// --strategy selects one of several
+    #[arg(long, value_name = "PATH")]
+    strategy_file: Option<PathBuf>,
+    /// Snapshot to roll out: its index, or latest [default: the current content]
+    #[arg(long, value_name = "SNAPSHOT")]
+    snapshot: Option<String>,
+    /// Name of the run, which is part of the names of its approval requests
+    #[arg(long, value_name = "NAME")]
+    run: Option<String>,
+    #[command(flatten)]
+    input: Input,
+    /// Show how the content changes for each cluster
+    #[arg(long, help_heading = "Output")]
+    diff: bool,
+    /// With --diff: show Secret values unmasked
+    #[arg(long, requires = "diff", help_heading = "Output")]
+    show_secrets: bool,
+    /// Output format
+    #[arg(
+        short,
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "FORMAT",
+        help_heading = "Output"
+    )]
+    output: Form,
+}
+
+/// A plan, and what of the content changes.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Plan")]
+pub struct PlanView {
+    #[serde(flatten)]
+    plan: Plan,
+    /// With --diff: what of the content changes, by the version that clusters have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diffs: Option<Vec<VersionDiff>>,
+}
+
+/// Plans a run.
+pub fn run(
+    args: &PlanArgs,
+    global: &Global,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Result<Exit, Error> {
+    let keep = if args.diff { KEEP } else { &[] };
+    let mut reading =
+        reading::open_keeping(keep, &args.input, "plan --placement", global, ui, clock)?;
+    let namespace = global.namespace.as_deref();
+    let placement = planning::placement(&mut reading, &args.placement, namespace, ui)?;
+    let scope = placement.scope();
+    let named = match &args.strategy {
+        Some(word) => Some(planning::strategy(word, &scope)?),
+        None => None,
+    };
+    let strategy = match (&args.strategy_file, named) {
+        (Some(path), named) => {
+            let limits = args.input.limits();
+            file::read(path, named.as_deref(), &scope, limits, ui)?
+        }
+        (None, Some(name)) => StrategyChoice::Named(name),
+        (None, None) => return Err(Error::usage("set the strategy: --strategy NAME")),
+    };
+    let wish = Wish {
+        placement,
+        strategy,
+        snapshot: args.snapshot.clone(),
+        run: args.run.clone(),
+    };
+    let planned = planning::read_all(&mut reading, &wish, args.diff)?;
+    let plan = planned.plan;
+    let changes = args
+        .diff
+        .then(|| diff::changes(&plan, &planned.around, args.show_secrets));
+    let exit = Exit::from(plan.outcome);
+    let diffs = changes.as_ref();
+    let view = PlanView {
+        diffs: diffs.map(|all| all.iter().map(VersionDiff::new).collect()),
+        plan,
+    };
+    let text = args.output.print(&view, || {
+        let mut text = planning::show(&view.plan, &look(ui, global));
+        for change in changes.iter().flatten() {
+            text.push('\n');
+            text.push_str(&change.text(ui.paint()));
+        }
+        text
+    })?;
+    ui.answer(&text);
+    diff::note(changes.as_deref(), &wish, ui);
+    Ok(exit)
+}

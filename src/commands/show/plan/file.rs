@@ -1,0 +1,104 @@
+//! `plan --strategy-file`: a strategy that is not applied yet.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::bundle::{self, Input, Limits};
+use crate::commands::open::planning::StrategyChoice;
+use crate::diagnose::finding::enumerate;
+use crate::error::{Error, did_you_mean};
+use crate::kubefleet::object::Body;
+use crate::kubefleet::{Concept, Scope};
+use crate::plan::{GivenStrategy, schema};
+use crate::ui::Ui;
+
+/// Reads the strategy of a scope from a file; of several the one that is named.
+pub(super) fn read(
+    path: &Path,
+    named: Option<&str>,
+    scope: &Scope,
+    limits: Limits,
+    ui: &mut Ui,
+) -> Result<StrategyChoice, Error> {
+    let input = if path.as_os_str() == "-" {
+        let input = ui
+            .take_input()
+            .ok_or_else(|| Error::usage("standard input (-) can be read only once"))?;
+        Input::Stdin(input)
+    } else {
+        Input::Path(path.to_path_buf())
+    };
+    let file = if path.as_os_str() == "-" {
+        "standard input".to_owned()
+    } else {
+        path.display().to_string()
+    };
+    let bundle = bundle::read_within(vec![input], &[Concept::Strategy], limits)?;
+    for warning in &bundle.warnings {
+        ui.warning(warning);
+    }
+    let kind = scope.kind(Concept::Strategy);
+    let namespace = scope.namespace();
+    let all: Vec<_> = bundle
+        .objects()
+        .iter()
+        .filter(|object| object.kind.concept() == Concept::Strategy)
+        .collect();
+    // A manifest often leaves its namespace to -n.
+    let here: Vec<_> = all
+        .iter()
+        .filter(|object| object.kind == kind)
+        .filter(|object| {
+            let own = &object.body.meta().namespace;
+            own == namespace || own.is_empty()
+        })
+        .collect();
+    let names = || here.iter().map(|object| object.body.meta().name.as_str());
+    let meant: Vec<_> = here
+        .iter()
+        .filter(|object| named.is_none_or(|named| object.body.meta().name == named))
+        .collect();
+    let object = match (meant.as_slice(), named) {
+        ([one], _) => **one,
+        ([], Some(named)) if !here.is_empty() => {
+            let error = Error::failed(format!("{file} has no {kind} {named}"));
+            return Err(match did_you_mean(named, names()) {
+                Some(near) => error.hint(format!("did you mean {near}?")),
+                None => error.hint(format!("it has {}", enumerate(names()))),
+            });
+        }
+        ([], _) => {
+            let error = Error::failed(format!("{file} has no {kind} for this placement"));
+            return Err(match all.first() {
+                Some(other) => error.hint(format!(
+                    "it has {}; a placement and its strategy must have the same scope",
+                    other.reference()
+                )),
+                None => error.hint(format!(
+                    "use a manifest with kind: {kind}, apiVersion, and metadata.name"
+                )),
+            });
+        }
+        (_, _) => {
+            return Err(
+                Error::usage(format!("{file} has several strategies")).hint(format!(
+                    "select one with --strategy: {}",
+                    enumerate(names())
+                )),
+            );
+        }
+    };
+    let Body::Strategy(strategy) = &object.body else {
+        return Err(Error::failed(format!("{file} has no {kind}")));
+    };
+    let text = bundle.text(&object.reference());
+    let value: Value = text
+        .and_then(|text| serde_json::from_str(text.get()).ok())
+        .unwrap_or_default();
+    Ok(StrategyChoice::Given(Box::new(GivenStrategy {
+        strategy: strategy.as_ref().clone(),
+        source: file,
+        violations: schema::violations(&value),
+    })))
+}

@@ -1,0 +1,398 @@
+//! `snapshots`: the versions of a placement's content.
+
+pub(in crate::commands) mod diff;
+pub(in crate::commands) mod show;
+
+use clap::{Args, Subcommand};
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::commands::open::around;
+use crate::commands::open::around::Around;
+use crate::commands::open::global::Global;
+use crate::commands::open::picking;
+use crate::commands::open::reading;
+use crate::commands::open::reading::{Input, Reading};
+use crate::commands::open::runs;
+use crate::commands::output::{Format, Output, age, document, names};
+use crate::contents::{self, Size};
+use crate::diagnose::report::{NotChecked, Subject};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::kubefleet::object::OWN_API_VERSION;
+use crate::kubefleet::placement::Placement;
+use crate::kubefleet::{Concept, ObjectRef};
+use crate::render::table::{Cell, Column, Table};
+use crate::rollout::versions::{Version, versions};
+use crate::ui::Ui;
+use crate::words::{Command, Hint};
+pub use diff::{ChangeItem, SnapshotDiff};
+pub use show::SnapshotView;
+
+/// List, show, or compare the versions of a placement
+///
+/// A version is a resource snapshot, which may be split over several objects. For each version the
+/// list shows its size, the runs that used it, and the number of clusters on it. It also shows how
+/// many more snapshots can be created before the version is pruned (revisionHistoryLimit).
+#[derive(Debug, Args)]
+#[command(
+    subcommand_negates_reqs = true,
+    after_help = "Examples:\n  \
+    kubectl fleet-stage snapshots example-placement\n  \
+    kubectl fleet-stage snapshots show example-placement latest\n  \
+    kubectl fleet-stage snapshots show rp/web-app 3 -n my-app-namespace -o yaml\n  \
+    kubectl fleet-stage snapshots diff example-placement 1 2"
+)]
+pub struct SnapshotsArgs {
+    #[command(subcommand)]
+    command: Option<Action>,
+    /// Placement: NAME, crp/NAME, or with -n rp/NAME [default: at a terminal, chosen from a list]
+    #[arg(value_name = "PLACEMENT", required = true)]
+    placement: Option<String>,
+    #[command(flatten)]
+    input: Input,
+    #[command(flatten)]
+    output: Output,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    Show(show::ShowArgs),
+    Diff(diff::DiffArgs),
+}
+
+/// The versions of a placement's content.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SnapshotList {
+    /// Always `kubectl-fleet-stage/v1`.
+    api_version: String,
+    /// Always `SnapshotList`.
+    kind: String,
+    /// The placement.
+    placement: Subject,
+    /// How many versions the placement keeps; absent where it could not be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    revision_history_limit: Option<i64>,
+    /// The versions, oldest first; also those that are gone and that runs or clusters still name.
+    items: Vec<SnapshotItem>,
+    /// Kinds that could not be listed in full, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    not_checked: Vec<NotChecked>,
+}
+
+/// One version.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct SnapshotItem {
+    /// Its index.
+    index: String,
+    /// Whether it is the latest.
+    latest: bool,
+    /// Whether it exists; a version that is gone cannot be rolled out any more.
+    exists: bool,
+    /// Whether all its objects are there.
+    complete: bool,
+    /// What is wrong with it, where something is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    flaw: Option<String>,
+    /// When it was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    created: Option<Timestamp>,
+    /// How much it holds.
+    #[serde(flatten)]
+    size: Size,
+    /// The objects that make it up.
+    parts: Vec<String>,
+    /// How many objects make it up, where the first says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expected_parts: Option<usize>,
+    /// The runs that rolled it out or will, oldest first.
+    runs: Vec<String>,
+    /// The clusters that are to have it now.
+    clusters: Vec<String>,
+    /// How many more new snapshots it survives; 0 when the next one deletes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    survives: Option<u64>,
+}
+
+/// Lists versions, shows one, or compares two.
+pub fn run(
+    args: &SnapshotsArgs,
+    global: &Global,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Result<Exit, Error> {
+    let word = args.placement.as_deref();
+    match (&args.command, word) {
+        (None, _) => list(args, word, global, ui, clock),
+        (Some(_), Some(word)) => Err(Error::usage(format!(
+            "{word:?} must come after the subcommand"
+        ))
+        .hint(
+            Hint::new("for example:")
+                .command(Command::fleet("snapshots show").arg("PLACEMENT").arg("3")),
+        )),
+        (Some(Action::Show(show)), None) => show::run(args, show, global, ui, clock),
+        (Some(Action::Diff(diff)), None) => diff::run(args, diff, global, ui, clock),
+    }
+}
+
+/// The concepts of which texts are kept.
+pub(in crate::commands) const KEEP: &[Concept] = &[Concept::ResourceSnapshot];
+
+/// Opens what was asked for, and finds the placement.
+fn open(
+    word: Option<&str>,
+    input: &Input,
+    command: &'static str,
+    global: &Global,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Result<(Reading, ObjectRef), Error> {
+    let mut reading = reading::open_keeping(KEEP, input, command, global, ui, clock)?;
+    let namespace = global.namespace.as_deref();
+    let target = match word {
+        Some(word) => reading.target_of(Some(word), namespace, &[Concept::Placement], ui)?,
+        None => picking::named_placement(namespace, &mut reading, ui)?,
+    };
+    Ok((reading, target))
+}
+
+fn list(
+    args: &SnapshotsArgs,
+    word: Option<&str>,
+    global: &Global,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Result<Exit, Error> {
+    let (mut reading, target) = open(word, &args.input, "snapshots", global, ui, clock)?;
+    let useful = [Concept::UpdateRun, Concept::Binding];
+    let around = around::read_with_texts(&mut reading, &target, &useful)?;
+    runs::warn(&around.gaps, ui);
+    let versions = versions(&around.inventory);
+    for version in &versions {
+        warn(version, &target, ui);
+    }
+    if versions.is_empty() {
+        ui.status(&format!("{target} has no resource snapshots"));
+    }
+    let output = &args.output;
+    let text = match output.format() {
+        Format::Table | Format::Wide => {
+            let table = table(&versions, &around, output.is_wide());
+            output.draw(&table, ui)
+        }
+        Format::Name => {
+            let objects: Vec<_> = versions
+                .iter()
+                .filter_map(|version| Some(version.parts.first()?.object()))
+                .collect();
+            names(&objects)
+        }
+        format => document(&snapshot_list(&versions, &around, &target), format)?,
+    };
+    ui.answer(&text);
+    Ok(Exit::Done)
+}
+
+/// Says that a version is not whole.
+fn warn(version: &Version<'_>, placement: &ObjectRef, ui: &mut Ui) {
+    if let Some(flaw) = version.flaw() {
+        ui.warning(&format!(
+            "snapshot {} of {placement} is incomplete: {flaw}",
+            version.index
+        ));
+    }
+}
+
+/// The version that a user means: an index, or `latest`.
+fn find<'v, 'i>(
+    versions: &'v [Version<'i>],
+    word: &str,
+    placement: &ObjectRef,
+) -> Result<&'v Version<'i>, Error> {
+    let meant = |version: &&Version<'_>| match word {
+        "latest" => version.is_latest(),
+        _ => version.index == word,
+    };
+    if let Some(version) = versions
+        .iter()
+        .find(|version| version.exists() && meant(version))
+    {
+        return Ok(version);
+    }
+    let error = Error::not_found(match word {
+        "latest" => format!("no snapshot of {placement} is marked as the latest"),
+        _ if versions.iter().any(|version| meant(&version)) => {
+            format!("snapshot {word} of {placement} no longer exists")
+        }
+        _ => format!("{placement} has no snapshot {word:?}"),
+    });
+    let there: Vec<_> = versions
+        .iter()
+        .filter(|version| version.exists())
+        .map(|version| version.index.as_str())
+        .collect();
+    Err(match there.as_slice() {
+        [] => error.hint("it has no snapshots"),
+        [one] => error.hint(format!("existing index: {one}")),
+        several => error.hint(format!("existing indexes: {}", several.join(", "))),
+    })
+}
+
+/// How much a version holds.
+fn size(version: &Version<'_>, around: &Around) -> Size {
+    let texts = version
+        .parts
+        .iter()
+        .filter_map(|part| around.texts.get(&part.object()));
+    Size::total(texts.map(|text| contents::size(text)))
+}
+
+fn clusters(version: &Version<'_>) -> Vec<String> {
+    let mut clusters: Vec<_> = version
+        .bindings
+        .iter()
+        .map(|binding| binding.spec.cluster.clone())
+        .collect();
+    clusters.dedup();
+    clusters
+}
+
+fn runs(version: &Version<'_>) -> Vec<String> {
+    let names = version.runs.iter().map(|run| run.meta.name.clone());
+    names.collect()
+}
+
+fn snapshot_list(versions: &[Version<'_>], around: &Around, placement: &ObjectRef) -> SnapshotList {
+    SnapshotList {
+        api_version: OWN_API_VERSION.to_owned(),
+        kind: "SnapshotList".to_owned(),
+        placement: Subject::from(placement),
+        revision_history_limit: around
+            .inventory
+            .placement
+            .present()
+            .map(Placement::history_limit),
+        items: versions
+            .iter()
+            .map(|version| SnapshotItem {
+                index: version.index.clone(),
+                latest: version.is_latest(),
+                exists: version.exists(),
+                complete: version.is_complete(),
+                flaw: version.flaw(),
+                created: version.created(),
+                size: size(version, around),
+                parts: version
+                    .parts
+                    .iter()
+                    .map(|part| part.meta.name.clone())
+                    .collect(),
+                expected_parts: version.expected,
+                runs: runs(version),
+                clusters: clusters(version),
+                survives: version.survives,
+            })
+            .collect(),
+        not_checked: around.gaps.clone(),
+    }
+}
+
+fn table(versions: &[Version<'_>], around: &Around, wide: bool) -> Table {
+    let mut columns = vec![
+        Column::new("SNAPSHOT"),
+        Column::new("AGE"),
+        Column::number("SIZE"),
+        Column::number("RESOURCES"),
+        Column::number("CLUSTERS"),
+        Column::new("KEPT FOR"),
+        Column::ending("RUNS", 10),
+    ];
+    if wide {
+        columns.extend([Column::new("ON"), Column::new("OBJECTS")]);
+    }
+    let mut table = Table::new(columns);
+    for version in versions {
+        let index = &version.index;
+        let mark = match (version.exists(), version.is_complete(), version.is_latest()) {
+            (false, ..) => format!("{index} (gone)"),
+            (_, false, _) => format!("{index} (incomplete)"),
+            (_, _, true) => format!("{index} (latest)"),
+            _ => index.clone(),
+        };
+        let size = size(version, around);
+        let there = |text: String| version.exists().then_some(text);
+        let clusters = clusters(version);
+        let mut cells = vec![
+            Cell::from(mark),
+            Cell::from(age(version.created(), around.inventory.now)),
+            Cell::from(there(bytes(size.bytes))),
+            Cell::from(there(size.resources.to_string())),
+            Cell::from(clusters.len()),
+            Cell::from(version.survives.map(|more| match more {
+                0 => "no more".to_owned(),
+                more => format!("{more} more"),
+            })),
+            Cell::from(runs(version).join(", ")),
+        ];
+        if wide {
+            let parts: Vec<_> = version
+                .parts
+                .iter()
+                .map(|part| part.meta.name.as_str())
+                .collect();
+            cells.extend([
+                Cell::from(clusters.join(", ")),
+                Cell::from(parts.join(", ")),
+            ]);
+        }
+        table.row(cells);
+    }
+    table
+}
+
+/// A number of bytes for people: `340B`, `12.5KiB`.
+fn bytes(bytes: usize) -> String {
+    const UNITS: [&str; 3] = ["KiB", "MiB", "GiB"];
+    if bytes < 1024 {
+        return format!("{bytes}B");
+    }
+    // In tenths, rounded.
+    let mut tenths = (bytes * 10 + 512) / 1024;
+    let mut units = UNITS.iter();
+    let mut unit = units.next().copied().unwrap_or_default();
+    while tenths >= 10_240 {
+        let Some(next) = units.next() else { break };
+        tenths = (tenths + 512) / 1024;
+        unit = next;
+    }
+    if tenths.is_multiple_of(10) || tenths >= 1000 {
+        format!("{}{unit}", tenths / 10)
+    } else {
+        format!("{}.{}{unit}", tenths / 10, tenths % 10)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bytes;
+
+    #[test]
+    fn sizes_are_short() {
+        for (size, text) in [
+            (0, "0B"),
+            (1023, "1023B"),
+            (1024, "1KiB"),
+            (1536, "1.5KiB"),
+            (150_000, "146KiB"),
+            (1_048_576, "1MiB"),
+            (5_400_000_000, "5GiB"),
+        ] {
+            assert_eq!(bytes(size), text);
+        }
+    }
+}

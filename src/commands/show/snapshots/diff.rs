@@ -1,0 +1,301 @@
+//! `snapshots diff`: what differs between two versions.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use clap::Args;
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::show::texts;
+use super::{SnapshotsArgs, around, find, open, warn};
+use crate::commands::open::global::Global;
+use crate::commands::open::reading::Input;
+use crate::commands::output::{Format, Output, document, name};
+use crate::contents::{self, Change, ChangeKind, Identity, Manifest, SecretChange, Secrets};
+use crate::diagnose::finding::enumerate;
+use crate::diagnose::report::{NotChecked, Subject};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::kubefleet::object::OWN_API_VERSION;
+use crate::render::escape;
+use crate::render::style::Paint;
+use crate::render::table::{Cell, Column, Table};
+use crate::rollout::versions::versions;
+use crate::ui::Ui;
+
+/// Compare two versions, resource by resource
+///
+/// Prints a unified diff of the manifests as YAML; -o table lists the resources that differ. Values
+/// of Secrets and of anything that looks like a credential are masked unless --show-secrets is set.
+/// A masked value that differs is marked as changed.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    kubectl fleet-stage snapshots diff example-placement 1 2\n  \
+    kubectl fleet-stage snapshots diff example-placement 1\n  \
+    kubectl fleet-stage snapshots diff rp/web-app 1 2 -n my-app-namespace -o table\n  \
+    kubectl fleet-stage snapshots diff example-placement 1 2 --exit-code > /dev/null")]
+pub(super) struct DiffArgs {
+    /// Placement: NAME, crp/NAME, or with -n rp/NAME
+    placement: String,
+    /// First snapshot: its index, or latest
+    #[arg(value_name = "FROM")]
+    from: String,
+    /// Second snapshot: its index, or latest
+    #[arg(value_name = "TO", default_value = "latest")]
+    to: String,
+    /// Show Secret values unmasked
+    #[arg(long)]
+    show_secrets: bool,
+    /// Exit with 3 if the versions differ, and with 7 if that is unknown
+    #[arg(long)]
+    exit_code: bool,
+    #[command(flatten)]
+    input: Input,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// What differs between two versions of a placement's content.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SnapshotDiff {
+    /// Always `kubectl-fleet-stage/v1`.
+    api_version: String,
+    /// Always `SnapshotDiff`.
+    kind: String,
+    /// The placement.
+    placement: Subject,
+    /// The index of the first version.
+    from: String,
+    /// The index of the second version.
+    to: String,
+    /// The resources that differ, by kind, namespace and name.
+    changes: Vec<ChangeItem>,
+    /// Resources with values that were masked before they could be compared.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    not_checked: Vec<NotChecked>,
+}
+
+/// One resource that differs.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ChangeItem {
+    /// What happened to it.
+    change: ChangeKind,
+    /// The version in which it is written, with its group.
+    api_version: String,
+    /// Its kind.
+    kind: String,
+    /// Its namespace; empty where it has none.
+    namespace: String,
+    /// Its name.
+    name: String,
+    /// Whether what is masked in it differs; absent where nothing is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    secrets: Option<SecretChange>,
+    /// A unified diff of its YAML.
+    diff: String,
+}
+
+pub(super) fn run(
+    outer: &SnapshotsArgs,
+    args: &DiffArgs,
+    global: &Global,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Result<Exit, Error> {
+    let input = args.input.or(&outer.input);
+    let output = args.output.or(&outer.output);
+    let (mut reading, target) = open(
+        Some(&args.placement),
+        &input,
+        "snapshots diff",
+        global,
+        ui,
+        clock,
+    )?;
+    let around = around::read_with_texts(&mut reading, &target, &[])?;
+    let versions = versions(&around.inventory);
+    let from = find(&versions, &args.from, &target)?;
+    let to = find(&versions, &args.to, &target)?;
+    warn(from, &target, ui);
+    warn(to, &target, ui);
+    let secrets = if args.show_secrets {
+        Secrets::Shown
+    } else {
+        Secrets::Masked
+    };
+    let before = contents::manifests(texts(from, &around));
+    let after = contents::manifests(texts(to, &around));
+    let hidden = hidden(before.iter().chain(&after));
+    if !hidden.is_empty() {
+        ui.warning(&format!(
+            "values of {} were masked when they were collected: whether they differ is unknown",
+            enumerate(hidden.iter().map(Identity::describe))
+        ));
+    }
+    let changes = contents::compare(before, after, secrets);
+    let names = (from.index.as_str(), to.index.as_str());
+    let text = match output.asked() {
+        None => unified(&changes, names, ui.paint()),
+        Some(Format::Table | Format::Wide) => output.draw(&table(&changes), ui),
+        Some(Format::Name) => changes.iter().fold(String::new(), |text, change| {
+            let identity = &change.identity;
+            text + &name(&identity.kind, &identity.group, &identity.name) + "\n"
+        }),
+        Some(format) => document(
+            &SnapshotDiff {
+                api_version: OWN_API_VERSION.to_owned(),
+                kind: "SnapshotDiff".to_owned(),
+                placement: Subject::from(&target),
+                from: from.index.clone(),
+                to: to.index.clone(),
+                changes: changes.iter().map(item).collect(),
+                not_checked: hidden.iter().map(not_checked).collect(),
+            },
+            format,
+        )?,
+    };
+    ui.answer(&text);
+    ui.status(&summary(&changes, names, hidden.is_empty()));
+    let masked = changes.iter().filter(|change| change.secrets.is_some());
+    let masked: Vec<_> = masked.collect();
+    if !masked.is_empty() {
+        let same = |change: &&&Change| change.secrets == Some(SecretChange::Same);
+        let verb = if masked.iter().all(|change| same(&change)) {
+            "do not differ"
+        } else {
+            "differ where marked"
+        };
+        ui.status(&format!(
+            "secret values are masked and {verb}; to show them, use --show-secrets"
+        ));
+    }
+    Ok(
+        match (args.exit_code, changes.is_empty(), hidden.is_empty()) {
+            (true, false, _) => Exit::Failed,
+            (true, true, false) => Exit::Incomplete,
+            _ => Exit::Done,
+        },
+    )
+}
+
+/// The resources with values that were masked before they came here, each once.
+fn hidden<'m>(manifests: impl Iterator<Item = &'m Manifest>) -> BTreeSet<Identity> {
+    manifests
+        .filter(|manifest| manifest.was_masked())
+        .map(|manifest| manifest.identity.clone())
+        .collect()
+}
+
+fn not_checked(identity: &Identity) -> NotChecked {
+    NotChecked {
+        what: "masked values".to_owned(),
+        why: "they were masked when they were collected".to_owned(),
+        subject: Some(Subject::new(
+            &identity.kind,
+            &identity.namespace,
+            &identity.name,
+        )),
+        clusters: Vec::new(),
+    }
+}
+
+/// How many resources differ how.
+pub(in crate::commands) fn summary(
+    changes: &[Change],
+    (from, to): (&str, &str),
+    certain: bool,
+) -> String {
+    if changes.is_empty() {
+        let far = if certain { "" } else { ", as far as is known" };
+        return format!("snapshots {from} and {to} have the same content{far}");
+    }
+    let parts: Vec<_> = [ChangeKind::Changed, ChangeKind::Added, ChangeKind::Removed]
+        .into_iter()
+        .map(|kind| {
+            let number = changes.iter().filter(|change| change.kind == kind).count();
+            (number, kind)
+        })
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, kind)| format!("{number} {}", kind.as_str()))
+        .collect();
+    format!("snapshot {from} -> {to}: {}", parts.join(", "))
+}
+
+/// The differences as `diff -u` prints them.
+pub(in crate::commands) fn unified(
+    changes: &[Change],
+    (from, to): (&str, &str),
+    paint: Paint,
+) -> String {
+    let mut out = String::new();
+    for change in changes {
+        let name = escape::line(&change.identity.describe());
+        let side = |index: &str, absent: bool| {
+            if absent {
+                "/dev/null".to_owned()
+            } else {
+                format!("snapshot {}: {name}", escape::line(index))
+            }
+        };
+        let before = format!("--- {}", side(from, change.kind == ChangeKind::Added));
+        let after = format!("+++ {}", side(to, change.kind == ChangeKind::Removed));
+        let _ = writeln!(out, "{}\n{}", paint.bold(&before), paint.bold(&after));
+        for line in change.diff.lines() {
+            let line = escape::lines(line);
+            let line = match line.chars().next() {
+                Some('+') => paint.good(&line),
+                Some('-') => paint.bad(&line),
+                Some('@') => paint.command(&line),
+                _ => line,
+            };
+            out.push_str(&line);
+            out.push('\n');
+        }
+    }
+    out
+}
+
+pub(in crate::commands) fn item(change: &Change) -> ChangeItem {
+    ChangeItem {
+        change: change.kind,
+        api_version: change.api_version.clone(),
+        kind: change.identity.kind.clone(),
+        namespace: change.identity.namespace.clone(),
+        name: change.identity.name.clone(),
+        secrets: change.secrets,
+        diff: change.diff.clone(),
+    }
+}
+
+fn table(changes: &[Change]) -> Table {
+    let mut table = Table::new([
+        Column::new("CHANGE"),
+        Column::shrinking("KIND", 10),
+        Column::shrinking("NAMESPACE", 9),
+        Column::shrinking("NAME", 12),
+        Column::new("LINES"),
+        Column::new("SECRETS"),
+    ]);
+    for change in changes {
+        let lines = |sign: char| {
+            let lines = change.diff.lines();
+            lines.filter(|line| line.starts_with(sign)).count()
+        };
+        table.row([
+            Cell::from(change.kind.as_str()),
+            Cell::from(&change.identity.kind),
+            Cell::from(&change.identity.namespace),
+            Cell::from(&change.identity.name),
+            Cell::from(format!("+{} -{}", lines('+'), lines('-'))),
+            Cell::from(change.secrets.map(|secrets| match secrets {
+                SecretChange::Same => "same",
+                SecretChange::Differ => "differ",
+            })),
+        ]);
+    }
+    table
+}

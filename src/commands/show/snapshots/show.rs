@@ -1,0 +1,198 @@
+//! `snapshots show`: the resources in one version.
+
+use clap::Args;
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::{SnapshotsArgs, around, bytes, find, open, warn};
+use crate::commands::open::around::Around;
+use crate::commands::open::global::Global;
+use crate::commands::open::reading::Input;
+use crate::commands::output::{Format, Output, document, name};
+use crate::contents::{self, Manifest, Secrets};
+use crate::diagnose::finding::count;
+use crate::diagnose::report::Subject;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::kubefleet::object::OWN_API_VERSION;
+use crate::render::table::{Cell, Column, Table};
+use crate::rollout::versions::{Version, versions};
+use crate::ui::Ui;
+
+/// Show the resources in one version
+///
+/// -o yaml and -o json print the manifests. Values of Secrets and of anything that looks like a
+/// credential are masked unless --show-secrets is set.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    kubectl fleet-stage snapshots show example-placement 3\n  \
+    kubectl fleet-stage snapshots show example-placement latest -o yaml")]
+pub(super) struct ShowArgs {
+    /// Placement: NAME, crp/NAME, or with -n rp/NAME
+    placement: String,
+    /// Snapshot: its index, or latest
+    #[arg(value_name = "SNAPSHOT", default_value = "latest")]
+    index: String,
+    /// Show Secret values unmasked
+    #[arg(long)]
+    show_secrets: bool,
+    #[command(flatten)]
+    input: Input,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// One version of a placement's content.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SnapshotView {
+    /// Always `kubectl-fleet-stage/v1`.
+    api_version: String,
+    /// Always `Snapshot`.
+    kind: String,
+    /// The placement.
+    placement: Subject,
+    /// The version's index.
+    index: String,
+    /// Whether it is the latest.
+    latest: bool,
+    /// Whether all its objects are there.
+    complete: bool,
+    /// When it was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    created: Option<Timestamp>,
+    /// The resources in it, by kind, namespace and name.
+    resources: Vec<Resource>,
+}
+
+/// One resource.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Resource {
+    /// The length of its manifest as JSON, in bytes.
+    bytes: usize,
+    /// Where values were masked in it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    masked: Vec<String>,
+    /// The manifest.
+    manifest: Value,
+}
+
+pub(super) fn run(
+    outer: &SnapshotsArgs,
+    args: &ShowArgs,
+    global: &Global,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Result<Exit, Error> {
+    let input = args.input.or(&outer.input);
+    let output = args.output.or(&outer.output);
+    let (mut reading, target) = open(
+        Some(&args.placement),
+        &input,
+        "snapshots show",
+        global,
+        ui,
+        clock,
+    )?;
+    let around = around::read_with_texts(&mut reading, &target, &[])?;
+    let versions = versions(&around.inventory);
+    let version = find(&versions, &args.index, &target)?;
+    warn(version, &target, ui);
+    let mut manifests = contents::manifests(texts(version, &around));
+    let text = match output.format() {
+        Format::Table | Format::Wide => output.draw(&table(&manifests, output.is_wide()), ui),
+        Format::Name => manifests.iter().fold(String::new(), |text, manifest| {
+            let identity = &manifest.identity;
+            text + &name(&identity.kind, &identity.group, &identity.name) + "\n"
+        }),
+        format => {
+            let secrets = if args.show_secrets {
+                Secrets::Shown
+            } else {
+                Secrets::Masked
+            };
+            let mut masked = match secrets {
+                Secrets::Shown => std::collections::BTreeMap::new(),
+                Secrets::Masked => contents::mask(&mut manifests),
+            };
+            if !masked.is_empty() {
+                let values = masked.values().map(Vec::len).sum();
+                ui.status(&format!(
+                    "{} masked; to show them, use --show-secrets",
+                    count(values, "value")
+                ));
+            }
+            let resources = manifests
+                .into_iter()
+                .enumerate()
+                .map(|(at, manifest)| Resource {
+                    bytes: manifest.bytes,
+                    masked: masked
+                        .remove(&at)
+                        .unwrap_or_default()
+                        .into_iter()
+                        .map(|masked| masked.path)
+                        .collect(),
+                    manifest: manifest.value,
+                })
+                .collect();
+            let view = SnapshotView {
+                api_version: OWN_API_VERSION.to_owned(),
+                kind: "Snapshot".to_owned(),
+                placement: Subject::from(&target),
+                index: version.index.clone(),
+                latest: version.is_latest(),
+                complete: version.is_complete(),
+                created: version.created(),
+                resources,
+            };
+            document(&view, format)?
+        }
+    };
+    ui.answer(&text);
+    Ok(Exit::Done)
+}
+
+/// The texts of a version's objects.
+pub(in crate::commands) fn texts<'a>(
+    version: &'a Version<'_>,
+    around: &'a Around,
+) -> impl Iterator<Item = &'a RawValue> {
+    version
+        .parts
+        .iter()
+        .filter_map(|part| around.texts.get(&part.object()))
+        .map(AsRef::as_ref)
+}
+
+fn table(manifests: &[Manifest], wide: bool) -> Table {
+    let mut columns = vec![
+        Column::shrinking("KIND", 10),
+        Column::shrinking("NAMESPACE", 9),
+        Column::shrinking("NAME", 12),
+        Column::number("SIZE"),
+    ];
+    if wide {
+        columns.push(Column::new("API VERSION"));
+    }
+    let mut table = Table::new(columns);
+    for manifest in manifests {
+        let identity = &manifest.identity;
+        let mut cells = vec![
+            Cell::from(&identity.kind),
+            Cell::from(&identity.namespace),
+            Cell::from(&identity.name),
+            Cell::from(bytes(manifest.bytes)),
+        ];
+        if wide {
+            cells.push(Cell::from(&manifest.api_version));
+        }
+        table.row(cells);
+    }
+    table
+}

@@ -1,0 +1,118 @@
+//! `status`: what state a rollout is in, once or as it goes on.
+
+mod watch;
+
+use clap::Args;
+use jiff::Timestamp;
+
+use crate::commands::open::global::Global;
+use crate::commands::open::reading;
+use crate::commands::open::reading::Input;
+use crate::commands::output;
+use crate::diagnose::status::Status;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::render::{self, Look};
+use crate::ui::Ui;
+
+/// Show a rollout's stages, clusters, gates, and timers
+///
+/// For an update run, shows a tree of its stages: the progress of each cluster, slots in use,
+/// running timers, and pending gates. For a placement, shows what each cluster has: snapshot, applied, available, and the run that wrote it. The verdict is the same as that of
+/// `diagnose`, which also explains it.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    kubectl fleet-stage status example-run\n  \
+    kubectl fleet-stage status example-run --watch\n  \
+    kubectl fleet-stage status web-app-rollout -n my-app-namespace -o json\n  \
+    kubectl fleet-stage status crp/example-placement\n\n\
+    The exit code is the verdict's, as with diagnose; with --watch that of the final verdict.")]
+pub struct StatusArgs {
+    /// Update run or placement: NAME, csur/NAME, crp/NAME, or with -n sur/NAME, rp/NAME [default:
+    /// at a terminal, chosen from a list]
+    #[arg(value_name = "RUN|PLACEMENT")]
+    target: Option<String>,
+    #[command(flatten)]
+    input: Input,
+    /// Follow the rollout until the run ends: redraw on a terminal, else print a line per change
+    #[arg(short, long, conflicts_with = "files")]
+    watch: bool,
+    /// Output format; with --watch, json prints one document per line, yaml separates documents
+    /// with ---
+    #[arg(short, long, value_enum, default_value_t, value_name = "FORMAT")]
+    output: Format,
+    /// Exit with 0 regardless of the verdict
+    #[arg(long)]
+    exit_zero: bool,
+}
+
+/// How a state is printed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(in crate::commands) enum Format {
+    #[default]
+    /// Text for a terminal
+    Text,
+    /// State as data
+    Json,
+    /// State as data
+    Yaml,
+    /// One page to keep, print, or send
+    Html,
+}
+
+/// Shows what was asked about.
+pub fn run(
+    args: &StatusArgs,
+    global: &Global,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Result<Exit, Error> {
+    if args.watch && args.output == Format::Html {
+        return Err(Error::usage(
+            "-o html cannot be used with --watch: a page does not refresh itself",
+        ));
+    }
+    let mut reading = reading::open(&args.input, "status", global, ui, clock)?;
+    let namespace = global.namespace.as_deref();
+    let target = reading.target(args.target.as_deref(), namespace, ui)?;
+    if args.watch {
+        return watch::run(args, global, &mut reading, target, ui);
+    }
+    let inventory = reading.overview(&target)?;
+    let status = Status::new(&inventory);
+    let text = write(&status, args.output, &look(ui, global))?;
+    ui.answer(&text);
+    Ok(exit(&status, args.exit_zero))
+}
+
+fn exit(status: &Status, exit_zero: bool) -> Exit {
+    if exit_zero {
+        Exit::Done
+    } else {
+        Exit::from(status.verdict)
+    }
+}
+
+/// How to draw on the terminal that there is.
+pub(in crate::commands) fn look(ui: &Ui, global: &Global) -> Look {
+    Look {
+        width: ui.width(),
+        paint: ui.paint(),
+        invocation: ui.invocation().clone(),
+        verbose: global.verbose,
+    }
+}
+
+/// A state in a format.
+pub(in crate::commands) fn write(
+    status: &Status,
+    format: Format,
+    look: &Look,
+) -> Result<String, Error> {
+    Ok(match format {
+        Format::Text => render::status::status(status, look),
+        Format::Json => output::json(status)?,
+        Format::Yaml => output::yaml(status)?,
+        Format::Html => render::html::status(status, &look.invocation),
+    })
+}

@@ -1,0 +1,503 @@
+//! `strategies`: the staged update strategies, and who uses them.
+
+use clap::{Args, Subcommand};
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::commands::open::global::Global;
+use crate::commands::open::reading;
+use crate::commands::open::reading::{Input, Reading};
+use crate::commands::open::runs;
+use crate::commands::open::runs::{Evidence, Reach, Runs};
+use crate::commands::output::{Format, Output, age, document, names};
+use crate::diagnose;
+use crate::diagnose::report::{NotChecked, Verdict};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::inventory::choose;
+use crate::inventory::source::{Query, Source};
+use crate::kubefleet::object::{Body, OWN_API_VERSION};
+use crate::kubefleet::selector::LabelSelector;
+use crate::kubefleet::strategy::{Stage, Strategy, Task};
+use crate::kubefleet::{Concept, ObjectRef, Scope};
+use crate::render::style::verdict_style;
+use crate::render::table::{Cell, Column, Table};
+use crate::rollout::Rollout;
+use crate::ui::Ui;
+
+/// List update strategies and the runs that use them
+///
+/// A run keeps the strategy from when it was initialized. Editing or deleting a strategy does not
+/// affect runs that have started.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    kubectl fleet-stage strategies\n  \
+    kubectl fleet-stage strategies -A\n  \
+    kubectl fleet-stage strategies show example-strategy\n  \
+    kubectl fleet-stage strategies show team-a-strategy -n my-app-namespace -o yaml")]
+pub struct StrategiesArgs {
+    #[command(subcommand)]
+    command: Option<Action>,
+    /// List both scopes and all namespaces
+    #[arg(short = 'A', long)]
+    all_namespaces: bool,
+    #[command(flatten)]
+    input: Input,
+    #[command(flatten)]
+    output: Output,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    Show(ShowArgs),
+}
+
+/// Show one strategy: its stages, gates, and runs
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    kubectl fleet-stage strategies show example-strategy\n  \
+    kubectl fleet-stage strategies show sus/team-a-strategy -n my-app-namespace")]
+struct ShowArgs {
+    /// Update strategy: NAME, csus/NAME, or with -n sus/NAME
+    #[arg(value_name = "STRATEGY")]
+    strategy: String,
+    #[command(flatten)]
+    input: Input,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// Update strategies.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StrategyList {
+    /// Always `kubectl-fleet-stage/v1`.
+    api_version: String,
+    /// Always `StrategyList`.
+    kind: String,
+    /// The strategies, by scope, namespace and name.
+    items: Vec<StrategyItem>,
+    /// Kinds that could not be listed in full, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    not_checked: Vec<NotChecked>,
+}
+
+/// One update strategy.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct StrategyItem {
+    /// `ClusterStagedUpdateStrategy` or `StagedUpdateStrategy`.
+    kind: String,
+    /// Its namespace; empty for cluster-scoped strategies.
+    namespace: String,
+    /// Its name.
+    name: String,
+    /// When it was created.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    created: Option<Timestamp>,
+    /// Its stages in order.
+    stages: Vec<StageItem>,
+    /// The runs that were made from it, by name.
+    used_by: Vec<UsedBy>,
+}
+
+/// One stage of a strategy.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct StageItem {
+    /// Its name.
+    name: String,
+    /// Which clusters belong to it, as kubectl writes selectors; absent where it selects none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    selector: Option<String>,
+    /// The label whose number orders the clusters; absent where they go by name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ordered_by: Option<String>,
+    /// How many clusters are updated at once: a number or a percentage.
+    max_concurrency: String,
+    /// The tasks before the first cluster.
+    before: Vec<TaskItem>,
+    /// The tasks after the last cluster.
+    after: Vec<TaskItem>,
+}
+
+/// A stage task.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct TaskItem {
+    /// `Approval` or `TimedWait`.
+    #[serde(rename = "type")]
+    kind: String,
+    /// How long a TimedWait takes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wait: Option<String>,
+}
+
+/// A run that was made from a strategy.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct UsedBy {
+    /// The run's name.
+    run: String,
+    /// The placement that it rolls out.
+    placement: String,
+    /// The state that it is in.
+    verdict: Verdict,
+    /// Whether it is not over.
+    active: bool,
+}
+
+/// A strategy.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StrategyView {
+    /// Always `kubectl-fleet-stage/v1`.
+    api_version: String,
+    /// Always `Strategy`.
+    kind: String,
+    /// The strategy.
+    strategy: StrategyItem,
+    /// Kinds that could not be listed in full, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    not_checked: Vec<NotChecked>,
+}
+
+/// Lists strategies, or shows one.
+pub fn run(
+    args: &StrategiesArgs,
+    global: &Global,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Result<Exit, Error> {
+    match &args.command {
+        None => list(args, global, ui, clock),
+        Some(Action::Show(_)) if args.all_namespaces => Err(Error::usage(
+            "-A cannot be used with show: set the strategy's namespace with -n",
+        )),
+        Some(Action::Show(show)) => self::show(args, show, global, ui, clock),
+    }
+}
+
+fn list(
+    args: &StrategiesArgs,
+    global: &Global,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Result<Exit, Error> {
+    let reach = Reach::of(global, args.all_namespaces)?;
+    let mut reading = reading::open(&args.input, "strategies", global, ui, clock)?;
+    let found = Found::read(&mut reading, &reach)?;
+    runs::warn(&found.gaps, ui);
+    if found.strategies.is_empty() {
+        let scope = if reach.is_everywhere() {
+            ""
+        } else {
+            " in this scope; use -A to list all scopes"
+        };
+        ui.status(&format!("{} has no strategies{scope}", reading.place()));
+    }
+    let text = match args.output.format() {
+        Format::Table | Format::Wide => {
+            let table = found.table(&reach, args.output.is_wide(), reading.now);
+            args.output.draw(&table, ui)
+        }
+        Format::Name => {
+            let objects: Vec<_> = found
+                .strategies
+                .iter()
+                .map(|(object, _)| object.clone())
+                .collect();
+            names(&objects)
+        }
+        format => document(&found.list(), format)?,
+    };
+    ui.answer(&text);
+    Ok(Exit::Done)
+}
+
+fn show(
+    args: &StrategiesArgs,
+    show: &ShowArgs,
+    global: &Global,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Result<Exit, Error> {
+    let input = show.input.or(&args.input);
+    let output = show.output.or(&args.output);
+    let mut reading = reading::open(&input, "strategies show", global, ui, clock)?;
+    let namespace = global.namespace.as_deref();
+    let target = reading.target_of(Some(&show.strategy), namespace, &[Concept::Strategy], ui)?;
+    let found = Found::one(&mut reading, &target)?;
+    runs::warn(&found.gaps, ui);
+    let Some(item) = found.items().pop() else {
+        return Err(Error::not_found(format!("{target} does not exist")));
+    };
+    let text = match output.format() {
+        Format::Table | Format::Wide => {
+            let stages = stages(&item.stages);
+            let mut text = output.draw(&stages, ui);
+            let runs = used_by(&item.used_by);
+            if !runs.is_empty() {
+                text.push('\n');
+                text.push_str(&output.draw(&runs, ui));
+            }
+            text
+        }
+        Format::Name => names(&[target]),
+        format => document(
+            &StrategyView {
+                api_version: OWN_API_VERSION.to_owned(),
+                kind: "Strategy".to_owned(),
+                strategy: item,
+                not_checked: found.gaps.clone(),
+            },
+            format,
+        )?,
+    };
+    ui.answer(&text);
+    Ok(Exit::Done)
+}
+
+/// Strategies, and the runs of their scopes.
+struct Found {
+    strategies: Vec<(ObjectRef, std::sync::Arc<Strategy>)>,
+    runs: Option<Runs>,
+    gaps: Vec<NotChecked>,
+}
+
+impl Found {
+    fn read(reading: &mut Reading, reach: &Reach) -> Result<Self, Error> {
+        let queries = reach.queries(Concept::Strategy);
+        let answers = reading.answer(&queries);
+        reading.listed(&queries, &answers)?;
+        let mut found = Self {
+            strategies: strategies(answers.iter().flat_map(|answer| answer.objects.iter())),
+            runs: None,
+            gaps: runs::gaps(&queries, &answers),
+        };
+        found.add_runs(reading, reach)?;
+        Ok(found)
+    }
+
+    fn one(reading: &mut Reading, target: &ObjectRef) -> Result<Self, Error> {
+        let query = Query::named(target.kind, &target.namespace, &target.name);
+        let answers = [reading.ask(&query)];
+        reading.listed(std::slice::from_ref(&query), &answers)?;
+        let mut found = Self {
+            strategies: strategies(answers.iter().flat_map(|answer| answer.objects.iter())),
+            runs: None,
+            gaps: Vec::new(),
+        };
+        found.add_runs(reading, &Reach::One(target.scope()))?;
+        Ok(found)
+    }
+
+    /// Adds the runs that were made from one of the strategies; without them the strategies are
+    /// worth showing all the same.
+    fn add_runs(&mut self, reading: &mut Reading, reach: &Reach) -> Result<(), Error> {
+        let known = &self.strategies;
+        let wanted = |run: &crate::kubefleet::run::UpdateRun| {
+            known.iter().any(|(object, _)| {
+                object.name == run.spec.strategy && object.namespace == run.meta.namespace
+            })
+        };
+        let runs = runs::read(reading, reach, Evidence::VerdictIfListed, wanted)?;
+        self.gaps.extend(runs.gaps.iter().cloned());
+        self.runs = Some(runs);
+        Ok(())
+    }
+
+    fn list(&self) -> StrategyList {
+        StrategyList {
+            api_version: OWN_API_VERSION.to_owned(),
+            kind: "StrategyList".to_owned(),
+            items: self.items(),
+            not_checked: self.gaps.clone(),
+        }
+    }
+
+    fn items(&self) -> Vec<StrategyItem> {
+        let rollouts = self.runs.as_ref().map(Runs::rollouts).unwrap_or_default();
+        self.strategies
+            .iter()
+            .map(|(object, strategy)| StrategyItem {
+                kind: object.kind.name().to_owned(),
+                namespace: object.namespace.clone(),
+                name: object.name.clone(),
+                created: strategy.meta.created,
+                stages: strategy.spec.stages.iter().map(stage).collect(),
+                used_by: rollouts
+                    .iter()
+                    .map(|(_, rollout)| rollout)
+                    .filter(|rollout| uses(rollout, object))
+                    .map(user)
+                    .collect(),
+            })
+            .collect()
+    }
+
+    fn table(&self, reach: &Reach, wide: bool, now: Timestamp) -> Table {
+        let mut columns = Vec::new();
+        if reach.is_everywhere() {
+            columns.push(Column::shrinking("NAMESPACE", 9));
+        }
+        columns.extend([
+            Column::shrinking("NAME", 12),
+            Column::ending("STAGES", 12),
+            Column::ending("GATES", 9),
+            Column::new("RUNS"),
+            Column::new("ACTIVE"),
+            Column::new("AGE"),
+        ]);
+        if wide {
+            columns.push(Column::new("ACTIVE RUNS"));
+        }
+        let mut table = Table::new(columns);
+        for item in self.items() {
+            let mut cells: Vec<Cell> = Vec::new();
+            if reach.is_everywhere() {
+                cells.push(Cell::from(&item.namespace));
+            }
+            let stages: Vec<_> = item
+                .stages
+                .iter()
+                .map(|stage| stage.name.as_str())
+                .collect();
+            let active: Vec<_> = item
+                .used_by
+                .iter()
+                .filter(|user| user.active)
+                .map(|user| user.run.as_str())
+                .collect();
+            cells.extend([
+                Cell::from(&item.name),
+                Cell::from(stages.join(" > ")),
+                Cell::from(gates(&item.stages)),
+                Cell::from(item.used_by.len()),
+                Cell::from(active.len()),
+                Cell::from(age(item.created, now)),
+            ]);
+            if wide {
+                cells.push(Cell::from(active.join(", ")));
+            }
+            table.row(cells);
+        }
+        table
+    }
+}
+
+fn strategies<'o>(
+    objects: impl Iterator<Item = &'o crate::kubefleet::object::Object>,
+) -> Vec<(ObjectRef, std::sync::Arc<Strategy>)> {
+    let mut found: Vec<_> = objects
+        .filter_map(|object| match &object.body {
+            Body::Strategy(strategy) => Some((object.reference(), strategy.clone())),
+            _ => None,
+        })
+        .collect();
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    found
+}
+
+fn uses(rollout: &Rollout<'_>, strategy: &ObjectRef) -> bool {
+    rollout.run.spec.strategy == strategy.name
+        && rollout.run.scope() == Scope::of_namespace(&strategy.namespace)
+}
+
+fn user(rollout: &Rollout<'_>) -> UsedBy {
+    UsedBy {
+        run: rollout.run.meta.name.clone(),
+        placement: rollout.run.spec.placement.clone(),
+        verdict: diagnose::verdict(rollout),
+        active: !choose::is_finished(rollout.run),
+    }
+}
+
+fn stage(stage: &Stage) -> StageItem {
+    let tasks = |tasks: &[Task]| {
+        let task = |task: &Task| TaskItem {
+            kind: task.kind.clone(),
+            wait: (!task.wait.is_empty()).then(|| task.wait.clone()),
+        };
+        tasks.iter().map(task).collect()
+    };
+    StageItem {
+        name: stage.name.clone(),
+        selector: stage.selector.as_deref().map(LabelSelector::describe),
+        ordered_by: (!stage.sorting_label.is_empty()).then(|| stage.sorting_label.clone()),
+        max_concurrency: match stage.max_concurrency.trim() {
+            "" => "1".to_owned(),
+            value => value.to_owned(),
+        },
+        before: tasks(&stage.before),
+        after: tasks(&stage.after),
+    }
+}
+
+/// How many gates of which kind: `2 approvals, 1 wait`.
+fn gates(stages: &[StageItem]) -> Option<String> {
+    let tasks = || {
+        stages
+            .iter()
+            .flat_map(|stage| stage.before.iter().chain(&stage.after))
+    };
+    let number = |kind: &str| tasks().filter(|task| task.kind == kind).count();
+    let parts: Vec<_> = [("Approval", "approval"), ("TimedWait", "wait")]
+        .into_iter()
+        .map(|(kind, noun)| (number(kind), noun))
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, noun)| crate::diagnose::finding::count(number, noun))
+        .collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+fn tasks(tasks: &[TaskItem]) -> Option<String> {
+    let words: Vec<_> = tasks
+        .iter()
+        .map(|task| match &task.wait {
+            Some(wait) => format!("{} {wait}", task.kind),
+            None => task.kind.clone(),
+        })
+        .collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
+fn stages(stages: &[StageItem]) -> Table {
+    let mut table = Table::new([
+        Column::shrinking("STAGE", 6),
+        Column::shrinking("CLUSTERS", 12),
+        Column::shrinking("ORDERED BY", 10),
+        Column::new("AT ONCE"),
+        Column::shrinking("BEFORE", 8),
+        Column::shrinking("AFTER", 10),
+    ]);
+    for stage in stages {
+        table.row([
+            Cell::from(&stage.name),
+            Cell::from(stage.selector.as_deref().unwrap_or("none")),
+            Cell::from(stage.ordered_by.as_deref().unwrap_or("name")),
+            Cell::from(&stage.max_concurrency),
+            Cell::from(tasks(&stage.before)),
+            Cell::from(tasks(&stage.after)),
+        ]);
+    }
+    table
+}
+
+fn used_by(users: &[UsedBy]) -> Table {
+    let mut table = Table::new([
+        Column::shrinking("USED BY RUN", 12),
+        Column::shrinking("PLACEMENT", 9),
+        Column::new("VERDICT"),
+    ]);
+    for user in users {
+        table.row([
+            Cell::from(&user.run),
+            Cell::from(&user.placement),
+            Cell::styled(user.verdict.as_str(), verdict_style(user.verdict)),
+        ]);
+    }
+    table
+}
