@@ -6,7 +6,7 @@
 
 use comfy_table::CellAlignment;
 use owo_colors::Style;
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthStr;
 
 use super::escape;
 use super::style::{Paint, STRONG};
@@ -333,10 +333,8 @@ pub(crate) fn cut_middle(text: &str, most: usize) -> String {
     let tail_at = text
         .char_indices()
         .rev()
-        .scan(0, |width, (at, c)| {
-            *width += c.width().unwrap_or(0);
-            (*width <= end).then_some(at)
-        })
+        .map(|(at, _)| at)
+        .take_while(|at| text[*at..].width() <= end)
         .last()
         .unwrap_or(text.len());
     let tail = &text[tail_at..];
@@ -348,17 +346,11 @@ pub(crate) fn cut_middle(text: &str, most: usize) -> String {
     out
 }
 
-/// As much of the beginning as fits.
+/// As much of the beginning as fits. A character may change the width of the one before it.
 fn head(text: &str, most: usize) -> &str {
-    let mut width = 0;
-    let end = text
-        .char_indices()
-        .find(|(_, c)| {
-            width += c.width().unwrap_or(0);
-            width > most
-        })
-        .map_or(text.len(), |(at, _)| at);
-    &text[..end]
+    let ends = text.char_indices().map(|(at, c)| at + c.len_utf8());
+    let end = ends.take_while(|end| text[..*end].width() <= most).last();
+    &text[..end.unwrap_or(0)]
 }
 
 #[cfg(test)]

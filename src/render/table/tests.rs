@@ -105,6 +105,8 @@ fn wide_characters_are_cut_whole() {
     assert_eq!(cut_middle("日本語日本語", 8), "日本…語");
     assert_eq!(cut_middle("abc", 1), "…");
     assert_eq!(cut_middle("abc", 0), "");
+    // The second character makes the first one wide.
+    assert_eq!(cut_end("*\u{fe0f}abc", 2), "*…");
 }
 
 proptest! {
