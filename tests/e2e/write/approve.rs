@@ -118,7 +118,7 @@ fn a_request_of_another_run_opens_nothing() {
         let spec = scene.asked(&request);
         for (own, run, words) in [
             ("stray", name.as_str(), "has no gate with the request"),
-            ("orphan", "nobody", "does not exist: approving"),
+            ("orphan", "nobody", "does not exist, so approving"),
         ] {
             let own = format!("{name}-{own}");
             let mut stray = json!({"metadata": {"name": own}});
