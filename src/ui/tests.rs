@@ -221,10 +221,15 @@ fn errors_and_hints_are_folded_on_a_terminal_and_commands_are_not() {
     );
     let error = "error: there is no ClusterStagedUpdateRun of\n  that name\n";
     assert_eq!(folded, format!("{error}{hint}{hint}"));
-    // The other stream's terminal is none of theirs, and a width alone is no terminal.
+    // COLUMNS says a width wherever it is set.
+    let asked = written(Environment {
+        columns: Some(48),
+        ..Environment::default()
+    });
+    assert_eq!(asked, folded);
+    // The other stream's terminal is none of theirs.
     let whole = written(Environment {
         terminal_width: Some(48),
-        columns: Some(48),
         ..Environment::default()
     });
     assert_eq!(

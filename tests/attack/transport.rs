@@ -445,8 +445,8 @@ fn nothing_is_read_without_an_end() {
         ("a body", &["status", RUN], RUNS, "is larger than 16 MiB"),
         ("a gzip bomb", &["list"], RUNS, "is larger than 32 MiB"),
         ("a gzip bomb", &["list"], "/apis", "is larger than 16 MiB"),
-        ("a header", &["list"], RUNS, "broken"),
-        ("headers", &["list"], RUNS, "broken"),
+        ("a header", &["list"], RUNS, "not HTTP"),
+        ("headers", &["list"], RUNS, "not HTTP"),
         ("a length", &["list"], RUNS, "error: "),
         ("nesting", &["list"], RUNS, "JSON"),
         (

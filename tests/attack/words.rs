@@ -389,6 +389,7 @@ fn shell<'l>(lines: impl Iterator<Item = &'l String>) -> Vec<Vec<String>> {
 
 fn unescaped(markup: &str) -> String {
     markup
+        .replace("&apos;", "'")
         .replace("&lt;", "<")
         .replace("&gt;", ">")
         .replace("&quot;", "\"")

@@ -39,7 +39,7 @@ fn kubectl_asks_the_plugin() {
         let (lines, _) = complete(setting, form, "approve ");
         assert!(lines[0].contains("\tcanary of "), "{lines:?}");
         let (lines, _) = complete(setting, form, " ");
-        let explain = "explain\tExplain a finding at length, offline".to_owned();
+        let explain = "explain\tExplain a finding in detail, offline".to_owned();
         assert!(lines.contains(&explain), "{lines:?}");
         let (lines, _) = complete(setting, form, "list --all");
         assert_eq!(values(&lines), ["--all-namespaces"]);
@@ -117,7 +117,7 @@ fn the_files_that_kubectl_looks_for_are_installed() {
             );
             assert_eq!(
                 ran.out,
-                "explain\tExplain a finding at length, offline\n:4\n"
+                "explain\tExplain a finding in detail, offline\n:4\n"
             );
             assert_eq!(ran.err, "");
         }

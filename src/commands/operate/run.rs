@@ -23,8 +23,8 @@ use crate::ui::Ui;
 ///
 /// With only a name, starts an initialized run. With --placement and --strategy, or with --from,
 /// creates a new run and starts it. Before that, previews what KubeFleet will compute and ensures
-/// that the run gets the current content (or --snapshot). With --replace, deletes the run named by
-/// --from first.
+/// that the run gets the current content (or --snapshot). With --replace, the run that --from
+/// names is deleted first.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage run example-run\n  \
