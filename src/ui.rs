@@ -372,7 +372,9 @@ impl Ui {
     /// A line as a person reads it: in the width of the terminal. Nothing is folded for programs.
     fn folded(&self, lead: &str, indent: &str, text: &str) -> String {
         let environment = &self.environment;
-        let terminal = environment.err_width.filter(|_| environment.err_is_terminal);
+        let terminal = environment
+            .err_width
+            .filter(|_| environment.err_is_terminal);
         let columns = environment.columns.or(terminal);
         let Some(width) = columns.map(|columns| columns.max(*WIDTHS.start())) else {
             return format!("{lead}{}\n", escape::line(text));

@@ -6,12 +6,14 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+mod banned;
 #[path = "docs/explanations.rs"]
 mod explanations;
 mod files;
 #[path = "docs/words.rs"]
 mod words;
 
+use banned::banned;
 use files::below;
 use kubectl_fleet_stage::cli;
 use kubectl_fleet_stage::kubefleet::Kind;
@@ -402,125 +404,8 @@ fn every_yaml_can_be_read() {
     }
 }
 
-/// What a native speaker stops at; a `*` at the end is any end of the word.
-const BANNED: &[&str] = &[
-    "mend*",
-    "go on",
-    "goes on",
-    "going on",
-    "went on",
-    "get on",
-    "gets on",
-    "got somewhere",
-    "give up",
-    "gives up",
-    "gave up",
-    "given up",
-    "gives a run up",
-    "give it up",
-    "ends with 0",
-    "ends with 3",
-    "ends with 4",
-    "ends with 5",
-    "let go",
-    "lets go",
-    "take back",
-    "takes back",
-    "takes a cluster back",
-    "speak of",
-    "speaks of",
-    "spoke of",
-    "spoken",
-    "made out to",
-    "is made of",
-    "stand in",
-    "stands in",
-    "stands under",
-    "stands above",
-    "stands there",
-    "stands still",
-    "hold back",
-    "holds back",
-    "hold up",
-    "holds up",
-    "held up",
-    "a look",
-    "one look",
-    "the look",
-    "next look",
-    "last look",
-    "first look",
-    "every look",
-    "each look",
-    "look again",
-    "looks again",
-    "sees to it",
-    "way into",
-    "for ever",
-    "nobody can be asked",
-    "nobody can say",
-    "cannot be told",
-    "cannot tell",
-    "not known whether",
-    "be rid of",
-    "get rid of",
-    "seldom",
-    "does not go",
-    "still holds",
-    "by now",
-    "anew",
-    "in vain",
-    "has to let",
-    "hub acts",
-    "without a word",
-    "come about",
-    "comes about",
-    "came about",
-    "shall",
-    "besides",
-    "to and fro",
-    "said of",
-    "misspelt",
-    "learnt",
-    "spelt",
-    "labelled",
-    "relabelled",
-    "colour*",
-    "behaviour*",
-    "licence*",
-    "neighbour*",
-    "honour*",
-    "cancelled",
-    "synchronise*",
-    "got nothing",
-    "in so many words",
-];
-
-/// Where one of the banned words is in a text: whole words, in any case, also over the end of a line.
-fn banned(text: &str) -> Vec<&'static str> {
-    let letters = text.chars().map(|c| {
-        if c.is_alphanumeric() || c == '-' {
-            c.to_ascii_lowercase()
-        } else {
-            ' '
-        }
-    });
-    let words = letters.collect::<String>();
-    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
-    let text = format!(" {words} ");
-    let is_in = |phrase: &&&str| match phrase.strip_suffix('*') {
-        Some(start) => text.contains(&format!(" {start}")),
-        None => text.contains(&format!(" {phrase} ")),
-    };
-    BANNED.iter().filter(is_in).copied().collect()
-}
-
 #[test]
 fn pages_speak_plain_english() {
-    assert_eq!(
-        banned("It is Mended.\nGo\non: recommend it."),
-        ["mend*", "go on"]
-    );
     let mut wrong = Vec::new();
     for page in pages() {
         let found = banned(&page.prose());

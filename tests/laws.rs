@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test may fail
 
+mod banned;
 #[path = "laws/brevity.rs"]
 mod brevity;
 #[path = "laws/ends.rs"]

@@ -173,7 +173,10 @@ fn where_nothing_can_be_drawn_or_nobody_asked_the_name_is_required() {
     let required = "the following required arguments were not provided";
     for (variable, value) in [("TERM", "dumb"), ("FLEET_STAGE_PLAIN", "1")] {
         for (verb, says) in [
-            ("status", "status needs the name of an update run or placement"),
+            (
+                "status",
+                "status needs the name of an update run or placement",
+            ),
             ("history", required),
         ] {
             let mut command = program(&[verb, "-f", RUNS]);

@@ -23,6 +23,7 @@ mod safety;
 pub mod scheduling;
 pub mod shown;
 mod size;
+mod state;
 pub mod status;
 pub mod steps;
 mod summary;

@@ -7,6 +7,7 @@ pub mod invocation;
 pub mod junit;
 mod look;
 pub mod markdown;
+mod meter;
 pub mod plain;
 pub mod plan;
 pub mod status;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use jiff::{SignedDuration, Timestamp};
 
 use super::look::Look;
-use super::status::bars::meter;
+use super::meter::meter;
 use super::style::Paint;
 use super::wrap::{hanging, list};
 use crate::diagnose::finding::count;

@@ -7,7 +7,7 @@ use clap::Command;
 use kubectl_fleet_stage::cli;
 use kubectl_fleet_stage::render::invocation::Invocation;
 
-use super::banned;
+use super::banned::banned;
 use super::files::below;
 
 /// What a first line may begin with.

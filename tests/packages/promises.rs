@@ -88,7 +88,10 @@ fn files_are_written_where_they_are_named() {
     files.sort();
     assert_eq!(
         files,
-        ["src/commands/completion.rs", "src/commands/saving.rs"]
+        [
+            "src/commands/about/completion.rs",
+            "src/commands/show/saving.rs"
+        ]
     );
 }
 

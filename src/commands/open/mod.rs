@@ -10,3 +10,4 @@ pub(in crate::commands) mod picking;
 pub(in crate::commands) mod planning;
 pub mod reading;
 pub(in crate::commands) mod runs;
+mod target;

@@ -13,8 +13,6 @@ use crate::bundle::{self, Bundle};
 use crate::change::record::{Record, Told};
 use crate::commands::open::global::Global;
 use crate::commands::open::names;
-use crate::commands::open::names::{Known, resolve};
-use crate::commands::open::picking;
 use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -68,7 +66,7 @@ impl Input {
 
 /// The objects that a command looks at, wherever they are.
 pub struct Reading {
-    place: Place,
+    pub(super) place: Place,
     /// The moment for which everything is judged.
     pub now: Timestamp,
     /// The clock, for what goes on.
@@ -76,9 +74,9 @@ pub struct Reading {
     /// Whether the user named the moment.
     is_dated: bool,
     /// The files from which the same objects are read again.
-    again: Vec<String>,
+    pub(super) again: Vec<String>,
     /// The command that hints name.
-    command: &'static str,
+    pub(super) command: &'static str,
     /// The objects that were asked for and stood in the files more than once, and how often.
     doubtful: Vec<(ObjectRef, usize)>,
     /// What is around the placements of the targets so far.
@@ -90,7 +88,7 @@ pub struct Reading {
 /// The texts of objects, by kind, namespace and name.
 pub type Texts = BTreeMap<ObjectRef, Box<RawValue>>;
 
-enum Place {
+pub(super) enum Place {
     Files(Box<Bundle>),
     Hub(Box<Hub>),
 }
@@ -271,139 +269,6 @@ impl Reading {
         }
     }
 
-    /// The run or placement that a user means: a name, or TYPE/NAME; without a word, what the
-    /// files were collected for, else the run that is chosen at the terminal.
-    pub fn target(
-        &mut self,
-        word: Option<&str>,
-        namespace: Option<&str>,
-        ui: &mut Ui,
-    ) -> Result<ObjectRef, Error> {
-        self.target_of(
-            word,
-            namespace,
-            &[Concept::UpdateRun, Concept::Placement],
-            ui,
-        )
-    }
-
-    /// The same for a command that takes only some concepts.
-    pub fn target_of(
-        &mut self,
-        word: Option<&str>,
-        namespace: Option<&str>,
-        concepts: &[Concept],
-        ui: &mut Ui,
-    ) -> Result<ObjectRef, Error> {
-        let Some(word) = word else {
-            return match &self.place {
-                Place::Files(bundle) if bundle.target.is_some() => {
-                    let target = bundle.target.clone();
-                    target
-                        .map(|target| ObjectRef {
-                            kind: target.kind,
-                            namespace: target.namespace,
-                            name: target.name,
-                        })
-                        .ok_or_else(|| self.unnamed(namespace))
-                }
-                _ if ui.offers_choices() => {
-                    picking::run(&picking::EVERY, namespace, self, ui, |said| said)
-                }
-                _ => Err(self.unnamed(namespace)),
-            };
-        };
-        let namespace = self.namespace_of(word, namespace, ui);
-        let namespace = namespace.as_deref();
-        let candidates = candidates(word, namespace, concepts);
-        let queries: Vec<_> = candidates
-            .iter()
-            .map(|object| Query::named(object.kind, &object.namespace, &object.name))
-            .collect();
-        let answers = self.answer(&queries);
-        let found: Vec<_> = candidates
-            .iter()
-            .zip(&answers)
-            .filter(|(_, answer)| !answer.objects.is_empty())
-            .collect();
-        if let ([(one, _)], true) = (found.as_slice(), well_formed(word, namespace)) {
-            return Ok((*one).clone());
-        }
-        if found.is_empty() {
-            self.no_hub()?;
-            // What may not be read is not missing: the walk says what is known of it.
-            let unread = candidates.iter().zip(&answers).find(|(_, answer)| {
-                matches!(answer.outcome, Outcome::Denied(_) | Outcome::Failed(_))
-            });
-            if let Some((target, answer)) = unread
-                && well_formed(word, namespace)
-            {
-                self.readable(target, answer)?;
-                return Ok(target.clone());
-            }
-            let unserved = candidates
-                .iter()
-                .zip(&answers)
-                .filter(|(_, answer)| answer.outcome == Outcome::NotInstalled)
-                .map(|(object, _)| object.kind);
-            let unserved: Vec<_> = unserved.collect();
-            if let (Place::Hub(_), Some(kind)) = (&self.place, unserved.first())
-                && unserved.len() == candidates.len()
-            {
-                return Err(HubError::NotServed(*kind).into());
-            }
-        }
-        // Runs and placements are taken for each other.
-        let is_near = |concept| matches!(concept, Concept::UpdateRun | Concept::Placement);
-        let near = concepts.iter().copied().any(is_near);
-        let everything: Vec<_> = Kind::ALL
-            .iter()
-            .filter(|kind| concepts.contains(&kind.concept()) || (near && is_near(kind.concept())))
-            .map(|kind| Query::all(*kind, ""))
-            .collect();
-        let objects: Vec<_> = self
-            .answer(&everything)
-            .iter()
-            .flat_map(|answer| answer.objects.iter())
-            .map(Object::reference)
-            .collect();
-        let known = Known {
-            objects: &objects,
-            place: self.place(),
-            command: self.command,
-            again: &self.again,
-            concepts,
-        };
-        let found = resolve(word, namespace, &known);
-        match self.hub().and_then(|hub| hub.served().other_engine()) {
-            Some(names) => found.map_err(|error| {
-                error.also(Hint::new(format!(
-                    "the hub also serves {names}, which this plugin version does not read"
-                )))
-            }),
-            None => found,
-        }
-    }
-
-    /// The namespace to look in: that of the flag, or for a namespaced type without one the
-    /// context's own, which is said. Files have no context: all their namespaces are looked at.
-    fn namespace_of(&self, word: &str, namespace: Option<&str>, ui: &mut Ui) -> Option<String> {
-        if let Some(namespace) = namespace {
-            return Some(namespace.to_owned());
-        }
-        let kind = Kind::from_word(word.split_once('/')?.0)?;
-        let Place::Hub(hub) = &self.place else {
-            return None;
-        };
-        kind.is_namespaced().then(|| {
-            let namespace = hub.default_namespace.clone();
-            ui.status(&format!(
-                "using namespace {namespace} of the current context; to use another, set -n"
-            ));
-            namespace
-        })
-    }
-
     /// Every run of a scope or of all, by scope, namespace and name.
     pub fn every_run(
         &mut self,
@@ -565,7 +430,7 @@ impl Reading {
 
     /// Fails when the target itself could not be read, unless that was forbidden: then what else
     /// was read still says something.
-    fn readable(&self, target: &ObjectRef, answer: &Answer) -> Result<(), Error> {
+    pub(super) fn readable(&self, target: &ObjectRef, answer: &Answer) -> Result<(), Error> {
         match (&self.place, &answer.outcome) {
             (Place::Hub(_), Outcome::Failed(why)) if answer.objects.is_empty() => {
                 Err(Error::failed(format!("{target} cannot be read: {why}"))
@@ -626,44 +491,6 @@ impl Reading {
         doubtful.dedup();
         doubtful
     }
-
-    /// Asks for a name, and offers what there is.
-    fn unnamed(&mut self, namespace: Option<&str>) -> Error {
-        let (place, command) = (self.place(), self.command);
-        let error = Error::usage(format!(
-            "{command} needs the name of an update run or placement"
-        ));
-        let runs = self
-            .every_run(namespace, namespace.is_none(), false)
-            .unwrap_or_default();
-        match runs.as_slice() {
-            [] => error.hint(format!("{place} has no update runs; use a placement")),
-            [one] => error.hint(
-                Hint::new(format!("{place} has one update run:")).command(
-                    self.again(Command::fleet(command).arg(one.word()))
-                        .namespace(&one.namespace),
-                ),
-            ),
-            several if command == "diagnose" => {
-                let all = Command::fleet("diagnose").switch("--all");
-                let all = match namespace {
-                    Some(namespace) => all.namespace(namespace),
-                    None if several.iter().all(|run| run.namespace.is_empty()) => all,
-                    None => all.switch("-A"),
-                };
-                let lead = format!(
-                    "{place} has {} update runs; to include all of them:",
-                    several.len()
-                );
-                error.hint(Hint::new(lead).command(self.again(all)))
-            }
-            several => {
-                let list = Command::fleet("list").switch("-A");
-                let lead = format!("{place} has {} update runs; list them:", several.len());
-                error.hint(Hint::new(lead).command(self.again(list)))
-            }
-        }
-    }
 }
 
 impl Source for Reading {
@@ -692,39 +519,6 @@ impl Source for Reading {
         match &mut self.place {
             Place::Hub(hub) => hub.look(errands),
             Place::Files(bundle) => bundle.look(errands),
-        }
-    }
-}
-
-/// The objects that a word may mean.
-fn candidates(word: &str, namespace: Option<&str>, concepts: &[Concept]) -> Vec<ObjectRef> {
-    let scope = Scope::of_namespace(namespace.unwrap_or_default());
-    match word.split_once('/') {
-        None => concepts
-            .iter()
-            .map(|concept| scope.object(*concept, word))
-            .collect(),
-        Some((kind, name)) => Kind::from_word(kind)
-            .filter(|kind| concepts.contains(&kind.concept()))
-            .filter(|kind| kind.is_namespaced() == namespace.is_some())
-            .map(|kind| ObjectRef {
-                kind,
-                namespace: namespace.unwrap_or_default().to_owned(),
-                name: name.to_owned(),
-            })
-            .into_iter()
-            .collect(),
-    }
-}
-
-/// Whether a word says what it means without a look at what there is.
-fn well_formed(word: &str, namespace: Option<&str>) -> bool {
-    match word.split_once('/') {
-        None => !word.is_empty(),
-        Some((kind, name)) => {
-            !name.is_empty()
-                && Kind::from_word(kind)
-                    .is_some_and(|kind| kind.is_namespaced() == namespace.is_some())
         }
     }
 }

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use crate::diagnose::case::Case;
 use crate::diagnose::finding::enumerate;
 use crate::diagnose::report::Verdict;
-use crate::diagnose::{back, gate, resting, summary};
+use crate::diagnose::{back, gate, resting, state};
 use crate::kubefleet::messages::essence;
 use crate::kubefleet::{Concept, Condition, duration};
 use crate::rollout::approvals::{Step, step_at};
@@ -18,7 +18,7 @@ pub(super) fn summary(case: &Case<'_>) -> String {
         Some(rollout) => overtaken(case).or_else(|| of_run(case, rollout)),
         None => of_placement(case),
     };
-    summary::sentence(case, because.as_deref())
+    state::sentence(case, because.as_deref())
 }
 
 /// What another run has done to the clusters of a run that rests.

@@ -9,11 +9,12 @@ use crate::diagnose::finding::count;
 use crate::diagnose::status::{Approval, OpenGate, Status};
 use crate::kubefleet::duration;
 use crate::render::escape;
+use crate::render::meter::{self, is_bad};
 use crate::render::style::Paint;
 use crate::render::table::cut_middle;
 use crate::render::tree::{groups, lasting, wait};
 use crate::render::wrap::list;
-use crate::rollout::{ClusterState, StageProgress, StageState};
+use crate::rollout::{StageProgress, StageState};
 
 /// Names of clusters in one line, before the rest is only counted.
 const NAMED: usize = 3;
@@ -175,7 +176,7 @@ impl Columns {
         };
         row.push_str(&" ".repeat(fill));
         if self.meter > 0 {
-            let _ = write!(row, "{GAP}[{}]", self::meter(stage, self.meter, paint));
+            let _ = write!(row, "{GAP}[{}]", meter::meter(stage, self.meter, paint));
         }
         let _ = write!(row, "{GAP}{counts}");
         let words = words(stage, frame.columns.saturating_sub(used + GAP.len()));
@@ -222,46 +223,6 @@ fn words(stage: &StageProgress, room: usize) -> String {
     choices.push(state.to_owned());
     let fitting = choices.into_iter().find(|words| words.width() <= room);
     fitting.unwrap_or_else(|| cut(state, room))
-}
-
-/// How far a stage has come, in so many characters: done, in flight, stuck, and not reached.
-pub(in crate::render) fn meter(stage: &StageProgress, cells: usize, paint: Paint) -> String {
-    let total = stage.clusters.len().max(1);
-    let of = |is_meant: fn(ClusterState) -> bool| {
-        let clusters = stage.clusters.iter();
-        clusters.filter(|it| is_meant(it.state)).count()
-    };
-    // What is under way is seen, however few there are of it, and so is what is left to do.
-    let seen = |many: usize| {
-        if many == 0 {
-            0
-        } else {
-            (many * cells / total).max(1)
-        }
-    };
-    let stuck = seen(of(is_bad)).min(cells);
-    let moving = seen(of(|state| state == ClusterState::Updating)).min(cells - stuck);
-    let pending = seen(of(|state| state == ClusterState::Pending));
-    let pending = pending.min(1).min(cells - stuck - moving);
-    let most = cells - stuck - moving - pending;
-    let done = (of(|state| state == ClusterState::Done) * cells)
-        .div_ceil(total)
-        .min(most);
-    let rest = cells - stuck - moving - done;
-    [
-        paint.good(&"=".repeat(done)),
-        paint.hint(&">".repeat(moving)),
-        paint.error(&"!".repeat(stuck)),
-        paint.dim(&"-".repeat(rest)),
-    ]
-    .concat()
-}
-
-const fn is_bad(state: ClusterState) -> bool {
-    matches!(
-        state,
-        ClusterState::Stuck | ClusterState::Failed | ClusterState::Left
-    )
 }
 
 /// What a stage waits for: clusters, and gates.

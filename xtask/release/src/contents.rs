@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 
 use crate::archive::Entry;
 use crate::notices;
@@ -26,7 +26,7 @@ pub fn of(root: &Path, target: Target, program: &Path, notices: &str) -> Result<
         ),
     ];
     for folder in FOLDERS {
-        for name in files(&root.join(folder))? {
+        for name in crate::files(&root.join(folder))? {
             let data = crate::read(&root.join(folder).join(&name))?;
             entries.push(entry(format!("{folder}/{name}"), false, data));
         }
@@ -40,16 +40,4 @@ fn entry(path: String, executable: bool, data: Vec<u8>) -> Entry {
         executable,
         data,
     }
-}
-
-/// The names of the files in a folder, sorted.
-pub fn files(folder: &Path) -> Result<Vec<String>> {
-    let failed = || folder.display().to_string();
-    let mut names = Vec::new();
-    for entry in std::fs::read_dir(folder).with_context(failed)? {
-        let name = entry.with_context(failed)?.file_name();
-        names.push(name.to_string_lossy().into_owned());
-    }
-    names.sort();
-    Ok(names)
 }

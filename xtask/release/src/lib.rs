@@ -39,3 +39,15 @@ fn output(folder: &Path, program: &str, arguments: &[&str]) -> Result<String> {
 fn read(path: &Path) -> Result<Vec<u8>> {
     std::fs::read(path).with_context(|| path.display().to_string())
 }
+
+/// The names of the files in a folder, sorted.
+pub fn files(folder: &Path) -> Result<Vec<String>> {
+    let failed = || folder.display().to_string();
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder).with_context(failed)? {
+        let name = entry.with_context(failed)?.file_name();
+        names.push(name.to_string_lossy().into_owned());
+    }
+    names.sort();
+    Ok(names)
+}

@@ -6,7 +6,6 @@ use std::fmt::Write as _;
 use anyhow::Result;
 
 use crate::components::Component;
-use crate::contents;
 use crate::product::NAME;
 
 /// The name of the file in an archive.
@@ -58,7 +57,7 @@ pub fn of(components: &[Component]) -> Result<String> {
 /// The licence files that a package comes with.
 fn licences(one: &Component) -> Result<Vec<String>> {
     let mut texts = Vec::new();
-    for name in contents::files(&one.folder)? {
+    for name in crate::files(&one.folder)? {
         let path = one.folder.join(&name);
         let capital = name.to_uppercase();
         if path.is_file() && BEGINNINGS.iter().any(|begin| capital.starts_with(begin)) {

@@ -243,7 +243,11 @@ fn a_meter_is_full_only_when_all_is_done() {
         (&[], "----------"),
     ] {
         let stage = drawn("a", StageState::Updating, states);
-        assert_eq!(meter(&stage, 10, Paint::new(false)), shown, "{states:?}");
+        assert_eq!(
+            meter::meter(&stage, 10, Paint::new(false)),
+            shown,
+            "{states:?}"
+        );
     }
 }
 

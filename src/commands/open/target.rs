@@ -1,0 +1,218 @@
+//! From a word on the command line to the object that is meant.
+
+use crate::commands::open::names::{Known, resolve};
+use crate::commands::open::picking;
+use crate::commands::open::reading::{Place, Reading};
+use crate::error::Error;
+use crate::hub::HubError;
+use crate::inventory::source::{Outcome, Query, Source};
+use crate::kubefleet::object::Object;
+use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
+use crate::ui::Ui;
+use crate::words::{Command, Hint};
+
+impl Reading {
+    /// The run or placement that a user means: a name, or TYPE/NAME; without a word, what the
+    /// files were collected for, else the run that is chosen at the terminal.
+    pub fn target(
+        &mut self,
+        word: Option<&str>,
+        namespace: Option<&str>,
+        ui: &mut Ui,
+    ) -> Result<ObjectRef, Error> {
+        self.target_of(
+            word,
+            namespace,
+            &[Concept::UpdateRun, Concept::Placement],
+            ui,
+        )
+    }
+
+    /// The same for a command that takes only some concepts.
+    pub fn target_of(
+        &mut self,
+        word: Option<&str>,
+        namespace: Option<&str>,
+        concepts: &[Concept],
+        ui: &mut Ui,
+    ) -> Result<ObjectRef, Error> {
+        let Some(word) = word else {
+            return match &self.place {
+                Place::Files(bundle) if bundle.target.is_some() => {
+                    let target = bundle.target.clone();
+                    target
+                        .map(|target| ObjectRef {
+                            kind: target.kind,
+                            namespace: target.namespace,
+                            name: target.name,
+                        })
+                        .ok_or_else(|| self.unnamed(namespace))
+                }
+                _ if ui.offers_choices() => {
+                    picking::run(&picking::EVERY, namespace, self, ui, |said| said)
+                }
+                _ => Err(self.unnamed(namespace)),
+            };
+        };
+        let namespace = self.namespace_of(word, namespace, ui);
+        let namespace = namespace.as_deref();
+        let candidates = candidates(word, namespace, concepts);
+        let queries: Vec<_> = candidates
+            .iter()
+            .map(|object| Query::named(object.kind, &object.namespace, &object.name))
+            .collect();
+        let answers = self.answer(&queries);
+        let found: Vec<_> = candidates
+            .iter()
+            .zip(&answers)
+            .filter(|(_, answer)| !answer.objects.is_empty())
+            .collect();
+        if let ([(one, _)], true) = (found.as_slice(), well_formed(word, namespace)) {
+            return Ok((*one).clone());
+        }
+        if found.is_empty() {
+            self.no_hub()?;
+            // What may not be read is not missing: the walk says what is known of it.
+            let unread = candidates.iter().zip(&answers).find(|(_, answer)| {
+                matches!(answer.outcome, Outcome::Denied(_) | Outcome::Failed(_))
+            });
+            if let Some((target, answer)) = unread
+                && well_formed(word, namespace)
+            {
+                self.readable(target, answer)?;
+                return Ok(target.clone());
+            }
+            let unserved = candidates
+                .iter()
+                .zip(&answers)
+                .filter(|(_, answer)| answer.outcome == Outcome::NotInstalled)
+                .map(|(object, _)| object.kind);
+            let unserved: Vec<_> = unserved.collect();
+            if let (Place::Hub(_), Some(kind)) = (&self.place, unserved.first())
+                && unserved.len() == candidates.len()
+            {
+                return Err(HubError::NotServed(*kind).into());
+            }
+        }
+        // Runs and placements are taken for each other.
+        let is_near = |concept| matches!(concept, Concept::UpdateRun | Concept::Placement);
+        let near = concepts.iter().copied().any(is_near);
+        let everything: Vec<_> = Kind::ALL
+            .iter()
+            .filter(|kind| concepts.contains(&kind.concept()) || (near && is_near(kind.concept())))
+            .map(|kind| Query::all(*kind, ""))
+            .collect();
+        let objects: Vec<_> = self
+            .answer(&everything)
+            .iter()
+            .flat_map(|answer| answer.objects.iter())
+            .map(Object::reference)
+            .collect();
+        let known = Known {
+            objects: &objects,
+            place: self.place(),
+            command: self.command,
+            again: &self.again,
+            concepts,
+        };
+        let found = resolve(word, namespace, &known);
+        match self.hub().and_then(|hub| hub.served().other_engine()) {
+            Some(names) => found.map_err(|error| {
+                error.also(Hint::new(format!(
+                    "the hub also serves {names}, which this plugin version does not read"
+                )))
+            }),
+            None => found,
+        }
+    }
+
+    /// The namespace to look in: that of the flag, or for a namespaced type without one the
+    /// context's own, which is said. Files have no context: all their namespaces are looked at.
+    fn namespace_of(&self, word: &str, namespace: Option<&str>, ui: &mut Ui) -> Option<String> {
+        if let Some(namespace) = namespace {
+            return Some(namespace.to_owned());
+        }
+        let kind = Kind::from_word(word.split_once('/')?.0)?;
+        let Place::Hub(hub) = &self.place else {
+            return None;
+        };
+        kind.is_namespaced().then(|| {
+            let namespace = hub.default_namespace.clone();
+            ui.status(&format!(
+                "using namespace {namespace} of the current context; to use another, set -n"
+            ));
+            namespace
+        })
+    }
+
+    /// Asks for a name, and offers what there is.
+    fn unnamed(&mut self, namespace: Option<&str>) -> Error {
+        let (place, command) = (self.place(), self.command);
+        let error = Error::usage(format!(
+            "{command} needs the name of an update run or placement"
+        ));
+        let runs = self
+            .every_run(namespace, namespace.is_none(), false)
+            .unwrap_or_default();
+        match runs.as_slice() {
+            [] => error.hint(format!("{place} has no update runs; use a placement")),
+            [one] => error.hint(
+                Hint::new(format!("{place} has one update run:")).command(
+                    self.again(Command::fleet(command).arg(one.word()))
+                        .namespace(&one.namespace),
+                ),
+            ),
+            several if command == "diagnose" => {
+                let all = Command::fleet("diagnose").switch("--all");
+                let all = match namespace {
+                    Some(namespace) => all.namespace(namespace),
+                    None if several.iter().all(|run| run.namespace.is_empty()) => all,
+                    None => all.switch("-A"),
+                };
+                let lead = format!(
+                    "{place} has {} update runs; to include all of them:",
+                    several.len()
+                );
+                error.hint(Hint::new(lead).command(self.again(all)))
+            }
+            several => {
+                let list = Command::fleet("list").switch("-A");
+                let lead = format!("{place} has {} update runs; list them:", several.len());
+                error.hint(Hint::new(lead).command(self.again(list)))
+            }
+        }
+    }
+}
+
+/// The objects that a word may mean.
+fn candidates(word: &str, namespace: Option<&str>, concepts: &[Concept]) -> Vec<ObjectRef> {
+    let scope = Scope::of_namespace(namespace.unwrap_or_default());
+    match word.split_once('/') {
+        None => concepts
+            .iter()
+            .map(|concept| scope.object(*concept, word))
+            .collect(),
+        Some((kind, name)) => Kind::from_word(kind)
+            .filter(|kind| concepts.contains(&kind.concept()))
+            .filter(|kind| kind.is_namespaced() == namespace.is_some())
+            .map(|kind| ObjectRef {
+                kind,
+                namespace: namespace.unwrap_or_default().to_owned(),
+                name: name.to_owned(),
+            })
+            .into_iter()
+            .collect(),
+    }
+}
+
+/// Whether a word says what it means without a look at what there is.
+fn well_formed(word: &str, namespace: Option<&str>) -> bool {
+    match word.split_once('/') {
+        None => !word.is_empty(),
+        Some((kind, name)) => {
+            !name.is_empty()
+                && Kind::from_word(kind)
+                    .is_some_and(|kind| kind.is_namespaced() == namespace.is_some())
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The state of a rollout in one sentence.
+
+use super::case::Case;
+use super::finding::count;
+use super::report::Verdict;
+use crate::rollout::Rollout;
+
+/// The sentence about a case: its state, how far it has come, and why, when that is known.
+pub(super) fn sentence(case: &Case<'_>, because: Option<&str>) -> String {
+    let subject = case.run_object();
+    let about = if subject == *case.target() {
+        case.target().to_string()
+    } else {
+        format!("{} (update run {})", case.target(), subject.name)
+    };
+    let progress = case.rollout.as_ref().map(Rollout::progress);
+    let done = progress
+        .as_ref()
+        .filter(|progress| progress.total > 0)
+        .map(|progress| {
+            format!(
+                "{} of {} done",
+                progress.done,
+                count(progress.total, "cluster")
+            )
+        });
+    let lead = match case.verdict {
+        Verdict::Succeeded => match &case.rollout {
+            Some(rollout) => succeeded(rollout),
+            None if only_compares(case) => {
+                "was compared with all its clusters, and nothing was applied".to_owned()
+            }
+            None => "is available on all its clusters".to_owned(),
+        },
+        Verdict::Progressing => "is progressing".to_owned(),
+        Verdict::WaitingForTimer => "waits for a timer".to_owned(),
+        Verdict::WaitingForApproval => "waits for an approval".to_owned(),
+        Verdict::Stuck => "is stuck".to_owned(),
+        Verdict::Stopping => "is stopping".to_owned(),
+        Verdict::Stopped => "is stopped".to_owned(),
+        Verdict::NotStarted => "has not started".to_owned(),
+        Verdict::Initializing => "is being initialized".to_owned(),
+        Verdict::InitializationFailed => "could not be initialized".to_owned(),
+        Verdict::Failed => "has failed".to_owned(),
+        Verdict::Deleting => "is being deleted".to_owned(),
+        Verdict::Unknown => "is in an unknown state: the required evidence is missing".to_owned(),
+    };
+    let done = match (case.verdict, done) {
+        (Verdict::Succeeded | Verdict::InitializationFailed | Verdict::Unknown, _) | (_, None) => {
+            String::new()
+        }
+        (_, Some(done)) => format!(" ({done})"),
+    };
+    // A state that is its own reason is told once.
+    let same = because.and_then(|because| because.strip_prefix(&format!("{subject} {lead}")));
+    match because {
+        _ if let Some(rest) = same => format!("{about} {lead}{rest}"),
+        Some(because) => format!("{about} {lead}{done}: {because}"),
+        None => format!("{about} {lead}{done}."),
+    }
+}
+
+/// What a run has done that succeeded: where it brought its snapshot, and where it removed it.
+fn succeeded(rollout: &Rollout<'_>) -> String {
+    let run = rollout.run;
+    let (index, placement) = (&run.status.snapshot_index, &run.spec.placement);
+    if index.is_empty() {
+        return "has succeeded".to_owned();
+    }
+    let updated = rollout.updated_clusters().count();
+    let removed = rollout.clusters().count().saturating_sub(updated);
+    let (updated, removed) = (
+        (updated > 0).then(|| count(updated, "cluster")),
+        (removed > 0).then(|| count(removed, "cluster")),
+    );
+    let did = match updated {
+        Some(updated) if rollout.only_compares() => format!(
+            "snapshot {index} of {placement} was compared with {updated}, and nothing was applied"
+        ),
+        Some(updated) => format!("snapshot {index} of {placement} was rolled out to {updated}"),
+        None => match removed {
+            Some(removed) => {
+                return format!("has succeeded: {placement} was removed from {removed}");
+            }
+            None => format!("snapshot {index} of {placement} was rolled out to 0 clusters"),
+        },
+    };
+    match removed {
+        Some(removed) => {
+            format!("has succeeded: {did}, and {placement} was removed from {removed}")
+        }
+        None => format!("has succeeded: {did}"),
+    }
+}
+
+/// Whether the placement applies nothing.
+fn only_compares(case: &Case<'_>) -> bool {
+    let placement = case.inventory.placement.present();
+    placement.is_some_and(|placement| placement.apply_strategy().is_report_diff())
+}
