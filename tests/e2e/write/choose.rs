@@ -148,7 +148,8 @@ fn a_placement_a_strategy_and_a_snapshot_are_chosen() {
         assert!(said.contains(&format!("init {new}")), "{shown}");
         assert!(said.contains("--placement "), "{shown}");
         assert!(said.contains("--strategy "), "{shown}");
-        assert!(scene.seen_run(&new).is_some());
+        // Its snapshot comes while it is initialized.
+        scene.until_run(&new, "Initialized", "True", "");
 
         let mut terminal = choosing(&desk, &["rollback"], "Choose a placement");
         press(&mut terminal, &[ENTER]);
