@@ -111,10 +111,7 @@ fn guide(root: &Path, kubeconfig: &Path) {
         ("list -A", "all of them"),
         ("status checkout-2", "stages, clusters, gates"),
         ("status checkout-2 -w", "the same, until it is over"),
-        (
-            "diagnose search-1",
-            "why it does not go on, and the way out",
-        ),
+        ("diagnose search-1", "why it is blocked, and what to do"),
         ("diagnose telemetry-1", "which cluster, which workload"),
         ("diagnose --all -A", "every run"),
         ("approvals -A", "the gates, and how to open them"),
@@ -123,7 +120,7 @@ fn guide(root: &Path, kubeconfig: &Path) {
     ] {
         println!("  {:<46} # {why}", format!("kubectl-fleet-stage {command}"));
     }
-    println!("\nWhat is wrong with a cluster is up to you:\n");
+    println!("\nTo cause trouble on a cluster, or end it:\n");
     println!("  kubectl annotate membercluster edge-1 test-hub/trouble-");
     println!("  kubectl annotate membercluster prod-1 test-hub/trouble=gone");
     println!("  kubectl annotate membercluster prod-1 --overwrite \\");
