@@ -111,6 +111,12 @@ impl Environment {
         self.plain || self.dumb && self.out_is_terminal
     }
 
+    /// The columns that a line may fill on a stream with a terminal of this width, or without one.
+    fn fills(&self, terminal: Option<usize>) -> Option<usize> {
+        let columns = self.columns.or(terminal);
+        columns.map(|columns| columns.max(*WIDTHS.start()))
+    }
+
     /// Whether to color a stream.
     pub const fn colours(&self, flag: Color, is_terminal: bool) -> bool {
         match flag {
@@ -236,10 +242,7 @@ impl Ui {
 
     /// The columns that a row may fill; `None` where whoever reads is no person: nothing is cut.
     pub fn row_width(&self) -> Option<usize> {
-        self.environment
-            .columns
-            .or(self.environment.terminal_width)
-            .map(|columns| columns.max(*WIDTHS.start()))
+        self.environment.fills(self.environment.terminal_width)
     }
 
     /// How commands are written.
@@ -371,12 +374,7 @@ impl Ui {
 
     /// A line as a person reads it: in the width of the terminal. Nothing is folded for programs.
     fn folded(&self, lead: &str, indent: &str, text: &str) -> String {
-        let environment = &self.environment;
-        let terminal = environment
-            .err_width
-            .filter(|_| environment.err_is_terminal);
-        let columns = environment.columns.or(terminal);
-        let Some(width) = columns.map(|columns| columns.max(*WIDTHS.start())) else {
+        let Some(width) = self.environment.fills(self.environment.err_width) else {
             return format!("{lead}{}\n", escape::line(text));
         };
         let mut out = String::new();

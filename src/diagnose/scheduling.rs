@@ -10,13 +10,23 @@ use crate::kubefleet::messages::{Decision, FilterReason, parse_decision};
 use crate::kubefleet::snapshot::{Decision as ClusterDecision, PolicySnapshot};
 use crate::rollout::near::{NearMiss, near_miss};
 
+/// The clusters that the policy did not pick.
+fn left_out(policy: &PolicySnapshot) -> impl Iterator<Item = &ClusterDecision> {
+    policy.status.decisions.iter().filter(|it| !it.selected)
+}
+
+/// The names of the clusters that the policy did not pick.
+pub fn names_left_out(policy: &PolicySnapshot) -> impl Iterator<Item = &str> {
+    left_out(policy).map(|decision| decision.cluster.as_str())
+}
+
 /// Clusters that the policy did not pick, by the reason in our words.
 pub fn not_picked<'p>(
     policy: &'p PolicySnapshot,
     inventory: &Inventory,
 ) -> BTreeMap<String, Vec<&'p str>> {
     let mut groups: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    for decision in policy.status.decisions.iter().filter(|it| !it.selected) {
+    for decision in left_out(policy) {
         let near = near(policy, inventory, decision)
             .map(|(_, near)| format!(" (has {}, needs {})", near.has, near.wanted));
         let why = why(&decision.reason) + &near.unwrap_or_default();
@@ -67,8 +77,7 @@ pub(super) fn evidence(
 ) -> Finding {
     const SHOWN: usize = 8;
     let object = policy.object();
-    let left_out = policy.status.decisions.iter().filter(|it| !it.selected);
-    for decision in left_out.take(SHOWN) {
+    for decision in left_out(policy).take(SHOWN) {
         finding = finding.evidence(
             &object,
             format!(
@@ -130,8 +139,8 @@ fn is_for_good(text: &str) -> bool {
 }
 
 /// The step where waiting for the scheduler does not help; `None` where it may.
-pub fn not_by_waiting(policy: &PolicySnapshot, inventory: &Inventory) -> Option<String> {
-    let reasons = explain(&left_out_for_good(policy, inventory))?;
+pub fn not_by_waiting(for_good: &BTreeMap<String, Vec<&str>>) -> Option<String> {
+    let reasons = explain(for_good)?;
     Some(format!(
         "Change what excludes clusters, or ask for fewer: waiting does not help ({reasons})."
     ))

@@ -20,8 +20,6 @@ pub const POLICY_INDEX: &str = "kubernetes-fleet.io/policy-index";
 pub const OVERRIDE: &str = "kubernetes-fleet.io/parent-resource-override";
 /// Label of approval requests: the run.
 pub const TARGET_RUN: &str = "kubernetes-fleet.io/targetUpdateRun";
-/// The same label up to KubeFleet 0.1.2.
-pub const TARGET_RUN_OLD: &str = "kubernetes-fleet.io/targetupdaterun";
 /// Label of approval requests: `beforeStage` or `afterStage`.
 pub const TASK_TYPE: &str = "kubernetes-fleet.io/taskType";
 /// Label of Works: the binding.
@@ -45,8 +43,6 @@ pub const NEXT_DETECTION_TIME: &str =
     "kubernetes-fleet.io/next-resource-snapshot-candidate-detection-time";
 /// Annotation of PickN policy snapshots: how many clusters are wanted.
 pub const NUMBER_OF_CLUSTERS: &str = "kubernetes-fleet.io/number-of-clusters";
-/// Annotation of Works: the master resource snapshot that they were made from.
-pub const WORK_PARENT_SNAPSHOT: &str = "kubernetes-fleet.io/parent-resource-snapshot-name";
 
 /// Finalizer of an update run that the controller has seen. Source: updaterun/controller.go.
 pub const RUN_FINALIZER: &str = "kubernetes-fleet.io/stagedupdaterun-finalizer";

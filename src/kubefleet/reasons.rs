@@ -11,8 +11,6 @@ pub const SUCCEEDED: &str = "Succeeded";
 /// Cluster in a stage: its binding was written.
 pub const STARTED: &str = "Started";
 
-/// Progressing=True of a run.
-pub const RUN_PROGRESSING: &str = "UpdateRunProgressing";
 /// Progressing=False of a run that waits for stage tasks.
 pub const RUN_WAITING: &str = "UpdateRunWaiting";
 /// Progressing=False of a run with a cluster that did not finish within five minutes.
@@ -21,8 +19,6 @@ pub const RUN_STUCK: &str = "UpdateRunStuck";
 pub const RUN_STOPPING: &str = "UpdateRunStopping";
 /// Progressing=False of a stopped run.
 pub const RUN_STOPPED: &str = "UpdateRunStopped";
-/// Progressing=False and Succeeded=False of a failed run.
-pub const RUN_FAILED: &str = "UpdateRunFailed";
 
 /// Progressing=False of a stage that waits for its tasks.
 pub const STAGE_WAITING: &str = "StageUpdatingWaiting";

@@ -226,7 +226,8 @@ fn mismatch(draft: &Draft<'_>, policy: &PolicySnapshot, selected: usize) -> Refu
     )
     .evidence(policy.object(), path, value)
     .evidence(object, bindings.plural(), selected.to_string());
-    if let Some(step) = scheduling::not_by_waiting(policy, draft.inventory).filter(|_| short) {
+    let for_good = short.then(|| scheduling::left_out_for_good(policy, draft.inventory));
+    if let Some(step) = for_good.and_then(|for_good| scheduling::not_by_waiting(&for_good)) {
         return refusal.fix(step, Some(show_labels()));
     }
     refusal.look(

@@ -10,11 +10,9 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::about::permissions;
-use crate::commands::about::permissions::{Need, Role};
+use crate::commands::about::permissions::{self, Need, Role};
 use crate::commands::open::global::Global;
-use crate::commands::open::reading;
-use crate::commands::open::reading::{Input, Reading};
+use crate::commands::open::reading::{self, Input, Reading};
 use crate::commands::output::Form;
 use crate::error::Error;
 use crate::exit::Exit;

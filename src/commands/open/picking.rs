@@ -10,10 +10,9 @@ use std::collections::{BTreeMap, HashSet};
 use jiff::Timestamp;
 
 use crate::change::states::{Step, Wish, step};
-use crate::commands::open::around;
 use crate::commands::open::reading::Reading;
-use crate::commands::open::runs;
-use crate::commands::open::runs::{Evidence, Reach};
+use crate::commands::open::runs::{self, Evidence, Reach};
+use crate::commands::open::{around, names};
 use crate::commands::output::age;
 use crate::diagnose;
 use crate::diagnose::finding::count;
@@ -462,6 +461,30 @@ fn strategy(scope: &Scope, reading: &mut Reading, ui: &mut Ui) -> Result<String,
     candidates.one("Choose a strategy", 0, reading, ui)
 }
 
+/// What a command line says a new run is made of.
+pub(in crate::commands) struct MadeOf {
+    placement: Option<ObjectRef>,
+    strategy: Option<String>,
+}
+
+impl MadeOf {
+    /// What these words mean in a scope.
+    pub(in crate::commands) fn new(
+        placement: Option<&str>,
+        strategy: Option<&str>,
+        scope: &Scope,
+    ) -> Result<Self, Error> {
+        let meant = |word: Option<&str>, concept| {
+            word.map(|word| names::of_one(word, concept, scope))
+                .transpose()
+        };
+        Ok(Self {
+            placement: meant(placement, Concept::Placement)?,
+            strategy: meant(strategy, Concept::Strategy)?.map(|strategy| strategy.name),
+        })
+    }
+}
+
 /// What a new run is made of.
 pub(in crate::commands) struct Made {
     /// The placement.
@@ -473,13 +496,12 @@ pub(in crate::commands) struct Made {
 /// The placement and the strategy of a new run; of these the user chooses what was not given.
 pub(in crate::commands) fn made(
     run: &ObjectRef,
-    placement: Option<ObjectRef>,
-    strategy: Option<String>,
+    given: MadeOf,
     reading: &mut Reading,
     ui: &mut Ui,
 ) -> Result<Made, Error> {
     let scope = run.scope();
-    let (placement, strategy) = match (placement, strategy) {
+    let (placement, strategy) = match (given.placement, given.strategy) {
         (Some(placement), Some(strategy)) => {
             return Ok(Made {
                 placement,

@@ -3,8 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::commands::open::around;
-use crate::commands::open::around::Around;
+use crate::commands::open::around::{self, Around};
 use crate::commands::open::reading::Reading;
 use crate::commands::open::runs;
 use crate::diagnose::report::NotChecked;
@@ -15,8 +14,7 @@ use crate::inventory::source::{HubFacts, Outcome, Query, Source};
 use crate::kubefleet::object::Body;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
 use crate::plan::{self, Carriers, Plan};
-use crate::render;
-use crate::render::Look;
+use crate::render::{self, Look};
 use crate::ui::Ui;
 
 pub(in crate::commands) use crate::plan::{StrategyChoice, Wish};

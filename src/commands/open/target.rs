@@ -1,7 +1,7 @@
 //! From a word on the command line to the object that is meant.
 
 use crate::commands::open::names::{Known, resolve};
-use crate::commands::open::picking;
+use crate::commands::open::picking::{self, Eligible};
 use crate::commands::open::reading::{Place, Reading};
 use crate::error::Error;
 use crate::hub::HubError;
@@ -123,6 +123,50 @@ impl Reading {
                 )))
             }),
             None => found,
+        }
+    }
+
+    /// The run that a word means; without one, one of these that the user chooses.
+    pub(in crate::commands) fn run_or_chosen(
+        &mut self,
+        word: Option<&str>,
+        eligible: &Eligible,
+        namespace: Option<&str>,
+        ui: &mut Ui,
+    ) -> Result<ObjectRef, Error> {
+        match word {
+            Some(word) => self.target_of(Some(word), namespace, &[Concept::UpdateRun], ui),
+            None => picking::run(eligible, namespace, self, ui, |said| said),
+        }
+    }
+
+    /// The runs that words mean; without any, one of these that the user chooses.
+    pub(in crate::commands) fn runs_or_chosen(
+        &mut self,
+        words: &[String],
+        eligible: &Eligible,
+        namespace: Option<&str>,
+        ui: &mut Ui,
+    ) -> Result<Vec<ObjectRef>, Error> {
+        if words.is_empty() {
+            return Ok(vec![self.run_or_chosen(None, eligible, namespace, ui)?]);
+        }
+        let words = words.iter().map(|word| Some(word.as_str()));
+        words
+            .map(|word| self.run_or_chosen(word, eligible, namespace, ui))
+            .collect()
+    }
+
+    /// The placement that a word means; without one, one that the user chooses.
+    pub(in crate::commands) fn placement_or_chosen(
+        &mut self,
+        word: Option<&str>,
+        namespace: Option<&str>,
+        ui: &mut Ui,
+    ) -> Result<ObjectRef, Error> {
+        match word {
+            Some(word) => self.target_of(Some(word), namespace, &[Concept::Placement], ui),
+            None => picking::named_placement(namespace, self, ui),
         }
     }
 

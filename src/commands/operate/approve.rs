@@ -14,8 +14,7 @@ use crate::commands::open::picking;
 use crate::commands::open::reading::Reading;
 use crate::commands::operate::steering;
 use crate::commands::operate::stop::each;
-use crate::commands::operate::writing;
-use crate::commands::operate::writing::{Effect, Shown, ThisRun, Writing};
+use crate::commands::operate::writing::{self, Effect, Shown, ThisRun, Writing};
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -129,7 +128,7 @@ fn act(
     let Some(word) = args.target.as_deref() else {
         let chosen = if args.stage.is_some() || args.task.is_some() || args.all {
             let waiting = &picking::WAITING;
-            vec![picking::run(waiting, namespace, reading, ui, |said| said)?]
+            vec![reading.run_or_chosen(None, waiting, namespace, ui)?]
         } else {
             picking::gates(namespace, reading, ui)?
         };

@@ -8,11 +8,9 @@ use crate::change::preview::Preview;
 use crate::commands::open::global::Global;
 use crate::commands::open::picking;
 use crate::commands::open::reading::Reading;
-use crate::commands::operate::steering;
-use crate::commands::operate::steering::rollout_of;
+use crate::commands::operate::steering::{self, rollout_of};
 use crate::commands::operate::stop::each;
-use crate::commands::operate::writing;
-use crate::commands::operate::writing::{Done, Effect, Shown, ThisRun, Writing};
+use crate::commands::operate::writing::{self, Done, Effect, Shown, ThisRun, Writing};
 use crate::diagnose::finding::enumerate;
 use crate::diagnose::status::Status;
 use crate::error::Error;
@@ -72,13 +70,7 @@ fn act(
     let namespace = global.namespace.as_deref();
     let mut runs = Vec::new();
     if args.runs.is_empty() {
-        runs.push(picking::run(
-            &picking::EVERY,
-            namespace,
-            reading,
-            ui,
-            |said| said,
-        )?);
+        runs.push(reading.run_or_chosen(None, &picking::EVERY, namespace, ui)?);
     }
     for word in &args.runs {
         let found = reading.target_of(Some(word), namespace, &[Concept::UpdateRun], ui);

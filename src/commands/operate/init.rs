@@ -7,12 +7,10 @@ use crate::change::guard::Accepted;
 use crate::change::preview::Preview;
 use crate::commands::open::global::Global;
 use crate::commands::open::names;
-use crate::commands::open::picking;
-use crate::commands::open::picking::Made;
+use crate::commands::open::picking::{self, Made, MadeOf};
 use crate::commands::open::reading::Reading;
 use crate::commands::operate::launching::{Launch, launch};
-use crate::commands::operate::writing;
-use crate::commands::operate::writing::Writing;
+use crate::commands::operate::writing::{self, Writing};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::{Concept, Scope};
@@ -67,12 +65,7 @@ pub fn run(
 ) -> Result<Exit, Error> {
     let scope = Scope::of_namespace(global.namespace.as_deref().unwrap_or_default());
     let run = names::of_one(&args.run, Concept::UpdateRun, &scope)?;
-    let placement = args.placement.as_deref();
-    let placement = placement.map(|word| names::of_one(word, Concept::Placement, &scope));
-    let placement = placement.transpose()?;
-    let strategy = args.strategy.as_deref();
-    let strategy = strategy.map(|word| names::of_one(word, Concept::Strategy, &scope));
-    let strategy = strategy.transpose()?.map(|strategy| strategy.name);
+    let given = MadeOf::new(args.placement.as_deref(), args.strategy.as_deref(), &scope)?;
     let wanted = |made: &Made| {
         Ok(Launch {
             run: run.clone(),
@@ -91,7 +84,7 @@ pub fn run(
         })
     };
     writing::command("init", global, ui, clock, |reading, ui| {
-        let made = picking::made(&run, placement, strategy, reading, ui)?;
+        let made = picking::made(&run, given, reading, ui)?;
         launch(
             &mut |_: &mut Reading| wanted(&made),
             reading,

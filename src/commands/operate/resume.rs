@@ -10,11 +10,9 @@ use crate::commands::open::global::Global;
 use crate::commands::open::picking;
 use crate::commands::open::reading::Reading;
 use crate::commands::operate::approve::moves;
-use crate::commands::operate::steering;
-use crate::commands::operate::steering::{finish, rollout_of};
+use crate::commands::operate::steering::{self, finish, rollout_of};
 use crate::commands::operate::stop::each;
-use crate::commands::operate::writing;
-use crate::commands::operate::writing::{Shown, Writing};
+use crate::commands::operate::writing::{self, Shown, Writing};
 use crate::diagnose;
 use crate::diagnose::finding::count;
 use crate::diagnose::gate::stopped_waits;
@@ -22,7 +20,7 @@ use crate::diagnose::report::Severity;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
-use crate::kubefleet::{Concept, ObjectRef};
+use crate::kubefleet::ObjectRef;
 use crate::rollout::content::would_go_back;
 use crate::rollout::{ClusterState, Rollout, StageState};
 use crate::ui::Ui;
@@ -69,16 +67,8 @@ pub fn run(
 ) -> Result<Exit, Error> {
     let namespace = global.namespace.as_deref();
     writing::command("resume", global, ui, clock, |reading, ui| {
-        if args.runs.is_empty() {
-            let run = picking::run(&picking::RESUMABLE, namespace, reading, ui, |said| said)?;
-            return one(&run, args, reading, ui);
-        }
-        let found: Result<Vec<_>, _> = args
-            .runs
-            .iter()
-            .map(|word| reading.target_of(Some(word), namespace, &[Concept::UpdateRun], ui))
-            .collect();
-        each(&found?, reading, ui, |run, reading, ui| {
+        let runs = reading.runs_or_chosen(&args.runs, &picking::RESUMABLE, namespace, ui)?;
+        each(&runs, reading, ui, |run, reading, ui| {
             one(run, args, reading, ui)
         })
     })

@@ -7,13 +7,12 @@ use crate::change::guard::Accepted;
 use crate::change::preview::Preview;
 use crate::commands::open::global::Global;
 use crate::commands::open::names;
-use crate::commands::open::picking;
+use crate::commands::open::picking::{self, MadeOf};
 use crate::commands::open::reading::Reading;
 use crate::commands::operate::delete::Doomed;
 use crate::commands::operate::launching::{First, Launch, launch, start};
 use crate::commands::operate::steering::rollout_of;
-use crate::commands::operate::writing;
-use crate::commands::operate::writing::{ThisRun, Writing};
+use crate::commands::operate::writing::{self, ThisRun, Writing};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::{Concept, ObjectRef, Scope};
@@ -100,12 +99,9 @@ fn act(
         older: args.allow_older,
         unseen: args.allow_unseen,
     };
-    let concepts = [Concept::UpdateRun];
     let Some(word) = args.run.as_deref().filter(|_| makes) else {
-        let target = match args.run.as_deref() {
-            Some(word) => reading.target_of(Some(word), namespace, &concepts, ui)?,
-            None => picking::run(&picking::STARTABLE, namespace, reading, ui, |said| said)?,
-        };
+        let word = args.run.as_deref();
+        let target = reading.run_or_chosen(word, &picking::STARTABLE, namespace, ui)?;
         let this = ThisRun {
             object: target,
             uid: String::new(),
@@ -115,7 +111,7 @@ fn act(
     let scope = Scope::of_namespace(namespace.unwrap_or_default());
     let run = names::of_one(word, Concept::UpdateRun, &scope)?;
     if let Some(from) = &args.from {
-        let old = reading.target_of(Some(from), namespace, &concepts, ui)?;
+        let old = reading.target_of(Some(from), namespace, &[Concept::UpdateRun], ui)?;
         if old == run && !args.replace {
             return Err(Error::usage(format!(
                 "the new run cannot have the name {} while the old run exists",
@@ -126,12 +122,8 @@ fn act(
         let mut wanted = |reading: &mut Reading| again(&old, &run, args, accepted, reading);
         return launch(&mut wanted, reading, &args.writing, ui);
     }
-    let placement = args.placement.as_deref();
-    let placement = placement.map(|word| names::of_one(word, Concept::Placement, &scope));
-    let strategy = args.strategy.as_deref();
-    let strategy = strategy.map(|word| names::of_one(word, Concept::Strategy, &scope));
-    let strategy = strategy.transpose()?.map(|strategy| strategy.name);
-    let made = picking::made(&run, placement.transpose()?, strategy, reading, ui)?;
+    let given = MadeOf::new(args.placement.as_deref(), args.strategy.as_deref(), &scope)?;
+    let made = picking::made(&run, given, reading, ui)?;
     let mut wanted = |_: &mut Reading| {
         Ok(Launch {
             run: run.clone(),

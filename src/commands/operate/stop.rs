@@ -8,10 +8,8 @@ use crate::change::states::Wish;
 use crate::commands::open::global::Global;
 use crate::commands::open::picking;
 use crate::commands::open::reading::Reading;
-use crate::commands::operate::steering;
-use crate::commands::operate::steering::{finish, rollout_of};
-use crate::commands::operate::writing;
-use crate::commands::operate::writing::{Shown, Writing};
+use crate::commands::operate::steering::{self, finish, rollout_of};
+use crate::commands::operate::writing::{self, Shown, Writing};
 use crate::diagnose::finding::{count, enumerate};
 use crate::error::Error;
 use crate::exit::Exit;
@@ -70,15 +68,7 @@ pub fn run(
         let runs = if let Some(placement) = &args.placement {
             active(placement, namespace, reading, ui)?
         } else {
-            let concepts = [Concept::UpdateRun];
-            if args.runs.is_empty() {
-                let run = picking::run(&picking::STOPPABLE, namespace, reading, ui, |said| said)?;
-                return one(&run, args, reading, ui);
-            }
-            let words = args.runs.iter();
-            words
-                .map(|word| reading.target_of(Some(word), namespace, &concepts, ui))
-                .collect::<Result<Vec<_>, _>>()?
+            reading.runs_or_chosen(&args.runs, &picking::STOPPABLE, namespace, ui)?
         };
         each(&runs, reading, ui, |run, reading, ui| {
             one(run, args, reading, ui)

@@ -8,10 +8,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::commands::open::global::Global;
-use crate::commands::open::reading;
-use crate::commands::open::reading::Input;
-use crate::commands::open::runs;
-use crate::commands::open::runs::{Evidence, Reach, Runs};
+use crate::commands::open::reading::{self, Input};
+use crate::commands::open::runs::{self, Evidence, Reach, Runs};
 use crate::commands::output::{Format, Output, age, document, names};
 use crate::diagnose::report::NotChecked;
 use crate::error::Error;

@@ -9,10 +9,8 @@ use clap::Args;
 use jiff::Timestamp;
 
 use crate::commands::open::global::Global;
-use crate::commands::open::members;
-use crate::commands::open::members::MemberArgs;
-use crate::commands::open::reading;
-use crate::commands::open::reading::{Input, Reading};
+use crate::commands::open::members::{self, MemberArgs};
+use crate::commands::open::reading::{self, Input, Reading};
 use crate::commands::output;
 use crate::diagnose::explain;
 use crate::diagnose::report::{NotChecked, Report, Severity, Subject};

@@ -8,12 +8,9 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::commands::open::around;
 use crate::commands::open::global::Global;
-use crate::commands::open::picking;
-use crate::commands::open::reading;
-use crate::commands::open::reading::Input;
+use crate::commands::open::reading::{self, Input};
 use crate::commands::open::runs;
-use crate::commands::output;
-use crate::commands::output::{Format, Output, names};
+use crate::commands::output::{self, Format, Output, names};
 use crate::commands::show::list::compared;
 use crate::diagnose;
 use crate::error::Error;
@@ -59,10 +56,7 @@ pub fn run(
 ) -> Result<Exit, Error> {
     let mut reading = reading::open(&args.input, "history", global, ui, clock)?;
     let namespace = global.namespace.as_deref();
-    let target = match args.placement.as_deref() {
-        Some(word) => reading.target_of(Some(word), namespace, &[Concept::Placement], ui)?,
-        None => picking::named_placement(namespace, &mut reading, ui)?,
-    };
+    let target = reading.placement_or_chosen(args.placement.as_deref(), namespace, ui)?;
     let useful = [
         Concept::ApprovalRequest,
         Concept::Binding,

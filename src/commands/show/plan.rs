@@ -11,10 +11,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::commands::open::global::Global;
-use crate::commands::open::planning;
-use crate::commands::open::planning::{StrategyChoice, Wish};
-use crate::commands::open::reading;
-use crate::commands::open::reading::Input;
+use crate::commands::open::planning::{self, StrategyChoice, Wish};
+use crate::commands::open::reading::{self, Input};
 use crate::commands::output::Form;
 use crate::commands::show::snapshots::KEEP;
 use crate::commands::show::status::look;

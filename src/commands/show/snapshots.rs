@@ -8,12 +8,9 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::open::around;
-use crate::commands::open::around::Around;
+use crate::commands::open::around::{self, Around};
 use crate::commands::open::global::Global;
-use crate::commands::open::picking;
-use crate::commands::open::reading;
-use crate::commands::open::reading::{Input, Reading};
+use crate::commands::open::reading::{self, Input, Reading};
 use crate::commands::open::runs;
 use crate::commands::output::{Format, Output, age, document, names};
 use crate::contents::{self, Size};
@@ -154,10 +151,7 @@ fn open(
 ) -> Result<(Reading, ObjectRef), Error> {
     let mut reading = reading::open_keeping(KEEP, input, command, global, ui, clock)?;
     let namespace = global.namespace.as_deref();
-    let target = match word {
-        Some(word) => reading.target_of(Some(word), namespace, &[Concept::Placement], ui)?,
-        None => picking::named_placement(namespace, &mut reading, ui)?,
-    };
+    let target = reading.placement_or_chosen(word, namespace, ui)?;
     Ok((reading, target))
 }
 

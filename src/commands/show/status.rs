@@ -6,8 +6,7 @@ use clap::Args;
 use jiff::Timestamp;
 
 use crate::commands::open::global::Global;
-use crate::commands::open::reading;
-use crate::commands::open::reading::Input;
+use crate::commands::open::reading::{self, Input};
 use crate::commands::output;
 use crate::diagnose::status::Status;
 use crate::error::Error;

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use super::{Format, StatusArgs, exit, look};
-use crate::commands::open::following;
-use crate::commands::open::following::Following;
+use crate::commands::open::following::{self, Following};
 use crate::commands::open::global::Global;
 use crate::commands::open::reading::Reading;
 use crate::commands::output;

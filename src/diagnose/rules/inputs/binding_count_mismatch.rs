@@ -99,11 +99,12 @@ fn mismatch(case: &Case<'_>, rule: &Rule, selected: Option<i64>, observed: Optio
         finding = finding.evidence(binding.object(), state.0, state.1);
     }
     let short = wanted > i64::try_from(now.len()).ok();
-    let stays = policy
-        .filter(|_| short)
-        .and_then(|policy| scheduling::not_by_waiting(policy, case.inventory));
-    if let (Some(policy), Some(step), true) = (policy, stays, missing.is_empty()) {
+    let stays = policy.filter(|_| short).and_then(|policy| {
         let left_out = scheduling::left_out_for_good(policy, case.inventory);
+        let step = scheduling::not_by_waiting(&left_out)?;
+        Some((policy, left_out, step))
+    });
+    if let (Some((policy, left_out, step)), true) = (stays, missing.is_empty()) {
         finding = scheduling::evidence(policy, case.inventory, finding)
             .clusters(left_out.into_values().flatten())
             .fix(step, Some(steps::show_labels()));

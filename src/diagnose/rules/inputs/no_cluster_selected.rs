@@ -73,9 +73,7 @@ fn nothing(case: &Case<'_>, rule: &Rule, policy: &str) -> Finding {
         if let Some(condition) = policy.status.conditions.condition(reasons::SCHEDULED) {
             finding = finding.condition(&policy.object(), "status", condition);
         }
-        let left_out = scheduling::not_picked(policy, inventory)
-            .into_values()
-            .flatten();
+        let left_out = scheduling::names_left_out(policy);
         finding = scheduling::evidence(policy, inventory, finding.clusters(left_out));
     }
     finding = finding.fix(

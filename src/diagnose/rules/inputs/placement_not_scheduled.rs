@@ -130,9 +130,7 @@ fn explained(case: &Case<'_>, lead: &str, policy: &PolicySnapshot) -> String {
 }
 
 fn details(case: &Case<'_>, policy: &PolicySnapshot, finding: Finding) -> Finding {
-    let left_out = scheduling::not_picked(policy, case.inventory)
-        .into_values()
-        .flatten();
+    let left_out = scheduling::names_left_out(policy);
     scheduling::evidence(
         policy,
         case.inventory,
