@@ -19,47 +19,33 @@ const CHOSEN: [(&str, &[&str]); 9] = [
 
 /// The command line with these arguments left out.
 pub fn left_out(root: Command) -> Command {
-    let listed = |root: &Command, name: &str| root.find_subcommand(name).is_some();
-    let mut root = CHOSEN.iter().fold(root, |root, (name, arguments)| {
-        if !listed(&root, name) {
-            return root;
-        }
+    let root = CHOSEN.iter().fold(root, |root, (name, arguments)| {
         root.mut_subcommand(*name, |command| optional(command, arguments))
     });
     // Neither takes back what another argument requires of it.
-    if listed(&root, "stop") {
-        root = root.mut_subcommand("stop", |command| {
-            command.mut_arg("runs", |_| {
-                Arg::new("runs")
-                    .value_name("RUN")
-                    .action(ArgAction::Append)
-                    .num_args(0..)
-                    .conflicts_with("placement")
+    root.mut_subcommand("stop", |command| {
+        command.mut_arg("runs", |_| {
+            Arg::new("runs")
+                .value_name("RUN")
+                .action(ArgAction::Append)
+                .num_args(0..)
+                .conflicts_with("placement")
+        })
+    })
+    .mut_subcommand("run", |command| {
+        optional(command, &["run"])
+            .mut_arg("from", |from| from.requires("run"))
+            .mut_arg("placement", |_| {
+                Arg::new("placement")
+                    .long("placement")
+                    .value_name("PLACEMENT")
+                    .requires("run")
             })
-        });
-    }
-    if listed(&root, "run") {
-        root = root.mut_subcommand("run", |command| {
-            optional(command, &["run"])
-                .mut_arg("from", |from| from.requires("run"))
-                .mut_arg("placement", |_| {
-                    Arg::new("placement")
-                        .long("placement")
-                        .value_name("PLACEMENT")
-                        .requires("run")
-                })
-        });
-    }
-    root
+    })
 }
 
-fn optional(command: Command, arguments: &[&str]) -> Command {
+fn optional(command: Command, arguments: &[&'static str]) -> Command {
     arguments.iter().fold(command, |command, name| {
-        let known = command.get_arguments().any(|arg| arg.get_id() == *name);
-        if known {
-            command.mut_arg(*name, |arg| arg.required(false))
-        } else {
-            command
-        }
+        command.mut_arg(*name, |arg| arg.required(false))
     })
 }

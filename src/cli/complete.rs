@@ -203,9 +203,7 @@ fn asks_for_flags(words: &[OsString]) -> bool {
 
 /// The command line, with candidates that fit the words typed so far.
 fn command(words: &[OsString]) -> clap::Command {
-    // The word under the cursor calls nothing yet.
-    let before = words.split_last().map_or(words, |(_, before)| before);
-    let plain = super::command_of(before, &Invocation::default(), super::help::WIDTH);
+    let plain = super::command(&Invocation::default());
     let typed = typed(&plain, words);
     let flags = asks_for_flags(words);
     let plain = if flags {

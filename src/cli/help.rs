@@ -5,12 +5,19 @@ use std::fmt::Write as _;
 use clap::Command;
 use unicode_width::UnicodeWidthStr;
 
-use super::listed::GROUPS;
 use crate::render::invocation::Invocation;
 use crate::render::wrap::hanging;
 
 /// The columns of a page, and of a terminal that does not say.
 pub const WIDTH: usize = 80;
+
+/// The groups of commands, each with the first of them.
+const GROUPS: [(&str, &str); 4] = [
+    ("plan", "Operate"),
+    ("list", "Inspect"),
+    ("diagnose", "Explain"),
+    ("doctor", "Tools"),
+];
 
 /// clap adds this one to the last group when it parses.
 const HELP: (&str, &str) = ("help", "Show help for a command");
@@ -20,26 +27,28 @@ pub fn grouped(command: Command, width: usize) -> Command {
     let style = *command.get_styles().get_header();
     let literal = *command.get_styles().get_literal();
     let heading = |text: &str| format!("{style}{text}:{style:#}\n");
-    let names = GROUPS.iter().flat_map(|(_, commands)| *commands);
-    let column = names
-        .map(|listed| listed.name.len())
-        .max()
-        .unwrap_or_default()
-        + 4;
+    let commands = command.get_subcommands().map(|sub| {
+        let about = sub.get_about().map(ToString::to_string);
+        (sub.get_name(), about.unwrap_or_default())
+    });
+    let commands: Vec<_> = commands.chain([(HELP.0, HELP.1.to_owned())]).collect();
+    let longest = commands.iter().map(|(name, _)| name.len()).max();
+    let column = longest.unwrap_or_default() + 4;
     let mut list = String::new();
-    for (at, (group, commands)) in GROUPS.iter().enumerate() {
-        list.push_str(&heading(group));
-        let commands = commands.iter().map(|listed| (listed.name, listed.about));
-        for (name, about) in commands.chain((at + 1 == GROUPS.len()).then_some(HELP)) {
-            let gap = " ".repeat(column - 2 - name.len());
-            let first = format!("  {literal}{name}{literal:#}{gap}");
-            hanging(&mut list, &first, &" ".repeat(column), about, width);
+    for (name, about) in commands {
+        if let Some((_, group)) = GROUPS.iter().find(|(first, _)| *first == name) {
+            if !list.is_empty() {
+                list.push('\n');
+            }
+            list.push_str(&heading(group));
         }
-        list.push('\n');
+        let gap = " ".repeat(column - 2 - name.len());
+        let first = format!("  {literal}{name}{literal:#}{gap}");
+        hanging(&mut list, &first, &" ".repeat(column), &about, width);
     }
     let options = heading("Options");
     command.help_template(format!(
-        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}{options}{{options}}{{after-help}}"
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}\n{options}{{options}}{{after-help}}"
     ))
 }
 

@@ -3,7 +3,6 @@
 mod chosen;
 pub mod complete;
 mod help;
-mod listed;
 
 use std::ffi::OsString;
 
@@ -60,7 +59,7 @@ impl Cli {
         width: usize,
         offers_choices: bool,
     ) -> Result<Self, clap::Error> {
-        let command = || command_of(words, invocation, width);
+        let command = || command_within(invocation, width);
         let error = match command().try_get_matches_from(words) {
             Ok(matches) => return Self::of(&matches),
             Err(error) => error,
@@ -84,7 +83,7 @@ impl Cli {
     }
 }
 
-/// The commands.
+// In the order in which help shows them: `help::GROUPS` has the first of each group.
 #[derive(Debug, Subcommand)]
 #[allow(missing_docs)] // a comment here would take the place of the command's own help
 pub enum Command {
@@ -96,9 +95,9 @@ pub enum Command {
     Resume(resume::ResumeArgs),
     Rollback(rollback::RollbackArgs),
     Delete(delete::DeleteArgs),
+    Wait(wait::WaitArgs),
     List(list::ListArgs),
     Status(status::StatusArgs),
-    Wait(wait::WaitArgs),
     Approvals(approvals::ApprovalsArgs),
     Strategies(strategies::StrategiesArgs),
     Snapshots(snapshots::SnapshotsArgs),
@@ -119,22 +118,9 @@ pub fn command(invocation: &Invocation) -> clap::Command {
 
 /// The same, with texts of so many columns.
 pub fn command_within(invocation: &Invocation, width: usize) -> clap::Command {
-    with(listed::described, invocation, width)
-}
-
-/// As much of it as these words can lead to, of which the first is the program's name: every program
-/// start pays for what is described.
-fn command_of(words: &[OsString], invocation: &Invocation, width: usize) -> clap::Command {
-    with(|root| listed::called(root, words), invocation, width)
-}
-
-fn with(
-    commands: impl FnOnce(clap::Command) -> clap::Command,
-    invocation: &Invocation,
-    width: usize,
-) -> clap::Command {
     let program = invocation.program();
-    let command = help::rewrite(commands(Root::command()), &program, invocation, width);
+    let root = Command::augment_subcommands(Root::command());
+    let command = help::rewrite(root, &program, invocation, width);
     help::grouped(command, width)
         .bin_name(program)
         .term_width(width)
