@@ -32,6 +32,7 @@ use clap::error::{ContextKind, ErrorKind};
 use jiff::Timestamp;
 
 use cli::{Cli, Command};
+use commands::open::session::Session;
 use exit::Exit;
 use ui::Ui;
 
@@ -71,30 +72,31 @@ pub fn run(
 fn command(cli: &Cli, ui: &mut Ui, clock: fn() -> Timestamp) -> Exit {
     let global = &cli.global;
     ui.configure(global.color, global.quiet, &global.repeated());
+    let mut session = Session { global, ui, clock };
     let result = match &cli.command {
-        Command::Plan(args) => commands::show::plan::run(args, global, ui, clock),
-        Command::Diagnose(args) => commands::show::diagnose::run(args, global, ui, clock),
-        Command::Status(args) => commands::show::status::run(args, global, ui, clock),
-        Command::Wait(args) => commands::show::wait::run(args, global, ui, clock),
-        Command::Collect(args) => commands::show::collect::run(args, global, ui, clock),
-        Command::Doctor(args) => commands::about::doctor::run(args, global, ui, clock),
-        Command::List(args) => commands::show::list::run(args, global, ui, clock),
-        Command::Approve(args) => commands::operate::approve::run(args, global, ui, clock),
-        Command::Init(args) => commands::operate::init::run(args, global, ui, clock),
-        Command::Run(args) => commands::operate::run::run(args, global, ui, clock),
-        Command::Rollback(args) => commands::operate::rollback::run(args, global, ui, clock),
-        Command::Stop(args) => commands::operate::stop::run(args, global, ui, clock),
-        Command::Resume(args) => commands::operate::resume::run(args, global, ui, clock),
-        Command::Delete(args) => commands::operate::delete::run(args, global, ui, clock),
-        Command::Approvals(args) => commands::show::approvals::run(args, global, ui, clock),
-        Command::Strategies(args) => commands::show::strategies::run(args, global, ui, clock),
-        Command::Snapshots(args) => commands::show::snapshots::run(args, global, ui, clock),
-        Command::History(args) => commands::show::history::run(args, global, ui, clock),
-        Command::Explain(args) => commands::about::explain::run(args, ui),
-        Command::Schema(args) => commands::about::schema::run(args, ui),
-        Command::Version(args) => commands::about::version::run(args, ui),
+        Command::Plan(args) => commands::show::plan::run(args, &mut session),
+        Command::Diagnose(args) => commands::show::diagnose::run(args, &mut session),
+        Command::Status(args) => commands::show::status::run(args, &mut session),
+        Command::Wait(args) => commands::show::wait::run(args, &mut session),
+        Command::Collect(args) => commands::show::collect::run(args, &mut session),
+        Command::Doctor(args) => commands::about::doctor::run(args, &mut session),
+        Command::List(args) => commands::show::list::run(args, &mut session),
+        Command::Approve(args) => commands::operate::approve::run(args, &mut session),
+        Command::Init(args) => commands::operate::init::run(args, &mut session),
+        Command::Run(args) => commands::operate::run::run(args, &mut session),
+        Command::Rollback(args) => commands::operate::rollback::run(args, &mut session),
+        Command::Stop(args) => commands::operate::stop::run(args, &mut session),
+        Command::Resume(args) => commands::operate::resume::run(args, &mut session),
+        Command::Delete(args) => commands::operate::delete::run(args, &mut session),
+        Command::Approvals(args) => commands::show::approvals::run(args, &mut session),
+        Command::Strategies(args) => commands::show::strategies::run(args, &mut session),
+        Command::Snapshots(args) => commands::show::snapshots::run(args, &mut session),
+        Command::History(args) => commands::show::history::run(args, &mut session),
+        Command::Explain(args) => commands::about::explain::run(args, session.ui),
+        Command::Schema(args) => commands::about::schema::run(args, session.ui),
+        Command::Version(args) => commands::about::version::run(args, session.ui),
         Command::Completion(args) => {
-            commands::about::completion::run(args, cli::complete::script, ui)
+            commands::about::completion::run(args, cli::complete::script, session.ui)
         }
     };
     result.unwrap_or_else(|error| {

@@ -54,7 +54,7 @@ impl Hub {
         if sending.dry_run {
             parameters.push("dryRun=All".to_owned());
         }
-        let mut body = request.body;
+        let mut body = request.body.clone();
         if request.method == "DELETE" {
             // The server looks at no parameters where a deletion has a body.
             parameters.clear();
@@ -84,7 +84,7 @@ impl Hub {
                 };
                 tokio::select! {
                     biased;
-                    sent = connection.write(request.method, &url, request.content_type, body, &object) => sent,
+                    sent = connection.write(&request, &url, body, &object) => sent,
                     () = give_up => Sent::Doubtful(HubError::Interrupted),
                 }
             },
@@ -99,19 +99,18 @@ impl Connection {
     /// Sends a write, once and within the time limit.
     async fn write(
         &self,
-        method: &str,
+        change: &crate::change::Request,
         url: &str,
-        content_type: &str,
         body: String,
         object: &ObjectRef,
     ) -> Sent {
-        let request = Method::from_bytes(method.as_bytes())
+        let request = Method::from_bytes(change.method.as_bytes())
             .map_err(|error| error.to_string())
             .and_then(|method| {
                 Request::builder()
                     .method(method)
                     .uri(url)
-                    .header(header::CONTENT_TYPE, content_type)
+                    .header(header::CONTENT_TYPE, change.content_type)
                     .body(body.into_bytes())
                     .map_err(|error| error.to_string())
             });
@@ -121,7 +120,7 @@ impl Connection {
         };
         let answer = self.exchange(request).await.and_then(|body| {
             let wanted = wanted_object(object.kind, &object.namespace, &object.name);
-            if method == "DELETE" {
+            if change.method == "DELETE" {
                 answer::confirms_deletion(&wanted, &body)
             } else {
                 answer::read(&wanted, &body)

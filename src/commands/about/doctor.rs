@@ -6,13 +6,13 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use clap::Args;
-use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::commands::about::permissions::{self, Need, Role};
 use crate::commands::open::global::Global;
-use crate::commands::open::reading::{self, Input, Reading};
+use crate::commands::open::reading::{Input, Reading};
+use crate::commands::open::session::Session;
 use crate::commands::output::Form;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -22,7 +22,6 @@ use crate::kubefleet::{Concept, Kind, Scope};
 use crate::render::invocation::Invocation;
 use crate::render::style::Paint;
 use crate::render::wrap;
-use crate::ui::Ui;
 use crate::words::Command;
 
 /// Check the hub, permissions, controller, and member agents
@@ -154,32 +153,32 @@ pub struct Doctor {
 }
 
 /// Checks, and says how it went.
-pub fn run(
-    args: &DoctorArgs,
-    global: &Global,
-    ui: &mut Ui,
-    clock: fn() -> Timestamp,
-) -> Result<Exit, Error> {
+pub fn run(args: &DoctorArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     if let Some(role) = args.rbac {
-        ui.answer(&permissions::manifest::of(
+        session.ui.answer(&permissions::manifest::of(
             role,
-            global.namespace.as_deref(),
+            session.global.namespace.as_deref(),
         ));
-        return Ok(lacks(role, global, ui, clock));
+        return Ok(lacks(role, session));
     }
-    let mut reading = reading::open(&Input::default(), "doctor", global, ui, clock)?;
-    let scope = scope(global);
+    let mut reading = session.open(&Input::default(), "doctor")?;
+    let scope = scope(session.global);
     let permissions = allowed(&mut reading, &scope)?;
     let doctor = Doctor {
         api_version: OWN_API_VERSION.to_owned(),
         kind: "Doctor".to_owned(),
-        checks: checks::all(&mut reading, &scope, clock),
+        checks: checks::all(&mut reading, &scope, session.clock),
         permissions,
     };
     let text = args.output.print(&doctor, || {
-        text(&doctor, ui.invocation(), ui.paint(), ui.width())
+        text(
+            &doctor,
+            session.ui.invocation(),
+            session.ui.paint(),
+            session.ui.width(),
+        )
     })?;
-    ui.answer(&text);
+    session.ui.answer(&text);
     Ok(doctor.exit())
 }
 
@@ -207,13 +206,14 @@ fn scope(global: &Global) -> Scope {
 }
 
 /// Says what of a role the user lacks. The manifest is there without a hub, too.
-fn lacks(role: Role, global: &Global, ui: &mut Ui, clock: fn() -> Timestamp) -> Exit {
-    let asked = reading::open(&Input::default(), "doctor", global, ui, clock)
-        .and_then(|mut reading| allowed(&mut reading, &scope(global)));
+fn lacks(role: Role, session: &mut Session<'_>) -> Exit {
+    let asked = session
+        .open(&Input::default(), "doctor")
+        .and_then(|mut reading| allowed(&mut reading, &scope(session.global)));
     let commands = match asked {
         Ok(commands) => commands,
         Err(error) => {
-            ui.warning(&format!(
+            session.ui.warning(&format!(
                 "which of these permissions you have is unknown: {}",
                 error.message
             ));
@@ -230,11 +230,11 @@ fn lacks(role: Role, global: &Global, ui: &mut Ui, clock: fn() -> Timestamp) -> 
     let unknown: BTreeSet<_> = of_role().flat_map(|command| &command.unknown).collect();
     for (names, what) in [(&missing, "you lack"), (&unknown, "unknown")] {
         for name in names {
-            ui.status(&format!("{what}: {name}"));
+            session.ui.status(&format!("{what}: {name}"));
         }
     }
     if missing.is_empty() && unknown.is_empty() {
-        ui.status(&format!(
+        session.ui.status(&format!(
             "you have all permissions of the role {}",
             role.as_str()
         ));

@@ -19,6 +19,15 @@ pub(in crate::commands) struct Around {
     pub gaps: Vec<NotChecked>,
 }
 
+/// What is asked for around a placement.
+#[derive(Default)]
+struct Wanted<'w> {
+    /// Without these nothing can be said.
+    required: &'w [Concept],
+    useful: &'w [Concept],
+    more: &'w [Query],
+}
+
 /// What is asked for of a concept.
 fn query(placement: &ObjectRef, concept: Concept) -> Query {
     let scope = placement.scope();
@@ -44,7 +53,12 @@ pub(in crate::commands) fn read(
     useful: &[Concept],
 ) -> Result<Around, Error> {
     let known = (Texts::new(), Vec::new());
-    around(reading, placement, required, useful, &[], known)
+    let wanted = Wanted {
+        required,
+        useful,
+        ..Wanted::default()
+    };
+    around(reading, placement, &wanted, known)
 }
 
 /// The same and what else is asked for, without anything that it fails for.
@@ -62,7 +76,12 @@ pub(in crate::commands) fn read_more(
     } else {
         (Texts::new(), Vec::new())
     };
-    around(reading, placement, &[], useful, more, known)
+    let wanted = Wanted {
+        useful,
+        more,
+        ..Wanted::default()
+    };
+    around(reading, placement, &wanted, known)
 }
 
 /// The same, with the snapshots and their texts.
@@ -78,29 +97,31 @@ pub(in crate::commands) fn read_with_texts(
         std::slice::from_ref(&answer),
     )?;
     let known = (texts, vec![(snapshots, answer)]);
-    around(reading, placement, &[], useful, &[], known)
+    let wanted = Wanted {
+        useful,
+        ..Wanted::default()
+    };
+    around(reading, placement, &wanted, known)
 }
 
 fn around(
     reading: &mut Reading,
     placement: &ObjectRef,
-    required: &[Concept],
-    useful: &[Concept],
-    more: &[Query],
+    wanted: &Wanted<'_>,
     (texts, known): (Texts, Vec<(Query, Answer)>),
 ) -> Result<Around, Error> {
     let is_known = |query: &Query| known.iter().any(|(other, _)| other == query);
     let queries: Vec<_> = [Concept::Placement]
         .iter()
-        .chain(required)
-        .chain(useful)
+        .chain(wanted.required)
+        .chain(wanted.useful)
         .map(|concept| query(placement, *concept))
-        .chain(more.iter().cloned())
+        .chain(wanted.more.iter().cloned())
         .filter(|query| !is_known(query))
         .collect();
     let answers = reading.answer(&queries);
     for (query, answer) in queries.iter().zip(&answers) {
-        if required.contains(&query.kind.concept()) {
+        if wanted.required.contains(&query.kind.concept()) {
             reading.listed(std::slice::from_ref(query), std::slice::from_ref(answer))?;
         }
     }

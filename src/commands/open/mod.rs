@@ -10,4 +10,5 @@ pub(in crate::commands) mod picking;
 pub(in crate::commands) mod planning;
 pub mod reading;
 pub(in crate::commands) mod runs;
+pub mod session;
 mod target;

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use clap::Args;
 use jiff::Timestamp;
@@ -93,87 +92,6 @@ pub(super) enum Place {
     Hub(Box<Hub>),
 }
 
-/// Reads the files, or connects to the hub. `command` is the one that hints name.
-pub fn open(
-    input: &Input,
-    command: &'static str,
-    global: &Global,
-    ui: &mut Ui,
-    clock: fn() -> Timestamp,
-) -> Result<Reading, Error> {
-    open_keeping(&[], input, command, global, ui, clock)
-}
-
-/// Connects to the hub, for a command that has to end in this time. Without any time, or for no
-/// time at all, its requests have their own limit alone.
-pub fn open_within(
-    limit: Option<Duration>,
-    command: &'static str,
-    global: &Global,
-    ui: &mut Ui,
-    clock: fn() -> Timestamp,
-) -> Result<Reading, Error> {
-    let limit = limit.filter(|limit| !limit.is_zero());
-    let hub = connect(global, limit.map(TimeLimit::after), ui)?;
-    Ok(of_hub(hub, clock(), command, clock))
-}
-
-fn of_hub(hub: Hub, now: Timestamp, command: &'static str, clock: fn() -> Timestamp) -> Reading {
-    Reading {
-        place: Place::Hub(Box::new(hub)),
-        now,
-        clock,
-        is_dated: false,
-        again: Vec::new(),
-        command,
-        doubtful: Vec::new(),
-        shared: Shared::default(),
-        record: Record::default(),
-    }
-}
-
-/// The same; of objects of the concepts to `keep`, [`Reading::ask_with_texts`] gives the texts.
-pub fn open_keeping(
-    keep: &'static [Concept],
-    input: &Input,
-    command: &'static str,
-    global: &Global,
-    ui: &mut Ui,
-    clock: fn() -> Timestamp,
-) -> Result<Reading, Error> {
-    if input.files.is_empty() {
-        let hub = connect(global, None, ui)?;
-        let now = input.now.unwrap_or_else(clock);
-        return Ok(Reading {
-            is_dated: input.now.is_some(),
-            ..of_hub(hub, now, command, clock)
-        });
-    }
-    let bundle = bundle::read_within(inputs(input, ui)?, keep, input.limits())?;
-    for warning in &bundle.warnings {
-        ui.warning(warning);
-    }
-    let now = input
-        .now
-        .or(bundle.collected_at)
-        .or_else(|| bundle.newest_timestamp())
-        .unwrap_or_else(clock);
-    let files = input.files.iter();
-    let again = files.map(|path| path.to_string_lossy().into_owned());
-    let again = again.collect();
-    Ok(Reading {
-        place: Place::Files(Box::new(bundle)),
-        now,
-        clock,
-        is_dated: true,
-        again,
-        command,
-        doubtful: Vec::new(),
-        shared: Shared::default(),
-        record: Record::default(),
-    })
-}
-
 /// Connects to the hub that the flags and the kubeconfig name; at `end` nothing is waited for any
 /// more.
 pub fn connect(global: &Global, end: Option<TimeLimit>, ui: &mut Ui) -> Result<Hub, Error> {
@@ -193,22 +111,54 @@ pub fn connect(global: &Global, end: Option<TimeLimit>, ui: &mut Ui) -> Result<H
     )?)
 }
 
-fn inputs(input: &Input, ui: &mut Ui) -> Result<Vec<bundle::Input>, Error> {
-    input
-        .files
-        .iter()
-        .map(|path| {
-            if path.as_os_str() != "-" {
-                return Ok(bundle::Input::Path(path.clone()));
-            }
-            ui.take_input()
-                .map(bundle::Input::Stdin)
-                .ok_or_else(|| Error::usage("standard input (-) can be read only once"))
-        })
-        .collect()
-}
-
 impl Reading {
+    /// A hub, judged for this moment, or for now.
+    pub(super) fn of_hub(
+        hub: Hub,
+        now: Option<Timestamp>,
+        command: &'static str,
+        clock: fn() -> Timestamp,
+    ) -> Self {
+        Self {
+            place: Place::Hub(Box::new(hub)),
+            now: now.unwrap_or_else(clock),
+            clock,
+            is_dated: now.is_some(),
+            again: Vec::new(),
+            command,
+            doubtful: Vec::new(),
+            shared: Shared::default(),
+            record: Record::default(),
+        }
+    }
+
+    /// What files hold, judged for the moment that was named, or in which they were true.
+    pub(super) fn of_files(
+        bundle: Bundle,
+        input: &Input,
+        command: &'static str,
+        clock: fn() -> Timestamp,
+    ) -> Self {
+        let now = input
+            .now
+            .or(bundle.collected_at)
+            .or_else(|| bundle.newest_timestamp())
+            .unwrap_or_else(clock);
+        let files = input.files.iter();
+        let again = files.map(|path| path.to_string_lossy().into_owned());
+        Self {
+            place: Place::Files(Box::new(bundle)),
+            now,
+            clock,
+            is_dated: true,
+            again: again.collect(),
+            command,
+            doubtful: Vec::new(),
+            shared: Shared::default(),
+            record: Record::default(),
+        }
+    }
+
     /// What errors call the place.
     pub const fn place(&self) -> &'static str {
         match self.place {

@@ -12,9 +12,12 @@ use crate::change::{Change, approval_message};
 use crate::commands::open::global::Global;
 use crate::commands::open::picking;
 use crate::commands::open::reading::Reading;
+use crate::commands::open::session::Session;
+use crate::commands::operate::operation::{
+    Effect, Operation, Shown, ThisRun, interrupted, operate,
+};
 use crate::commands::operate::steering;
-use crate::commands::operate::stop::each;
-use crate::commands::operate::writing::{self, Effect, Shown, ThisRun, Writing};
+use crate::commands::operate::writing::Writing;
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -25,7 +28,6 @@ use crate::kubefleet::object::Body;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::rollout::approvals::{Approval, ApprovalState};
 use crate::rollout::{Phase, Rollout, TaskState, TaskTime};
-use crate::ui::Ui;
 use crate::words::Hint;
 pub(in crate::commands) use preview::moves;
 use select::{Choice, Selection};
@@ -95,12 +97,7 @@ impl From<Task> for TaskTime {
 const LONGEST_REASON: usize = 1024;
 
 /// Approves.
-pub fn run(
-    args: &ApproveArgs,
-    global: &Global,
-    ui: &mut Ui,
-    clock: fn() -> Timestamp,
-) -> Result<Exit, Error> {
+pub fn run(args: &ApproveArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     if args
         .reason
         .as_ref()
@@ -110,43 +107,39 @@ pub fn run(
             "--reason is longer than {LONGEST_REASON} bytes"
         )));
     }
-    writing::command("approve", global, ui, clock, |reading, ui| {
-        act(args, global, reading, ui)
+    let global = session.global;
+    operate("approve", &args.writing, session, |op| {
+        act(args, global, op)
     })
 }
 
-fn act(
-    args: &ApproveArgs,
-    global: &Global,
-    reading: &mut Reading,
-    ui: &mut Ui,
-) -> Result<Exit, Error> {
-    if let Some(hub) = reading.hub() {
+fn act(args: &ApproveArgs, global: &Global, op: &mut Operation<'_>) -> Result<Exit, Error> {
+    if let Some(hub) = op.reading.hub() {
         hub.ask_who();
     }
     let namespace = global.namespace.as_deref();
     let Some(word) = args.target.as_deref() else {
         let chosen = if args.stage.is_some() || args.task.is_some() || args.all {
             let waiting = &picking::WAITING;
-            vec![reading.run_or_chosen(None, waiting, namespace, ui)?]
+            vec![op.reading.run_or_chosen(None, waiting, namespace, op.ui)?]
         } else {
-            picking::gates(namespace, reading, ui)?
+            picking::gates(namespace, op.reading, op.ui)?
         };
-        return each(&chosen, reading, ui, |target, reading, ui| {
-            of_target(args, target, None, reading, ui)
-        });
+        return op.each(&chosen, |target, op| of_target(args, target, None, op));
     };
     let concepts = [Concept::ApprovalRequest, Concept::UpdateRun];
-    let found = reading.target_of(Some(word), namespace, &concepts, ui);
+    let found = op
+        .reading
+        .target_of(Some(word), namespace, &concepts, op.ui);
     // A request that does not exist yet: the run that will ask for it says what it waits for.
     let (target, known) = match found {
         Ok(target) => (target, None),
         Err(error) => {
-            let (request, run) = select::of_a_run(word, namespace, reading).ok_or(error)?;
+            let (request, run) = select::of_a_run(word, namespace, op.reading).ok_or(error)?;
             (request, Some(run))
         }
     };
-    of_target(args, &target, known, reading, ui)
+    of_target(args, &target, known, op)
 }
 
 /// Approves a request, or what a run waits for.
@@ -154,8 +147,7 @@ fn of_target(
     args: &ApproveArgs,
     target: &ObjectRef,
     known: Option<ObjectRef>,
-    reading: &mut Reading,
-    ui: &mut Ui,
+    op: &mut Operation<'_>,
 ) -> Result<Exit, Error> {
     let by_name = target.kind.concept() == Concept::ApprovalRequest;
     if by_name && (args.stage.is_some() || args.task.is_some() || args.all) {
@@ -165,21 +157,27 @@ fn of_target(
     }
     let run = match known {
         Some(run) => run,
-        None if by_name => run_of(target, reading)?,
+        None if by_name => run_of(target, op.reading)?,
         None => target.clone(),
     };
     let mut who = None;
-    let (inventory, selection) = writing::agree(reading, &args.writing, ui, &mut |reading| {
-        shown(args, target, &run, &mut who, reading)
-    })?;
+    let (inventory, selection) =
+        op.agree(&mut |reading| shown(args, target, &run, &mut who, reading))?;
     let Some(rollout) = Rollout::new(&inventory) else {
         return Err(select::without_run(target, &run, &inventory));
     };
     let who = who.as_ref().and_then(|who: &Who| who.name.as_deref());
-    let exit = approve(args, &selection, who, &rollout, &inventory, reading, ui)?;
-    if exit == Exit::Done && args.writing.follows() && !args.writing.is_dry() {
+    let message = approval_message(who, args.reason.as_deref());
+    let at = (op.reading.clock)();
+    let changes = changes(&selection, &message, at, &inventory)?;
+    approve(&changes, op)?;
+    if op.args.is_dry() {
+        return Ok(Exit::Done);
+    }
+    let exit = accepted(&selection, &rollout, op)?;
+    if exit == Exit::Done && op.args.follows() {
         let this = ThisRun::of(rollout.run);
-        return writing::follow(&this, reading, &args.writing, ui);
+        return op.follow(&this);
     }
     Ok(exit)
 }
@@ -299,31 +297,28 @@ fn look(
     Ok(Inventory::new(walk, reading.now, facts))
 }
 
-/// Approves what was chosen, one after the other.
-fn approve(
-    args: &ApproveArgs,
+/// The approvals that were chosen, as they are to be written.
+fn changes(
     selection: &Selection,
-    who: Option<&str>,
-    rollout: &Rollout<'_>,
+    message: &str,
+    at: Timestamp,
     inventory: &Inventory,
-    reading: &mut Reading,
-    ui: &mut Ui,
-) -> Result<Exit, Error> {
-    let writing = &args.writing;
-    let message = approval_message(who, args.reason.as_deref());
-    let at = (reading.clock)();
-    let mut changes = Vec::new();
-    for approval in &selection.write {
-        let request = inventory.approval(&approval.request);
-        let Some(request) = request.present() else {
-            return Err(Error::failed(format!(
-                "{} cannot be read",
-                approval.request
-            )));
-        };
-        shown_in_full(request)?;
-        changes.push(Change::approve(request, message.clone(), at));
-    }
+) -> Result<Vec<Change>, Error> {
+    let requests = selection.write.iter().map(|approval| &approval.request);
+    requests
+        .map(|name| {
+            let request = inventory.approval(name);
+            let Some(request) = request.present() else {
+                return Err(Error::failed(format!("{name} cannot be read")));
+            };
+            shown_in_full(request)?;
+            Ok(Change::approve(request, message.to_owned(), at))
+        })
+        .collect()
+}
+
+/// Approves, one after the other.
+fn approve(changes: &[Change], op: &mut Operation<'_>) -> Result<(), Error> {
     for (place, change) in changes.iter().enumerate() {
         let rest = || {
             let rest = changes.iter().skip(place + 1);
@@ -334,19 +329,16 @@ fn approve(
                 format!("; not sent: {}", names.join(", "))
             }
         };
-        writing::send(change, reading, writing, ui).map_err(|error| {
+        op.send(change).map_err(|error| {
             let message = format!("{}{}", error.message, rest());
             Error { message, ..error }
         })?;
-        if !writing.is_dry() && reading.is_interrupted() {
+        if !op.args.is_dry() && op.reading.is_interrupted() {
             let what = format!("{} was approved{}", change.object, rest());
-            return Err(writing::interrupted(&what));
+            return Err(interrupted(&what));
         }
     }
-    if writing.is_dry() {
-        return Ok(Exit::Done);
-    }
-    accepted(args, selection, rollout, reading, ui)
+    Ok(())
 }
 
 /// Refuses to approve what does not carry what guards the write.
@@ -363,11 +355,9 @@ fn shown_in_full(request: &ApprovalRequest) -> Result<(), Error> {
 
 /// Waits until KubeFleet has accepted the approvals, and says what is true then.
 fn accepted(
-    args: &ApproveArgs,
     selection: &Selection,
     rollout: &Rollout<'_>,
-    reading: &mut Reading,
-    ui: &mut Ui,
+    op: &mut Operation<'_>,
 ) -> Result<Exit, Error> {
     let run = rollout.run.object();
     let scope = run.scope();
@@ -392,43 +382,41 @@ fn accepted(
             "{first} was already approved and accepted{}",
             given(&selection.taken)
         );
-        writing::result(&object, &line, reading, &args.writing, ui)?;
+        op.result(&object, &line)?;
         return Ok(Exit::Done);
     }
     if matches!(rollout.phase, Phase::Stopped | Phase::Stopping) {
         let line =
             format!("{first} {verb} approved; the approval takes effect when {run} is resumed");
-        writing::result(&object, &line, reading, &args.writing, ui)?;
-        ui.hint(Hint::new("next:").command(run.fleet("diagnose")));
+        op.result(&object, &line)?;
+        op.ui
+            .hint(Hint::new("next:").command(run.fleet("diagnose")));
         return Ok(Exit::Done);
     }
-    if args.writing.returns_at_once() {
+    if op.args.returns_at_once() {
         let line = format!("{first} {verb} approved");
-        writing::result(&object, &line, reading, &args.writing, ui)?;
+        op.result(&object, &line)?;
         return Ok(Exit::Done);
     }
     let mut seen = |status: &Status| {
         let taken = waiting.iter().all(|request| is_taken(status, request));
         (taken || status.is_over()).then_some(taken)
     };
-    let effect = writing::effect(
+    let effect = op.effect(
         &ThisRun::of(rollout.run),
         "the approval to be accepted",
-        reading,
-        &args.writing,
-        ui,
         &mut seen,
     )?;
     match effect {
         Effect::Seen(status) => {
             let line = format!("{first} {verb} approved and accepted");
-            writing::result(&object, &line, reading, &args.writing, ui)?;
-            if !args.writing.follows() {
-                if !ui.was_told(&status.summary) {
-                    ui.status(&status.summary);
+            op.result(&object, &line)?;
+            if !op.args.follows() {
+                if !op.ui.was_told(&status.summary) {
+                    op.ui.status(&status.summary);
                 }
                 if let Some(next) = &status.next {
-                    ui.hint(Hint::new("next:").command(next.clone()));
+                    op.ui.hint(Hint::new("next:").command(next.clone()));
                 }
             }
             Ok(Exit::Done)
@@ -441,17 +429,17 @@ fn accepted(
             ))
         }
         .telling(Told::All)),
-        Effect::Late => Err(writing::late(
-            &format!("{first} {verb} approved, but KubeFleet has not accepted it"),
-            &args.writing,
-        )
-        .telling(Told::All)
-        .hint(Hint::new("find out why:").command(run.fleet("diagnose")))),
+        Effect::Late => Err(op
+            .late(&format!(
+                "{first} {verb} approved, but KubeFleet has not accepted it"
+            ))
+            .telling(Told::All)
+            .hint(Hint::new("find out why:").command(run.fleet("diagnose")))),
         Effect::Gone => Err(Error::not_found(format!(
             "{first} {verb} approved, but {run} was deleted in the meantime"
         ))
         .telling(Told::All)),
-        Effect::Interrupted => Err(writing::interrupted(&format!(
+        Effect::Interrupted => Err(interrupted(&format!(
             "{first} {verb} approved; stopped waiting for KubeFleet to accept it"
         ))
         .telling(Told::All)),

@@ -1,16 +1,18 @@
 //! `delete`: gives a run up. Nothing is rolled back.
 
 use clap::Args;
-use jiff::Timestamp;
 
 use crate::change::Change;
 use crate::change::preview::Preview;
 use crate::commands::open::global::Global;
 use crate::commands::open::picking;
 use crate::commands::open::reading::Reading;
+use crate::commands::open::session::Session;
+use crate::commands::operate::operation::{
+    Done, Effect, Operation, Shown, ThisRun, interrupted, operate,
+};
 use crate::commands::operate::steering::{self, rollout_of};
-use crate::commands::operate::stop::each;
-use crate::commands::operate::writing::{self, Done, Effect, Shown, ThisRun, Writing};
+use crate::commands::operate::writing::Writing;
 use crate::diagnose::finding::enumerate;
 use crate::diagnose::status::Status;
 use crate::error::Error;
@@ -18,7 +20,6 @@ use crate::exit::Exit;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::rollout::{ClusterState, Phase, Rollout};
-use crate::ui::Ui;
 use crate::words::Hint;
 
 /// Delete update runs and their approval requests
@@ -50,33 +51,27 @@ pub struct DeleteArgs {
 }
 
 /// Deletes runs.
-pub fn run(
-    args: &DeleteArgs,
-    global: &Global,
-    ui: &mut Ui,
-    clock: fn() -> Timestamp,
-) -> Result<Exit, Error> {
-    writing::command("delete", global, ui, clock, |reading, ui| {
-        act(args, global, reading, ui)
-    })
+pub fn run(args: &DeleteArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
+    let global = session.global;
+    operate("delete", &args.writing, session, |op| act(args, global, op))
 }
 
-fn act(
-    args: &DeleteArgs,
-    global: &Global,
-    reading: &mut Reading,
-    ui: &mut Ui,
-) -> Result<Exit, Error> {
+fn act(args: &DeleteArgs, global: &Global, op: &mut Operation<'_>) -> Result<Exit, Error> {
     let namespace = global.namespace.as_deref();
     let mut runs = Vec::new();
     if args.runs.is_empty() {
-        runs.push(reading.run_or_chosen(None, &picking::EVERY, namespace, ui)?);
+        runs.push(
+            op.reading
+                .run_or_chosen(None, &picking::EVERY, namespace, op.ui)?,
+        );
     }
     for word in &args.runs {
-        let found = reading.target_of(Some(word), namespace, &[Concept::UpdateRun], ui);
+        let found = op
+            .reading
+            .target_of(Some(word), namespace, &[Concept::UpdateRun], op.ui);
         match found {
             Err(error) if args.ignore_not_found && error.exit == Exit::NotFound => {
-                ui.status(&error.message);
+                op.ui.status(&error.message);
             }
             found => runs.push(found?),
         }
@@ -84,7 +79,7 @@ fn act(
     if runs.is_empty() {
         return Ok(Exit::Done);
     }
-    let doomed = writing::agree(reading, &args.writing, ui, &mut |reading| {
+    let doomed = op.agree(&mut |reading| {
         let doomed = runs.iter().map(|run| Doomed::look(run, reading));
         let doomed = doomed.collect::<Result<Vec<_>, _>>()?;
         let mut preview = Preview::default();
@@ -101,9 +96,9 @@ fn act(
             what: doomed,
         })
     })?;
-    each(&doomed, reading, ui, |one, reading, ui| {
-        one.is_as_shown(reading)?;
-        delete(&one.run, &one.change, reading, &args.writing, ui)
+    op.each(&doomed, |one, op| {
+        one.is_as_shown(op.reading)?;
+        delete(&one.run, &one.change, op)
     })
 }
 
@@ -222,23 +217,17 @@ pub(in crate::commands) fn leaves(rollout: &Rollout<'_>) -> Preview {
 }
 
 /// Deletes one run, waits until it is gone, and says so.
-fn delete(
-    this: &ThisRun,
-    change: &Change,
-    reading: &mut Reading,
-    args: &Writing,
-    ui: &mut Ui,
-) -> Result<Exit, Error> {
+fn delete(this: &ThisRun, change: &Change, op: &mut Operation<'_>) -> Result<Exit, Error> {
     let run = &this.object;
-    if !delete_for_good(this, change, reading, args, ui)? {
+    if !delete_for_good(this, change, op)? {
         return Ok(Exit::Done);
     }
-    let how = if args.returns_at_once() {
+    let how = if op.args.returns_at_once() {
         "is being deleted"
     } else {
         "is deleted"
     };
-    writing::result(run, &format!("{run} {how}"), reading, args, ui)?;
+    op.result(run, &format!("{run} {how}"))?;
     Ok(Exit::Done)
 }
 
@@ -247,34 +236,30 @@ fn delete(
 pub(in crate::commands) fn delete_for_good(
     this: &ThisRun,
     change: &Change,
-    reading: &mut Reading,
-    args: &Writing,
-    ui: &mut Ui,
+    op: &mut Operation<'_>,
 ) -> Result<bool, Error> {
     let run = &this.object;
-    if matches!(writing::send(change, reading, args, ui)?, Done::Dry) {
+    if matches!(op.send(change)?, Done::Dry) {
         return Ok(false);
     }
-    if reading.is_interrupted() {
-        return Err(writing::interrupted(&format!("{run} was deleted")));
+    if op.reading.is_interrupted() {
+        return Err(interrupted(&format!("{run} was deleted")));
     }
-    if args.returns_at_once() {
+    if op.args.returns_at_once() {
         return Ok(true);
     }
     let mut seen = |_: &Status| None;
     let wanted = "the deletion to finish";
-    match writing::effect(this, wanted, reading, args, ui, &mut seen)? {
+    match op.effect(this, wanted, &mut seen)? {
         Effect::Gone | Effect::Seen(_) | Effect::Never(_) => Ok(true),
-        Effect::Late => Err(
-            writing::late(&format!("{run} is still being deleted"), args).hint(
-                Hint::new(
-                    "KubeFleet's hub agent must remove its finalizer; check that the agent is \
+        Effect::Late => Err(op.late(&format!("{run} is still being deleted")).hint(
+            Hint::new(
+                "KubeFleet's hub agent must remove its finalizer; check that the agent is \
                      running:",
-                )
-                .command(run.scope().fleet("doctor")),
-            ),
-        ),
-        Effect::Interrupted => Err(writing::interrupted(&format!(
+            )
+            .command(run.scope().fleet("doctor")),
+        )),
+        Effect::Interrupted => Err(interrupted(&format!(
             "{run} was deleted; stopped waiting for the deletion to finish"
         ))),
     }

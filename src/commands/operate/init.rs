@@ -1,20 +1,19 @@
 //! `init`: a run is made, its stages are computed, and nothing happens yet.
 
 use clap::Args;
-use jiff::Timestamp;
 
 use crate::change::guard::Accepted;
 use crate::change::preview::Preview;
-use crate::commands::open::global::Global;
 use crate::commands::open::names;
 use crate::commands::open::picking::{self, Made, MadeOf};
 use crate::commands::open::reading::Reading;
+use crate::commands::open::session::Session;
 use crate::commands::operate::launching::{Launch, launch};
-use crate::commands::operate::writing::{self, Writing};
+use crate::commands::operate::operation::operate;
+use crate::commands::operate::writing::Writing;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::{Concept, Scope};
-use crate::ui::Ui;
 
 /// Create an update run without starting it
 ///
@@ -57,13 +56,8 @@ pub struct InitArgs {
 }
 
 /// Makes a run.
-pub fn run(
-    args: &InitArgs,
-    global: &Global,
-    ui: &mut Ui,
-    clock: fn() -> Timestamp,
-) -> Result<Exit, Error> {
-    let scope = Scope::of_namespace(global.namespace.as_deref().unwrap_or_default());
+pub fn run(args: &InitArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
+    let scope = Scope::of_namespace(session.global.namespace.as_deref().unwrap_or_default());
     let run = names::of_one(&args.run, Concept::UpdateRun, &scope)?;
     let given = MadeOf::new(args.placement.as_deref(), args.strategy.as_deref(), &scope)?;
     let wanted = |made: &Made| {
@@ -83,13 +77,8 @@ pub fn run(
             first: Vec::new(),
         })
     };
-    writing::command("init", global, ui, clock, |reading, ui| {
-        let made = picking::made(&run, given, reading, ui)?;
-        launch(
-            &mut |_: &mut Reading| wanted(&made),
-            reading,
-            &args.writing,
-            ui,
-        )
+    operate("init", &args.writing, session, |op| {
+        let made = picking::made(&run, given, op.reading, op.ui)?;
+        launch(&mut |_: &mut Reading| wanted(&made), op)
     })
 }

@@ -14,8 +14,11 @@ use crate::commands::open::around::Around;
 use crate::commands::open::planning::{self, Planned, StrategyChoice, Wish};
 use crate::commands::open::reading::Reading;
 use crate::commands::operate::delete::{Doomed, delete_for_good};
+use crate::commands::operate::operation::{
+    Done, Effect, Operation, Shown, ThisRun, interrupted, may_patch,
+};
 use crate::commands::operate::steering;
-use crate::commands::operate::writing::{self, Done, DryRun, Effect, Shown, ThisRun, Writing};
+use crate::commands::operate::writing::{DryRun, Writing};
 use crate::diagnose::finding::enumerate;
 use crate::diagnose::report::Verdict;
 use crate::diagnose::status::Status;
@@ -25,7 +28,6 @@ use crate::kubefleet::ObjectRef;
 use crate::plan::{Outcome, Plan, WarningKind};
 use crate::render::Look;
 use crate::render::style::Paint;
-use crate::ui::Ui;
 use crate::words::{Command, Hint};
 use existing::Existing;
 pub(in crate::commands) use start::start;
@@ -124,23 +126,19 @@ enum Got {
 /// read, each time anew.
 pub(in crate::commands) fn launch(
     wanted: &mut dyn FnMut(&mut Reading) -> Result<Launch, Error>,
-    reading: &mut Reading,
-    args: &Writing,
-    ui: &mut Ui,
+    op: &mut Operation<'_>,
 ) -> Result<Exit, Error> {
     let look = Look {
-        width: ui.width(),
-        paint: ui.paint_err(),
-        invocation: ui.invocation().clone(),
+        width: op.ui.width(),
+        paint: op.ui.paint_err(),
+        invocation: op.ui.invocation().clone(),
         verbose: false,
     };
-    let offered = writing::agree(reading, args, ui, &mut |reading| {
-        offer(wanted(reading)?, &look, reading)
-    })?;
+    let offered = op.agree(&mut |reading| offer(wanted(reading)?, &look, reading))?;
     match offered {
         Offer::Same(launch, this) => {
             let mut got = Got::Made;
-            finish(&launch, &this, None, &mut got, reading, args, ui)
+            finish(&launch, &this, None, &mut got, op)
         }
         Offer::New {
             launch,
@@ -151,8 +149,8 @@ pub(in crate::commands) fn launch(
                 return Err(Error::failed(format!("{} was refused", launch.run)));
             };
             let mut got = Got::Nothing;
-            make(&launch, wish, &beside, &mut got, reading, args, ui)
-                .map_err(|error| midway(error, &launch, got, &reading.record))
+            make(&launch, wish, &beside, &mut got, op)
+                .map_err(|error| midway(error, &launch, got, &op.reading.record))
         }
     }
 }
@@ -210,27 +208,26 @@ fn make(
     wish: RunWish,
     beside: &[Neighbour],
     got: &mut Got,
-    reading: &mut Reading,
-    args: &Writing,
-    ui: &mut Ui,
+    op: &mut Operation<'_>,
 ) -> Result<Exit, Error> {
     let starts = launch.start && wish.state == Some("Initialize");
     let change = Change::create(&launch.run, wish);
-    if !launch.first.is_empty() && !args.is_dry() {
-        rehearse(launch, &change, starts, reading, args)?;
+    if !launch.first.is_empty() && !op.args.is_dry() {
+        rehearse(launch, &change, starts, op)?;
     }
     for first in &launch.first {
-        prepare(first, reading, args, ui)?;
+        prepare(first, op)?;
     }
-    if !launch.first.is_empty() && !args.is_dry() {
-        still(launch, beside, reading)?;
+    if !launch.first.is_empty() && !op.args.is_dry() {
+        still(launch, beside, op.reading)?;
     }
-    if args.dry_run == DryRun::Server && launch.replaces_its_name() {
-        writing::rehearse(&change, true, launch.accepted, reading, args)?;
-        ui.status(&format!("would {} (checked by the server)", change.would));
+    if op.args.dry_run == DryRun::Server && launch.replaces_its_name() {
+        op.rehearse(&change, true, launch.accepted)?;
+        op.ui
+            .status(&format!("would {} (checked by the server)", change.would));
         return Ok(Exit::Done);
     }
-    let uid = match writing::send(&change, reading, args, ui)? {
+    let uid = match op.send(&change)? {
         Done::Dry => return Ok(Exit::Done),
         Done::Written { uid } => uid,
     };
@@ -239,10 +236,10 @@ fn make(
         object: launch.run.clone(),
         uid,
     };
-    if reading.is_interrupted() {
-        return Err(writing::interrupted(&format!("{} was created", launch.run)));
+    if op.reading.is_interrupted() {
+        return Err(interrupted(&format!("{} was created", launch.run)));
     }
-    finish(launch, &this, Some(beside), got, reading, args, ui)
+    finish(launch, &this, Some(beside), got, op)
 }
 
 /// Has the server check each step before the first one is done: what comes first cannot be taken
@@ -251,13 +248,12 @@ fn rehearse(
     launch: &Launch,
     change: &Change,
     starts: bool,
-    reading: &mut Reading,
-    args: &Writing,
+    op: &mut Operation<'_>,
 ) -> Result<(), Error> {
     for first in &launch.first {
         let step = match first {
             First::Stop(this) => {
-                let inventory = reading.overview(&this.object)?;
+                let inventory = op.reading.overview(&this.object)?;
                 let rollout = steering::rollout_of(&inventory, &this.object)?;
                 match states::step(&rollout, states::Wish::Stop) {
                     states::Step::Write(change) => *change,
@@ -266,12 +262,12 @@ fn rehearse(
             }
             First::Delete(doomed) => doomed.change.clone(),
         };
-        writing::rehearse(&step, false, launch.accepted, reading, args)?;
+        op.rehearse(&step, false, launch.accepted)?;
     }
     let taken = launch.replaces_its_name();
-    writing::rehearse(change, taken, launch.accepted, reading, args)?;
+    op.rehearse(change, taken, launch.accepted)?;
     if starts {
-        writing::may_patch(&launch.run, reading)?;
+        may_patch(&launch.run, op.reading)?;
     }
     Ok(())
 }
@@ -505,25 +501,25 @@ fn question(launch: &Launch, plan: &Plan) -> Option<String> {
 }
 
 /// Does what comes before.
-fn prepare(first: &First, reading: &mut Reading, args: &Writing, ui: &mut Ui) -> Result<(), Error> {
+fn prepare(first: &First, op: &mut Operation<'_>) -> Result<(), Error> {
     // What is done on the way is not the result that was asked for; of what would be sent, it is a
     // part.
     let quiet = Writing {
-        output: args.output.filter(|_| args.is_dry()),
+        output: op.args.output.filter(|_| op.args.is_dry()),
         wait: None,
-        ..args.clone()
+        ..op.args.clone()
     };
+    let op = &mut op.with(&quiet);
     match first {
         First::Stop(this) => {
             let run = &this.object;
-            if !reading.record.is_empty() {
-                reading.forget();
+            if !op.reading.record.is_empty() {
+                op.reading.forget();
             }
-            let inventory = reading.overview(run)?;
+            let inventory = op.reading.overview(run)?;
             steering::is_this(&steering::rollout_of(&inventory, run)?, this)?;
-            let steered =
-                steering::steer(&inventory, run, states::Wish::Stop, reading, &quiet, ui)?;
-            let exit = steering::finish(&steered, states::Wish::Stop, reading, &quiet, ui)?;
+            let steered = steering::steer(&inventory, run, states::Wish::Stop, op)?;
+            let exit = steering::finish(&steered, states::Wish::Stop, op)?;
             if exit != Exit::Done {
                 return Err(Error {
                     exit,
@@ -533,8 +529,8 @@ fn prepare(first: &First, reading: &mut Reading, args: &Writing, ui: &mut Ui) ->
             }
         }
         First::Delete(doomed) => {
-            doomed.is_as_shown(reading)?;
-            delete_for_good(&doomed.run, &doomed.change, reading, &quiet, ui)?;
+            doomed.is_as_shown(op.reading)?;
+            delete_for_good(&doomed.run, &doomed.change, op)?;
         }
     }
     Ok(())
@@ -551,33 +547,31 @@ fn finish(
     this: &ThisRun,
     beside: Option<&[Neighbour]>,
     got: &mut Got,
-    reading: &mut Reading,
-    args: &Writing,
-    ui: &mut Ui,
+    op: &mut Operation<'_>,
 ) -> Result<Exit, Error> {
-    if args.is_dry() {
+    if op.args.is_dry() {
         return Ok(Exit::Done);
     }
     let run = &this.object;
     // Whose answer was lost may have been made by another.
     let created = beside.is_some() && !this.uid.is_empty();
-    if args.returns_at_once() && (!launch.start || launch.snapshot.is_some()) {
+    if op.args.returns_at_once() && (!launch.start || launch.snapshot.is_some()) {
         let did = if created { "was created" } else { "exists" };
-        writing::result(run, &format!("{run} {did}"), reading, args, ui)?;
+        op.result(run, &format!("{run} {did}"))?;
         return Ok(Exit::Done);
     }
     let mut again = None;
     let mut status = None;
     for attempt in 1..=TRIES {
         let this = again.as_ref().unwrap_or(this);
-        match initialized(this, reading, args, ui)? {
+        match initialized(this, op)? {
             Ok(initialized) => status = Some(initialized),
             Err(failed) => {
-                writing::conclude(run, &failed, reading, args, ui)?;
+                op.conclude(run, &failed)?;
                 return Ok(Exit::from(failed.verdict));
             }
         }
-        match content::see_to(launch, this, created, got, reading, args, ui)? {
+        match content::see_to(launch, this, created, got, op)? {
             content::Seen::Right => break,
             content::Seen::Again(_) if attempt == TRIES => {
                 return Err(Error::failed(format!(
@@ -592,20 +586,18 @@ fn finish(
         if let Some(mut status) = status {
             // It was computed just now: nothing has changed since.
             status.next = Some(run.fleet("run"));
-            writing::conclude(run, &status, reading, args, ui)?;
+            op.conclude(run, &status)?;
         }
         return Ok(Exit::Done);
     }
     let this = again.as_ref().unwrap_or(this);
-    start(this, launch.accepted, beside, reading, args, ui)
+    start(this, launch.accepted, beside, op)
 }
 
 /// Waits until a run is initialized; the inner error is the state of one that will not be.
 fn initialized(
     this: &ThisRun,
-    reading: &mut Reading,
-    args: &Writing,
-    ui: &mut Ui,
+    op: &mut Operation<'_>,
 ) -> Result<Result<Box<Status>, Box<Status>>, Error> {
     let run = &this.object;
     let mut seen = |status: &Status| {
@@ -614,19 +606,17 @@ fn initialized(
         (run.initialized || never).then_some(!never)
     };
     let wanted = "the run to be initialized";
-    match writing::effect(this, wanted, reading, args, ui, &mut seen)? {
+    match op.effect(this, wanted, &mut seen)? {
         Effect::Seen(status) => Ok(Ok(status)),
         Effect::Never(status) => Ok(Err(status)),
-        Effect::Late => Err(writing::late(
-            &format!("{run} was created but is not initialized"),
-            args,
-        )
-        .hint(Hint::new("find out why:").command(run.fleet("diagnose")))),
+        Effect::Late => Err(op
+            .late(&format!("{run} was created but is not initialized"))
+            .hint(Hint::new("find out why:").command(run.fleet("diagnose")))),
         Effect::Gone => Err(Error::not_found(format!(
             "{run} was created but was deleted in the meantime"
         ))
         .telling(Told::Last)),
-        Effect::Interrupted => Err(writing::interrupted(&format!(
+        Effect::Interrupted => Err(interrupted(&format!(
             "{run} was created; stopped waiting for it to be initialized"
         ))),
     }

@@ -4,6 +4,7 @@ pub mod approve;
 pub mod delete;
 pub mod init;
 pub(in crate::commands) mod launching;
+pub(in crate::commands) mod operation;
 pub(in crate::commands) mod refusal;
 pub mod resume;
 pub mod rollback;

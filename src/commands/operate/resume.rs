@@ -1,18 +1,17 @@
 //! `resume`: a stopped run goes on.
 
 use clap::Args;
-use jiff::Timestamp;
 
 use crate::change::guard::{self, Accepted};
 use crate::change::preview::Preview;
 use crate::change::states::{Step, Wish, step};
-use crate::commands::open::global::Global;
 use crate::commands::open::picking;
 use crate::commands::open::reading::Reading;
+use crate::commands::open::session::Session;
 use crate::commands::operate::approve::moves;
+use crate::commands::operate::operation::{Operation, Shown, operate};
 use crate::commands::operate::steering::{self, finish, rollout_of};
-use crate::commands::operate::stop::each;
-use crate::commands::operate::writing::{self, Shown, Writing};
+use crate::commands::operate::writing::Writing;
 use crate::diagnose;
 use crate::diagnose::finding::count;
 use crate::diagnose::gate::stopped_waits;
@@ -23,7 +22,6 @@ use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
 use crate::rollout::content::would_go_back;
 use crate::rollout::{ClusterState, Rollout, StageState};
-use crate::ui::Ui;
 
 /// Resume a stopped update run
 ///
@@ -59,36 +57,24 @@ pub struct ResumeArgs {
 }
 
 /// Resumes runs.
-pub fn run(
-    args: &ResumeArgs,
-    global: &Global,
-    ui: &mut Ui,
-    clock: fn() -> Timestamp,
-) -> Result<Exit, Error> {
-    let namespace = global.namespace.as_deref();
-    writing::command("resume", global, ui, clock, |reading, ui| {
-        let runs = reading.runs_or_chosen(&args.runs, &picking::RESUMABLE, namespace, ui)?;
-        each(&runs, reading, ui, |run, reading, ui| {
-            one(run, args, reading, ui)
-        })
+pub fn run(args: &ResumeArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
+    let namespace = session.global.namespace.as_deref();
+    operate("resume", &args.writing, session, |op| {
+        let runs = op
+            .reading
+            .runs_or_chosen(&args.runs, &picking::RESUMABLE, namespace, op.ui)?;
+        op.each(&runs, |run, op| one(run, args, op))
     })
 }
 
-fn one(
-    run: &ObjectRef,
-    args: &ResumeArgs,
-    reading: &mut Reading,
-    ui: &mut Ui,
-) -> Result<Exit, Error> {
+fn one(run: &ObjectRef, args: &ResumeArgs, op: &mut Operation<'_>) -> Result<Exit, Error> {
     let accepted = Accepted {
         older: args.allow_older,
         unseen: args.allow_unseen,
     };
-    let inventory = writing::agree(reading, &args.writing, ui, &mut |reading| {
-        shown(run, accepted, reading)
-    })?;
-    let steered = steering::steer(&inventory, run, Wish::Resume, reading, &args.writing, ui)?;
-    finish(&steered, Wish::Resume, reading, &args.writing, ui)
+    let inventory = op.agree(&mut |reading| shown(run, accepted, reading))?;
+    let steered = steering::steer(&inventory, run, Wish::Resume, op)?;
+    finish(&steered, Wish::Resume, op)
 }
 
 /// What is shown before a run is resumed, and what is asked.

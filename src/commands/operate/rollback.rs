@@ -1,20 +1,20 @@
 //! `rollback`: a new run at an older snapshot.
 
 use clap::Args;
-use jiff::Timestamp;
 
 use crate::change::guard::Accepted;
 use crate::change::names as generated;
 use crate::change::neighbours::moves;
 use crate::change::preview::Preview;
 use crate::commands::open::around;
-use crate::commands::open::global::Global;
 use crate::commands::open::names;
 use crate::commands::open::picking;
 use crate::commands::open::reading::Reading;
+use crate::commands::open::session::Session;
 use crate::commands::operate::delete::Doomed;
 use crate::commands::operate::launching::{First, Launch, capital, launch};
-use crate::commands::operate::writing::{self, ThisRun, Writing};
+use crate::commands::operate::operation::{ThisRun, operate};
+use crate::commands::operate::writing::Writing;
 use crate::diagnose::finding::enumerate;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -23,7 +23,6 @@ use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::rollout::rollback::{self, current, last_good};
 use crate::rollout::{ClusterState, Rollout};
-use crate::ui::Ui;
 use crate::words::Hint;
 
 /// Roll a placement back to an older snapshot
@@ -81,45 +80,56 @@ enum Active {
 }
 
 /// Rolls back.
-pub fn run(
-    args: &RollbackArgs,
-    global: &Global,
-    ui: &mut Ui,
-    clock: fn() -> Timestamp,
-) -> Result<Exit, Error> {
-    let moment = clock().as_nanosecond().unsigned_abs() / 1_000_000;
+pub fn run(args: &RollbackArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
+    let global = session.global;
+    let moment = (session.clock)().as_nanosecond().unsigned_abs() / 1_000_000;
     let moment = moment ^ (u128::from(std::process::id()) << 7);
     let suffix = generated::suffix(moment);
-    writing::command("rollback", global, ui, clock, |reading, ui| {
+    operate("rollback", &args.writing, session, |op| {
         let namespace = global.namespace.as_deref();
         let mut to = args.to.clone();
         let (target, placement) = if let Some(word) = args.target.as_deref() {
-            let target = reading.target(Some(word), namespace, ui)?;
-            let placement = placement_of(&target, reading)?;
+            let target = op.reading.target(Some(word), namespace, op.ui)?;
+            let placement = placement_of(&target, op.reading)?;
             (target, placement)
         } else {
-            let placement = picking::placement(namespace, reading, ui)?;
+            let placement = picking::placement(namespace, op.reading, op.ui)?;
             if to.is_none() {
-                to = Some(picking::snapshot(&placement, reading, ui)?);
+                to = Some(picking::snapshot(&placement, op.reading, op.ui)?);
             }
             (placement.clone(), placement)
         };
-        let to = to.as_deref();
-        let mut wanted =
-            |reading: &mut Reading| wanted(args, to, &target, &placement, &suffix, reading);
-        launch(&mut wanted, reading, &args.writing, ui)
+        let goal = Goal {
+            to,
+            target,
+            placement,
+            suffix,
+        };
+        let mut wanted = |reading: &mut Reading| wanted(args, &goal, reading);
+        launch(&mut wanted, op)
     })
 }
 
+/// Where a rollback goes.
+struct Goal {
+    /// The snapshot; `None` means the one before.
+    to: Option<String>,
+    /// The run or placement that was named.
+    target: ObjectRef,
+    placement: ObjectRef,
+    /// What tells its run's name from others.
+    suffix: String,
+}
+
 /// The run that rolls back.
-fn wanted(
-    args: &RollbackArgs,
-    to: Option<&str>,
-    target: &ObjectRef,
-    placement: &ObjectRef,
-    suffix: &str,
-    reading: &mut Reading,
-) -> Result<Launch, Error> {
+fn wanted(args: &RollbackArgs, goal: &Goal, reading: &mut Reading) -> Result<Launch, Error> {
+    let Goal {
+        to,
+        target,
+        placement,
+        suffix,
+    } = goal;
+    let to = to.as_deref();
     let required = [Concept::UpdateRun, Concept::ResourceSnapshot];
     let around = around::read(reading, placement, &required, &[Concept::Binding])?;
     let inventory = &around.inventory;

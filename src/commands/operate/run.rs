@@ -1,7 +1,6 @@
 //! `run`: an initialized run is started, or a new one is made that starts.
 
 use clap::Args;
-use jiff::Timestamp;
 
 use crate::change::guard::Accepted;
 use crate::change::preview::Preview;
@@ -9,14 +8,15 @@ use crate::commands::open::global::Global;
 use crate::commands::open::names;
 use crate::commands::open::picking::{self, MadeOf};
 use crate::commands::open::reading::Reading;
+use crate::commands::open::session::Session;
 use crate::commands::operate::delete::Doomed;
 use crate::commands::operate::launching::{First, Launch, launch, start};
+use crate::commands::operate::operation::{Operation, ThisRun, operate};
 use crate::commands::operate::steering::rollout_of;
-use crate::commands::operate::writing::{self, ThisRun, Writing};
+use crate::commands::operate::writing::Writing;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::{Concept, ObjectRef, Scope};
-use crate::ui::Ui;
 
 /// Start an update run, or create and start a new one
 ///
@@ -69,21 +69,17 @@ pub struct RunArgs {
 }
 
 /// Starts a run.
-pub fn run(
-    args: &RunArgs,
-    global: &Global,
-    ui: &mut Ui,
-    clock: fn() -> Timestamp,
-) -> Result<Exit, Error> {
-    let chooses = args.run.is_some() && args.strategy.is_some() && ui.offers_choices();
+pub fn run(args: &RunArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
+    let global = session.global;
+    let chooses = args.run.is_some() && args.strategy.is_some() && session.ui.offers_choices();
     let makes = args.placement.is_some() || args.from.is_some() || chooses;
     if !makes && (args.strategy.is_some() || args.snapshot.is_some()) {
         return Err(Error::usage(
             "--strategy and --snapshot apply only to a new run: add --placement or --from",
         ));
     }
-    writing::command("run", global, ui, clock, |reading, ui| {
-        act(args, makes, global, reading, ui)
+    operate("run", &args.writing, session, |op| {
+        act(args, makes, global, op)
     })
 }
 
@@ -91,8 +87,7 @@ fn act(
     args: &RunArgs,
     makes: bool,
     global: &Global,
-    reading: &mut Reading,
-    ui: &mut Ui,
+    op: &mut Operation<'_>,
 ) -> Result<Exit, Error> {
     let namespace = global.namespace.as_deref();
     let accepted = Accepted {
@@ -101,17 +96,21 @@ fn act(
     };
     let Some(word) = args.run.as_deref().filter(|_| makes) else {
         let word = args.run.as_deref();
-        let target = reading.run_or_chosen(word, &picking::STARTABLE, namespace, ui)?;
+        let target = op
+            .reading
+            .run_or_chosen(word, &picking::STARTABLE, namespace, op.ui)?;
         let this = ThisRun {
             object: target,
             uid: String::new(),
         };
-        return start(&this, accepted, None, reading, &args.writing, ui);
+        return start(&this, accepted, None, op);
     };
     let scope = Scope::of_namespace(namespace.unwrap_or_default());
     let run = names::of_one(word, Concept::UpdateRun, &scope)?;
     if let Some(from) = &args.from {
-        let old = reading.target_of(Some(from), namespace, &[Concept::UpdateRun], ui)?;
+        let old = op
+            .reading
+            .target_of(Some(from), namespace, &[Concept::UpdateRun], op.ui)?;
         if old == run && !args.replace {
             return Err(Error::usage(format!(
                 "the new run cannot have the name {} while the old run exists",
@@ -120,10 +119,10 @@ fn act(
             .hint("choose another name, or delete the old run first with --replace"));
         }
         let mut wanted = |reading: &mut Reading| again(&old, &run, args, accepted, reading);
-        return launch(&mut wanted, reading, &args.writing, ui);
+        return launch(&mut wanted, op);
     }
     let given = MadeOf::new(args.placement.as_deref(), args.strategy.as_deref(), &scope)?;
-    let made = picking::made(&run, given, reading, ui)?;
+    let made = picking::made(&run, given, op.reading, op.ui)?;
     let mut wanted = |_: &mut Reading| {
         Ok(Launch {
             run: run.clone(),
@@ -137,7 +136,7 @@ fn act(
             first: Vec::new(),
         })
     };
-    launch(&mut wanted, reading, &args.writing, ui)
+    launch(&mut wanted, op)
 }
 
 /// A new run with the placement and strategy of an old one.

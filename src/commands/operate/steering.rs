@@ -6,8 +6,8 @@ use crate::change::preview::Preview;
 use crate::change::record::Told;
 use crate::change::states::{Step, Wish, step};
 use crate::commands::open::reading::Reading;
+use crate::commands::operate::operation::{Done, Effect, Operation, ThisRun, interrupted};
 use crate::commands::operate::refusal;
-use crate::commands::operate::writing::{self, Done, Effect, ThisRun, Writing};
 use crate::diagnose::finding::enumerate;
 use crate::diagnose::report::Verdict;
 use crate::diagnose::status::Status;
@@ -18,7 +18,6 @@ use crate::kubefleet::{Concept, ObjectRef};
 use crate::render::status::verdict;
 use crate::rollout::content::GoesBack;
 use crate::rollout::{Phase, Rollout};
-use crate::ui::Ui;
 use crate::words::Hint;
 
 /// A run that is steered.
@@ -72,9 +71,7 @@ pub(in crate::commands) fn steer(
     inventory: &Inventory,
     run: &ObjectRef,
     wish: Wish,
-    reading: &mut Reading,
-    args: &Writing,
-    ui: &mut Ui,
+    op: &mut Operation<'_>,
 ) -> Result<Steered, Error> {
     let rollout = rollout_of(inventory, run)?;
     let mut steered = Steered {
@@ -86,10 +83,7 @@ pub(in crate::commands) fn steer(
         Step::Refused { why, hint } => return Err(Error::failed(why).hint(hint)),
         Step::Already(what) => steered.already = Some(what),
         Step::Write(change) => {
-            steered.written = matches!(
-                writing::send(&change, reading, args, ui)?,
-                Done::Written { .. }
-            );
+            steered.written = matches!(op.send(&change)?, Done::Written { .. });
         }
     }
     Ok(steered)
@@ -243,9 +237,7 @@ pub(in crate::commands) fn is_fulfilled(wish: Wish, status: &Status) -> Option<b
 pub(in crate::commands) fn finish(
     steered: &Steered,
     wish: Wish,
-    reading: &mut Reading,
-    args: &Writing,
-    ui: &mut Ui,
+    op: &mut Operation<'_>,
 ) -> Result<Exit, Error> {
     let run = &steered.run.object;
     let (wanted, asked) = match wish {
@@ -253,60 +245,61 @@ pub(in crate::commands) fn finish(
         Wish::Stop => ("the run to stop", "asked to stop"),
         Wish::Resume => ("the run to resume", "resumed"),
     };
-    if args.is_dry() {
+    if op.args.is_dry() {
         return Ok(Exit::Done);
     }
-    if steered.written && reading.is_interrupted() {
-        return Err(writing::interrupted(&format!("{run} was {asked}")));
+    if steered.written && op.reading.is_interrupted() {
+        return Err(interrupted(&format!("{run} was {asked}")));
     }
     if let Some(already) = &steered.already {
-        ui.status(already);
+        op.ui.status(already);
     }
-    if args.returns_at_once() {
+    if op.args.returns_at_once() {
         let line = match &steered.already {
             Some(already) => already.clone(),
             None => format!("{run} was {asked}"),
         };
-        writing::result(run, &line, reading, args, ui)?;
+        op.result(run, &line)?;
         return Ok(Exit::Done);
     }
-    if args.follows() && wish != Wish::Stop {
-        return writing::follow(&steered.run, reading, args, ui);
+    if op.args.follows() && wish != Wish::Stop {
+        return op.follow(&steered.run);
     }
     let mut seen = |status: &Status| is_fulfilled(wish, status);
-    match writing::effect(&steered.run, wanted, reading, args, ui, &mut seen)? {
+    match op.effect(&steered.run, wanted, &mut seen)? {
         Effect::Seen(status) => {
-            if args.output.is_some() {
-                writing::result(run, &verdict(&status), reading, args, ui)?;
+            if op.args.output.is_some() {
+                op.result(run, &verdict(&status))?;
             } else {
-                writing::conclude(run, &status, reading, args, ui)?;
+                op.conclude(run, &status)?;
             }
             Ok(Exit::Done)
         }
         Effect::Never(status) => {
-            writing::conclude(run, &status, reading, args, ui)?;
+            op.conclude(run, &status)?;
             if wish == Wish::Stop
                 && let Some(why) = status.why_no_stop()
             {
-                ui.hint(Hint::new(why));
+                op.ui.hint(Hint::new(why));
                 return Ok(Exit::Stuck);
             }
             if wish == Wish::Stop && status.verdict == Verdict::Succeeded {
-                ui.warning(&format!("{run} finished before it could stop"));
+                op.ui
+                    .warning(&format!("{run} finished before it could stop"));
                 return Ok(Exit::Error);
             }
             Ok(Exit::from(status.verdict))
         }
-        Effect::Late => Err(writing::late(
-            &format!("{run} was {asked}, but its status does not show it"),
-            args,
-        )
-        .hint(Hint::new("find out why:").command(run.fleet("diagnose")))),
+        Effect::Late => Err(op
+            .late(&format!(
+                "{run} was {asked}, but its status does not show it"
+            ))
+            .hint(Hint::new("find out why:").command(run.fleet("diagnose")))),
         Effect::Gone => Err(Error::not_found(format!(
             "{run} was {asked} but was deleted in the meantime"
         ))
         .telling(Told::Last)),
-        Effect::Interrupted => Err(writing::interrupted(&format!(
+        Effect::Interrupted => Err(interrupted(&format!(
             "{run} was {asked}; stopped waiting for the effect"
         ))),
     }

@@ -1,16 +1,15 @@
 //! `stop`: a run begins nothing new, and what is in flight is finished.
 
 use clap::Args;
-use jiff::Timestamp;
 
 use crate::change::preview::Preview;
 use crate::change::states::Wish;
-use crate::commands::open::global::Global;
 use crate::commands::open::picking;
-use crate::commands::open::reading::Reading;
+use crate::commands::open::session::Session;
+use crate::commands::operate::operation::{Operation, Shown, operate};
 use crate::commands::operate::steering::{self, finish, rollout_of};
-use crate::commands::operate::writing::{self, Shown, Writing};
-use crate::diagnose::finding::{count, enumerate};
+use crate::commands::operate::writing::Writing;
+use crate::diagnose::finding::enumerate;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::choose;
@@ -18,7 +17,6 @@ use crate::inventory::source::{Query, Source};
 use crate::kubefleet::object::Body;
 use crate::kubefleet::{Concept, ObjectRef, duration};
 use crate::rollout::Rollout;
-use crate::ui::Ui;
 
 /// Stop an update run; clusters in flight finish first
 ///
@@ -57,32 +55,21 @@ pub struct StopArgs {
 }
 
 /// Stops runs.
-pub fn run(
-    args: &StopArgs,
-    global: &Global,
-    ui: &mut Ui,
-    clock: fn() -> Timestamp,
-) -> Result<Exit, Error> {
-    let namespace = global.namespace.as_deref();
-    writing::command("stop", global, ui, clock, |reading, ui| {
+pub fn run(args: &StopArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
+    let namespace = session.global.namespace.as_deref();
+    operate("stop", &args.writing, session, |op| {
         let runs = if let Some(placement) = &args.placement {
-            active(placement, namespace, reading, ui)?
+            active(placement, namespace, op)?
         } else {
-            reading.runs_or_chosen(&args.runs, &picking::STOPPABLE, namespace, ui)?
+            op.reading
+                .runs_or_chosen(&args.runs, &picking::STOPPABLE, namespace, op.ui)?
         };
-        each(&runs, reading, ui, |run, reading, ui| {
-            one(run, args, reading, ui)
-        })
+        op.each(&runs, |run, op| one(run, op))
     })
 }
 
-fn one(
-    run: &ObjectRef,
-    args: &StopArgs,
-    reading: &mut Reading,
-    ui: &mut Ui,
-) -> Result<Exit, Error> {
-    let inventory = writing::agree(reading, &args.writing, ui, &mut |reading| {
+fn one(run: &ObjectRef, op: &mut Operation<'_>) -> Result<Exit, Error> {
+    let inventory = op.agree(&mut |reading| {
         let inventory = reading.overview(run)?;
         let mut preview = Preview::default();
         if let Ok(rollout) = rollout_of(&inventory, run) {
@@ -96,8 +83,8 @@ fn one(
             what: inventory,
         })
     })?;
-    let steered = steering::steer(&inventory, run, Wish::Stop, reading, &args.writing, ui)?;
-    finish(&steered, Wish::Stop, reading, &args.writing, ui)
+    let steered = steering::steer(&inventory, run, Wish::Stop, op)?;
+    finish(&steered, Wish::Stop, op)
 }
 
 /// What goes on in a run that is to stop.
@@ -137,14 +124,15 @@ fn in_flight(rollout: &Rollout<'_>) -> Vec<String> {
 fn active(
     placement: &str,
     namespace: Option<&str>,
-    reading: &mut Reading,
-    ui: &mut Ui,
+    op: &mut Operation<'_>,
 ) -> Result<Vec<ObjectRef>, Error> {
-    let target = reading.target_of(Some(placement), namespace, &[Concept::Placement], ui)?;
+    let target = op
+        .reading
+        .target_of(Some(placement), namespace, &[Concept::Placement], op.ui)?;
     let scope = target.scope();
     let query = Query::all(scope.kind(Concept::UpdateRun), scope.namespace());
-    let answers = reading.answer(std::slice::from_ref(&query));
-    reading.listed(std::slice::from_ref(&query), &answers)?;
+    let answers = op.reading.answer(std::slice::from_ref(&query));
+    op.reading.listed(std::slice::from_ref(&query), &answers)?;
     let runs: Vec<_> = answers
         .iter()
         .flat_map(|answer| answer.objects.iter())
@@ -157,60 +145,7 @@ fn active(
         .map(|run| run.object())
         .collect();
     if runs.is_empty() {
-        ui.status(&format!("no run on {target} is in progress"));
+        op.ui.status(&format!("no run on {target} is in progress"));
     }
     Ok(runs)
-}
-
-/// Does the same to several runs, one after the other; what fails for one does not keep it from
-/// the others. The exit code is the worst.
-pub(in crate::commands) fn each<T>(
-    runs: &[T],
-    reading: &mut Reading,
-    ui: &mut Ui,
-    mut act: impl FnMut(&T, &mut Reading, &mut Ui) -> Result<Exit, Error>,
-) -> Result<Exit, Error> {
-    let mut worst = Exit::Done;
-    for (at, run) in runs.iter().enumerate() {
-        if at > 0 {
-            // Time has passed: nothing that was read before is shown again.
-            reading.forget();
-            reading.now = (reading.clock)();
-        }
-        let left = runs.len() - at - 1;
-        let exit = match act(run, reading, ui) {
-            Ok(exit) => exit,
-            Err(error) if error.exit == Exit::Interrupted => {
-                let error = writing::completed(error, reading);
-                return Err(Error {
-                    message: not_tried(&error.message, left),
-                    ..error
-                });
-            }
-            Err(error) if left == 0 => {
-                if error.exit.gravity() >= worst.gravity() {
-                    return Err(error);
-                }
-                ui.error(&writing::completed(error, reading));
-                worst
-            }
-            Err(error) => {
-                let exit = error.exit;
-                ui.error(&writing::completed(error, reading));
-                exit
-            }
-        };
-        if exit.gravity() > worst.gravity() {
-            worst = exit;
-        }
-    }
-    Ok(worst)
-}
-
-/// An interrupt's words with how many runs were not tried.
-fn not_tried(message: &str, left: usize) -> String {
-    match left {
-        0 => message.to_owned(),
-        left => format!("{message}; {} not tried", count(left, "run")),
-    }
 }

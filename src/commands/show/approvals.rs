@@ -7,9 +7,9 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::open::global::Global;
-use crate::commands::open::reading::{self, Input};
+use crate::commands::open::reading::Input;
 use crate::commands::open::runs::{self, Evidence, Reach, Runs};
+use crate::commands::open::session::Session;
 use crate::commands::output::{Format, Output, age, document, names};
 use crate::diagnose::report::NotChecked;
 use crate::error::Error;
@@ -125,24 +125,19 @@ struct ApprovalItem {
 }
 
 /// Lists approvals.
-pub fn run(
-    args: &ApprovalsArgs,
-    global: &Global,
-    ui: &mut Ui,
-    clock: fn() -> Timestamp,
-) -> Result<Exit, Error> {
-    let mut reach = Reach::of(global, args.all_namespaces)?;
-    let mut reading = reading::open(&args.input, "approvals", global, ui, clock)?;
+pub fn run(args: &ApprovalsArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
+    let mut reach = Reach::of(session.global, args.all_namespaces)?;
+    let mut reading = session.open(&args.input, "approvals")?;
     let mut only = None;
     if let Some(word) = &args.run {
-        let namespace = global.namespace.as_deref();
-        let target = reading.target_of(Some(word), namespace, &[Concept::UpdateRun], ui)?;
+        let namespace = session.global.namespace.as_deref();
+        let target = reading.target_of(Some(word), namespace, &[Concept::UpdateRun], session.ui)?;
         reach = Reach::One(target.scope());
         only = Some(target);
     }
     let is_wanted = |run: &UpdateRun| only.as_ref().is_none_or(|only| run.object() == *only);
     let runs = runs::read(&mut reading, &reach, Evidence::Approvals, is_wanted)?;
-    runs.warn(ui);
+    runs.warn(session.ui);
     let mut found = gather(&runs, only.as_ref());
     found.retain(|(_, approval)| !args.pending || approval.state.needs_a_person());
     if found.is_empty() {
@@ -156,12 +151,18 @@ pub fn run(
             (None, true) => String::new(),
             (None, false) => " in this scope; use -A to list all scopes".to_owned(),
         };
-        ui.status(&format!("{which}{scope}"));
+        session.ui.status(&format!("{which}{scope}"));
     }
     let text = match args.output.format() {
         Format::Table | Format::Wide => {
-            let table = table(&found, &reach, args.output.is_wide(), reading.now, ui);
-            args.output.draw(&table, ui)
+            let table = table(
+                &found,
+                &reach,
+                args.output.is_wide(),
+                reading.now,
+                session.ui,
+            );
+            args.output.draw(&table, session.ui)
         }
         Format::Name => {
             let exists = |approval: &Approval| {
@@ -179,9 +180,9 @@ pub fn run(
         }
         format => document(&list(&found, &runs), format)?,
     };
-    ui.answer(&text);
+    session.ui.answer(&text);
     if matches!(args.output.format(), Format::Table | Format::Wide) {
-        hints(&found, ui);
+        hints(&found, session.ui);
     }
     Ok(Exit::Done)
 }

@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
-use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::bundle::members::document;
 use crate::bundle::write::{Contents, Header};
-use crate::commands::open::global::Global;
 use crate::commands::open::members::MemberArgs;
-use crate::commands::open::reading::{self, Input, Reading};
+use crate::commands::open::reading::{Input, Reading};
+use crate::commands::open::session::Session;
 use crate::commands::show::controller_logs;
 use crate::commands::show::saving;
 use crate::diagnose;
@@ -58,26 +57,25 @@ pub struct CollectArgs {
 }
 
 /// Collects, and writes the file.
-pub fn run(
-    args: &CollectArgs,
-    global: &Global,
-    ui: &mut Ui,
-    clock: fn() -> Timestamp,
-) -> Result<Exit, Error> {
-    if args.output.is_none() && ui.answers_a_terminal() {
+pub fn run(args: &CollectArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
+    if args.output.is_none() && session.ui.answers_a_terminal() {
         return Err(Error::usage("a bundle is too long for a terminal")
             .hint("write it to a file with -o, or redirect the output"));
     }
     if let Some(path) = &args.output {
         saving::check(path)?;
     }
-    let mut entrance = args.members.open(global)?;
-    let mut reading = reading::open(&Input::default(), "collect", global, ui, clock)?;
+    let mut entrance = args.members.open(session.global)?;
+    let mut reading = session.open(&Input::default(), "collect")?;
     entrance.enter(&mut reading);
     if let Some(hub) = reading.hub() {
         hub.keep_texts();
     }
-    let target = reading.target(args.target.as_deref(), global.namespace.as_deref(), ui)?;
+    let target = reading.target(
+        args.target.as_deref(),
+        session.global.namespace.as_deref(),
+        session.ui,
+    )?;
     let walk = reading.walk_whole(&target)?;
     let now = reading.now;
     let Some(hub) = reading.hub() else {
@@ -98,7 +96,7 @@ pub fn run(
     let inventory = Inventory::new(walk, now, facts);
     let looks = hub.look(&diagnose::errands(&inventory));
     let member_texts = hub.take_member_texts();
-    entrance.check(&inventory, ui);
+    entrance.check(&inventory, session.ui);
     let none = Texts::new();
     let members: Vec<_> = looks
         .iter()
@@ -108,7 +106,7 @@ pub fn run(
         })
         .collect();
     let logs = if args.controller_logs {
-        controller_log(&inventory, &mut reading, ui)?
+        controller_log(&inventory, &mut reading, session.ui)?
     } else {
         Vec::new()
     };
@@ -118,23 +116,23 @@ pub fn run(
     let text = contents.text();
     match &args.output {
         Some(path) => {
-            saving::save(path, text, ui)?;
-            ui.status(&format!(
+            saving::save(path, text, session.ui)?;
+            session.ui.status(&format!(
                 "wrote {}: {} of {target}",
                 path.display(),
                 crate::diagnose::finding::count(objects, "object"),
             ));
         }
-        None => ui.answer(text),
+        None => session.ui.answer(text),
     }
     if masked > 0 {
-        ui.status(&format!(
+        session.ui.status(&format!(
             "masked {}; to keep them, use --show-secrets",
             crate::diagnose::finding::count(masked, "value")
         ));
     }
-    let exit = report_gaps(&outcomes, ui);
-    Ok(report_closed(&looks, ui).unwrap_or(exit))
+    let exit = report_gaps(&outcomes, session.ui);
+    Ok(report_closed(&looks, session.ui).unwrap_or(exit))
 }
 
 /// What the hub agent said about the run. What it cannot be asked for is said, and no reason to

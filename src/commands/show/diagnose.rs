@@ -6,11 +6,11 @@ mod list;
 use std::collections::BTreeMap;
 
 use clap::Args;
-use jiff::Timestamp;
 
 use crate::commands::open::global::Global;
 use crate::commands::open::members::{self, MemberArgs};
-use crate::commands::open::reading::{self, Input, Reading};
+use crate::commands::open::reading::{Input, Reading};
+use crate::commands::open::session::Session;
 use crate::commands::output;
 use crate::diagnose::explain;
 use crate::diagnose::report::{NotChecked, Report, Severity, Subject};
@@ -18,7 +18,6 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::render::{self, Look};
-use crate::ui::Ui;
 use filter::Suppression;
 pub use list::DiagnosisList;
 
@@ -130,27 +129,22 @@ impl FailOn {
 }
 
 /// Diagnoses what was asked about, and prints the report.
-pub fn run(
-    args: &DiagnoseArgs,
-    global: &Global,
-    ui: &mut Ui,
-    clock: fn() -> Timestamp,
-) -> Result<Exit, Error> {
-    check(args, global)?;
-    let mut entrance = args.members.open(global)?;
-    let mut reading = reading::open(&args.input, "diagnose", global, ui, clock)?;
+pub fn run(args: &DiagnoseArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
+    check(args, session.global)?;
+    let mut entrance = args.members.open(session.global)?;
+    let mut reading = session.open(&args.input, "diagnose")?;
     entrance.enter(&mut reading);
-    let namespace = global.namespace.as_deref();
+    let namespace = session.global.namespace.as_deref();
     let targets = if args.all {
         reading.every_run(namespace, args.all_namespaces, args.active)?
     } else {
-        vec![reading.target(args.target.as_deref(), namespace, ui)?]
+        vec![reading.target(args.target.as_deref(), namespace, session.ui)?]
     };
     let mut reports = Vec::new();
     let mut contexts = BTreeMap::new();
     for target in &targets {
         let inventory = reading.inventory(target)?;
-        entrance.check(&inventory, ui);
+        entrance.check(&inventory, session.ui);
         contexts.append(&mut members::contexts(&mut reading, &inventory));
         let mut report = examine(&mut reading, &inventory);
         filter::apply(&mut report, args.min_severity, &args.suppress);
@@ -162,13 +156,13 @@ pub fn run(
             .map(|report| filter::exit(report, args.exit_zero, args.fail_on)),
     );
     if reports.is_empty() {
-        ui.status(&none(&mut reading, args.active)?);
+        session.ui.status(&none(&mut reading, args.active)?);
     }
     let look = Look {
-        width: ui.width(),
-        paint: ui.paint(),
-        invocation: ui.invocation().clone().entering(contexts),
-        verbose: global.verbose,
+        width: session.ui.width(),
+        paint: session.ui.paint(),
+        invocation: session.ui.invocation().clone().entering(contexts),
+        verbose: session.global.verbose,
     };
     let style = Style {
         format: args.output,
@@ -181,7 +175,7 @@ pub fn run(
         let texts: Result<Vec<_>, _> = reports.iter().map(|report| style.one(report)).collect();
         texts?.concat()
     };
-    ui.answer(&text);
+    session.ui.answer(&text);
     Ok(exit)
 }
 

@@ -7,9 +7,9 @@ use clap::Args;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::commands::open::around;
-use crate::commands::open::global::Global;
-use crate::commands::open::reading::{self, Input};
+use crate::commands::open::reading::Input;
 use crate::commands::open::runs;
+use crate::commands::open::session::Session;
 use crate::commands::output::{self, Format, Output, names};
 use crate::commands::show::list::compared;
 use crate::diagnose;
@@ -48,26 +48,21 @@ pub struct HistoryArgs {
 }
 
 /// Shows what happened on a placement.
-pub fn run(
-    args: &HistoryArgs,
-    global: &Global,
-    ui: &mut Ui,
-    clock: fn() -> Timestamp,
-) -> Result<Exit, Error> {
-    let mut reading = reading::open(&args.input, "history", global, ui, clock)?;
-    let namespace = global.namespace.as_deref();
-    let target = reading.placement_or_chosen(args.placement.as_deref(), namespace, ui)?;
+pub fn run(args: &HistoryArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
+    let mut reading = session.open(&args.input, "history")?;
+    let namespace = session.global.namespace.as_deref();
+    let target = reading.placement_or_chosen(args.placement.as_deref(), namespace, session.ui)?;
     let useful = [
         Concept::ApprovalRequest,
         Concept::Binding,
         Concept::ResourceSnapshot,
     ];
     let around = around::read(&mut reading, &target, &[Concept::UpdateRun], &useful)?;
-    runs::warn(&around.gaps, ui);
+    runs::warn(&around.gaps, session.ui);
     let history = history(&around.inventory);
     let notes = notes(&history, &around.inventory);
     if history.runs.is_empty() {
-        ui.status(&format!(
+        session.ui.status(&format!(
             "{} has no update run on {target}",
             reading.place()
         ));
@@ -75,13 +70,13 @@ pub fn run(
     let text = match args.output.format() {
         Format::Table | Format::Wide => {
             let wide = args.output.is_wide();
-            let mut text = args.output.draw(&episodes(&history, wide), ui);
-            let now = clusters(&history, &around.inventory, wide || global.verbose);
+            let mut text = args.output.draw(&episodes(&history, wide), session.ui);
+            let now = clusters(&history, &around.inventory, wide || session.global.verbose);
             if !text.is_empty() && !now.is_empty() {
                 text.push('\n');
             }
-            text.push_str(&args.output.draw(&now, ui));
-            write_notes(&mut text, &notes, ui);
+            text.push_str(&args.output.draw(&now, session.ui));
+            write_notes(&mut text, &notes, session.ui);
             text
         }
         Format::Name => {
@@ -97,7 +92,7 @@ pub fn run(
             output::document(&view, format)?
         }
     };
-    ui.answer(&text);
+    session.ui.answer(&text);
     Ok(Exit::Done)
 }
 

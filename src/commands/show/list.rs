@@ -5,9 +5,9 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::open::global::Global;
-use crate::commands::open::reading::{self, Input, Reading};
+use crate::commands::open::reading::{Input, Reading};
 use crate::commands::open::runs::{self, Evidence, Reach, Runs};
+use crate::commands::open::session::Session;
 use crate::commands::output::{Format, Output, age, document, names};
 use crate::diagnose;
 use crate::diagnose::report::{NotChecked, Verdict};
@@ -20,7 +20,6 @@ use crate::kubefleet::{Concept, Kind, ObjectRef};
 use crate::render::style::verdict_style;
 use crate::render::table::{Cell, Column, Table};
 use crate::rollout::{ClusterState, Rollout, StageState, StageView};
-use crate::ui::Ui;
 
 /// List update runs and their status
 ///
@@ -122,36 +121,31 @@ struct StageNow {
 }
 
 /// Lists runs.
-pub fn run(
-    args: &ListArgs,
-    global: &Global,
-    ui: &mut Ui,
-    clock: fn() -> Timestamp,
-) -> Result<Exit, Error> {
-    let reach = Reach::of(global, args.all_namespaces)?;
+pub fn run(args: &ListArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
+    let reach = Reach::of(session.global, args.all_namespaces)?;
     let placement = args
         .placement
         .as_deref()
         .map(|word| Wanted::of(word, &reach))
         .transpose()?;
-    let mut reading = reading::open(&args.input, "list", global, ui, clock)?;
+    let mut reading = session.open(&args.input, "list")?;
     let wanted = |run: &UpdateRun| {
         (!args.active || !choose::is_finished(run))
             && placement.as_ref().is_none_or(|wanted| wanted.matches(run))
     };
     let mut runs = runs::read(&mut reading, &reach, Evidence::Verdict, wanted)?;
     runs.gaps.extend(elsewhere(&mut reading));
-    runs.warn(ui);
+    runs.warn(session.ui);
     let rollouts = runs.rollouts();
     if rollouts.is_empty() {
         let none = none(&mut reading, &reach, args, placement.as_ref())?;
-        ui.status(&none);
+        session.ui.status(&none);
     }
     let rollouts: Vec<_> = rollouts.iter().map(|(_, rollout)| rollout).collect();
     let text = match args.output.format() {
         Format::Table | Format::Wide => {
             let table = table(&rollouts, &reach, args.output.is_wide());
-            args.output.draw(&table, ui)
+            args.output.draw(&table, session.ui)
         }
         Format::Name => {
             let objects: Vec<_> = rollouts
@@ -162,7 +156,7 @@ pub fn run(
         }
         format => document(&list(&rollouts, &runs), format)?,
     };
-    ui.answer(&text);
+    session.ui.answer(&text);
     Ok(Exit::Done)
 }
 

@@ -6,20 +6,18 @@ mod file;
 use std::path::PathBuf;
 
 use clap::Args;
-use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::open::global::Global;
 use crate::commands::open::planning::{self, StrategyChoice, Wish};
-use crate::commands::open::reading::{self, Input};
+use crate::commands::open::reading::Input;
+use crate::commands::open::session::Session;
 use crate::commands::output::Form;
 use crate::commands::show::snapshots::KEEP;
 use crate::commands::show::status::look;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::plan::Plan;
-use crate::ui::Ui;
 use diff::VersionDiff;
 
 /// Preview an update run and every reason to refuse it
@@ -94,17 +92,11 @@ pub struct PlanView {
 }
 
 /// Plans a run.
-pub fn run(
-    args: &PlanArgs,
-    global: &Global,
-    ui: &mut Ui,
-    clock: fn() -> Timestamp,
-) -> Result<Exit, Error> {
+pub fn run(args: &PlanArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let keep = if args.diff { KEEP } else { &[] };
-    let mut reading =
-        reading::open_keeping(keep, &args.input, "plan --placement", global, ui, clock)?;
-    let namespace = global.namespace.as_deref();
-    let placement = planning::placement(&mut reading, &args.placement, namespace, ui)?;
+    let mut reading = session.open_keeping(keep, &args.input, "plan --placement")?;
+    let namespace = session.global.namespace.as_deref();
+    let placement = planning::placement(&mut reading, &args.placement, namespace, session.ui)?;
     let scope = placement.scope();
     let named = match &args.strategy {
         Some(word) => Some(planning::strategy(word, &scope)?),
@@ -113,7 +105,7 @@ pub fn run(
     let strategy = match (&args.strategy_file, named) {
         (Some(path), named) => {
             let limits = args.input.limits();
-            file::read(path, named.as_deref(), &scope, limits, ui)?
+            file::read(path, named.as_deref(), &scope, limits, session.ui)?
         }
         (None, Some(name)) => StrategyChoice::Named(name),
         (None, None) => return Err(Error::usage("set the strategy: --strategy NAME")),
@@ -136,14 +128,14 @@ pub fn run(
         plan,
     };
     let text = args.output.print(&view, || {
-        let mut text = planning::show(&view.plan, &look(ui, global));
+        let mut text = planning::show(&view.plan, &look(session.ui, session.global));
         for change in changes.iter().flatten() {
             text.push('\n');
-            text.push_str(&change.text(ui.paint()));
+            text.push_str(&change.text(session.ui.paint()));
         }
         text
     })?;
-    ui.answer(&text);
-    diff::note(changes.as_deref(), &wish, ui);
+    session.ui.answer(&text);
+    diff::note(changes.as_deref(), &wish, session.ui);
     Ok(exit)
 }

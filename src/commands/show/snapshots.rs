@@ -9,9 +9,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::commands::open::around::{self, Around};
-use crate::commands::open::global::Global;
-use crate::commands::open::reading::{self, Input, Reading};
+use crate::commands::open::reading::{Input, Reading};
 use crate::commands::open::runs;
+use crate::commands::open::session::Session;
 use crate::commands::output::{Format, Output, age, document, names};
 use crate::contents::{self, Size};
 use crate::diagnose::report::{NotChecked, Subject};
@@ -116,15 +116,10 @@ struct SnapshotItem {
 }
 
 /// Lists versions, shows one, or compares two.
-pub fn run(
-    args: &SnapshotsArgs,
-    global: &Global,
-    ui: &mut Ui,
-    clock: fn() -> Timestamp,
-) -> Result<Exit, Error> {
+pub fn run(args: &SnapshotsArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let word = args.placement.as_deref();
     match (&args.command, word) {
-        (None, _) => list(args, word, global, ui, clock),
+        (None, _) => list(args, word, session),
         (Some(_), Some(word)) => Err(Error::usage(format!(
             "{word:?} must come after the subcommand"
         ))
@@ -132,8 +127,8 @@ pub fn run(
             Hint::new("for example:")
                 .command(Command::fleet("snapshots show").arg("PLACEMENT").arg("3")),
         )),
-        (Some(Action::Show(show)), None) => show::run(args, show, global, ui, clock),
-        (Some(Action::Diff(diff)), None) => diff::run(args, diff, global, ui, clock),
+        (Some(Action::Show(show)), None) => show::run(args, show, session),
+        (Some(Action::Diff(diff)), None) => diff::run(args, diff, session),
     }
 }
 
@@ -145,39 +140,37 @@ fn open(
     word: Option<&str>,
     input: &Input,
     command: &'static str,
-    global: &Global,
-    ui: &mut Ui,
-    clock: fn() -> Timestamp,
+    session: &mut Session<'_>,
 ) -> Result<(Reading, ObjectRef), Error> {
-    let mut reading = reading::open_keeping(KEEP, input, command, global, ui, clock)?;
-    let namespace = global.namespace.as_deref();
-    let target = reading.placement_or_chosen(word, namespace, ui)?;
+    let mut reading = session.open_keeping(KEEP, input, command)?;
+    let namespace = session.global.namespace.as_deref();
+    let target = reading.placement_or_chosen(word, namespace, session.ui)?;
     Ok((reading, target))
 }
 
 fn list(
     args: &SnapshotsArgs,
     word: Option<&str>,
-    global: &Global,
-    ui: &mut Ui,
-    clock: fn() -> Timestamp,
+    session: &mut Session<'_>,
 ) -> Result<Exit, Error> {
-    let (mut reading, target) = open(word, &args.input, "snapshots", global, ui, clock)?;
+    let (mut reading, target) = open(word, &args.input, "snapshots", session)?;
     let useful = [Concept::UpdateRun, Concept::Binding];
     let around = around::read_with_texts(&mut reading, &target, &useful)?;
-    runs::warn(&around.gaps, ui);
+    runs::warn(&around.gaps, session.ui);
     let versions = versions(&around.inventory);
     for version in &versions {
-        warn(version, &target, ui);
+        warn(version, &target, session.ui);
     }
     if versions.is_empty() {
-        ui.status(&format!("{target} has no resource snapshots"));
+        session
+            .ui
+            .status(&format!("{target} has no resource snapshots"));
     }
     let output = &args.output;
     let text = match output.format() {
         Format::Table | Format::Wide => {
             let table = table(&versions, &around, output.is_wide());
-            output.draw(&table, ui)
+            output.draw(&table, session.ui)
         }
         Format::Name => {
             let objects: Vec<_> = versions
@@ -188,7 +181,7 @@ fn list(
         }
         format => document(&snapshot_list(&versions, &around, &target), format)?,
     };
-    ui.answer(&text);
+    session.ui.answer(&text);
     Ok(Exit::Done)
 }
 

@@ -3,10 +3,10 @@
 mod watch;
 
 use clap::Args;
-use jiff::Timestamp;
 
 use crate::commands::open::global::Global;
-use crate::commands::open::reading::{self, Input};
+use crate::commands::open::reading::Input;
+use crate::commands::open::session::Session;
 use crate::commands::output;
 use crate::diagnose::status::Status;
 use crate::error::Error;
@@ -60,27 +60,22 @@ pub(in crate::commands) enum Format {
 }
 
 /// Shows what was asked about.
-pub fn run(
-    args: &StatusArgs,
-    global: &Global,
-    ui: &mut Ui,
-    clock: fn() -> Timestamp,
-) -> Result<Exit, Error> {
+pub fn run(args: &StatusArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     if args.watch && args.output == Format::Html {
         return Err(Error::usage(
             "-o html cannot be used with --watch: a page does not refresh itself",
         ));
     }
-    let mut reading = reading::open(&args.input, "status", global, ui, clock)?;
-    let namespace = global.namespace.as_deref();
-    let target = reading.target(args.target.as_deref(), namespace, ui)?;
+    let mut reading = session.open(&args.input, "status")?;
+    let namespace = session.global.namespace.as_deref();
+    let target = reading.target(args.target.as_deref(), namespace, session.ui)?;
     if args.watch {
-        return watch::run(args, global, &mut reading, target, ui);
+        return watch::run(args, session.global, &mut reading, target, session.ui);
     }
     let inventory = reading.overview(&target)?;
     let status = Status::new(&inventory);
-    let text = write(&status, args.output, &look(ui, global))?;
-    ui.answer(&text);
+    let text = write(&status, args.output, &look(session.ui, session.global))?;
+    session.ui.answer(&text);
     Ok(exit(&status, args.exit_zero))
 }
 

@@ -5,9 +5,9 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::open::global::Global;
-use crate::commands::open::reading::{self, Input, Reading};
+use crate::commands::open::reading::{Input, Reading};
 use crate::commands::open::runs::{self, Evidence, Reach, Runs};
+use crate::commands::open::session::Session;
 use crate::commands::output::{Format, Output, age, document, names};
 use crate::diagnose;
 use crate::diagnose::report::{NotChecked, Verdict};
@@ -22,7 +22,6 @@ use crate::kubefleet::{Concept, ObjectRef, Scope};
 use crate::render::style::verdict_style;
 use crate::render::table::{Cell, Column, Table};
 use crate::rollout::Rollout;
-use crate::ui::Ui;
 
 /// List update strategies and the runs that use them
 ///
@@ -163,43 +162,35 @@ pub struct StrategyView {
 }
 
 /// Lists strategies, or shows one.
-pub fn run(
-    args: &StrategiesArgs,
-    global: &Global,
-    ui: &mut Ui,
-    clock: fn() -> Timestamp,
-) -> Result<Exit, Error> {
+pub fn run(args: &StrategiesArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     match &args.command {
-        None => list(args, global, ui, clock),
+        None => list(args, session),
         Some(Action::Show(_)) if args.all_namespaces => Err(Error::usage(
             "-A cannot be used with show: set the strategy's namespace with -n",
         )),
-        Some(Action::Show(show)) => self::show(args, show, global, ui, clock),
+        Some(Action::Show(show)) => self::show(args, show, session),
     }
 }
 
-fn list(
-    args: &StrategiesArgs,
-    global: &Global,
-    ui: &mut Ui,
-    clock: fn() -> Timestamp,
-) -> Result<Exit, Error> {
-    let reach = Reach::of(global, args.all_namespaces)?;
-    let mut reading = reading::open(&args.input, "strategies", global, ui, clock)?;
+fn list(args: &StrategiesArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
+    let reach = Reach::of(session.global, args.all_namespaces)?;
+    let mut reading = session.open(&args.input, "strategies")?;
     let found = Found::read(&mut reading, &reach)?;
-    runs::warn(&found.gaps, ui);
+    runs::warn(&found.gaps, session.ui);
     if found.strategies.is_empty() {
         let scope = if reach.is_everywhere() {
             ""
         } else {
             " in this scope; use -A to list all scopes"
         };
-        ui.status(&format!("{} has no strategies{scope}", reading.place()));
+        session
+            .ui
+            .status(&format!("{} has no strategies{scope}", reading.place()));
     }
     let text = match args.output.format() {
         Format::Table | Format::Wide => {
             let table = found.table(&reach, args.output.is_wide(), reading.now);
-            args.output.draw(&table, ui)
+            args.output.draw(&table, session.ui)
         }
         Format::Name => {
             let objects: Vec<_> = found
@@ -211,35 +202,34 @@ fn list(
         }
         format => document(&found.list(), format)?,
     };
-    ui.answer(&text);
+    session.ui.answer(&text);
     Ok(Exit::Done)
 }
 
-fn show(
-    args: &StrategiesArgs,
-    show: &ShowArgs,
-    global: &Global,
-    ui: &mut Ui,
-    clock: fn() -> Timestamp,
-) -> Result<Exit, Error> {
+fn show(args: &StrategiesArgs, show: &ShowArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let input = show.input.or(&args.input);
     let output = show.output.or(&args.output);
-    let mut reading = reading::open(&input, "strategies show", global, ui, clock)?;
-    let namespace = global.namespace.as_deref();
-    let target = reading.target_of(Some(&show.strategy), namespace, &[Concept::Strategy], ui)?;
+    let mut reading = session.open(&input, "strategies show")?;
+    let namespace = session.global.namespace.as_deref();
+    let target = reading.target_of(
+        Some(&show.strategy),
+        namespace,
+        &[Concept::Strategy],
+        session.ui,
+    )?;
     let found = Found::one(&mut reading, &target)?;
-    runs::warn(&found.gaps, ui);
+    runs::warn(&found.gaps, session.ui);
     let Some(item) = found.items().pop() else {
         return Err(Error::not_found(format!("{target} does not exist")));
     };
     let text = match output.format() {
         Format::Table | Format::Wide => {
             let stages = stages(&item.stages);
-            let mut text = output.draw(&stages, ui);
+            let mut text = output.draw(&stages, session.ui);
             let runs = used_by(&item.used_by);
             if !runs.is_empty() {
                 text.push('\n');
-                text.push_str(&output.draw(&runs, ui));
+                text.push_str(&output.draw(&runs, session.ui));
             }
             text
         }
@@ -254,7 +244,7 @@ fn show(
             format,
         )?,
     };
-    ui.answer(&text);
+    session.ui.answer(&text);
     Ok(Exit::Done)
 }
 

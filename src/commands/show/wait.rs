@@ -5,12 +5,12 @@ mod decide;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 
 use crate::commands::open::following::Following;
 use crate::commands::open::global::Global;
 use crate::commands::open::picking;
-use crate::commands::open::reading;
+use crate::commands::open::session::Session;
 use crate::commands::show::awaiting::{self, End};
 use crate::commands::show::status;
 use crate::diagnose::status::Status;
@@ -85,21 +85,24 @@ enum Format {
 }
 
 /// Waits.
-pub fn run(
-    args: &WaitArgs,
-    global: &Global,
-    ui: &mut Ui,
-    clock: fn() -> Timestamp,
-) -> Result<Exit, Error> {
+pub fn run(args: &WaitArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let begun = Instant::now();
-    let mut reading = reading::open_within(args.timeout, "wait", global, ui, clock)?;
-    let namespace = global.namespace.as_deref();
+    let mut reading = session.open_within(args.timeout, "wait")?;
+    let namespace = session.global.namespace.as_deref();
     let target = match args.run.as_deref() {
-        Some(word) => reading.target_of(Some(word), namespace, &[Concept::UpdateRun], ui)?,
-        None => picking::run(&picking::ACTIVE, namespace, &mut reading, ui, |said| {
-            let words: Vec<_> = args.conditions.iter().map(ToString::to_string).collect();
-            said.joined("--for", words.join(","))
-        })?,
+        Some(word) => {
+            reading.target_of(Some(word), namespace, &[Concept::UpdateRun], session.ui)?
+        }
+        None => picking::run(
+            &picking::ACTIVE,
+            namespace,
+            &mut reading,
+            session.ui,
+            |said| {
+                let words: Vec<_> = args.conditions.iter().map(ToString::to_string).collect();
+                said.joined("--for", words.join(","))
+            },
+        )?,
     };
     let mut following = Following::new(&mut reading, target)?;
     let mut look = |status: &Status| {
@@ -109,16 +112,18 @@ pub fn run(
     let left = args
         .timeout
         .map(|limit| limit.saturating_sub(begun.elapsed()));
-    match awaiting::until(&mut following, &wanted(args), left, ui, &mut look)? {
-        End::Decided(decision, status) => end(&decision, &status, args, global, ui),
+    match awaiting::until(&mut following, &wanted(args), left, session.ui, &mut look)? {
+        End::Decided(decision, status) => end(&decision, &status, args, session.global, session.ui),
         End::TimedOut(None) => Err(HubError::late(args.timeout.unwrap_or_default()).into()),
         End::TimedOut(Some(status)) => {
-            answer(&status, args.output, global, ui)?;
+            answer(&status, args.output, session.global, session.ui)?;
             Err(timed_out(args, &status))
         }
         End::Gone => Err(following.gone()),
         End::Interrupted => {
-            ui.status("interrupted; the run continues without this command");
+            session
+                .ui
+                .status("interrupted; the run continues without this command");
             Ok(Exit::Interrupted)
         }
     }

@@ -11,8 +11,9 @@ use crate::change::guard::Guard;
 use crate::change::{Change, RunWish};
 use crate::commands::open::reading::Reading;
 use crate::commands::operate::delete::delete_for_good;
+use crate::commands::operate::operation::{Done, Operation, ThisRun, interrupted};
 use crate::commands::operate::steering::{self, rollout_of};
-use crate::commands::operate::writing::{self, Done, ThisRun, Writing};
+use crate::commands::operate::writing::Writing;
 use crate::error::Error;
 use crate::inventory::Inventory;
 use crate::inventory::Walk;
@@ -20,7 +21,6 @@ use crate::inventory::source::{Query, Source};
 use crate::kubefleet::{Concept, names};
 use crate::rollout::content::old_content;
 use crate::rollout::{ClusterState, Phase};
-use crate::ui::Ui;
 use crate::words::Hint;
 
 /// After how long the hub makes the snapshot of a change that it has noticed, by default: 15 s after
@@ -47,17 +47,15 @@ pub(super) fn see_to(
     this: &ThisRun,
     created: bool,
     got: &mut Got,
-    reading: &mut Reading,
-    args: &Writing,
-    ui: &mut Ui,
+    op: &mut Operation<'_>,
 ) -> Result<Seen, Error> {
     if launch.snapshot.is_some() {
         return Ok(Seen::Right);
     }
     let run = &this.object;
-    let inventory = around(launch, this, reading)?;
+    let inventory = around(launch, this, op.reading)?;
     let rollout = rollout_of(&inventory, run)?;
-    steering::seen(&[Guard::Content], launch.accepted, &inventory, reading)?;
+    steering::seen(&[Guard::Content], launch.accepted, &inventory, op.reading)?;
     let Some(old) = old_content(&inventory, rollout.run) else {
         return Ok(Seen::Right);
     };
@@ -80,8 +78,8 @@ pub(super) fn see_to(
         ))
         .hint(Hint::new("see what it is doing:").command(run.fleet("diagnose"))));
     }
-    let due = due(&old, reading);
-    let limit = args.timeout.unwrap_or(PATIENCE);
+    let due = due(&old, op.reading);
+    let limit = op.args.timeout.unwrap_or(PATIENCE);
     if due > limit {
         return Err(Error {
             exit: crate::exit::Exit::Stuck,
@@ -94,7 +92,7 @@ pub(super) fn see_to(
         }
         .hint(Hint::new("delete it and try again later:").command(run.fleet("delete"))));
     }
-    ui.warning(&format!(
+    op.ui.warning(&format!(
         "{run} got snapshot {index}, which lacks a change detected at {}, because the hub delays \
          new snapshots. The run will be deleted and created again in {}s; to use the latest \
          existing snapshot, pass --snapshot latest",
@@ -110,21 +108,21 @@ pub(super) fn see_to(
     let create = Change::create(run, wish);
     let change = Change::delete_untouched(rollout.run);
     // What could not be made again is not deleted.
-    writing::rehearse(&create, true, launch.accepted, reading, args)?;
+    op.rehearse(&create, true, launch.accepted)?;
     let quiet = Writing {
         output: None,
         wait: None,
-        ..args.clone()
+        ..op.args.clone()
     };
     // From the moment in which it is sent; what is refused deletes nothing.
-    let before = reading.record.steps().len();
-    let deleted = delete_for_good(this, &change, reading, &quiet, ui);
-    if reading.record.steps().len() > before {
+    let before = op.reading.record.steps().len();
+    let deleted = delete_for_good(this, &change, &mut op.with(&quiet));
+    if op.reading.record.steps().len() > before {
         *got = Got::Nothing;
     }
     deleted?;
     let begun = Instant::now();
-    let progress = ui.progress();
+    let progress = op.ui.progress();
     while begun.elapsed() < due {
         let left = due.saturating_sub(begun.elapsed());
         progress.say(&format!(
@@ -132,21 +130,21 @@ pub(super) fn see_to(
             left.as_secs() + 1
         ));
         let nap = left.min(Duration::from_millis(250));
-        if let Some(hub) = reading.hub()
+        if let Some(hub) = op.reading.hub()
             && hub
                 .unless_interrupted(move || std::thread::sleep(nap))
                 .is_err()
         {
             progress.clear();
-            return Err(writing::interrupted(&format!("{run} was deleted")));
+            return Err(interrupted(&format!("{run} was deleted")));
         }
     }
     progress.clear();
     let rest = Writing {
-        timeout: args.timeout.map(|limit| limit.saturating_sub(due)),
+        timeout: op.args.timeout.map(|limit| limit.saturating_sub(due)),
         ..quiet
     };
-    match writing::send(&create, reading, &rest, ui)? {
+    match op.with(&rest).send(&create)? {
         Done::Written { uid } => {
             *got = Got::Made;
             Ok(Seen::Again(ThisRun {

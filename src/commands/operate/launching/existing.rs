@@ -3,7 +3,7 @@
 use super::Launch;
 use crate::change::RunWish;
 use crate::commands::open::reading::Reading;
-use crate::commands::operate::writing::ThisRun;
+use crate::commands::operate::operation::ThisRun;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::choose;

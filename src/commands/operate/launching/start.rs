@@ -6,15 +6,14 @@ use crate::change::preview::Preview;
 use crate::change::states::{Step, Wish, step};
 use crate::commands::open::reading::Reading;
 use crate::commands::operate::approve::moves;
+use crate::commands::operate::operation::{Operation, Shown, ThisRun};
 use crate::commands::operate::steering::{self, rollout_of};
-use crate::commands::operate::writing::{self, Shown, ThisRun, Writing};
 use crate::diagnose::finding::{count, enumerate};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::rollout::Rollout;
 use crate::rollout::content::{old_content, would_go_back};
-use crate::ui::Ui;
 use crate::words::Hint;
 
 /// Starts a run. `beside` are the other runs that were shown when the plan of the run was agreed to;
@@ -23,32 +22,27 @@ pub(in crate::commands) fn start(
     this: &ThisRun,
     accepted: Accepted,
     beside: Option<&[Neighbour]>,
-    reading: &mut Reading,
-    args: &Writing,
-    ui: &mut Ui,
+    op: &mut Operation<'_>,
 ) -> Result<Exit, Error> {
     let run = &this.object;
     if beside.is_some() {
         // It was waited since.
-        reading.forget();
+        op.reading.forget();
     }
-    let unattended = args.yes;
-    let agreed = writing::agree(reading, args, ui, &mut |reading| {
-        shown(this, accepted, beside, unattended, reading)
-    });
-    let steered = agreed
-        .and_then(|inventory| steering::steer(&inventory, run, Wish::Start, reading, args, ui));
+    let unattended = op.args.yes;
+    let agreed = op.agree(&mut |reading| shown(this, accepted, beside, unattended, reading));
+    let steered = agreed.and_then(|inventory| steering::steer(&inventory, run, Wish::Start, op));
     let steered = steered.map_err(|error| {
         if beside.is_none() {
             return error;
         }
-        let message = reading.record.complete(&error.message, error.told);
+        let message = op.reading.record.complete(&error.message, error.told);
         let message = format!("{message}; {run} was not started");
         Error { message, ..error }
             .telling(crate::change::record::Told::All)
             .also(Hint::new("check it, then start it:").command(run.fleet("run")))
     })?;
-    steering::finish(&steered, Wish::Start, reading, args, ui)
+    steering::finish(&steered, Wish::Start, op)
 }
 
 /// What is shown before a run is started, and what is asked.

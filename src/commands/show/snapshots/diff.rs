@@ -4,14 +4,13 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use clap::Args;
-use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::show::texts;
 use super::{SnapshotsArgs, around, find, open, warn};
-use crate::commands::open::global::Global;
 use crate::commands::open::reading::Input;
+use crate::commands::open::session::Session;
 use crate::commands::output::{Format, Output, document, name};
 use crate::contents::{self, Change, ChangeKind, Identity, Manifest, SecretChange, Secrets};
 use crate::diagnose::finding::enumerate;
@@ -23,7 +22,6 @@ use crate::render::escape;
 use crate::render::style::Paint;
 use crate::render::table::{Cell, Column, Table};
 use crate::rollout::versions::versions;
-use crate::ui::Ui;
 
 /// Compare two versions, resource by resource
 ///
@@ -102,26 +100,17 @@ pub struct ChangeItem {
 pub(super) fn run(
     outer: &SnapshotsArgs,
     args: &DiffArgs,
-    global: &Global,
-    ui: &mut Ui,
-    clock: fn() -> Timestamp,
+    session: &mut Session<'_>,
 ) -> Result<Exit, Error> {
     let input = args.input.or(&outer.input);
     let output = args.output.or(&outer.output);
-    let (mut reading, target) = open(
-        Some(&args.placement),
-        &input,
-        "snapshots diff",
-        global,
-        ui,
-        clock,
-    )?;
+    let (mut reading, target) = open(Some(&args.placement), &input, "snapshots diff", session)?;
     let around = around::read_with_texts(&mut reading, &target, &[])?;
     let versions = versions(&around.inventory);
     let from = find(&versions, &args.from, &target)?;
     let to = find(&versions, &args.to, &target)?;
-    warn(from, &target, ui);
-    warn(to, &target, ui);
+    warn(from, &target, session.ui);
+    warn(to, &target, session.ui);
     let secrets = if args.show_secrets {
         Secrets::Shown
     } else {
@@ -131,7 +120,7 @@ pub(super) fn run(
     let after = contents::manifests(texts(to, &around));
     let hidden = hidden(before.iter().chain(&after));
     if !hidden.is_empty() {
-        ui.warning(&format!(
+        session.ui.warning(&format!(
             "values of {} were masked when they were collected: whether they differ is unknown",
             enumerate(hidden.iter().map(Identity::describe))
         ));
@@ -139,8 +128,8 @@ pub(super) fn run(
     let changes = contents::compare(before, after, secrets);
     let names = (from.index.as_str(), to.index.as_str());
     let text = match output.asked() {
-        None => unified(&changes, names, ui.paint()),
-        Some(Format::Table | Format::Wide) => output.draw(&table(&changes), ui),
+        None => unified(&changes, names, session.ui.paint()),
+        Some(Format::Table | Format::Wide) => output.draw(&table(&changes), session.ui),
         Some(Format::Name) => changes.iter().fold(String::new(), |text, change| {
             let identity = &change.identity;
             text + &name(&identity.kind, &identity.group, &identity.name) + "\n"
@@ -158,8 +147,10 @@ pub(super) fn run(
             format,
         )?,
     };
-    ui.answer(&text);
-    ui.status(&summary(&changes, names, hidden.is_empty()));
+    session.ui.answer(&text);
+    session
+        .ui
+        .status(&summary(&changes, names, hidden.is_empty()));
     let masked = changes.iter().filter(|change| change.secrets.is_some());
     let masked: Vec<_> = masked.collect();
     if !masked.is_empty() {
@@ -169,7 +160,7 @@ pub(super) fn run(
         } else {
             "differ where marked"
         };
-        ui.status(&format!(
+        session.ui.status(&format!(
             "secret values are masked and {verb}; to show them, use --show-secrets"
         ));
     }

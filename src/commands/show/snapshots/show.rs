@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 
 use super::{SnapshotsArgs, around, bytes, find, open, warn};
 use crate::commands::open::around::Around;
-use crate::commands::open::global::Global;
 use crate::commands::open::reading::Input;
+use crate::commands::open::session::Session;
 use crate::commands::output::{Format, Output, document, name};
 use crate::contents::{self, Manifest, Secrets};
 use crate::diagnose::finding::count;
@@ -20,7 +20,6 @@ use crate::exit::Exit;
 use crate::kubefleet::object::OWN_API_VERSION;
 use crate::render::table::{Cell, Column, Table};
 use crate::rollout::versions::{Version, versions};
-use crate::ui::Ui;
 
 /// Show the resources in one version
 ///
@@ -85,27 +84,20 @@ struct Resource {
 pub(super) fn run(
     outer: &SnapshotsArgs,
     args: &ShowArgs,
-    global: &Global,
-    ui: &mut Ui,
-    clock: fn() -> Timestamp,
+    session: &mut Session<'_>,
 ) -> Result<Exit, Error> {
     let input = args.input.or(&outer.input);
     let output = args.output.or(&outer.output);
-    let (mut reading, target) = open(
-        Some(&args.placement),
-        &input,
-        "snapshots show",
-        global,
-        ui,
-        clock,
-    )?;
+    let (mut reading, target) = open(Some(&args.placement), &input, "snapshots show", session)?;
     let around = around::read_with_texts(&mut reading, &target, &[])?;
     let versions = versions(&around.inventory);
     let version = find(&versions, &args.index, &target)?;
-    warn(version, &target, ui);
+    warn(version, &target, session.ui);
     let mut manifests = contents::manifests(texts(version, &around));
     let text = match output.format() {
-        Format::Table | Format::Wide => output.draw(&table(&manifests, output.is_wide()), ui),
+        Format::Table | Format::Wide => {
+            output.draw(&table(&manifests, output.is_wide()), session.ui)
+        }
         Format::Name => manifests.iter().fold(String::new(), |text, manifest| {
             let identity = &manifest.identity;
             text + &name(&identity.kind, &identity.group, &identity.name) + "\n"
@@ -122,7 +114,7 @@ pub(super) fn run(
             };
             if !masked.is_empty() {
                 let values = masked.values().map(Vec::len).sum();
-                ui.status(&format!(
+                session.ui.status(&format!(
                     "{} masked; to show them, use --show-secrets",
                     count(values, "value")
                 ));
@@ -154,7 +146,7 @@ pub(super) fn run(
             document(&view, format)?
         }
     };
-    ui.answer(&text);
+    session.ui.answer(&text);
     Ok(Exit::Done)
 }
 

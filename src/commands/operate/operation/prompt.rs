@@ -1,6 +1,6 @@
 //! Questions before a write: what was shown when the answer came is what is sent.
 
-use super::{Writing, unsent};
+use super::{Operation, unsent};
 use crate::change::preview::{Preview, Said};
 use crate::commands::open::reading::Reading;
 use crate::error::Error;
@@ -18,40 +18,68 @@ pub(in crate::commands) struct Shown<T> {
     pub what: T,
 }
 
-/// Shows what a command is about to do, and asks where something is to be asked. After the answer
-/// it looks again: where anything is different, that is shown, and it is asked again.
-pub(in crate::commands) fn agree<T>(
-    reading: &mut Reading,
-    args: &Writing,
-    ui: &mut Ui,
-    look: &mut dyn FnMut(&mut Reading) -> Result<Shown<T>, Error>,
-) -> Result<T, Error> {
-    let mut shown = look(reading)?;
-    loop {
-        show(&shown.preview, ui);
-        let Some(question) = shown.question? else {
-            return Ok(shown.what);
+impl Operation<'_> {
+    /// Shows what a command is about to do, and asks where something is to be asked. After the answer
+    /// it looks again: where anything is different, that is shown, and it is asked again.
+    pub(in crate::commands) fn agree<T>(
+        &mut self,
+        look: &mut dyn FnMut(&mut Reading) -> Result<Shown<T>, Error>,
+    ) -> Result<T, Error> {
+        let mut shown = look(self.reading)?;
+        loop {
+            show(&shown.preview, self.ui);
+            let Some(question) = shown.question? else {
+                return Ok(shown.what);
+            };
+            if !self.confirm(&question)? {
+                return Ok(shown.what);
+            }
+            // Judged for the same moment, what differs was changed by someone.
+            self.reading.forget();
+            let now = look(self.reading)?;
+            let differences = shown.preview.differences(&now.preview);
+            if differences.is_empty() {
+                now.question?;
+                return Ok(now.what);
+            }
+            self.ui.warning(&format!(
+                "this changed while you were asked, and {}:",
+                self.reading.record.nothing("sent")
+            ));
+            for line in &differences {
+                self.ui.note(&format!("  {}\n", escape::line(line)));
+            }
+            self.reading.now = (self.reading.clock)();
+            shown = look(self.reading)?;
+        }
+    }
+
+    /// Asks before something that a person could regret; not with `--yes`, and not for what is only
+    /// shown. Says whether anyone was asked.
+    fn confirm(&mut self, question: &str) -> Result<bool, Error> {
+        if self.args.yes || self.args.is_dry() {
+            return Ok(false);
+        }
+        let nothing = self.reading.record.nothing("sent");
+        if let Some(why) = self.ui.why_not_asked() {
+            return Err(Error::failed(format!("cannot prompt {question:?}: {why}"))
+                .hint(format!("{nothing}; to confirm without a prompt, use --yes")));
+        }
+        let hub = self.reading.hub();
+        let place = hub.as_deref().map(place_of);
+        let question = match place {
+            Some(place) => format!("{place}: {question}"),
+            None => question.to_owned(),
         };
-        if !confirm(&question, reading, args, ui)? {
-            return Ok(shown.what);
+        match self.ui.confirm(&question, hub.as_deref()) {
+            Ok(true) => Ok(true),
+            Ok(false) => Err(Error::failed(format!("not confirmed: {nothing}"))),
+            Err(HubError::Interrupted) => {
+                self.ui.note("\n");
+                Err(unsent(self.reading))
+            }
+            Err(error) => Err(error.into()),
         }
-        // Judged for the same moment, what differs was changed by someone.
-        reading.forget();
-        let now = look(reading)?;
-        let differences = shown.preview.differences(&now.preview);
-        if differences.is_empty() {
-            now.question?;
-            return Ok(now.what);
-        }
-        ui.warning(&format!(
-            "this changed while you were asked, and {}:",
-            reading.record.nothing("sent")
-        ));
-        for line in &differences {
-            ui.note(&format!("  {}\n", escape::line(line)));
-        }
-        reading.now = (reading.clock)();
-        shown = look(reading)?;
     }
 }
 
@@ -64,39 +92,6 @@ fn show(preview: &Preview, ui: &mut Ui) {
             Said::Warning(text) => ui.warning(text),
             Said::Picture { drawn, .. } => ui.picture(drawn),
         }
-    }
-}
-
-/// Asks before something that a person could regret; not with `--yes`, and not for what is only
-/// shown. Says whether anyone was asked.
-fn confirm(
-    question: &str,
-    reading: &mut Reading,
-    args: &Writing,
-    ui: &mut Ui,
-) -> Result<bool, Error> {
-    if args.yes || args.is_dry() {
-        return Ok(false);
-    }
-    let nothing = reading.record.nothing("sent");
-    if let Some(why) = ui.why_not_asked() {
-        return Err(Error::failed(format!("cannot prompt {question:?}: {why}"))
-            .hint(format!("{nothing}; to confirm without a prompt, use --yes")));
-    }
-    let hub = reading.hub();
-    let place = hub.as_deref().map(place_of);
-    let question = match place {
-        Some(place) => format!("{place}: {question}"),
-        None => question.to_owned(),
-    };
-    match ui.confirm(&question, hub.as_deref()) {
-        Ok(true) => Ok(true),
-        Ok(false) => Err(Error::failed(format!("not confirmed: {nothing}"))),
-        Err(HubError::Interrupted) => {
-            ui.note("\n");
-            Err(unsent(reading))
-        }
-        Err(error) => Err(error.into()),
     }
 }
 

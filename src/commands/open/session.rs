@@ -1,0 +1,71 @@
+//! One call of the program: its flags, its user, and the clock.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use crate::bundle;
+use crate::commands::open::global::Global;
+use crate::commands::open::reading::{self, Input, Reading};
+use crate::error::Error;
+use crate::hub::TimeLimit;
+use crate::kubefleet::Concept;
+use crate::ui::Ui;
+
+/// One call of the program.
+pub struct Session<'s> {
+    pub global: &'s Global,
+    pub ui: &'s mut Ui,
+    pub clock: fn() -> Timestamp,
+}
+
+impl Session<'_> {
+    /// Reads the files, or connects to the hub. `command` is the one that hints name.
+    pub fn open(&mut self, input: &Input, command: &'static str) -> Result<Reading, Error> {
+        self.open_keeping(&[], input, command)
+    }
+
+    /// Connects to the hub, for a command that has to end in this time. Without any time, or for no
+    /// time at all, its requests have their own limit alone.
+    pub fn open_within(
+        &mut self,
+        limit: Option<Duration>,
+        command: &'static str,
+    ) -> Result<Reading, Error> {
+        let limit = limit.filter(|limit| !limit.is_zero());
+        let hub = reading::connect(self.global, limit.map(TimeLimit::after), self.ui)?;
+        Ok(Reading::of_hub(hub, None, command, self.clock))
+    }
+
+    /// As `open`; of objects of the concepts to `keep`, [`Reading::ask_with_texts`] gives the texts.
+    pub fn open_keeping(
+        &mut self,
+        keep: &'static [Concept],
+        input: &Input,
+        command: &'static str,
+    ) -> Result<Reading, Error> {
+        if input.files.is_empty() {
+            let hub = reading::connect(self.global, None, self.ui)?;
+            return Ok(Reading::of_hub(hub, input.now, command, self.clock));
+        }
+        let inputs = self.inputs(input)?;
+        let bundle = bundle::read_within(inputs, keep, input.limits())?;
+        for warning in &bundle.warnings {
+            self.ui.warning(warning);
+        }
+        Ok(Reading::of_files(bundle, input, command, self.clock))
+    }
+
+    fn inputs(&mut self, input: &Input) -> Result<Vec<bundle::Input>, Error> {
+        let paths = input.files.iter();
+        paths
+            .map(|path| {
+                if path.as_os_str() != "-" {
+                    return Ok(bundle::Input::Path(path.clone()));
+                }
+                let input = self.ui.take_input().map(bundle::Input::Stdin);
+                input.ok_or_else(|| Error::usage("standard input (-) can be read only once"))
+            })
+            .collect()
+    }
+}

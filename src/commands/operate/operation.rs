@@ -1,0 +1,429 @@
+//! What every command that writes has in common: it shows, asks, sends once, waits for the effect,
+//! and says what is true in the end.
+
+mod effect;
+mod prompt;
+
+use serde_json::Value;
+
+use crate::change::guard::Accepted;
+use crate::change::record::Told;
+use crate::change::{Change, Happened};
+use crate::commands::open::reading::{Input, Reading};
+use crate::commands::open::session::Session;
+use crate::commands::operate::refusal;
+use crate::commands::operate::writing::{DryRun, Format, Writing};
+use crate::commands::output;
+use crate::diagnose::finding::count;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::hub::{Access, Expected, HubError, Sending, Sent};
+use crate::inventory::source::{Outcome, Query};
+use crate::kubefleet::ObjectRef;
+use crate::kubefleet::path::path;
+use crate::kubefleet::run::UpdateRun;
+use crate::render;
+use crate::ui::Ui;
+use crate::words::Hint;
+pub(in crate::commands) use effect::Effect;
+pub(in crate::commands) use prompt::Shown;
+
+/// A command that writes: where it reads, how it is to write, and whom it tells.
+pub(in crate::commands) struct Operation<'o> {
+    pub reading: &'o mut Reading,
+    pub args: &'o Writing,
+    pub ui: &'o mut Ui,
+}
+
+/// Connects to the hub, and runs a command that writes. When it fails, what it had done by then is
+/// told.
+pub(in crate::commands) fn operate(
+    name: &'static str,
+    args: &Writing,
+    session: &mut Session<'_>,
+    act: impl FnOnce(&mut Operation<'_>) -> Result<Exit, Error>,
+) -> Result<Exit, Error> {
+    let mut reading = session.open(&Input::default(), name)?;
+    if let Some(hub) = reading.hub() {
+        hub.mind_signals();
+    }
+    let mut op = Operation {
+        reading: &mut reading,
+        args,
+        ui: session.ui,
+    };
+    act(&mut op).map_err(|error| completed(error, &reading))
+}
+
+/// An error with all that the command had done.
+pub(in crate::commands) fn completed(error: Error, reading: &Reading) -> Error {
+    let message = reading.record.complete(&error.message, error.told);
+    Error { message, ..error }.telling(Told::All)
+}
+
+/// That the user ended a command, and what is true then.
+pub(in crate::commands) fn interrupted(what: &str) -> Error {
+    Error {
+        exit: Exit::Interrupted,
+        ..Error::failed(format!("interrupted: {what}"))
+    }
+    .telling(Told::Last)
+}
+
+/// One run and no other of its name.
+pub(in crate::commands) struct ThisRun {
+    /// Its name.
+    pub object: ObjectRef,
+    /// Its uid; empty where it is not known.
+    pub uid: String,
+}
+
+impl ThisRun {
+    /// The run that was read.
+    pub(in crate::commands) fn of(run: &UpdateRun) -> Self {
+        Self {
+            object: run.object(),
+            uid: run.meta.uid.clone(),
+        }
+    }
+}
+
+/// What became of a change.
+pub(in crate::commands) enum Done {
+    /// It was shown, or checked, and not done.
+    Dry,
+    /// It was done.
+    Written {
+        /// The uid of what was written; empty where the answer was lost.
+        uid: String,
+    },
+}
+
+impl Operation<'_> {
+    /// The same, written in another way.
+    pub(in crate::commands) fn with<'s>(&'s mut self, args: &'s Writing) -> Operation<'s> {
+        Operation {
+            reading: self.reading,
+            args,
+            ui: self.ui,
+        }
+    }
+
+    /// Sends a change once, or shows it.
+    pub(in crate::commands) fn send(&mut self, change: &Change) -> Result<Done, Error> {
+        let Some(hub) = self.reading.hub() else {
+            return Err(Error::usage("cannot write to files: -f is read-only"));
+        };
+        let kind = change.object.kind;
+        let Some(version) = hub.served().version(kind) else {
+            return Err(HubError::NotServed(kind).into());
+        };
+        if self.args.dry_run == DryRun::Client {
+            self.show(change, version)?;
+            return Ok(Done::Dry);
+        }
+        let sending = Sending {
+            manager: &self.args.field_manager,
+            dry_run: self.args.is_dry(),
+        };
+        match hub.send(change, sending) {
+            Sent::Done(answer) if self.args.is_dry() => {
+                self.ui
+                    .status(&format!("would {} (checked by the server)", change.would));
+                if let Some(format) = self.args.output {
+                    print(&change.object, &answer, format, self.ui)?;
+                }
+                Ok(Done::Dry)
+            }
+            Sent::Done(answer) => {
+                self.reading.record.did(&change.did);
+                self.ui.status(&change.did);
+                let uid = answer["metadata"]["uid"].as_str().unwrap_or_default();
+                Ok(Done::Written {
+                    uid: uid.to_owned(),
+                })
+            }
+            Sent::Unsent(HubError::Interrupted) => Err(unsent(self.reading)),
+            Sent::Unsent(error) => Err(not_done(change, error.into(), self.reading)),
+            Sent::Refused(error) => Err(refusal::explain(change, &error, self.reading)),
+            Sent::Doubtful(error) => self.doubtful(change, &error),
+        }
+    }
+
+    /// Has the server check a change, and keep nothing. `taken` says that another object still has its
+    /// name, which is then all that the server may find.
+    pub(in crate::commands) fn rehearse(
+        &mut self,
+        change: &Change,
+        taken: bool,
+        accepted: Accepted,
+    ) -> Result<(), Error> {
+        let Some(hub) = self.reading.hub() else {
+            return Err(Error::usage("cannot write to files: -f is read-only"));
+        };
+        let sending = Sending {
+            manager: &self.args.field_manager,
+            dry_run: true,
+        };
+        match hub.send(change, sending) {
+            Sent::Done(_) => Ok(()),
+            Sent::Refused(HubError::Refused {
+                code: 409,
+                ref reason,
+                ..
+            }) if taken && reason == "AlreadyExists" => Ok(()),
+            Sent::Refused(HubError::Refused {
+                code: 400,
+                ref message,
+                ..
+            }) if accepted.unseen && message.contains("does not support dry run") => Ok(()),
+            Sent::Refused(error) => Err(refusal::explain(change, &error, self.reading)),
+            Sent::Unsent(HubError::Interrupted) => Err(unsent(self.reading)),
+            Sent::Unsent(error) | Sent::Doubtful(error) => {
+                Err(not_done(change, error.into(), self.reading))
+            }
+        }
+    }
+
+    /// Looks what became of a change whose answer was lost.
+    fn doubtful(&mut self, change: &Change, error: &HubError) -> Result<Done, Error> {
+        if self.args.is_dry() {
+            return Err(not_done(change, error.clone().into(), self.reading));
+        }
+        let object = &change.object;
+        let query = Query::named(object.kind, &object.namespace, &object.name);
+        let interrupted = self.reading.is_interrupted();
+        let unknown = |why: &str| {
+            let exit = if interrupted {
+                Exit::Interrupted
+            } else {
+                Exit::Error
+            };
+            Error {
+                exit,
+                ..Error::failed(format!(
+                    "the outcome is unknown (would {}): {error}; {why}",
+                    change.would
+                ))
+            }
+            .hint(Hint::new("check it before you try again:").command(change.look()))
+        };
+        let answer = match self.reading.hub() {
+            Some(hub) if *error != HubError::Interrupted => hub.read_back(&query),
+            _ => return Err(unknown("stopped waiting for the answer")),
+        };
+        if answer.outcome != Outcome::Listed {
+            let gap = answer.outcome.gap().unwrap_or_default();
+            return Err(unknown(&format!("{object} {gap}")));
+        }
+        match change.happened(answer.objects.first()) {
+            Happened::Yes => {
+                self.ui.warning(&format!(
+                    "the answer was lost ({error}), but {object} shows that it was done"
+                ));
+                self.reading.record.did(&change.did);
+                self.ui.status(&change.did);
+                Ok(Done::Written { uid: String::new() })
+            }
+            // The API server's own error ends it; whatever else was lost may still get there.
+            Happened::No if matches!(error, HubError::Refused { code: 500, .. }) => {
+                Err(Error::failed(format!(
+                    "could not {}: {error}; {object} shows that nothing was changed",
+                    change.would
+                ))
+                .hint("try again; if it keeps failing, check the hub's API server"))
+            }
+            Happened::No => Err(Error::failed(format!(
+                "could not {}: {error}; {object} shows that nothing was changed so far",
+                change.would
+            ))
+            .hint(Hint::new("check it before you try again:").command(change.look()))),
+            Happened::Unclear => Err(unknown(&format!("{object} was changed in a different way"))),
+        }
+    }
+
+    /// Prints what would be sent.
+    fn show(&mut self, change: &Change, version: &str) -> Result<(), Error> {
+        self.ui.status(&format!("would {}", change.would));
+        if let Some(format) = self.args.output {
+            return print(&change.object, &change.document(version), format, self.ui);
+        }
+        let request = change.request(version);
+        let body = output::json(&request.body)?;
+        let force = if request.force { "?force=true" } else { "" };
+        self.ui.answer(&format!(
+            "{} {}{force}\nContent-Type: {}\n\n{body}",
+            request.method, request.path, request.content_type
+        ));
+        Ok(())
+    }
+
+    /// Prints the result: the object as it is now, or one line.
+    pub(in crate::commands) fn result(
+        &mut self,
+        object: &ObjectRef,
+        line: &str,
+    ) -> Result<(), Error> {
+        self.results(&[(object.clone(), line.to_owned())])
+    }
+
+    /// Prints several results: the objects as they are now, of several a list, or a line for each. What
+    /// does not exist any more is left out.
+    pub(in crate::commands) fn results(
+        &mut self,
+        results: &[(ObjectRef, String)],
+    ) -> Result<(), Error> {
+        let Some(format) = self.args.output else {
+            for (_, line) in results {
+                self.ui.answer(&format!("{}\n", render::escape::line(line)));
+            }
+            return Ok(());
+        };
+        if format == Format::Name {
+            self.ui
+                .answer(&output::names(results.iter().map(|(object, _)| object)));
+            return Ok(());
+        }
+        let Some(hub) = self.reading.hub() else {
+            return Ok(());
+        };
+        let mut documents = Vec::new();
+        for (object, _) in results {
+            let kind = object.kind;
+            let version = hub.served().version(kind);
+            let version = version.ok_or(HubError::NotServed(kind))?;
+            let path = path(kind, version, Some(&object.namespace), Some(&object.name));
+            let wanted = Expected::Object {
+                group: kind.group(),
+                kind: kind.name(),
+                namespace: &object.namespace,
+                name: &object.name,
+            };
+            match hub.read_path(&path, &wanted) {
+                Ok(document) => documents.push((object, document)),
+                Err(HubError::NotFound(_)) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        match documents.as_slice() {
+            [] => Ok(()),
+            [(object, document)] => print(object, document, format, self.ui),
+            [(object, _), ..] => {
+                let items: Vec<_> = documents.iter().map(|(_, document)| document).collect();
+                let list = serde_json::json!({"apiVersion": "v1", "kind": "List", "items": items});
+                print(object, &list, format, self.ui)
+            }
+        }
+    }
+
+    /// Does the same to several runs, one after the other; what fails for one does not keep it from
+    /// the others. The exit code is the worst.
+    pub(in crate::commands) fn each<T>(
+        &mut self,
+        runs: &[T],
+        mut act: impl FnMut(&T, &mut Self) -> Result<Exit, Error>,
+    ) -> Result<Exit, Error> {
+        let mut worst = Exit::Done;
+        for (at, run) in runs.iter().enumerate() {
+            if at > 0 {
+                // Time has passed: nothing that was read before is shown again.
+                self.reading.forget();
+                self.reading.now = (self.reading.clock)();
+            }
+            let left = runs.len() - at - 1;
+            let exit = match act(run, self) {
+                Ok(exit) => exit,
+                Err(error) if error.exit == Exit::Interrupted => {
+                    let error = completed(error, self.reading);
+                    return Err(Error {
+                        message: not_tried(&error.message, left),
+                        ..error
+                    });
+                }
+                Err(error) if left == 0 => {
+                    if error.exit.gravity() >= worst.gravity() {
+                        return Err(error);
+                    }
+                    self.ui.error(&completed(error, self.reading));
+                    worst
+                }
+                Err(error) => {
+                    let exit = error.exit;
+                    self.ui.error(&completed(error, self.reading));
+                    exit
+                }
+            };
+            if exit.gravity() > worst.gravity() {
+                worst = exit;
+            }
+        }
+        Ok(worst)
+    }
+}
+
+/// An interrupt's words with how many runs were not tried.
+fn not_tried(message: &str, left: usize) -> String {
+    match left {
+        0 => message.to_owned(),
+        left => format!("{message}; {} not tried", count(left, "run")),
+    }
+}
+
+fn print(object: &ObjectRef, document: &Value, format: Format, ui: &mut Ui) -> Result<(), Error> {
+    let text = match format {
+        Format::Name => output::names([object]),
+        Format::Json => output::json(document)?,
+        Format::Yaml => {
+            // One document after another, as kubectl has it.
+            let mark = if ui.has_answered() { "---\n" } else { "" };
+            format!("{mark}{}", output::yaml(document)?)
+        }
+    };
+    ui.answer(&text);
+    Ok(())
+}
+
+/// Refuses where the hub says that a run may not be started. Where it does not say, it is tried.
+pub(in crate::commands) fn may_patch(run: &ObjectRef, reading: &mut Reading) -> Result<(), Error> {
+    let kind = run.kind;
+    let access = Access {
+        verb: "patch",
+        group: kind.group(),
+        resource: kind.plural().to_owned(),
+        namespace: run.namespace.clone(),
+    };
+    let allowed = reading.hub().map(|hub| hub.may(&[access]));
+    if !matches!(allowed.as_deref(), Some([Ok(false)])) {
+        return Ok(());
+    }
+    Err(Error {
+        exit: Exit::Incomplete,
+        ..Error::failed(format!(
+            "could not start {run}: forbidden: patch {}; {}",
+            kind.plural(),
+            reading.record.nothing("changed")
+        ))
+    }
+    .hint(refusal::grant(
+        run.can_i("patch"),
+        None,
+        "operator",
+        &run.scope(),
+    )))
+}
+
+/// Says that something was not done.
+fn not_done(change: &Change, error: Error, reading: &Reading) -> Error {
+    let message = format!(
+        "could not {}: {}; {}",
+        change.would,
+        error.message,
+        reading.record.nothing("changed")
+    );
+    Error { message, ..error }
+}
+
+/// That the user ended a command before a write.
+pub(in crate::commands) fn unsent(reading: &Reading) -> Error {
+    interrupted(&reading.record.nothing("sent")).telling(Told::Nothing)
+}

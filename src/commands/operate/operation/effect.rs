@@ -1,0 +1,121 @@
+//! What comes after a write: its effect, or the end of the run.
+
+use std::time::Duration;
+
+use jiff::SignedDuration;
+
+use super::{Operation, ThisRun};
+use crate::change::record::Told;
+use crate::commands::open::following::Following;
+use crate::commands::show::awaiting::{self, End};
+use crate::commands::show::wait;
+use crate::diagnose::status::Status;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::kubefleet::{ObjectRef, duration};
+use crate::render::status::verdict;
+use crate::words::Hint;
+
+/// How long a write waits for its own effect.
+const EFFECT: Duration = Duration::from_mins(2);
+
+/// What became of a write's effect.
+pub(in crate::commands) enum Effect {
+    /// It is there.
+    Seen(Box<Status>),
+    /// It will not come any more.
+    Never(Box<Status>),
+    /// It was not there in time.
+    Late,
+    /// The run does not exist any more.
+    Gone,
+    /// The user did not want to wait for it.
+    Interrupted,
+}
+
+impl Operation<'_> {
+    /// Waits until a write has had its effect on a run, as `seen` tells from its state: `true` when it
+    /// is there, `false` when it will not come any more.
+    pub(in crate::commands) fn effect(
+        &mut self,
+        run: &ThisRun,
+        wanted: &str,
+        seen: &mut dyn FnMut(&Status) -> Option<bool>,
+    ) -> Result<Effect, Error> {
+        let timeout = if self.args.follows() {
+            self.args.timeout
+        } else {
+            Some(self.args.timeout.unwrap_or(EFFECT))
+        };
+        let mut following = Following::new(self.reading, run.object.clone())?;
+        following.expect(&run.uid);
+        Ok(
+            match awaiting::until(&mut following, wanted, timeout, self.ui, seen)? {
+                End::Decided(true, status) => Effect::Seen(status),
+                End::Decided(false, status) => Effect::Never(status),
+                End::TimedOut(_) => Effect::Late,
+                End::Gone => Effect::Gone,
+                End::Interrupted => Effect::Interrupted,
+            },
+        )
+    }
+
+    /// Follows a run to its end, or until a person has to act, and prints where it got.
+    pub(in crate::commands) fn follow(&mut self, run: &ThisRun) -> Result<Exit, Error> {
+        let mut following = Following::new(self.reading, run.object.clone())?;
+        following.expect(&run.uid);
+        let mut decide = |status: &Status| wait::ends(status).then_some(());
+        let end = awaiting::until(
+            &mut following,
+            "succeeded",
+            self.args.timeout,
+            self.ui,
+            &mut decide,
+        )?;
+        let gone = following.gone();
+        let run = &run.object;
+        match end {
+            End::Decided((), status) => {
+                self.conclude(run, &status)?;
+                Ok(Exit::from(status.verdict))
+            }
+            End::TimedOut(status) => {
+                if let Some(status) = status {
+                    self.conclude(run, &status)?;
+                }
+                Err(self.late(&format!("{run} is unfinished")))
+            }
+            End::Gone => Err(gone),
+            End::Interrupted => {
+                self.ui.status(&format!(
+                    "interrupted; {run} continues without this command"
+                ));
+                Ok(Exit::Interrupted)
+            }
+        }
+    }
+
+    /// Prints the state that a command ends with, and what comes next.
+    pub(in crate::commands) fn conclude(
+        &mut self,
+        run: &ObjectRef,
+        status: &Status,
+    ) -> Result<(), Error> {
+        self.result(run, &verdict(status))?;
+        if let Some(next) = &status.next {
+            self.ui.hint(Hint::new("next:").command(next.clone()));
+        }
+        Ok(())
+    }
+
+    /// That something did not happen in time.
+    pub(in crate::commands) fn late(&self, what: &str) -> Error {
+        let limit = self.args.timeout.unwrap_or(EFFECT);
+        let limit = SignedDuration::try_from(limit).unwrap_or(SignedDuration::MAX);
+        Error {
+            exit: Exit::Stuck,
+            ..Error::failed(format!("{what} after {}", duration::describe(limit)))
+        }
+        .telling(Told::Last)
+    }
+}
