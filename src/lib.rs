@@ -20,6 +20,7 @@ pub mod mask;
 pub mod member;
 #[cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 pub mod plan;
+pub mod query;
 pub mod render;
 #[cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 pub mod rollout;

@@ -22,6 +22,7 @@ const FLOORS: &[&[&str]] = &[
     &["inventory"],
     &["member"],
     &["kubefleet"],
+    &["query"],
     &["words"],
     &["mask"],
 ];

@@ -193,15 +193,20 @@ impl Cluster {
                     .iter()
                     .filter(|(kind, item)| {
                         let meta = &item["metadata"];
+                        let own = meta["namespace"].as_str().unwrap_or_default();
                         *kind == query.kind
-                            && meta["namespace"].as_str().unwrap_or_default() == query.namespace
                             && match &query.which {
-                                Which::Named(name) => meta["name"] == name.as_str(),
-                                Which::Labelled(labels) => {
-                                    let (key, value) = labels.split_once('=').unwrap();
-                                    meta["labels"][key] == value
+                                Which::Named { namespace, name } => {
+                                    own == namespace && meta["name"] == name.as_str()
                                 }
-                                Which::All => true,
+                                Which::All { namespace, labels } => {
+                                    let fits = |labels: &String| {
+                                        let (key, value) = labels.split_once('=').unwrap();
+                                        meta["labels"][key] == value
+                                    };
+                                    own == namespace.as_deref().unwrap_or_default()
+                                        && labels.as_ref().is_none_or(fits)
+                                }
                             }
                     })
                     .collect();

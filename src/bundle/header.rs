@@ -65,20 +65,14 @@ impl Header {
                 continue;
             };
             let why = mask::prose(&text(entry, "why")).into_owned();
-            let outcome = match text(entry, "outcome").as_str() {
-                "listed" => Outcome::Listed,
-                "denied" => Outcome::Denied(why),
-                "notInstalled" => Outcome::NotInstalled,
-                "failed" => Outcome::Failed(why),
-                "notCollected" => Outcome::NotCollected,
-                other => {
-                    warnings.push(format!(
-                        "{place}: the bundle's header has an unknown outcome `{other}` for {kind}, \
-                         which is treated as not collected"
-                    ));
-                    Outcome::NotCollected
-                }
-            };
+            let word = text(entry, "outcome");
+            let outcome = Outcome::of_word(&word, why, 0).unwrap_or_else(|| {
+                warnings.push(format!(
+                    "{place}: the bundle's header has an unknown outcome `{word}` for {kind}, \
+                     which is treated as not collected"
+                ));
+                Outcome::NotCollected
+            });
             merge_outcome(&mut header.kinds, kind, outcome);
         }
         let target = &fields["target"];

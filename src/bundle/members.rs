@@ -120,28 +120,15 @@ fn read_entry(entry: &Value) -> Option<(Query, Outcome)> {
         text(entry, "labels"),
         mask::prose(&text(entry, "why")).into_owned(),
     );
-    let outcome = match text(entry, "outcome").as_str() {
-        "listed" => Outcome::Listed,
-        "cut" => Outcome::Cut(
-            entry["read"]
-                .as_u64()
-                .and_then(|read| usize::try_from(read).ok())
-                .unwrap_or_default(),
-        ),
-        "denied" => Outcome::Denied(why),
-        "notServed" => Outcome::NotServed,
-        "failed" => Outcome::Failed(why),
-        _ => return None,
-    };
-    let which = match (name.is_empty(), labels.is_empty()) {
-        (false, _) => Which::Named(name),
-        (true, false) => Which::Labelled(labels),
-        (true, true) => Which::All,
-    };
-    let query = Query {
-        kind,
-        namespace: text(entry, "namespace"),
-        which,
+    let read = entry["read"].as_u64();
+    let read = read.and_then(|read| usize::try_from(read).ok());
+    let word = text(entry, "outcome");
+    let outcome = Outcome::of_word(&word, why, read.unwrap_or_default())?;
+    let namespace = text(entry, "namespace");
+    let query = match (name.is_empty(), labels.is_empty()) {
+        (false, _) => Query::named(kind, &namespace, &name),
+        (true, false) => Query::with_labels(kind, &namespace, labels),
+        (true, true) => Query::all(kind, &namespace),
     };
     Some((query, outcome))
 }
@@ -248,21 +235,20 @@ pub fn document(
 fn write_entry((query, outcome): (&Query, &Outcome)) -> Value {
     let mut entry = Map::new();
     entry.insert("kind".into(), json!(query.kind.name()));
-    if !query.namespace.is_empty() {
-        entry.insert("namespace".into(), json!(query.namespace));
+    let (namespace, more) = match &query.which {
+        Which::Named { namespace, name } => (Some(namespace), Some(("name", name))),
+        Which::All { namespace, labels } => {
+            let labels = labels.as_ref().map(|labels| ("labels", labels));
+            (namespace.as_ref(), labels)
+        }
+    };
+    if let Some(namespace) = namespace.filter(|namespace| !namespace.is_empty()) {
+        entry.insert("namespace".into(), json!(namespace));
     }
-    match &query.which {
-        Which::Named(name) => entry.insert("name".into(), json!(name)),
-        Which::Labelled(labels) => entry.insert("labels".into(), json!(labels)),
-        Which::All => None,
-    };
-    let (word, why) = match outcome {
-        Outcome::Listed => ("listed", ""),
-        Outcome::Cut(_) => ("cut", ""),
-        Outcome::Denied(why) => ("denied", why.as_str()),
-        Outcome::NotServed => ("notServed", ""),
-        Outcome::Failed(why) => ("failed", why.as_str()),
-    };
+    if let Some((key, value)) = more {
+        entry.insert(key.into(), json!(value));
+    }
+    let (word, why) = outcome.word();
     entry.insert("outcome".into(), json!(word));
     if let Outcome::Cut(read) = outcome {
         entry.insert("read".into(), json!(read));

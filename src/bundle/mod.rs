@@ -358,7 +358,7 @@ impl Bundle {
                 self.objects[self.range(|object| duplicates::key(object).cmp(&wanted))].to_vec()
             }
             Which::All {
-                label: Some((label, value)),
+                labels: Some((label, value)),
                 ..
             } => {
                 let places = self.labelled(kind, label, value).to_vec();
@@ -371,7 +371,7 @@ impl Bundle {
             }
             Which::All {
                 namespace: Some(namespace),
-                label: None,
+                labels: None,
             } => {
                 let wanted = (kind, namespace.as_str());
                 self.objects[self.range(|object| {
@@ -382,7 +382,7 @@ impl Bundle {
             }
             Which::All {
                 namespace: None,
-                label: None,
+                labels: None,
             } => self.objects_of(kind).to_vec(),
         }
     }
@@ -398,7 +398,7 @@ impl Source for Bundle {
             .iter()
             .map(|query| {
                 let runs = query.kind.concept() == Concept::UpdateRun
-                    && matches!(query.which, Which::All { label: None, .. });
+                    && matches!(query.which, Which::All { labels: None, .. });
                 let placement = placement.filter(|_| runs);
                 Answer {
                     objects: self.found(query, placement),

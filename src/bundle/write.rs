@@ -252,12 +252,11 @@ fn yaml<T: Serialize>(data: &T) -> anyhow::Result<String> {
 }
 
 fn entry((kind, outcome): (&Kind, &Outcome)) -> KindEntry {
-    let (outcome, why) = match outcome {
-        Outcome::Listed => ("listed", ""),
-        Outcome::Denied(why) => ("denied", why.as_str()),
-        Outcome::NotInstalled => ("notInstalled", ""),
-        Outcome::NotCollected => ("notCollected", ""),
-        Outcome::Failed(why) => ("failed", why.as_str()),
+    let (word, why) = outcome.word();
+    let outcome = match outcome {
+        // As the first bundles have it.
+        Outcome::NotServed => "notInstalled",
+        _ => word,
     };
     KindEntry {
         kind: kind.name(),

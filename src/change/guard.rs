@@ -147,8 +147,8 @@ fn is_seen(concept: Concept, outcome: &Outcome) -> bool {
     );
     match outcome {
         Outcome::Listed => true,
-        Outcome::NotInstalled => may_lack,
-        Outcome::Denied(_) | Outcome::NotCollected | Outcome::Failed(_) => false,
+        Outcome::NotServed => may_lack,
+        Outcome::Cut(_) | Outcome::Denied(_) | Outcome::NotCollected | Outcome::Failed(_) => false,
     }
 }
 
@@ -237,7 +237,7 @@ mod tests {
             Some(Outcome::NotCollected),
             Some(Outcome::Denied("no".to_owned())),
             Some(Outcome::Failed("503".to_owned())),
-            Some(Outcome::NotInstalled),
+            Some(Outcome::NotServed),
         ];
         for (scope, guards) in scopes().into_iter().flat_map(|scope| {
             [APPROVE, START, RESUME, LAUNCH, INIT].map(|all| (scope.clone(), all))
@@ -250,7 +250,7 @@ mod tests {
                     concept,
                     Concept::ClusterOverrideSnapshot | Concept::OverrideSnapshot
                 );
-                let fine = may_lack && failure == Some(Outcome::NotInstalled);
+                let fine = may_lack && failure == Some(Outcome::NotServed);
                 let needed = guards.iter().any(|guard| guard.reads().contains(&concept));
                 let inventory = all_but(&scope, concept, failure.clone());
                 let told = unseen(guards, NOTHING, &inventory);

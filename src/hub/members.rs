@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -22,7 +23,7 @@ use super::kubeconfig::Kubeconfig;
 use super::request::{Connection, JSON};
 use super::signals::Ends;
 use crate::kubefleet::names;
-use crate::kubefleet::path::encode;
+use crate::kubefleet::path::{Resource, encode};
 use crate::member::{Closed, Errand, Kind, Look, Object, Outcome, Query, Which};
 
 /// How many requests to members are under way at once.
@@ -294,12 +295,12 @@ async fn ask(connection: &Connection, query: &Query) -> Answer {
         Err(HubError::NotFound(_)) => return Ok((Outcome::Listed, Vec::new())),
         Err(error) => return Err(error),
     };
-    if let Which::Named(name) = &query.which {
+    if let Which::Named { namespace, name } = &query.which {
         let wanted = Expected::Object {
             group,
             kind,
             namespace: if query.kind.is_namespaced() {
-                &query.namespace
+                namespace
             } else {
                 ""
             },
@@ -361,31 +362,24 @@ fn object(
 /// The path of a question.
 fn path(query: &Query) -> String {
     let kind = query.kind;
-    let mut path = match kind.group() {
-        "" => format!("/api/{}", kind.version()),
-        group => format!("/apis/{group}/{}", kind.version()),
+    let resource = Resource {
+        group: kind.group(),
+        version: kind.version(),
+        plural: kind.plural(),
     };
-    if kind.is_namespaced() {
-        path.push_str("/namespaces/");
-        path.push_str(&encode(&query.namespace));
-    }
-    path.push('/');
-    path.push_str(kind.plural());
-    match &query.which {
-        Which::Named(name) => {
-            path.push('/');
-            path.push_str(&encode(name));
+    let (namespace, name) = match &query.which {
+        Which::Named { namespace, name } => (Some(namespace.as_str()), Some(name.as_str())),
+        Which::All { namespace, .. } => (namespace.as_deref(), None),
+    };
+    let namespace = namespace.filter(|_| kind.is_namespaced());
+    let mut path = resource.path(namespace, name);
+    if let Which::All { labels, .. } = &query.which {
+        let _ = write!(path, "?limit={MOST}");
+        if let Some(labels) = labels {
+            let _ = write!(path, "&labelSelector={}", encode(labels));
         }
-        Which::Labelled(labels) => {
-            let parameters = format!("?limit={MOST}&labelSelector={}", encode(labels));
-            path.push_str(&parameters);
-        }
-        Which::All => {
-            let parameters = format!("?limit={MOST}");
-            path.push_str(&parameters);
-            if kind == Kind::Event {
-                path.push_str("&fieldSelector=type%3DWarning");
-            }
+        if kind == Kind::Event {
+            path.push_str("&fieldSelector=type%3DWarning");
         }
     }
     path
@@ -429,7 +423,7 @@ fn outcome(error: &HubError) -> Outcome {
 mod tests {
     use std::sync::Arc;
 
-    use super::{Flags, HubError, Kind, Members, Query, Ways, Which, path};
+    use super::{Flags, HubError, Kind, Members, Query, Ways, path};
 
     const CONTEXTS: &str = "
 apiVersion: v1
@@ -487,36 +481,25 @@ contexts:
 
     #[test]
     fn questions_have_their_paths() {
-        let query = |kind, namespace: &str, which| {
-            path(&Query {
-                kind,
-                namespace: namespace.to_owned(),
-                which,
-            })
-        };
-        assert_eq!(
-            query(Kind::Deployment, "shop", Which::Named("web".into())),
-            "/apis/apps/v1/namespaces/shop/deployments/web"
-        );
-        assert_eq!(
-            query(
-                Kind::Pod,
-                "shop",
-                Which::Labelled("app=web,tier in (a,b)".into())
+        for (query, wanted) in [
+            (
+                Query::named(Kind::Deployment, "shop", "web"),
+                "/apis/apps/v1/namespaces/shop/deployments/web",
             ),
-            "/api/v1/namespaces/shop/pods?limit=500&labelSelector=app%3Dweb%2Ctier%20in%20%28a%2Cb%29"
-        );
-        assert_eq!(
-            query(Kind::Event, "shop", Which::All),
-            "/api/v1/namespaces/shop/events?limit=500&fieldSelector=type%3DWarning"
-        );
-        assert_eq!(
-            query(
-                Kind::CustomResourceDefinition,
-                "",
-                Which::Named("a.example".into())
+            (
+                Query::with_labels(Kind::Pod, "shop", "app=web,tier in (a,b)".to_owned()),
+                "/api/v1/namespaces/shop/pods?limit=500&labelSelector=app%3Dweb%2Ctier%20in%20%28a%2Cb%29",
             ),
-            "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/a.example"
-        );
+            (
+                Query::all(Kind::Event, "shop"),
+                "/api/v1/namespaces/shop/events?limit=500&fieldSelector=type%3DWarning",
+            ),
+            (
+                Query::named(Kind::CustomResourceDefinition, "", "a.example"),
+                "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/a.example",
+            ),
+        ] {
+            assert_eq!(path(&query), wanted);
+        }
     }
 }

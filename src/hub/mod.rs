@@ -400,10 +400,10 @@ fn describe(queries: &[Query]) -> String {
     nouns.dedup();
     let whose = |query: &Query| match &query.which {
         Which::All {
-            label: Some((_, value)),
+            labels: Some((_, value)),
             ..
         } => Some(value.clone()),
-        Which::All { label: None, .. } | Which::Named { .. } => None,
+        Which::All { labels: None, .. } | Which::Named { .. } => None,
     };
     if let [
         Query {

@@ -73,9 +73,9 @@ pub(super) async fn read(
                 Err(error) => Err(error),
             }
         }
-        Which::All { namespace, label } => {
+        Which::All { namespace, labels } => {
             let mut path = path(query.kind, version, namespace.as_deref(), None);
-            if let Some((key, value)) = label {
+            if let Some((key, value)) = labels {
                 path.push_str("?labelSelector=");
                 path.push_str(&encode(&format!("{key}={value}")));
             }
@@ -258,7 +258,7 @@ pub(super) fn parse_object(kind: Kind, text: &RawValue) -> Result<Object, HubErr
 pub(super) fn outcome(error: &HubError) -> Outcome {
     match error {
         HubError::Forbidden(words) => Outcome::Denied(words.clone()),
-        HubError::NotServed(_) | HubError::NotRouted(_) => Outcome::NotInstalled,
+        HubError::NotServed(_) | HubError::NotRouted(_) => Outcome::NotServed,
         other => Outcome::Failed(other.to_string()),
     }
 }

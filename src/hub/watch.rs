@@ -337,9 +337,9 @@ impl Follower {
                     Some(format!("fieldSelector={selector}")),
                 )
             }
-            Which::All { namespace, label } => (
+            Which::All { namespace, labels } => (
                 namespace.as_deref(),
-                label.as_ref().map(|(key, value)| {
+                labels.as_ref().map(|(key, value)| {
                     format!("labelSelector={}", encode(&format!("{key}={value}")))
                 }),
             ),

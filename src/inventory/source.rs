@@ -6,69 +6,18 @@ use std::sync::Arc;
 use crate::kubefleet::Kind;
 use crate::kubefleet::object::Object;
 use crate::member::{Errand, Look};
+use crate::query;
+pub use crate::query::{NOT_COLLECTED, NOT_SERVED, Outcome, Which};
 
+/// A label and the value that it must have.
+pub type Label = (&'static str, String);
 /// One question of the walk.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Query {
-    /// The kind asked for.
-    pub kind: Kind,
-    /// Which of its objects.
-    pub which: Which,
-}
-
-/// Which objects of a kind.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Which {
-    /// The one of this name.
-    Named {
-        /// Its namespace; empty for cluster-scoped kinds.
-        namespace: String,
-        /// Its name.
-        name: String,
-    },
-    /// All of them, or those with a label.
-    All {
-        /// The namespace to look in; `None` means everywhere.
-        namespace: Option<String>,
-        /// A label and the value that it must have.
-        label: Option<(&'static str, String)>,
-    },
-}
+pub type Query = query::Query<Kind, Label>;
 
 impl Query {
-    /// Asks for one object.
-    pub fn named(kind: Kind, namespace: &str, name: &str) -> Self {
-        Self {
-            kind,
-            which: Which::Named {
-                namespace: namespace.to_owned(),
-                name: name.to_owned(),
-            },
-        }
-    }
-
-    /// Asks for every object of a kind in a namespace; everywhere when it is empty.
-    pub fn all(kind: Kind, namespace: &str) -> Self {
-        let namespace = (!namespace.is_empty()).then(|| namespace.to_owned());
-        Self {
-            kind,
-            which: Which::All {
-                namespace,
-                label: None,
-            },
-        }
-    }
-
     /// Asks for the objects with a label in a namespace; everywhere when it is empty.
     pub fn labelled(kind: Kind, namespace: &str, key: &'static str, value: &str) -> Self {
-        let namespace = (!namespace.is_empty()).then(|| namespace.to_owned());
-        Self {
-            kind,
-            which: Which::All {
-                namespace,
-                label: Some((key, value.to_owned())),
-            },
-        }
+        Self::with_labels(kind, namespace, (key, value.to_owned()))
     }
 
     /// Whether the object is one that is asked for.
@@ -79,11 +28,11 @@ impl Query {
                 Which::Named { namespace, name } => {
                     meta.name == *name && meta.namespace == *namespace
                 }
-                Which::All { namespace, label } => {
+                Which::All { namespace, labels } => {
                     namespace
                         .as_ref()
                         .is_none_or(|namespace| meta.namespace == *namespace)
-                        && label
+                        && labels
                             .as_ref()
                             .is_none_or(|(key, value)| meta.label(key) == Some(value.as_str()))
                 }
@@ -107,64 +56,6 @@ impl Answer {
         Self {
             objects: Arc::default(),
             outcome,
-        }
-    }
-}
-
-/// How a query went.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Outcome {
-    /// Answered in full: what is not among the objects does not exist.
-    Listed,
-    /// Forbidden, and the server's words.
-    Denied(String),
-    /// The API server does not serve the kind.
-    NotInstalled,
-    /// Nobody asked: what is not among the objects is unknown.
-    NotCollected,
-    /// Asked without an answer, and why.
-    Failed(String),
-}
-
-/// The gap of a kind that nobody asked for.
-pub const NOT_COLLECTED: &str = "not collected";
-
-/// The gap of a kind that the API server does not serve: it has no objects.
-pub const NOT_SERVED: &str = "the hub does not serve this kind";
-
-impl Outcome {
-    /// Why absent objects are unknown; `None` when they are known not to exist.
-    pub fn gap(&self) -> Option<String> {
-        match self {
-            Self::Listed => None,
-            Self::Denied(why) if why.is_empty() => Some("forbidden".to_owned()),
-            Self::Denied(why) if why.starts_with("forbidden") => Some(why.clone()),
-            Self::Denied(why) => Some(format!("forbidden: {why}")),
-            Self::NotInstalled => Some(NOT_SERVED.to_owned()),
-            Self::NotCollected => Some(NOT_COLLECTED.to_owned()),
-            Self::Failed(why) => Some(format!("could not be read: {why}")),
-        }
-    }
-}
-
-impl Outcome {
-    /// Of two outcomes the one that promises less; of two that promise as little, the same one
-    /// whatever their order.
-    #[must_use]
-    pub fn lesser(self, other: Self) -> Self {
-        const fn promise(outcome: &Outcome) -> u8 {
-            match outcome {
-                Outcome::Listed => 4,
-                Outcome::NotInstalled => 3,
-                Outcome::NotCollected => 2,
-                Outcome::Denied(_) => 1,
-                Outcome::Failed(_) => 0,
-            }
-        }
-        if (promise(&other), &other) < (promise(&self), &self) {
-            other
-        } else {
-            self
         }
     }
 }

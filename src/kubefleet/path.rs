@@ -2,20 +2,44 @@
 
 use super::kind::Kind;
 
+/// A kind as an API server serves it.
+#[derive(Debug, Clone, Copy)]
+pub struct Resource<'r> {
+    /// Empty for the core group.
+    pub group: &'r str,
+    pub version: &'r str,
+    pub plural: &'r str,
+}
+
+impl Resource<'_> {
+    /// The path of the kind, or of one of its objects.
+    pub fn path(&self, namespace: Option<&str>, name: Option<&str>) -> String {
+        let mut path = match self.group {
+            "" => format!("/api/{}", self.version),
+            group => format!("/apis/{group}/{}", self.version),
+        };
+        if let Some(namespace) = namespace.filter(|namespace| !namespace.is_empty()) {
+            path.push_str("/namespaces/");
+            path.push_str(&encode(namespace));
+        }
+        path.push('/');
+        path.push_str(self.plural);
+        if let Some(name) = name {
+            path.push('/');
+            path.push_str(&encode(name));
+        }
+        path
+    }
+}
+
 /// The path of a kind, or of one of its objects.
 pub fn path(kind: Kind, version: &str, namespace: Option<&str>, name: Option<&str>) -> String {
-    let mut path = format!("/apis/{}/{version}", kind.group());
-    if let Some(namespace) = namespace.filter(|namespace| !namespace.is_empty()) {
-        path.push_str("/namespaces/");
-        path.push_str(&encode(namespace));
-    }
-    path.push('/');
-    path.push_str(kind.plural());
-    if let Some(name) = name {
-        path.push('/');
-        path.push_str(&encode(name));
-    }
-    path
+    let resource = Resource {
+        group: kind.group(),
+        version,
+        plural: kind.plural(),
+    };
+    resource.path(namespace, name)
 }
 
 /// A word inside a URL.

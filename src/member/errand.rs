@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::availability;
 use super::kind::Kind;
-use super::look::{Look, Outcome, Query, Wanted, Which};
+use super::look::{Look, Outcome, Query, Wanted};
 use super::model::Workload;
 use super::object::Body;
 use super::states::State;
@@ -89,19 +89,11 @@ impl Look {
         if availability::is_available(object) != Some(false) {
             return needs;
         }
-        let all = |kind| Query {
-            kind,
-            namespace: wanted.namespace.clone(),
-            which: Which::All,
-        };
+        let all = |kind| Query::all(kind, &wanted.namespace);
         match &object.body {
             Body::Workload(workload) => {
                 let labels = workload.spec.selector.describe();
-                let labelled = |kind| Query {
-                    kind,
-                    namespace: wanted.namespace.clone(),
-                    which: Which::Labelled(labels.clone()),
-                };
+                let labelled = |kind| Query::with_labels(kind, &wanted.namespace, labels.clone());
                 if !workload.spec.selector.is_empty() {
                     needs.push(labelled(Kind::Pod));
                     if wanted.kind == Kind::Deployment {

@@ -9,6 +9,8 @@ use super::kind::Kind;
 use super::model::{Applied, Budget, Claim, Definition, Event, Quota, Service, Workload};
 use super::object::{Body, Object};
 use super::pods::Pod;
+use crate::query;
+pub use crate::query::{Outcome, Which};
 
 /// One object that a rollout waits for.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -21,57 +23,9 @@ pub struct Wanted {
     pub name: String,
 }
 
-/// One question to a member cluster.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Query {
-    /// The kind asked for.
-    pub kind: Kind,
-    /// The namespace; empty for cluster-scoped kinds.
-    pub namespace: String,
-    /// Which of its objects.
-    pub which: Which,
-}
-
-/// Which objects of a kind in a namespace.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Which {
-    /// The one of this name.
-    Named(String),
-    /// Those with these labels, as kubectl's `-l` takes them.
-    Labelled(String),
-    /// Events that warn; all objects of any other kind.
-    All,
-}
-
-/// How a question was answered.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Outcome {
-    /// In full: what is not among the objects does not exist.
-    Listed,
-    /// Only so many objects were read.
-    Cut(usize),
-    /// Forbidden, and the server's words.
-    Denied(String),
-    /// The cluster does not serve the kind.
-    NotServed,
-    /// Not answered, and why.
-    Failed(String),
-}
-
-impl Outcome {
-    /// Why absent objects are unknown; `None` when they are known not to exist.
-    pub fn gap(&self) -> Option<String> {
-        match self {
-            Self::Listed => None,
-            Self::Cut(read) => Some(format!("only the first {read} were read")),
-            Self::Denied(why) if why.is_empty() => Some("forbidden".to_owned()),
-            Self::Denied(why) if why.starts_with("forbidden") => Some(why.clone()),
-            Self::Denied(why) => Some(format!("forbidden: {why}")),
-            Self::NotServed => Some("the cluster does not serve this kind".to_owned()),
-            Self::Failed(why) => Some(format!("could not be read: {why}")),
-        }
-    }
-}
+/// One question to a member cluster, with labels as kubectl's `-l` takes them. Of events only those
+/// that warn are asked for.
+pub type Query = query::Query<Kind, String>;
 
 /// What was seen in one member cluster.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -193,9 +147,13 @@ impl Look {
 
     /// The kinds of which objects may be missing, and why.
     pub fn gaps(&self) -> impl Iterator<Item = (Kind, String)> {
-        self.reads
-            .iter()
-            .filter_map(|(query, outcome)| Some((query.kind, outcome.gap()?)))
+        self.reads.iter().filter_map(|(query, outcome)| {
+            let gap = match outcome {
+                Outcome::NotServed => "the cluster does not serve this kind".to_owned(),
+                other => other.gap()?,
+            };
+            Some((query.kind, gap))
+        })
     }
 }
 
@@ -208,10 +166,6 @@ fn key(object: &Object) -> (Kind, &str, &str) {
 impl Wanted {
     /// The question for the object itself.
     pub fn query(&self) -> Query {
-        Query {
-            kind: self.kind,
-            namespace: self.namespace.clone(),
-            which: Which::Named(self.name.clone()),
-        }
+        Query::named(self.kind, &self.namespace, &self.name)
     }
 }

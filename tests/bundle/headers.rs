@@ -38,10 +38,7 @@ hub: {runStates: [Initialize, Run, Stop], served: [works.placement.kubernetes-fl
         outcome(&bundle, Kind::ClusterResourceBinding),
         Outcome::Denied("no".into())
     );
-    assert_eq!(
-        outcome(&bundle, Kind::StagedUpdateRun),
-        Outcome::NotInstalled
-    );
+    assert_eq!(outcome(&bundle, Kind::StagedUpdateRun), Outcome::NotServed);
     assert_eq!(
         outcome(&bundle, Kind::Work),
         Outcome::Failed("timed out".into())

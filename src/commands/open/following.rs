@@ -91,7 +91,7 @@ impl<'r> Following<'r> {
         match (found, target.map(|answer| &answer.outcome)) {
             (None, Some(Outcome::Listed)) => return Ok(Look::Gone),
             (None, Some(Outcome::Denied(words))) => return Err(self.denied(words)),
-            (None, Some(Outcome::NotInstalled)) => {
+            (None, Some(Outcome::NotServed)) => {
                 return Err(HubError::NotServed(self.target.kind).into());
             }
             (Some(object), _) => {

@@ -54,7 +54,7 @@ pub(in crate::commands) fn read_all(
         && let Some((query, _)) = first
             .iter()
             .zip(&answers)
-            .find(|(_, answer)| answer.outcome == Outcome::NotInstalled)
+            .find(|(_, answer)| answer.outcome == Outcome::NotServed)
     {
         return Err(HubError::NotServed(query.kind).into());
     }

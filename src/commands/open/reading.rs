@@ -280,7 +280,7 @@ impl Reading {
                 ..error
             }
             .hint(may_i("list", query)),
-            Outcome::NotInstalled => HubError::NotServed(kind).into(),
+            Outcome::NotServed => HubError::NotServed(kind).into(),
             _ => error,
         })
     }

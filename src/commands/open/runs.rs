@@ -108,7 +108,7 @@ pub(in crate::commands) fn gaps(queries: &[Query], answers: &[Answer]) -> Vec<No
     let mut gaps: Vec<_> = queries
         .iter()
         .zip(answers)
-        .filter(|(_, answer)| answer.outcome != Outcome::NotInstalled)
+        .filter(|(_, answer)| answer.outcome != Outcome::NotServed)
         .filter_map(|(query, answer)| {
             Some(NotChecked {
                 what: query.kind.name().to_owned(),

@@ -85,7 +85,7 @@ impl Reading {
             let unserved = candidates
                 .iter()
                 .zip(&answers)
-                .filter(|(_, answer)| answer.outcome == Outcome::NotInstalled)
+                .filter(|(_, answer)| answer.outcome == Outcome::NotServed)
                 .map(|(object, _)| object.kind);
             let unserved: Vec<_> = unserved.collect();
             if let (Place::Hub(_), Some(kind)) = (&self.place, unserved.first())

@@ -134,7 +134,7 @@ pub(in crate::commands) fn unseen(reads: &[Unseen], scope: &Scope, reading: &Rea
                 };
                 grant(ask, None, role.as_str(), scope)
             }
-            Outcome::NotInstalled => {
+            Outcome::NotServed => {
                 Hint::new("see what the hub serves:").command(scope.fleet("doctor"))
             }
             _ => Hint::new("try again, with a longer --request-timeout if needed"),
@@ -168,7 +168,7 @@ fn missing(read: &Unseen) -> String {
 fn why(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Failed(why) => why.clone(),
-        Outcome::NotInstalled => NOT_SERVED.to_owned(),
+        Outcome::NotServed => NOT_SERVED.to_owned(),
         other => other.gap().unwrap_or_default(),
     }
 }

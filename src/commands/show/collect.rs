@@ -180,7 +180,7 @@ fn report_gaps(outcomes: &BTreeMap<Kind, Outcome>, ui: &mut Ui) -> Exit {
     let mut exit = Exit::Done;
     for (kind, outcome) in outcomes {
         // A kind that the hub does not have is not missing from the file.
-        if let (Some(gap), false) = (outcome.gap(), *outcome == Outcome::NotInstalled) {
+        if let (Some(gap), false) = (outcome.gap(), *outcome == Outcome::NotServed) {
             ui.warning(&format!("the bundle is missing {kind}: {gap}"));
             exit = Exit::Incomplete;
         }
