@@ -5,6 +5,7 @@ use crate::change::record::Told;
 use crate::exit::Exit;
 use crate::hub::HubError;
 use crate::mask;
+use crate::settings::Unusable;
 use crate::words::Hint;
 
 /// What failed, what to do about it, and the exit code.
@@ -100,6 +101,13 @@ impl From<ReadError> for Error {
             source: Some(error.into()),
             ..Self::failed(message)
         }
+    }
+}
+
+impl From<Unusable> for Error {
+    fn from(error: Unusable) -> Self {
+        let hint = error.hint.clone();
+        Self::usage(error.to_string()).hint(hint)
     }
 }
 

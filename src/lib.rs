@@ -24,6 +24,7 @@ pub mod query;
 pub mod render;
 #[cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 pub mod rollout;
+pub mod settings;
 pub mod ui;
 pub mod words;
 
@@ -34,7 +35,9 @@ use jiff::Timestamp;
 
 use cli::{Cli, Command};
 use commands::open::session::Session;
+use error::Error;
 use exit::Exit;
+use settings::InForce;
 use ui::Ui;
 
 /// Answers a shell, or kubectl, that asks for candidates; `None` when nobody asks. `shell` is the
@@ -54,13 +57,8 @@ pub fn run(
 ) -> Exit {
     let args: Vec<OsString> = args.into_iter().collect();
     ui.configure(cli::color_of(&args), false, &[]);
-    let exit = match Cli::parse(
-        &args,
-        ui.invocation(),
-        ui.width().min(100),
-        ui.offers_choices(),
-    ) {
-        Ok(cli) => command(&cli, ui, clock),
+    let exit = match understood(&args, ui) {
+        Ok((cli, settings)) => command(&cli, settings, ui, clock),
         Err(mut error) => {
             // One line with all of them, which `--help` has in a readable form.
             error.remove(ContextKind::ValidSubcommand);
@@ -70,36 +68,45 @@ pub fn run(
     if ui.has_failed() { Exit::Error } else { exit }
 }
 
-fn command(cli: &Cli, ui: &mut Ui, clock: fn() -> Timestamp) -> Exit {
+/// What the words say, with the values of the settings file, and what else that file says.
+fn understood(args: &[OsString], ui: &Ui) -> Result<(Cli, Result<InForce, Error>), clap::Error> {
+    let plain = || cli::command_within(ui.invocation(), ui.width().min(100));
+    let chooses = ui.offers_choices();
+    let in_force = settings::read(&|name| std::env::var_os(name)).map_err(Error::from);
+    let with_values = in_force.and_then(|in_force| {
+        let values = cli::defaults::apply(plain(), &in_force.settings);
+        let command = values.map_err(|why| in_force.unusable(why))?;
+        Ok((command, in_force))
+    });
+    match with_values {
+        Ok((command, in_force)) => Ok((Cli::parse(args, &command, chooses)?, Ok(in_force))),
+        Err(error) => Ok((Cli::parse(args, &plain(), chooses)?, Err(error))),
+    }
+}
+
+fn command(
+    cli: &Cli,
+    settings: Result<InForce, Error>,
+    ui: &mut Ui,
+    clock: fn() -> Timestamp,
+) -> Exit {
     let global = &cli.global;
     ui.configure(global.color, global.quiet, &global.repeated());
-    let mut session = Session { global, ui, clock };
-    let result = match &cli.command {
-        Command::Plan(args) => commands::show::plan::run(args, &mut session),
-        Command::Diagnose(args) => commands::show::diagnose::run(args, &mut session),
-        Command::Status(args) => commands::show::status::run(args, &mut session),
-        Command::Wait(args) => commands::show::wait::run(args, &mut session),
-        Command::Collect(args) => commands::show::collect::run(args, &mut session),
-        Command::Doctor(args) => commands::about::doctor::run(args, &mut session),
-        Command::List(args) => commands::show::list::run(args, &mut session),
-        Command::Approve(args) => commands::operate::approve::run(args, &mut session),
-        Command::Init(args) => commands::operate::init::run(args, &mut session),
-        Command::Run(args) => commands::operate::run::run(args, &mut session),
-        Command::Rollback(args) => commands::operate::rollback::run(args, &mut session),
-        Command::Stop(args) => commands::operate::stop::run(args, &mut session),
-        Command::Resume(args) => commands::operate::resume::run(args, &mut session),
-        Command::Delete(args) => commands::operate::delete::run(args, &mut session),
-        Command::Approvals(args) => commands::show::approvals::run(args, &mut session),
-        Command::Strategies(args) => commands::show::strategies::run(args, &mut session),
-        Command::Snapshots(args) => commands::show::snapshots::run(args, &mut session),
-        Command::History(args) => commands::show::history::run(args, &mut session),
-        Command::Explain(args) => commands::about::explain::run(args, session.ui),
-        Command::Schema(args) => commands::about::schema::run(args, session.ui),
-        Command::Version(args) => commands::about::version::run(args, session.ui),
-        Command::Completion(args) => {
-            commands::about::completion::run(args, cli::complete::script, session.ui)
-        }
+    let settings = if cli.command.asks_a_hub() {
+        settings
+    } else {
+        // A file that is of no use fails only what it could have changed.
+        Ok(settings.unwrap_or_default())
     };
+    let result = settings.and_then(|settings| {
+        let mut session = Session {
+            global,
+            settings,
+            ui,
+            clock,
+        };
+        dispatch(&cli.command, &mut session)
+    });
     result.unwrap_or_else(|error| {
         ui.error(&error);
         if global.verbose {
@@ -107,6 +114,35 @@ fn command(cli: &Cli, ui: &mut Ui, clock: fn() -> Timestamp) -> Exit {
         }
         error.exit
     })
+}
+
+fn dispatch(command: &Command, session: &mut Session<'_>) -> Result<Exit, Error> {
+    match command {
+        Command::Plan(args) => commands::show::plan::run(args, session),
+        Command::Diagnose(args) => commands::show::diagnose::run(args, session),
+        Command::Status(args) => commands::show::status::run(args, session),
+        Command::Wait(args) => commands::show::wait::run(args, session),
+        Command::Collect(args) => commands::show::collect::run(args, session),
+        Command::Doctor(args) => commands::about::doctor::run(args, session),
+        Command::List(args) => commands::show::list::run(args, session),
+        Command::Approve(args) => commands::operate::approve::run(args, session),
+        Command::Init(args) => commands::operate::init::run(args, session),
+        Command::Run(args) => commands::operate::run::run(args, session),
+        Command::Rollback(args) => commands::operate::rollback::run(args, session),
+        Command::Stop(args) => commands::operate::stop::run(args, session),
+        Command::Resume(args) => commands::operate::resume::run(args, session),
+        Command::Delete(args) => commands::operate::delete::run(args, session),
+        Command::Approvals(args) => commands::show::approvals::run(args, session),
+        Command::Strategies(args) => commands::show::strategies::run(args, session),
+        Command::Snapshots(args) => commands::show::snapshots::run(args, session),
+        Command::History(args) => commands::show::history::run(args, session),
+        Command::Explain(args) => commands::about::explain::run(args, session.ui),
+        Command::Schema(args) => commands::about::schema::run(args, session.ui),
+        Command::Version(args) => commands::about::version::run(args, session.ui),
+        Command::Completion(args) => {
+            commands::about::completion::run(args, cli::complete::script, session.ui)
+        }
+    }
 }
 
 /// Help and version are answers; what is wrong with the arguments is not.

@@ -15,7 +15,7 @@ const FLOORS: &[&[&str]] = &[
     &["ui"],
     &["render", "error"],
     &["contents"],
-    &["exit", "bundle", "hub"],
+    &["exit", "bundle", "hub", "settings"],
     &["plan"],
     &["diagnose", "change"],
     &["rollout"],

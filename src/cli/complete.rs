@@ -16,6 +16,7 @@ use clap_complete::env::{EnvCompleter, Shells};
 use crate::commands::open::global::Global;
 use crate::render::escape;
 use crate::render::invocation::Invocation;
+use crate::settings;
 use live::{Hint, Words};
 
 /// The variable in which a shell's script says which shell asks.
@@ -204,6 +205,11 @@ fn asks_for_flags(words: &[OsString]) -> bool {
 /// The command line, with candidates that fit the words typed so far.
 fn command(words: &[OsString]) -> clap::Command {
     let plain = super::command(&Invocation::default());
+    // A file that is of no use is told when the command is called.
+    let plain = match settings::read(&|name| std::env::var_os(name)) {
+        Ok(own) => super::defaults::apply(plain.clone(), &own.settings).unwrap_or(plain),
+        Err(_) => plain,
+    };
     let typed = typed(&plain, words);
     let flags = asks_for_flags(words);
     let plain = if flags {

@@ -2,6 +2,7 @@
 
 mod chosen;
 pub mod complete;
+pub mod defaults;
 mod help;
 
 use std::ffi::OsString;
@@ -55,11 +56,10 @@ impl Cli {
     /// list, what is chosen there may be left out.
     pub fn parse(
         words: &[OsString],
-        invocation: &Invocation,
-        width: usize,
+        command: &clap::Command,
         offers_choices: bool,
     ) -> Result<Self, clap::Error> {
-        let command = || command_within(invocation, width);
+        let command = || command.clone();
         let error = match command().try_get_matches_from(words) {
             Ok(matches) => return Self::of(&matches),
             Err(error) => error,
@@ -109,6 +109,16 @@ pub enum Command {
     Schema(schema::SchemaArgs),
     Version(version::VersionArgs),
     Completion(completion::CompletionArgs),
+}
+
+impl Command {
+    /// Whether it is about a hub: the others only tell of the program.
+    pub const fn asks_a_hub(&self) -> bool {
+        !matches!(
+            self,
+            Self::Explain(_) | Self::Schema(_) | Self::Version(_) | Self::Completion(_)
+        )
+    }
 }
 
 /// The command line as it is shown to someone who called the program like this.

@@ -42,6 +42,8 @@ pub type Texts = BTreeMap<(Kind, String, String), Box<RawValue>>;
 pub struct Ways {
     /// By cluster, as they were named.
     pub named: BTreeMap<String, String>,
+    /// By cluster, as the settings have it; none of them need be there.
+    pub usual: BTreeMap<String, String>,
     /// Whether contexts that are called after a cluster lead into it.
     pub by_name: bool,
 }
@@ -49,7 +51,7 @@ pub struct Ways {
 impl Ways {
     /// Whether nobody asked to look into a member cluster.
     pub fn is_empty(&self) -> bool {
-        self.named.is_empty() && !self.by_name
+        self.named.is_empty() && self.usual.is_empty() && !self.by_name
     }
 }
 
@@ -139,6 +141,10 @@ impl Members {
         if let Some(named) = self.ways.named.get(cluster) {
             return Some(named);
         }
+        let usual = self.ways.usual.get(cluster);
+        if let Some(usual) = usual.filter(|usual| self.has(usual)) {
+            return Some(usual);
+        }
         let by_name = self.ways.by_name;
         let namespace = names::member_namespace(cluster);
         [cluster, &namespace]
@@ -155,8 +161,10 @@ impl Members {
         for errand in errands {
             let cluster = &errand.cluster;
             let Some(context) = self.context_of(cluster) else {
-                if self.ways.by_name {
-                    let why = format!("the kubeconfig has no context named {cluster}");
+                let usual = self.ways.usual.get(cluster);
+                let wanted = usual.or_else(|| self.ways.by_name.then_some(cluster));
+                if let Some(wanted) = wanted {
+                    let why = format!("the kubeconfig has no context named {wanted}");
                     seen.insert(cluster.clone(), Seen::closed(Closed::NoWay(why)));
                 }
                 continue;
@@ -449,6 +457,7 @@ contexts:
         let ways = Ways {
             named: named.iter().map(own).collect(),
             by_name,
+            ..Ways::default()
         };
         Members::new(&flags, ways, None, Arc::new(|_| None))
     }
@@ -465,6 +474,22 @@ contexts:
             ("other", Some("other")),
         ] {
             assert_eq!(all.context_of(cluster), context, "{cluster}");
+        }
+        let mut usual = members(&[("member-4", "other")], true).unwrap();
+        usual.ways.usual = [
+            ("member-1", "other"),
+            ("member-2", "gone"),
+            ("member-4", "gone"),
+        ]
+        .map(|(cluster, context)| (cluster.to_owned(), context.to_owned()))
+        .into();
+        for (cluster, context) in [
+            ("member-1", "other"),
+            // Whose context is gone is looked for by name.
+            ("member-2", "fleet-member-member-2"),
+            ("member-4", "other"),
+        ] {
+            assert_eq!(usual.context_of(cluster), Some(context), "{cluster}");
         }
         let named = members(&[("member-4", "other")], false).unwrap();
         assert_eq!(named.context_of("member-1"), None);

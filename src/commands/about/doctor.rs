@@ -167,7 +167,7 @@ pub fn run(args: &DoctorArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
     let doctor = Doctor {
         api_version: OWN_API_VERSION.to_owned(),
         kind: "Doctor".to_owned(),
-        checks: checks::all(&mut reading, &scope, session.clock),
+        checks: checks::all(&mut reading, &scope, session),
         permissions,
     };
     let text = args.output.print(&doctor, || {

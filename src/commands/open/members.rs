@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use crate::commands::open::global::Global;
 use crate::commands::open::reading::Reading;
+use crate::commands::open::session::Session;
 use crate::error::{Error, did_you_mean};
 use crate::hub::{Flags, HubError, Members, Ways};
 use crate::inventory::Inventory;
@@ -61,9 +61,11 @@ impl MemberArgs {
     }
 
     /// Reads the kubeconfig, before anything else is asked.
-    pub fn open(&self, global: &Global) -> Result<Entrance, Error> {
-        let ways = self.ways()?;
-        let named = ways.named.keys().cloned().collect();
+    pub fn open(&self, session: &Session<'_>) -> Result<Entrance, Error> {
+        let mut ways = self.ways()?;
+        let named: Vec<_> = ways.named.keys().cloned().collect();
+        ways.usual
+            .clone_from(&session.settings.settings.member_contexts);
         if ways.is_empty() {
             return Ok(Entrance {
                 members: None,
@@ -71,13 +73,18 @@ impl MemberArgs {
             });
         }
         let flags = Flags {
-            kubeconfig: global.kubeconfig.as_ref().map(Into::into),
+            kubeconfig: session.global.kubeconfig.as_ref().map(Into::into),
             ..Flags::default()
         };
         let variable = Arc::new(|name: &str| std::env::var_os(name));
-        match Members::new(&flags, ways, global.limit(), variable) {
+        match Members::new(&flags, ways, session.global.limit(), variable) {
             Ok(members) => Ok(Entrance {
                 members: Some(members),
+                named,
+            }),
+            // Nobody asked for more than there is.
+            Err(_) if self.is_empty() => Ok(Entrance {
+                members: None,
                 named,
             }),
             Err(HubError::NoContext { name, known }) => Err(no_context(&name, &known)),
@@ -99,6 +106,7 @@ impl MemberArgs {
         Ok(Ways {
             named,
             by_name: self.from_kubeconfig,
+            ..Ways::default()
         })
     }
 }

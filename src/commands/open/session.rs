@@ -10,11 +10,13 @@ use crate::commands::open::reading::{self, Input, Reading};
 use crate::error::Error;
 use crate::hub::TimeLimit;
 use crate::kubefleet::Concept;
+use crate::settings::InForce;
 use crate::ui::Ui;
 
 /// One call of the program.
 pub struct Session<'s> {
     pub global: &'s Global,
+    pub settings: InForce,
     pub ui: &'s mut Ui,
     pub clock: fn() -> Timestamp,
 }

@@ -65,7 +65,7 @@ pub fn run(args: &CollectArgs, session: &mut Session<'_>) -> Result<Exit, Error>
     if let Some(path) = &args.output {
         saving::check(path)?;
     }
-    let mut entrance = args.members.open(session.global)?;
+    let mut entrance = args.members.open(session)?;
     let mut reading = session.open(&Input::default(), "collect")?;
     entrance.enter(&mut reading);
     if let Some(hub) = reading.hub() {

@@ -131,7 +131,7 @@ impl FailOn {
 /// Diagnoses what was asked about, and prints the report.
 pub fn run(args: &DiagnoseArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     check(args, session.global)?;
-    let mut entrance = args.members.open(session.global)?;
+    let mut entrance = args.members.open(session)?;
     let mut reading = session.open(&args.input, "diagnose")?;
     entrance.enter(&mut reading);
     let namespace = session.global.namespace.as_deref();

@@ -8,6 +8,7 @@ use k8s_openapi::apimachinery::pkg::version::Info;
 
 use super::{Check, CheckResult};
 use crate::commands::open::reading::Reading;
+use crate::commands::open::session::Session;
 use crate::commands::show::controller_logs;
 use crate::diagnose::finding::count;
 use crate::diagnose::steps;
@@ -20,6 +21,7 @@ use crate::kubefleet::object::Body;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Conditions, Kind, Scope, reasons};
 use crate::render::wrap;
+use crate::settings::InForce;
 
 /// How far two clocks may differ: an HTTP date has whole seconds, and an answer takes its time.
 const SKEW: SignedDuration = SignedDuration::from_secs(5);
@@ -32,8 +34,8 @@ const NOTICED: SignedDuration = SignedDuration::from_secs(60);
 const AGENT_LEASE: &str = "136224848560.hub.fleet.azure.com";
 
 /// Every check, in the order in which one builds on the other.
-pub(super) fn all(reading: &mut Reading, scope: &Scope, clock: fn() -> Timestamp) -> Vec<Check> {
-    let mut checks = Vec::new();
+pub(super) fn all(reading: &mut Reading, scope: &Scope, session: &Session<'_>) -> Vec<Check> {
+    let mut checks = vec![settings(&session.settings)];
     if let Some(hub) = reading.hub() {
         checks.push(reached(hub));
         checks.push(identity(hub));
@@ -41,7 +43,7 @@ pub(super) fn all(reading: &mut Reading, scope: &Scope, clock: fn() -> Timestamp
         checks.extend(other_engine(hub.served().other_engine()));
         checks.push(state(hub, scope));
         checks.push(match hub.clocks() {
-            Ok(clocks) => skew(clocks, clock()),
+            Ok(clocks) => skew(clocks, (session.clock)()),
             Err(error) => unknown("clock", &error),
         });
     }
@@ -51,6 +53,39 @@ pub(super) fn all(reading: &mut Reading, scope: &Scope, clock: fn() -> Timestamp
     }
     checks.push(members(reading));
     checks
+}
+
+/// What the settings file says, and where it is.
+fn settings(in_force: &InForce) -> Check {
+    let ok = |message: String| Check::new("settings", CheckResult::Ok, message);
+    let Some(path) = &in_force.path else {
+        return ok("no settings file is read".to_owned());
+    };
+    let path = path.display();
+    if !in_force.exists {
+        return ok(format!("there is no settings file {path}"));
+    }
+    let settings = &in_force.settings;
+    let mut says: Vec<_> = settings
+        .defaults
+        .iter()
+        .flat_map(|defaults| {
+            let command = defaults.command.as_deref();
+            let command = command.map_or_else(String::new, |command| format!("{command} "));
+            let options = defaults.options.iter();
+            options.map(move |value| format!("{command}--{}={}", value.name, value.default))
+        })
+        .collect();
+    let groups = settings.hub_groups.iter();
+    says.extend(groups.map(|(name, hubs)| format!("hub group {name}: {}", hubs.join(", "))));
+    let members = settings.member_contexts.len();
+    if members > 0 {
+        says.push(format!("contexts of {}", count(members, "member cluster")));
+    }
+    if says.is_empty() {
+        says.push("nothing is set".to_owned());
+    }
+    ok(format!("{path}: {}", says.join("; ")))
 }
 
 fn unknown(name: &str, error: &HubError) -> Check {

@@ -1,0 +1,307 @@
+//! The settings file: values of flags, groups of hubs, and the ways into member clusters.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::kubefleet::object::OWN_API_VERSION;
+
+/// Names the file, or is `off`.
+pub const VARIABLE: &str = "FLEET_STAGE_SETTINGS";
+/// The kind of the file's only document.
+const KIND: &str = "Settings";
+/// No settings are as large.
+const MOST: u64 = 1 << 20;
+
+/// What the user wants of every call.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Settings {
+    api_version: String,
+    kind: String,
+    /// Values of flags that were not given.
+    #[serde(default)]
+    pub defaults: Vec<Defaults>,
+    /// Contexts that are asked together, under one name.
+    #[serde(default)]
+    pub hub_groups: BTreeMap<String, Vec<String>>,
+    /// The context that leads into each member cluster.
+    #[serde(default)]
+    pub member_contexts: BTreeMap<String, String>,
+}
+
+/// The values of one command's flags.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Defaults {
+    /// Words such as `snapshots diff`; absent for the flags of all commands.
+    pub command: Option<String>,
+    pub options: Vec<Value>,
+}
+
+/// The value of one flag.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Value {
+    /// Without dashes.
+    pub name: String,
+    pub default: String,
+}
+
+/// The settings in force.
+#[derive(Debug, Default)]
+pub struct InForce {
+    /// Where the file is, or would be; `None` where there is no place for it, or none is wanted.
+    pub path: Option<PathBuf>,
+    /// What it says; nothing where there is none.
+    pub settings: Settings,
+    /// Whether there is one.
+    pub exists: bool,
+}
+
+impl InForce {
+    /// That something in the file cannot be.
+    pub fn unusable(&self, why: String) -> Unusable {
+        Unusable::of(self.path.clone().unwrap_or_default(), why)
+    }
+}
+
+/// Why a file is of no use.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("settings file {}: {why}", path.display())]
+pub struct Unusable {
+    path: PathBuf,
+    why: String,
+    /// What to do about it.
+    pub hint: String,
+}
+
+impl Unusable {
+    fn of(path: PathBuf, why: String) -> Self {
+        Self {
+            path,
+            why,
+            hint: format!("correct it, or set {VARIABLE}=off to do without it"),
+        }
+    }
+}
+
+/// Reads the file that the environment names, or the one in its usual place.
+pub fn read(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<InForce, Unusable> {
+    let Some((path, is_named)) = place(variable) else {
+        return Ok(InForce::default());
+    };
+    let unusable = |why: String, hint: String| Unusable {
+        path: path.clone(),
+        why,
+        hint,
+    };
+    let bytes = match load(&path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && !is_named => {
+            return Ok(InForce {
+                path: Some(path),
+                ..InForce::default()
+            });
+        }
+        Err(error) => {
+            let why = match error.kind() {
+                std::io::ErrorKind::NotFound => "it does not exist".to_owned(),
+                _ => error.to_string(),
+            };
+            let hint = format!("set {VARIABLE} to a file that can be read, or to off");
+            return Err(unusable(why, hint));
+        }
+    };
+    if others_may_write(&path) {
+        let hint = format!("run: chmod go-w {}", path.display());
+        return Err(unusable("every user may change it".to_owned(), hint));
+    }
+    match parse(&bytes) {
+        Ok(settings) => Ok(InForce {
+            path: Some(path),
+            settings,
+            exists: true,
+        }),
+        Err(why) => Err(Unusable::of(path, why)),
+    }
+}
+
+/// Where the file is, and whether someone named it.
+fn place(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<(PathBuf, bool)> {
+    let set = |name: &str| variable(name).filter(|value| !value.is_empty());
+    match set(VARIABLE) {
+        Some(off) if off == "off" => return None,
+        Some(path) => return Some((path.into(), true)),
+        None => {}
+    }
+    // XDG: a path that is not absolute is as good as none.
+    let configured = set("XDG_CONFIG_HOME").map(PathBuf::from);
+    let folder = configured.filter(|path| path.is_absolute()).or_else(|| {
+        let home = set("HOME").map(|home| PathBuf::from(home).join(".config"));
+        home.or_else(|| set("APPDATA").map(PathBuf::from))
+    })?;
+    Some((folder.join("kubectl-fleet-stage/settings.yaml"), false))
+}
+
+fn load(path: &Path) -> std::io::Result<Vec<u8>> {
+    let size = std::fs::metadata(path)?.len();
+    if size > MOST {
+        let why = format!("it has {size} bytes, more than {MOST}");
+        return Err(std::io::Error::other(why));
+    }
+    std::fs::read(path)
+}
+
+#[cfg(unix)]
+fn others_may_write(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(path).is_ok_and(|meta| meta.permissions().mode() & 0o002 != 0)
+}
+
+#[cfg(not(unix))]
+fn others_may_write(_: &Path) -> bool {
+    false
+}
+
+/// What a file says.
+fn parse(bytes: &[u8]) -> Result<Settings, String> {
+    let text = std::str::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
+    let settings: Settings = serde_saphyr::from_str(text).map_err(|error| {
+        let place = error.location();
+        let line = place.map_or_else(String::new, |place| format!("line {}: ", place.line()));
+        let plain = error.without_snippet().to_string();
+        let words = plain.lines().next().unwrap_or_default();
+        format!("{line}{words}")
+    })?;
+    if settings.api_version != OWN_API_VERSION || settings.kind != KIND {
+        return Err(format!(
+            "it must begin with apiVersion: {OWN_API_VERSION} and kind: {KIND}"
+        ));
+    }
+    for (group, contexts) in &settings.hub_groups {
+        if contexts.is_empty() {
+            return Err(format!("the hub group {group} has no contexts"));
+        }
+        if group.is_empty() || group.contains(',') {
+            return Err(format!("{group:?} cannot name a hub group"));
+        }
+    }
+    Ok(settings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{InForce, Unusable, VARIABLE, parse, place, read};
+    use std::ffi::OsString;
+    use std::path::{Path, PathBuf};
+
+    const WHOLE: &str = "
+apiVersion: kubectl-fleet-stage/v1
+kind: Settings
+defaults:
+- command: list
+  options:
+  - name: output
+    default: wide
+- options:
+  - name: request-timeout
+    default: 10s
+hubGroups:
+  prod: [eu, us]
+memberContexts:
+  member-1: aks-1
+";
+
+    #[test]
+    fn all_that_a_file_may_say() {
+        let settings = parse(WHOLE.as_bytes()).unwrap();
+        assert_eq!(settings.defaults[0].command.as_deref(), Some("list"));
+        assert_eq!(settings.defaults[0].options[0].default, "wide");
+        assert_eq!(settings.defaults[1].command, None);
+        assert_eq!(settings.hub_groups["prod"], ["eu", "us"]);
+        assert_eq!(settings.member_contexts["member-1"], "aks-1");
+        let least = "apiVersion: kubectl-fleet-stage/v1\nkind: Settings\n";
+        assert!(parse(least.as_bytes()).unwrap().defaults.is_empty());
+    }
+
+    #[test]
+    fn what_is_odd_is_told_with_its_line() {
+        for (from, to, wanted) in [
+            ("hubGroups", "hubgroups", "line 12: unknown field"),
+            ("default: wide", "value: wide", "line 8: unknown field"),
+            ("[eu, us]", "eu", "line 13: "),
+            ("prod: [eu, us]", "prod: [eu, us", "line "),
+            ("kind: Settings", "kind: Other", "it must begin with"),
+            ("/v1\n", "/v2\n", "it must begin with"),
+            ("[eu, us]", "[]", "the hub group prod has no contexts"),
+            ("prod:", "'a,b':", "cannot name a hub group"),
+            ("default: wide", "default: [wide]", "line 8: "),
+        ] {
+            let text = WHOLE.replacen(from, to, 1);
+            assert_ne!(text, WHOLE, "{from}");
+            let why = parse(text.as_bytes()).unwrap_err();
+            assert!(
+                why.starts_with(wanted) || why.contains(wanted),
+                "{to}: {why}"
+            );
+            assert!(!why.contains('\n'), "{why}");
+        }
+        assert_eq!(parse(&[0xFF]).unwrap_err(), "it is not UTF-8");
+    }
+
+    fn of(set: &[(&str, &Path)]) -> Option<(PathBuf, bool)> {
+        place(&|name| {
+            let own = set.iter().find(|(own, _)| *own == name);
+            own.map(|(_, value)| OsString::from(value))
+        })
+    }
+
+    #[test]
+    fn the_place_follows_the_environment() {
+        let at = |path: &str, named| Some((PathBuf::from(path), named));
+        let (home, folder) = (("HOME", Path::new("/h")), Path::new("/x"));
+        let usual = at("/h/.config/kubectl-fleet-stage/settings.yaml", false);
+        assert_eq!(of(&[home]), usual);
+        assert_eq!(of(&[home, ("XDG_CONFIG_HOME", Path::new("x"))]), usual);
+        assert_eq!(
+            of(&[home, ("XDG_CONFIG_HOME", folder)]),
+            at("/x/kubectl-fleet-stage/settings.yaml", false)
+        );
+        assert_eq!(of(&[home, (VARIABLE, Path::new("s"))]), at("s", true));
+        assert_eq!(of(&[home, (VARIABLE, Path::new("off"))]), None);
+        assert_eq!(of(&[]), None);
+    }
+
+    fn read_at(path: &Path) -> Result<InForce, Unusable> {
+        read(&|name| (name == VARIABLE).then(|| path.into()))
+    }
+
+    #[test]
+    fn a_file_that_was_named_must_be_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = read_at(&folder.path().join("none")).unwrap_err();
+        assert!(error.to_string().ends_with("it does not exist"), "{error}");
+        let unnamed = read(&|name| (name == "XDG_CONFIG_HOME").then(|| folder.path().into()));
+        let unnamed = unnamed.unwrap();
+        assert!(unnamed.path.is_some() && !unnamed.exists);
+        let large = folder.path().join("large");
+        std::fs::write(&large, vec![b' '; (1 << 20) + 1]).unwrap();
+        assert!(read_at(&large).unwrap_err().to_string().contains("bytes"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_everyone_may_change_is_refused() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("settings.yaml");
+        std::fs::write(&path, WHOLE).unwrap();
+        for (mode, fine) in [(0o600, true), (0o644, true), (0o664, true), (0o666, false)] {
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+            assert_eq!(read_at(&path).is_ok(), fine, "{mode:o}");
+        }
+    }
+}
