@@ -1,9 +1,9 @@
 //! Which cluster lands in which stage of a run's strategy, and how findings show it.
 
+use crate::report::{Build, Finding};
 use std::ops::Deref;
 
-use super::case::Case;
-use super::report::Finding;
+use super::context::Context;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::selector::LabelSelector;
 use crate::kubefleet::strategy::Stage;
@@ -29,23 +29,23 @@ impl<'i> Deref for Placing<'i> {
 
 impl<'i> Placing<'i> {
     /// With the stages that the run recorded, else those of the strategy as it is now.
-    pub fn recorded(case: &Case<'i>) -> Option<Self> {
-        let run = case.inventory.run.present()?;
+    pub fn recorded(cx: &Context<'i>) -> Option<Self> {
+        let run = cx.inventory.run.present()?;
         match run.status.strategy.as_deref() {
             Some(recorded) => Some(Self {
-                placing: placing::Placing::new(case.inventory, recorded),
+                placing: placing::Placing::new(cx.inventory, recorded),
                 source: (run.object(), "status.stagedUpdateStrategySnapshot"),
             }),
-            None => Self::now(case),
+            None => Self::now(cx),
         }
     }
 
     /// With the strategy as it is now.
-    pub fn now(case: &Case<'i>) -> Option<Self> {
-        let strategy = case.inventory.strategy.present()?;
-        let object = case.object(Concept::Strategy, &strategy.meta.name);
+    pub fn now(cx: &Context<'i>) -> Option<Self> {
+        let strategy = cx.inventory.strategy.present()?;
+        let object = cx.object(Concept::Strategy, &strategy.meta.name);
         Some(Self {
-            placing: placing::Placing::new(case.inventory, &strategy.spec),
+            placing: placing::Placing::new(cx.inventory, &strategy.spec),
             source: (object, "spec"),
         })
     }
@@ -53,7 +53,7 @@ impl<'i> Placing<'i> {
     /// Adds what decides: the labels of clusters and the selectors of stages.
     pub fn evidence<'s>(
         &self,
-        case: &Case<'_>,
+        cx: &Context<'_>,
         mut finding: Finding,
         clusters: impl IntoIterator<Item = &'s str>,
         stages: impl IntoIterator<Item = &'s Stage>,
@@ -61,7 +61,7 @@ impl<'i> Placing<'i> {
         const SHOWN: usize = 6;
         let members = clusters
             .into_iter()
-            .filter_map(|name| case.inventory.member(name));
+            .filter_map(|name| cx.inventory.member(name));
         for member in members.take(SHOWN) {
             finding = finding.evidence(member.object(), "metadata.labels", &member.meta.labels);
         }

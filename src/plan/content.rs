@@ -1,13 +1,14 @@
 //! Which version of the content a run would roll out.
 
+use crate::report::Build;
 use jiff::SignedDuration;
 
 use super::draft::Draft;
 use super::{PlannedSnapshot, Refusal, RefusalKind, Warning, WarningKind};
-use crate::diagnose::finding::{count, existing_indexes};
 use crate::kubefleet::{Concept, ObjectRef, duration, names, reasons};
 use crate::rollout::content::DELAY;
 use crate::rollout::versions::{Version, versions};
+use crate::words::{count, existing_indexes};
 
 /// Chooses the version, and says what is wrong with it.
 /// Source: updaterun/initialization.go:getResourceSnapshotObjs.
@@ -91,9 +92,9 @@ fn selectors(draft: &mut Draft<'_>) {
         ),
     )
     .condition(&object, condition)
-    .fix(
+    .fix_with(
         "Fix `spec.resourceSelectors`, or roll out an existing snapshot by its index.",
-        Some(object.kubectl("edit")),
+        object.kubectl("edit"),
     );
     draft.refusals.push(refusal);
 }
@@ -112,9 +113,9 @@ fn asked_for<'v, 'i>(
             draft.placement(),
             format!("{index:?} is not a snapshot index: use a whole number, 0 or greater."),
         )
-        .look(
+        .look_with(
             "List the existing snapshots.",
-            Some(draft.command("snapshots").arg(&draft.placement().name)),
+            draft.command("snapshots").arg(&draft.placement().name),
         );
         draft.refusals.push(refusal);
         return None;
@@ -165,14 +166,11 @@ fn missing(draft: &Draft<'_>, asked: &str, existing: &[&Version<'_>]) -> Refusal
         }
     }
     if existing.is_empty() {
-        return refusal.fix(
-            "Leave out the index: KubeFleet then creates a snapshot for the run.",
-            None,
-        );
+        return refusal.fix("Leave out the index: KubeFleet then creates a snapshot for the run.");
     }
-    refusal.look(
+    refusal.look_with(
         "List the existing snapshots.",
-        Some(draft.command("snapshots").arg(&object.name)),
+        draft.command("snapshots").arg(&object.name),
     )
 }
 
@@ -229,9 +227,9 @@ fn incomplete(draft: &mut Draft<'_>, version: &Version<'_>, asked: bool) {
         let value = part.meta.annotation(names::NUMBER_OF_SNAPSHOTS);
         refusal = refusal.evidence(part.object(), path, value.unwrap_or("absent"));
     }
-    draft.refusals.push(refusal.look(
+    draft.refusals.push(refusal.look_with(
         "Choose a complete snapshot.",
-        Some(draft.command("snapshots").arg(&object.name)),
+        draft.command("snapshots").arg(&object.name),
     ));
 }
 
@@ -264,10 +262,7 @@ fn delayed(draft: &mut Draft<'_>, latest: &Version<'_>) {
         format!("metadata.annotations[{}]", names::NEXT_DETECTION_TIME),
         detected.to_string(),
     )
-    .look(
-        "Wait a minute, or check which snapshot the run got before you start it.",
-        None,
-    );
+    .look("Wait a minute, or check which snapshot the run got before you start it.");
     draft.warnings.push(warning);
 }
 
@@ -299,9 +294,6 @@ fn pruned_next(draft: &mut Draft<'_>, version: &Version<'_>) {
         "spec.revisionHistoryLimit",
         limit.to_string(),
     )
-    .fix(
-        "Raise `spec.revisionHistoryLimit` of the placement before its content changes.",
-        None,
-    );
+    .fix("Raise `spec.revisionHistoryLimit` of the placement before its content changes.");
     draft.warnings.push(warning);
 }

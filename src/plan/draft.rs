@@ -1,11 +1,11 @@
 //! A plan being made: what the checks read, and what they add to.
 
 use super::{Refusal, StrategyChoice, Warning, Wish};
-use crate::diagnose::report::NotChecked;
 use crate::inventory::source::{NOT_COLLECTED, NOT_SERVED};
 use crate::inventory::{Inventory, Listing};
 use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::{Concept, Kind, ObjectRef};
+use crate::report::NotChecked;
 use crate::words::Command;
 
 /// A plan being made.

@@ -2,14 +2,15 @@
 
 use super::draft::Draft;
 use super::{Refusal, RefusalKind};
-use crate::diagnose::finding::{count, enumerate};
-use crate::diagnose::steps::{make_external, of_placement, show_labels};
-use crate::diagnose::{scheduling, similar};
 use crate::inventory::Sight;
 use crate::kubefleet::placement::Placement;
 use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::kubefleet::{Concept, Conditions, ObjectRef, names, reasons};
+use crate::problems::scheduling;
+use crate::problems::steps::{make_external, of_placement, show_labels};
+use crate::report::Build;
 use crate::rollout::placing::selected_bindings;
+use crate::words::{closest, count, enumerate};
 
 /// The placement itself. Returns whether it makes sense to look at what belongs to it.
 /// Source: updaterun/initialization.go:validatePlacement.
@@ -34,7 +35,6 @@ pub(super) fn placement(draft: &mut Draft<'_>) -> bool {
         .evidence(&object, "metadata.deletionTimestamp", deleted.to_string())
         .fix(
             "If the deletion was a mistake, wait until it finishes and create the placement again.",
-            None,
         );
         draft.refusals.push(refusal);
     }
@@ -49,11 +49,8 @@ pub(super) fn placement(draft: &mut Draft<'_>) -> bool {
             ),
         )
         .evidence(&object, "spec.strategy.type", now)
-        .fix(
-            "Set the strategy to External, so that update runs roll it out. This cannot be \
-             reverted.",
-            Some(make_external(&object)),
-        );
+        .fix_with("Set the strategy to External, so that update runs roll it out. This cannot be \
+             reverted.", make_external(&object));
         draft.refusals.push(refusal);
     }
     true
@@ -71,7 +68,7 @@ fn absent(draft: &Draft<'_>) -> Refusal {
         .iter()
         .filter(|found| found.meta.namespace == object.namespace)
         .map(|found| found.meta.name.as_str());
-    let similar = similar(&object.name, here);
+    let similar = closest(&object.name, here);
     let tail = if !elsewhere.is_empty() {
         let names = enumerate(elsewhere.iter().map(|found| found.object().to_string()));
         format!("; {names} has that name, but a run uses only placements in its own scope")
@@ -89,12 +86,10 @@ fn absent(draft: &Draft<'_>) -> Refusal {
     let strategy = draft.strategy_object().name;
     let mut meant = |there: &ObjectRef| {
         let plan = there.scope().fleet("plan");
-        refusal = refusal.clone().look(
+        refusal = refusal.clone().look_with(
             format!("If you mean {there}, plan for it."),
-            Some(
-                plan.flag("--placement", &there.name)
-                    .flag("--strategy", &strategy),
-            ),
+            plan.flag("--placement", &there.name)
+                .flag("--strategy", &strategy),
         );
     };
     for found in elsewhere.iter().take(3) {
@@ -105,7 +100,6 @@ fn absent(draft: &Draft<'_>) -> Refusal {
     }
     refusal.fix(
         "Create the placement with `spec.strategy.type: External` and wait until it is scheduled.",
-        None,
     )
 }
 
@@ -151,7 +145,7 @@ pub(super) fn bindings(draft: &mut Draft<'_>, policy: Option<&PolicySnapshot>) {
             );
         }
         let again = "Wait a few seconds and plan again. If it persists, check the hub agent's log.";
-        draft.refusals.push(refusal.look(again, None));
+        draft.refusals.push(refusal.look(again));
         return;
     }
     if !policy.is_scheduled() {
@@ -194,10 +188,10 @@ fn nothing(draft: &Draft<'_>, policy: &PolicySnapshot) -> Refusal {
     if let Some(condition) = policy.status.conditions.condition(reasons::SCHEDULED) {
         refusal = refusal.condition(&policy.object(), condition);
     }
-    refusal.fix(
+    refusal.fix_with(
         "Make the placement's policy select clusters: fix its affinity or tolerations, or the \
          labels, taints, or agents of the member clusters.",
-        Some(show_labels()),
+        show_labels(),
     )
 }
 
@@ -228,11 +222,11 @@ fn mismatch(draft: &Draft<'_>, policy: &PolicySnapshot, selected: usize) -> Refu
     .evidence(object, bindings.plural(), selected.to_string());
     let for_good = short.then(|| scheduling::left_out_for_good(policy, draft.inventory));
     if let Some(step) = for_good.and_then(|for_good| scheduling::not_by_waiting(&for_good)) {
-        return refusal.fix(step, Some(show_labels()));
+        return refusal.fix_with(step, show_labels());
     }
-    refusal.look(
+    refusal.look_with(
         "List the existing bindings, and wait until the scheduler creates the missing ones or \
          removes the extra ones.",
-        Some(of_placement(object, Concept::Binding)),
+        of_placement(object, Concept::Binding),
     )
 }

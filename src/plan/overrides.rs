@@ -1,19 +1,19 @@
 //! Overrides of the content that the controller cannot use.
 
+use crate::report::{Build, Subject};
 use std::collections::BTreeMap;
 
 use super::draft::Draft;
 use super::stages::Computed;
 use super::{Refusal, RefusalKind, Warning, WarningKind};
-use crate::diagnose::finding::enumerate;
-use crate::diagnose::report::Subject;
-use crate::diagnose::steps::see_override;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::names;
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::snapshot::ManifestIdentity;
+use crate::problems::steps::see_override;
 use crate::rollout::overrides::{Idle, applies, idle, is_lost, matches, origin, selected};
 use crate::rollout::versions::{Version, versions};
+use crate::words::enumerate;
 
 /// Says which overrides stop the run. Only those count that select an object of the snapshot
 /// itself: what is wrapped in envelopes is not read.
@@ -67,10 +67,10 @@ pub(super) fn check(draft: &mut Draft<'_>, computed: &Computed, index: Option<&s
             )
             .clusters(clusters)
             .evidence(&object, "spec.overrideSpec.policy", problem.clone())
-            .look(
+            .look_with(
                 "Check the override, and fix the object that the override snapshot was created \
                  from.",
-                Some(object.kubectl("get").flag("-o", "yaml")),
+                object.kubectl("get").flag("-o", "yaml"),
             );
             draft.refusals.push(refusal);
         }
@@ -104,7 +104,6 @@ fn parts(draft: &mut Draft<'_>, version: &Version<'_>) {
     }
     draft.refusals.push(refusal.fix(
         "Split the placement until its content fits into one snapshot object (about 800 KB).",
-        None,
     ));
 }
 
@@ -129,7 +128,7 @@ fn without_effect(
                 "spec.overrideSpec.placement.name",
                 placement.name.clone(),
             )
-            .look("Show the override.", Some(see_override(snapshot)))
+            .look_with("Show the override.", see_override(snapshot))
     };
     let warning = if snapshot.is_latest() && is_lost(snapshot, placement) {
         let message = format!(
@@ -142,7 +141,6 @@ fn without_effect(
                 "Delete the override and create it again without `spec.placement`, which is \
                  immutable. It then applies to every placement that includes the objects it \
                  selects.",
-                None,
             )
     } else {
         match idle(snapshot, placement, resources, clusters) {

@@ -2,11 +2,12 @@
 
 use super::draft::Draft;
 use super::{Refusal, RefusalKind};
-use crate::diagnose::finding::enumerate;
-use crate::diagnose::scheduling;
-use crate::diagnose::steps::wait_until_scheduled;
 use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::kubefleet::{Concept, Conditions, names, reasons};
+use crate::problems::scheduling;
+use crate::problems::steps::wait_until_scheduled;
+use crate::report::Build;
+use crate::words::enumerate;
 
 /// The latest policy snapshot, where there is exactly one.
 /// Source: updaterun/initialization.go:determinePolicySnapshot.
@@ -44,14 +45,12 @@ pub(super) fn check<'i>(draft: &mut Draft<'i>) -> Option<&'i PolicySnapshot> {
             format!("metadata.labels[{}]", names::POLICY_INDEX),
             "absent",
         )
-        .fix(
+        .fix_with(
             "Restore the label that the placement controller sets.",
-            Some(
-                object
-                    .kubectl("label")
-                    .arg(format!("{}={index}", names::POLICY_INDEX))
-                    .switch("--overwrite"),
-            ),
+            object
+                .kubectl("label")
+                .arg(format!("{}={index}", names::POLICY_INDEX))
+                .switch("--overwrite"),
         );
         draft.refusals.push(refusal);
     }
@@ -74,14 +73,12 @@ pub(super) fn check<'i>(draft: &mut Draft<'i>) -> Option<&'i PolicySnapshot> {
             format!("metadata.annotations[{}]", names::NUMBER_OF_CLUSTERS),
             value.unwrap_or("absent"),
         )
-        .fix(
+        .fix_with(
             "Restore the annotation that the placement controller sets.",
-            Some(
-                object
-                    .kubectl("annotate")
-                    .arg(format!("{}={wanted}", names::NUMBER_OF_CLUSTERS))
-                    .switch("--overwrite"),
-            ),
+            object
+                .kubectl("annotate")
+                .arg(format!("{}={wanted}", names::NUMBER_OF_CLUSTERS))
+                .switch("--overwrite"),
         );
         draft.refusals.push(refusal);
     }
@@ -118,9 +115,9 @@ fn none(draft: &mut Draft<'_>) {
         format!("{object} has no scheduling policy snapshot yet, so its clusters are unknown."),
     )
     .evidence(&object, kind.plural(), "none is the latest")
-    .look(
+    .look_with(
         "Wait until the placement is scheduled.",
-        Some(wait_until_scheduled(draft.placement())),
+        wait_until_scheduled(draft.placement()),
     );
     draft.refusals.push(refusal);
 }
@@ -148,15 +145,13 @@ fn several_policies(draft: &Draft<'_>, latest: &[&PolicySnapshot]) -> Refusal {
     // The newest stays.
     sorted.pop();
     for policy in sorted {
-        refusal = refusal.fix(
+        refusal = refusal.fix_with(
             "Remove the label from the older one. No controller fixes this.",
-            Some(
-                policy
-                    .object()
-                    .kubectl("label")
-                    .arg(format!("{}=false", names::IS_LATEST))
-                    .switch("--overwrite"),
-            ),
+            policy
+                .object()
+                .kubectl("label")
+                .arg(format!("{}=false", names::IS_LATEST))
+                .switch("--overwrite"),
         );
     }
     refusal
@@ -202,10 +197,9 @@ fn not_scheduled(draft: &Draft<'_>, policy: &PolicySnapshot) -> Refusal {
         .fix(
             "Make enough clusters match the policy: fix the labels, taints, or agents of the \
              clusters that were not picked, join more clusters, or require fewer.",
-            None,
         )
-        .look(
+        .look_with(
             "Wait until the placement is scheduled.",
-            Some(wait_until_scheduled(draft.placement())),
+            wait_until_scheduled(draft.placement()),
         )
 }

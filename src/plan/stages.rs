@@ -5,14 +5,15 @@ use super::{
     ClusterChange, PlannedCluster, PlannedStage, PlannedTask, Refusal, RefusalKind, Warning,
     WarningKind, strategy,
 };
-use crate::diagnose::finding::{count, enumerate};
-use crate::diagnose::steps::{label, show_labels};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::selector::LabelSelector;
 use crate::kubefleet::strategy::{Stage, Strategy, Task};
 use crate::kubefleet::{Kind, names};
+use crate::problems::steps::{label, show_labels};
+use crate::report::Build;
 use crate::rollout::placing::{Placed, Placing, sorting_number};
 use crate::rollout::rollout_started;
+use crate::words::{count, enumerate};
 
 /// Values that are shown of many.
 const SHOWN: usize = 6;
@@ -100,7 +101,6 @@ fn two_stages(draft: &mut Draft<'_>, placing: &Placing<'_>) {
     draft.refusals.push(refusal.fix(
         "Make the stages' selectors exclude each other, or relabel the clusters. An empty selector \
          (`{}`) selects every cluster.",
-        None,
     ));
 }
 
@@ -136,10 +136,10 @@ fn nowhere(draft: &mut Draft<'_>, placing: &Placing<'_>) {
         let path = format!("spec.stages[{at}].labelSelector");
         refusal = refusal.evidence(&object, path, stage.selector.as_deref());
     }
-    draft.refusals.push(refusal.fix(
+    draft.refusals.push(refusal.fix_with(
         "Label the clusters so that exactly one stage selects each, extend the strategy, or narrow \
          the placement's policy.",
-        Some(label("NAME", "KEY=VALUE")),
+        label("NAME", "KEY=VALUE"),
     ));
 }
 
@@ -185,10 +185,10 @@ fn sorting(draft: &mut Draft<'_>, placing: &Placing<'_>) {
             let value = member.meta.label(key).unwrap_or("absent");
             refusal = refusal.evidence(member.object(), format!("metadata.labels[{key}]"), value);
         }
-        draft.refusals.push(refusal.fix(
+        draft.refusals.push(refusal.fix_with(
             "Set the label to a whole number on each of them, or remove `sortingLabelKey` from the \
              stage, which then sorts by name.",
-            Some(label("NAME", format!("{key}=NUMBER")).switch("--overwrite")),
+            label("NAME", format!("{key}=NUMBER")).switch("--overwrite"),
         ));
     }
 }
@@ -244,9 +244,9 @@ fn empty(draft: &mut Draft<'_>, stages: &[PlannedStage]) {
             format!("spec.stages[{at}].labelSelector"),
             stage.selector.as_deref().unwrap_or("no selector"),
         )
-        .look(
+        .look_with(
             "If it should have clusters, compare their labels with its selector.",
-            Some(show_labels()),
+            show_labels(),
         );
         draft.warnings.push(warning);
     }

@@ -1,14 +1,15 @@
 //! The strategy itself, whatever the clusters are.
 
+use crate::report::Build;
 use std::collections::BTreeMap;
 
 use super::draft::Draft;
 use super::{Refusal, RefusalKind, StrategyChoice, Warning, WarningKind, tasks};
-use crate::diagnose::similar;
 use crate::inventory::source::NOT_COLLECTED;
 use crate::kubefleet::Concept;
 use crate::kubefleet::selector::LabelSelector;
 use crate::kubefleet::strategy::{Stage, Strategy};
+use crate::words::closest;
 
 /// Says what is wrong with the strategy, and gives it where there is one.
 /// Source: updaterun/initialization.go:generateStagesByStrategy.
@@ -49,7 +50,7 @@ fn missing(draft: &mut Draft<'_>) {
             .filter(|strategy| strategy.meta.namespace == object.namespace)
             .map(|strategy| strategy.meta.name.as_str())
     };
-    let near = similar(name, others());
+    let near = closest(name, others());
     let tail = match near {
         Some(near) => format!("; the closest name is {near}"),
         None if others().next().is_none() => {
@@ -70,22 +71,19 @@ fn missing(draft: &mut Draft<'_>) {
     .evidence(&object, "metadata.name", "absent");
     if let Some(near) = near {
         let placement = &draft.placement().name;
-        refusal = refusal.look(
+        refusal = refusal.look_with(
             format!("If you mean {near}, plan with it."),
-            Some(
-                draft
-                    .command("plan")
-                    .flag("--placement", placement)
-                    .flag("--strategy", near),
-            ),
+            draft
+                .command("plan")
+                .flag("--placement", placement)
+                .flag("--strategy", near),
         );
     } else if others().next().is_some() {
-        refusal = refusal.look("Choose an existing one.", Some(draft.command("strategies")));
+        refusal = refusal.look_with("Choose an existing one.", draft.command("strategies"));
     }
-    draft.refusals.push(refusal.fix(
-        format!("Create {object} in the run's scope and namespace."),
-        None,
-    ));
+    draft
+        .refusals
+        .push(refusal.fix(format!("Create {object} in the run's scope and namespace.")));
 }
 
 /// The rules of the schema that a strategy from a file breaks.
@@ -129,7 +127,6 @@ fn selector(draft: &mut Draft<'_>, at: usize, stage: &Stage) {
     .fix(
         "Fix the selector: In and NotIn need at least one value, Exists and DoesNotExist none, and \
          keys and values must be valid labels.",
-        None,
     );
     draft.refusals.push(refusal);
 }
@@ -155,7 +152,7 @@ fn concurrency(draft: &mut Draft<'_>, at: usize, stage: &Stage) {
         format!("spec.stages[{at}].maxConcurrency"),
         stage.max_concurrency.clone(),
     )
-    .fix("Set a number such as 3, or a percentage such as 25%.", None);
+    .fix("Set a number such as 3, or a percentage such as 25%.");
     draft.refusals.push(refusal);
 }
 
@@ -183,6 +180,6 @@ fn names_twice(draft: &mut Draft<'_>, strategy: &Strategy) {
         }
         draft
             .warnings
-            .push(warning.fix("Give each stage its own name.", None));
+            .push(warning.fix("Give each stage its own name."));
     }
 }

@@ -4,6 +4,7 @@ use super::draft::Draft;
 use super::{Refusal, RefusalKind};
 use crate::kubefleet::messages::TaskProblem;
 use crate::kubefleet::strategy::{Stage, Task};
+use crate::report::Build;
 
 /// Says which tasks of a stage the controller would not take. What the schema refuses already is
 /// not told twice.
@@ -29,7 +30,7 @@ pub(super) fn check(draft: &mut Draft<'_>, at: usize, stage: &Stage) {
         let refusal = Refusal::new(RefusalKind::StageTasksInvalid, &object, message)
             .stage(&stage.name)
             .evidence(&object, format!("spec.stages[{at}].{path}"), value)
-            .fix(repair, None);
+            .fix(repair);
         draft.refusals.push(refusal);
     }
 }

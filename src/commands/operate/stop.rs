@@ -9,7 +9,7 @@ use crate::commands::open::session::Session;
 use crate::commands::operate::operation::{Operation, Shown, operate};
 use crate::commands::operate::steering::{self, finish, rollout_of};
 use crate::commands::operate::writing::Writing;
-use crate::diagnose::finding::enumerate;
+use crate::words::enumerate;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::choose;

@@ -13,7 +13,7 @@ use crate::commands::open::reading::{Input, Reading};
 use crate::commands::open::session::Session;
 use crate::commands::output;
 use crate::diagnose::explain;
-use crate::diagnose::report::{NotChecked, Report, Severity, Subject};
+use crate::report::{NotChecked, Report, Severity, Subject};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;

@@ -9,8 +9,6 @@ use k8s_openapi::apimachinery::pkg::version::Info;
 use super::{Check, CheckResult};
 use crate::commands::open::reading::Reading;
 use crate::commands::show::controller_logs;
-use crate::diagnose::finding::count;
-use crate::diagnose::steps;
 use crate::hub::{Clocks, Expected, Hub, HubError, Served};
 use crate::inventory::source::{Outcome, Query};
 use crate::kubefleet::duration::describe;
@@ -19,7 +17,9 @@ use crate::kubefleet::names::AGENT_NAMESPACE;
 use crate::kubefleet::object::Body;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Conditions, Kind, Scope, reasons};
+use crate::problems::steps;
 use crate::render::wrap;
+use crate::words::count;
 
 /// How far two clocks may differ: an HTTP date has whole seconds, and an answer takes its time.
 const SKEW: SignedDuration = SignedDuration::from_secs(5);

@@ -1,32 +1,21 @@
 //! The run recorded a maxConcurrency that is neither a number nor a percentage.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::failing;
-use crate::diagnose::finding::enumerate;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::messages::Cause;
+use crate::diagnose::rules::prelude::*;
 
 /// The API server checks the field; a value that passes it by was stored under another schema.
 /// Source: updaterun/execution.go:calculateMaxConcurrencyValue.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS208",
-    name: "max-concurrency-invalid",
-    severity: Severity::Error,
-    reads: &[],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS208", "max-concurrency-invalid", Check::Whole(check));
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(detail) = case.causes().find_map(|cause| match cause {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(detail) = cx.causes().find_map(|cause| match cause {
         Cause::MaxConcurrencyInvalid { detail } => Some(detail),
         _ => None,
     }) else {
         return Vec::new();
     };
-    let run = case.run_object();
-    let wrong: Vec<_> = case
+    let run = cx.run_object();
+    let wrong: Vec<_> = cx
         .rollout
         .iter()
         .flat_map(|rollout| &rollout.stages)
@@ -51,7 +40,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             enumerate(values)
         )
     };
-    let mut finding = failing::finding(case, rule, &run, message);
+    let mut finding = failing::finding(cx, rule, &run, message);
     if let [(_, spec)] = wrong.as_slice() {
         finding.stage = Some(spec.name.clone());
     }
@@ -62,19 +51,16 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             spec.max_concurrency.clone(),
         );
     }
-    let strategy = case
+    let strategy = cx
         .run()
         .map(|run| run.spec.strategy.clone())
         .unwrap_or_default();
-    let finding = finding.fix(
-        format!(
-            "Set the stage's maxConcurrency in the strategy {strategy} to a whole number or a \
+    let finding = finding.fix(format!(
+        "Set the stage's maxConcurrency in the strategy {strategy} to a whole number or a \
              percentage, such as `maxConcurrency: 1` or `maxConcurrency: 25%`."
-        ),
-        None,
-    );
+    ));
     vec![failing::new_run(
-        case,
+        cx,
         finding,
         "Then start a new run: this one keeps the strategy that it recorded.",
     )]

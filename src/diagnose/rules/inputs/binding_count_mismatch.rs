@@ -1,39 +1,34 @@
 //! The placement has more or fewer bindings than its policy asks for.
 
-use crate::diagnose::case::Case;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::diagnose::shown::Shown;
-use crate::diagnose::{failing, scheduling, steps};
-use crate::kubefleet::messages::Cause;
+use crate::diagnose::failing;
+use crate::diagnose::rules::prelude::*;
+use crate::kubefleet::names;
 use crate::kubefleet::snapshot::PolicySnapshot;
-use crate::kubefleet::{Concept, names};
+use crate::problems::{scheduling, steps};
+use crate::report::Shown;
 use crate::rollout::placing;
 
 /// Counted with PickN and PickFixed only.
 /// Source: updaterun/initialization.go:collectScheduledClusters.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS107",
-    name: "binding-count-mismatch",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::PolicySnapshot],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS107", "binding-count-mismatch", Check::Cause(check))
+    .reads(&[Concept::Binding, Concept::PolicySnapshot]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    case.causes()
-        .filter_map(|cause| match cause {
-            Cause::BindingCountMismatch { selected, observed } => {
-                Some(mismatch(case, rule, *selected, *observed))
-            }
-            _ => None,
-        })
-        .collect()
+fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+    match cause {
+        Cause::BindingCountMismatch { selected, observed } => {
+            Some(mismatch(cx, rule, *selected, *observed))
+        }
+        _ => None,
+    }
 }
 
-fn mismatch(case: &Case<'_>, rule: &Rule, selected: Option<i64>, observed: Option<i64>) -> Finding {
-    let object = case.placement_object();
+fn mismatch(
+    cx: &Context<'_>,
+    rule: &Rule,
+    selected: Option<i64>,
+    observed: Option<i64>,
+) -> Finding {
+    let object = cx.placement_object();
     let number = |value: Option<i64>| value.map_or_else(|| "?".to_owned(), |it| it.to_string());
     let lead = format!(
         "{object} had {}, but its policy asked for {} {}",
@@ -42,9 +37,9 @@ fn mismatch(case: &Case<'_>, rule: &Rule, selected: Option<i64>, observed: Optio
             _ => format!("{} selected bindings", number(selected)),
         },
         number(observed),
-        failing::when(case)
+        failing::when(cx)
     );
-    let inventory = case.inventory;
+    let inventory = cx.inventory;
     let now = placing::selected_clusters(inventory);
     let policy = inventory.latest_policies().next();
     let wanted = policy.and_then(PolicySnapshot::wanted_clusters);
@@ -63,7 +58,7 @@ fn mismatch(case: &Case<'_>, rule: &Rule, selected: Option<i64>, observed: Optio
     } else {
         ""
     };
-    let mut finding = failing::finding(case, rule, &object, format!("{lead}{tail}."));
+    let mut finding = failing::finding(cx, rule, &object, format!("{lead}{tail}."));
     if let Some(policy) = policy {
         let count = names::NUMBER_OF_CLUSTERS;
         let (path, value) = match policy.spec.policy.as_deref() {
@@ -83,7 +78,7 @@ fn mismatch(case: &Case<'_>, rule: &Rule, selected: Option<i64>, observed: Optio
         }
     }
     if agrees {
-        return failing::just_new_run(case, finding);
+        return failing::just_new_run(cx, finding);
     }
     for binding in inventory
         .bindings
@@ -100,25 +95,24 @@ fn mismatch(case: &Case<'_>, rule: &Rule, selected: Option<i64>, observed: Optio
     }
     let short = wanted > i64::try_from(now.len()).ok();
     let stays = policy.filter(|_| short).and_then(|policy| {
-        let left_out = scheduling::left_out_for_good(policy, case.inventory);
+        let left_out = scheduling::left_out_for_good(policy, cx.inventory);
         let step = scheduling::not_by_waiting(&left_out)?;
         Some((policy, left_out, step))
     });
     if let (Some((policy, left_out, step)), true) = (stays, missing.is_empty()) {
-        finding = scheduling::evidence(policy, case.inventory, finding)
+        finding = scheduling::evidence(policy, cx.inventory, finding)
             .clusters(left_out.into_values().flatten())
-            .fix(step, Some(steps::show_labels()));
+            .fix_with(step, steps::show_labels());
     } else if missing.is_empty() {
-        finding = finding.look(
+        finding = finding.look_with(
             "List the bindings, and wait until the scheduler has created the missing ones.",
-            Some(case.of_placement(Concept::Binding)),
+            cx.of_placement(Concept::Binding),
         );
     } else {
         finding = finding.clusters(missing).fix(
             "Join the named clusters that have no binding, or remove them from the policy's \
              `clusterNames`. List each name only once.",
-            None,
         );
     }
-    failing::then_new_run(case, finding)
+    failing::then_new_run(cx, finding)
 }

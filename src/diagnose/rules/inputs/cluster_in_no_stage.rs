@@ -1,39 +1,29 @@
 //! The placement selects clusters that no stage of the strategy takes.
 
+use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeSet;
 
-use crate::diagnose::case::Case;
 use crate::diagnose::failing;
-use crate::diagnose::finding::{count, enumerate};
 use crate::diagnose::placing::{Placing, near_misses, selector_of};
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::diagnose::steps;
-use crate::kubefleet::Concept;
-use crate::kubefleet::messages::Cause;
+use crate::problems::steps;
 
 /// The controller prints ten names at most. A stage without a selector takes no cluster.
 /// Source: updaterun/initialization.go:computeRunStageStatus.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS113",
-    name: "cluster-in-no-stage",
-    severity: Severity::Error,
-    reads: &[Concept::Strategy, Concept::MemberCluster, Concept::Binding],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS113", "cluster-in-no-stage", Check::Cause(check)).reads(&[
+    Concept::Strategy,
+    Concept::MemberCluster,
+    Concept::Binding,
+]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    case.causes()
-        .filter_map(|cause| match cause {
-            Cause::ClustersInNoStage { total, shown } => Some(nowhere(case, rule, *total, shown)),
-            _ => None,
-        })
-        .collect()
+fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+    match cause {
+        Cause::ClustersInNoStage { total, shown } => Some(nowhere(cx, rule, *total, shown)),
+        _ => None,
+    }
 }
 
-fn nowhere(case: &Case<'_>, rule: &Rule, total: Option<u64>, shown: &[String]) -> Finding {
-    let recorded = Placing::recorded(case);
+fn nowhere(cx: &Context<'_>, rule: &Rule, total: Option<u64>, shown: &[String]) -> Finding {
+    let recorded = Placing::recorded(cx);
     let shown: BTreeSet<&str> = shown.iter().map(String::as_str).collect();
     let computed: BTreeSet<&str> = recorded
         .iter()
@@ -48,16 +38,16 @@ fn nowhere(case: &Case<'_>, rule: &Rule, total: Option<u64>, shown: &[String]) -
     let same = shown.is_subset(&computed) && (computed.len() == number || total.is_none());
     let all = if same { &computed } else { &shown };
     let number = if same { computed.len() } else { number };
-    let when = failing::when(case);
-    let strategy = case.run().map_or("", |run| run.spec.strategy.as_str());
-    let strategy_object = case.object(Concept::Strategy, strategy);
+    let when = failing::when(cx);
+    let strategy = cx.run().map_or("", |run| run.spec.strategy.as_str());
+    let strategy_object = cx.object(Concept::Strategy, strategy);
     let names = if number > all.len() && all.len() > 3 {
         let first: Vec<_> = all.iter().take(3).copied().collect();
         format!("{} and {} more", first.join(", "), number - 3)
     } else {
         enumerate(all.iter().copied())
     };
-    let fixed = Placing::now(case).filter(|placing| placing.is_sound());
+    let fixed = Placing::now(cx).filter(|placing| placing.is_sound());
     let tail = if fixed.is_some() {
         "; now every cluster is in one stage".to_owned()
     } else if same {
@@ -85,17 +75,17 @@ fn nowhere(case: &Case<'_>, rule: &Rule, total: Option<u64>, shown: &[String]) -
         )
     };
     let object = match all.first() {
-        Some(only) if number == 1 => case.object(Concept::MemberCluster, only),
+        Some(only) if number == 1 => cx.object(Concept::MemberCluster, only),
         _ => strategy_object,
     };
-    let mut finding = failing::finding(case, rule, &object, format!("{lead}{tail}."))
-        .clusters(all.iter().copied());
+    let mut finding =
+        failing::finding(cx, rule, &object, format!("{lead}{tail}.")).clusters(all.iter().copied());
     if let Some(placing) = &recorded {
         let stages = placing.strategy.stages.iter();
-        finding = placing.evidence(case, finding, all.iter().copied(), stages);
+        finding = placing.evidence(cx, finding, all.iter().copied(), stages);
     }
     if fixed.is_some() {
-        return failing::just_new_run(case, finding);
+        return failing::just_new_run(cx, finding);
     }
     let selectors = recorded.as_ref().map_or_else(String::new, |placing| {
         let listed: Vec<_> = placing
@@ -107,7 +97,7 @@ fn nowhere(case: &Case<'_>, rule: &Rule, total: Option<u64>, shown: &[String]) -
         format!(" ({})", listed.join("; "))
     });
     finding = finding
-        .fix(
+        .fix_with(
             format!(
                 "Label {} until exactly one stage selects it{selectors}. Or extend the strategy, \
                  or narrow the placement's policy.",
@@ -117,15 +107,13 @@ fn nowhere(case: &Case<'_>, rule: &Rule, total: Option<u64>, shown: &[String]) -
                     "each of the clusters"
                 }
             ),
-            Some(steps::label("NAME", "KEY=VALUE")),
+            steps::label("NAME", "KEY=VALUE"),
         )
-        .look(
+        .look_with(
             "Check the stage of every cluster then.",
-            Some(
-                case.command("plan")
-                    .flag("--placement", &case.inventory.placement_name)
-                    .flag("--strategy", strategy),
-            ),
+            cx.command("plan")
+                .flag("--placement", &cx.inventory.placement_name)
+                .flag("--strategy", strategy),
         );
-    failing::then_new_run(case, finding)
+    failing::then_new_run(cx, finding)
 }

@@ -1,39 +1,29 @@
 //! Two stages select the same cluster.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::failing;
-use crate::diagnose::finding::enumerate;
 use crate::diagnose::placing::Placing;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::Concept;
-use crate::kubefleet::messages::Cause;
+use crate::diagnose::rules::prelude::*;
 
 /// The controller names the first such cluster only. A stage with an empty selector takes every
 /// cluster. Source: updaterun/initialization.go:computeRunStageStatus.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS111",
-    name: "cluster-in-two-stages",
-    severity: Severity::Error,
-    reads: &[Concept::Strategy, Concept::MemberCluster, Concept::Binding],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS111", "cluster-in-two-stages", Check::Cause(check)).reads(&[
+    Concept::Strategy,
+    Concept::MemberCluster,
+    Concept::Binding,
+]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    case.causes()
-        .filter_map(|cause| match cause {
-            Cause::ClusterInSeveralStages { cluster } => Some(twice(case, rule, cluster)),
-            _ => None,
-        })
-        .collect()
+fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+    match cause {
+        Cause::ClusterInSeveralStages { cluster } => Some(twice(cx, rule, cluster)),
+        _ => None,
+    }
 }
 
-fn twice(case: &Case<'_>, rule: &Rule, cluster: &str) -> Finding {
-    let when = failing::when(case);
-    let strategy = case.run().map_or("", |run| run.spec.strategy.as_str());
-    let strategy_object = case.object(Concept::Strategy, strategy);
-    let recorded = Placing::recorded(case);
+fn twice(cx: &Context<'_>, rule: &Rule, cluster: &str) -> Finding {
+    let when = failing::when(cx);
+    let strategy = cx.run().map_or("", |run| run.spec.strategy.as_str());
+    let strategy_object = cx.object(Concept::Strategy, strategy);
+    let recorded = Placing::recorded(cx);
     let found = recorded.as_ref().and_then(|placing| {
         let stages = placing.cluster(cluster)?.stages.as_deref()?;
         Some((placing, stages))
@@ -46,21 +36,21 @@ fn twice(case: &Case<'_>, rule: &Rule, cluster: &str) -> Finding {
             _ => "",
         };
         let message = format!("MemberCluster {cluster} was in more than one stage {when}{tail}.");
-        let object = case.object(Concept::MemberCluster, cluster);
-        let mut finding = failing::finding(case, rule, &object, message).clusters([cluster]);
+        let object = cx.object(Concept::MemberCluster, cluster);
+        let mut finding = failing::finding(cx, rule, &object, message).clusters([cluster]);
         if let Some((placing, stages)) = found {
-            finding = placing.evidence(case, finding, [cluster], stages.iter().copied());
+            finding = placing.evidence(cx, finding, [cluster], stages.iter().copied());
         }
-        if Placing::now(case).is_some_and(|now| now.is_sound()) {
-            return failing::just_new_run(case, finding);
+        if Placing::now(cx).is_some_and(|now| now.is_sound()) {
+            return failing::just_new_run(cx, finding);
         }
-        return repair(case, finding, strategy);
+        return repair(cx, finding, strategy);
     };
     let all: Vec<&str> = recorded.twice().map(|(placed, _)| placed.name).collect();
     let in_stages = enumerate(stages.iter().map(|stage| stage.name.as_str()));
     let (object, lead) = if let [only] = all.as_slice() {
         (
-            case.object(Concept::MemberCluster, only),
+            cx.object(Concept::MemberCluster, only),
             format!("MemberCluster {only} was in stages {in_stages} of {strategy_object} {when}"),
         )
     } else {
@@ -76,40 +66,37 @@ fn twice(case: &Case<'_>, rule: &Rule, cluster: &str) -> Finding {
             ),
         )
     };
-    let mended = Placing::now(case).is_some_and(|now| now.is_sound());
+    let mended = Placing::now(cx).is_some_and(|now| now.is_sound());
     let tail = if mended {
         "; with the current strategy each is in one"
     } else {
         ""
     };
     let message = format!("{lead}{tail}.");
-    let finding = failing::finding(case, rule, &object, message).clusters(all.iter().copied());
+    let finding = failing::finding(cx, rule, &object, message).clusters(all.iter().copied());
     let concerned = recorded.strategy.stages.iter().filter(|stage| {
         recorded
             .twice()
             .any(|(_, stages)| stages.iter().any(|other| other.name == stage.name))
     });
-    let finding = recorded.evidence(case, finding, all.iter().copied(), concerned);
+    let finding = recorded.evidence(cx, finding, all.iter().copied(), concerned);
     if mended {
-        return failing::just_new_run(case, finding);
+        return failing::just_new_run(cx, finding);
     }
-    repair(case, finding, strategy)
+    repair(cx, finding, strategy)
 }
 
-fn repair(case: &Case<'_>, finding: Finding, strategy: &str) -> Finding {
+fn repair(cx: &Context<'_>, finding: Finding, strategy: &str) -> Finding {
     let finding = finding
         .fix(
             "Make the stages' selectors exclude each other, or relabel the clusters. An empty \
              selector (`{}`) selects every cluster.",
-            None,
         )
-        .look(
+        .look_with(
             "Check the stage of every cluster then.",
-            Some(
-                case.command("plan")
-                    .flag("--placement", &case.inventory.placement_name)
-                    .flag("--strategy", strategy),
-            ),
+            cx.command("plan")
+                .flag("--placement", &cx.inventory.placement_name)
+                .flag("--strategy", strategy),
         );
-    failing::then_new_run(case, finding)
+    failing::then_new_run(cx, finding)
 }

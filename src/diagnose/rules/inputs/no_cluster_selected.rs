@@ -1,43 +1,29 @@
 //! The placement is scheduled, to no cluster at all.
 
-use crate::diagnose::case::Case;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::diagnose::steps;
-use crate::diagnose::{failing, scheduling};
-use crate::kubefleet::messages::Cause;
-use crate::kubefleet::{Concept, Conditions, reasons};
+use crate::diagnose::failing;
+use crate::diagnose::rules::prelude::*;
+use crate::kubefleet::{Conditions, reasons};
+use crate::problems::{scheduling, steps};
 
 /// With PickAll a policy that finds nothing counts as fulfilled.
 /// Source: updaterun/initialization.go:collectScheduledClusters.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS106",
-    name: "no-cluster-selected",
-    severity: Severity::Error,
-    reads: &[
-        Concept::Binding,
-        Concept::PolicySnapshot,
-        Concept::MemberCluster,
-    ],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS106", "no-cluster-selected", Check::Cause(check)).reads(&[
+    Concept::Binding,
+    Concept::PolicySnapshot,
+    Concept::MemberCluster,
+]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    case.causes()
-        .filter_map(|cause| match cause {
-            Cause::NoBindings { policy_snapshot } => {
-                Some(nothing(case, rule, &policy_snapshot.name))
-            }
-            _ => None,
-        })
-        .collect()
+fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+    match cause {
+        Cause::NoBindings { policy_snapshot } => Some(nothing(cx, rule, &policy_snapshot.name)),
+        _ => None,
+    }
 }
 
-fn nothing(case: &Case<'_>, rule: &Rule, policy: &str) -> Finding {
-    let object = case.placement_object();
-    let inventory = case.inventory;
-    let lead = format!("{object} selected no cluster {}", failing::when(case));
+fn nothing(cx: &Context<'_>, rule: &Rule, policy: &str) -> Finding {
+    let object = cx.placement_object();
+    let inventory = cx.inventory;
+    let lead = format!("{object} selected no cluster {}", failing::when(cx));
     let selected = inventory
         .bindings
         .iter()
@@ -45,7 +31,7 @@ fn nothing(case: &Case<'_>, rule: &Rule, policy: &str) -> Finding {
         .count();
     if selected > 0 {
         let message = format!("{lead}, but it selects {selected} now.");
-        let mut finding = failing::finding(case, rule, &object, message);
+        let mut finding = failing::finding(cx, rule, &object, message);
         for binding in inventory.bindings.iter().take(3) {
             finding = finding.evidence(
                 binding.object(),
@@ -53,7 +39,7 @@ fn nothing(case: &Case<'_>, rule: &Rule, policy: &str) -> Finding {
                 binding.spec.cluster.clone(),
             );
         }
-        return failing::just_new_run(case, finding);
+        return failing::just_new_run(cx, finding);
     }
     let policy = inventory
         .policies
@@ -68,18 +54,18 @@ fn nothing(case: &Case<'_>, rule: &Rule, policy: &str) -> Finding {
     } else {
         String::new()
     };
-    let mut finding = failing::finding(case, rule, &object, format!("{lead}{tail}."));
+    let mut finding = failing::finding(cx, rule, &object, format!("{lead}{tail}."));
     if let Some(policy) = policy {
         if let Some(condition) = policy.status.conditions.condition(reasons::SCHEDULED) {
-            finding = finding.condition(&policy.object(), "status", condition);
+            finding = finding.condition(&policy.object(), condition);
         }
         let left_out = scheduling::names_left_out(policy);
         finding = scheduling::evidence(policy, inventory, finding.clusters(left_out));
     }
-    finding = finding.fix(
+    finding = finding.fix_with(
         "Fix the policy's affinity or tolerations, or the labels, taints, and agents of the \
          member clusters, until the policy selects clusters.",
-        Some(steps::show_labels()),
+        steps::show_labels(),
     );
-    failing::then_new_run(case, finding)
+    failing::then_new_run(cx, finding)
 }

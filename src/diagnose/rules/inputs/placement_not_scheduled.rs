@@ -1,76 +1,68 @@
 //! The scheduler has not found all the clusters that the placement asks for.
 
-use crate::diagnose::case::Case;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::diagnose::steps;
-use crate::diagnose::{failing, scheduling};
-use crate::kubefleet::messages::Cause;
+use crate::diagnose::failing;
+use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::snapshot::PolicySnapshot;
-use crate::kubefleet::{Concept, Conditions, reasons};
+use crate::kubefleet::{Conditions, reasons};
+use crate::problems::{scheduling, steps};
 
 /// The controller does not wait for the scheduler, it fails: also when only a moment is
 /// missing. Source: updaterun/initialization.go:determinePolicySnapshot.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS105",
-    name: "placement-not-scheduled",
-    severity: Severity::Error,
-    reads: &[Concept::Placement, Concept::PolicySnapshot],
-    caused_by: &["FS202"],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS105", "placement-not-scheduled", Check::Whole(check))
+    .reads(&[Concept::Placement, Concept::PolicySnapshot])
+    .caused_by(&["FS202"]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let named: Vec<_> = case
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let named: Vec<_> = cx
         .causes()
         .filter_map(|cause| match cause {
             Cause::PolicyNotScheduled { snapshot } => Some(snapshot.name.as_str()),
             _ => None,
         })
-        .map(|name| failed(case, rule, name))
+        .map(|name| failed(cx, rule, name))
         .collect();
     if named.is_empty() {
-        return before_any_run(case, rule).into_iter().collect();
+        return before_any_run(cx, rule).into_iter().collect();
     }
     named
 }
 
-fn failed(case: &Case<'_>, rule: &Rule, name: &str) -> Finding {
-    let object = case.placement_object();
-    let policy = case
+fn failed(cx: &Context<'_>, rule: &Rule, name: &str) -> Finding {
+    let object = cx.placement_object();
+    let policy = cx
         .inventory
         .policies
         .iter()
         .find(|policy| policy.meta.name == name);
-    let lead = format!("{object} was not fully scheduled {}", failing::when(case));
-    let newer = case
+    let lead = format!("{object} was not fully scheduled {}", failing::when(cx));
+    let newer = cx
         .inventory
         .latest_policies()
         .find(|latest| latest.meta.name != name && latest.is_scheduled());
     let scheduled = newer.or_else(|| policy.filter(|policy| policy.is_scheduled()));
     if let Some(scheduled) = scheduled {
         let finding = failing::finding(
-            case,
+            cx,
             rule,
             &object,
             format!("{lead}, but it is scheduled now."),
         );
-        return failing::just_new_run(case, state(scheduled, finding));
+        return failing::just_new_run(cx, state(scheduled, finding));
     }
     let Some(policy) = policy else {
-        let finding = failing::finding(case, rule, &object, format!("{lead}."));
-        return failing::then_new_run(case, wait(case, finding));
+        let finding = failing::finding(cx, rule, &object, format!("{lead}."));
+        return failing::then_new_run(cx, wait(cx, finding));
     };
-    let finding = failing::finding(case, rule, &object, explained(case, &lead, policy));
-    failing::then_new_run(case, wait(case, details(case, policy, finding)))
+    let finding = failing::finding(cx, rule, &object, explained(cx, &lead, policy));
+    failing::then_new_run(cx, wait(cx, details(cx, policy, finding)))
 }
 
 /// A placement that no run has touched yet: its first run would fail.
-fn before_any_run(case: &Case<'_>, rule: &Rule) -> Option<Finding> {
-    if case.target().kind.concept() != Concept::Placement || case.run().is_some() {
+fn before_any_run(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+    if cx.target().kind.concept() != Concept::Placement || cx.run().is_some() {
         return None;
     }
-    let placement = case.inventory.placement.present()?;
+    let placement = cx.inventory.placement.present()?;
     let scheduled = placement.condition(reasons::SCHEDULED);
     if !placement.is_external()
         || placement.meta.is_deleting()
@@ -80,14 +72,11 @@ fn before_any_run(case: &Case<'_>, rule: &Rule) -> Option<Finding> {
     }
     let object = placement.object();
     let lead = format!("{object} is not fully scheduled, so an update run of it would fail");
-    let policy = case.inventory.latest_policies().next();
-    let message = policy.map_or_else(
-        || format!("{lead}."),
-        |policy| explained(case, &lead, policy),
-    );
+    let policy = cx.inventory.latest_policies().next();
+    let message = policy.map_or_else(|| format!("{lead}."), |policy| explained(cx, &lead, policy));
     let mut finding = rule.finding(&object, message).root();
     finding = match scheduled {
-        Some(condition) => finding.condition(&object, "status", condition),
+        Some(condition) => finding.condition(&object, condition),
         None => finding.evidence(
             &object,
             format!("status.conditions[type={}Scheduled]", object.kind),
@@ -95,14 +84,14 @@ fn before_any_run(case: &Case<'_>, rule: &Rule) -> Option<Finding> {
         ),
     };
     if let Some(policy) = policy {
-        finding = details(case, policy, finding);
+        finding = details(cx, policy, finding);
     }
-    Some(wait(case, finding))
+    Some(wait(cx, finding))
 }
 
 /// The lead, with the reasons of the clusters that were not picked.
-fn explained(case: &Case<'_>, lead: &str, policy: &PolicySnapshot) -> String {
-    let groups = scheduling::not_picked(policy, case.inventory);
+fn explained(cx: &Context<'_>, lead: &str, policy: &PolicySnapshot) -> String {
+    let groups = scheduling::not_picked(policy, cx.inventory);
     let behind = policy.status.conditions.condition(reasons::SCHEDULED);
     let behind = behind
         .filter(|scheduled| !scheduled.observes(policy.meta.generation))
@@ -129,11 +118,11 @@ fn explained(case: &Case<'_>, lead: &str, policy: &PolicySnapshot) -> String {
     }
 }
 
-fn details(case: &Case<'_>, policy: &PolicySnapshot, finding: Finding) -> Finding {
+fn details(cx: &Context<'_>, policy: &PolicySnapshot, finding: Finding) -> Finding {
     let left_out = scheduling::names_left_out(policy);
     scheduling::evidence(
         policy,
-        case.inventory,
+        cx.inventory,
         state(policy, finding.clusters(left_out)),
     )
 }
@@ -144,7 +133,7 @@ fn state(policy: &PolicySnapshot, finding: Finding) -> Finding {
     let Some(condition) = policy.status.conditions.condition(reasons::SCHEDULED) else {
         return finding.evidence(&object, "status.conditions[type=Scheduled]", "absent");
     };
-    let finding = finding.condition(&object, "status", condition);
+    let finding = finding.condition(&object, condition);
     if condition.observes(policy.meta.generation) {
         return finding;
     }
@@ -157,16 +146,15 @@ fn state(policy: &PolicySnapshot, finding: Finding) -> Finding {
         .evidence(&object, "metadata.generation", policy.meta.generation)
 }
 
-fn wait(case: &Case<'_>, finding: Finding) -> Finding {
-    let object = case.placement_object();
+fn wait(cx: &Context<'_>, finding: Finding) -> Finding {
+    let object = cx.placement_object();
     finding
         .fix(
             "Fix the labels, taints, or agents of the clusters that were not picked, join more \
              clusters, or ask for fewer.",
-            None,
         )
-        .look(
+        .look_with(
             "Wait until the placement is scheduled.",
-            Some(steps::wait_until_scheduled(&object)),
+            steps::wait_until_scheduled(&object),
         )
 }

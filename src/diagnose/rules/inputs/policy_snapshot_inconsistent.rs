@@ -1,54 +1,42 @@
 //! The placement's scheduling policy snapshot is not as its controller writes it.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::failing;
-use crate::diagnose::finding::enumerate;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::messages::Cause;
+use crate::diagnose::rules::prelude::*;
+use crate::kubefleet::names;
 use crate::kubefleet::snapshot::PolicySnapshot;
-use crate::kubefleet::{Concept, names};
 
 /// Several latest ones, no index, or with PickN no count of clusters: only a hand or a broken
 /// write does that. Source: updaterun/initialization.go:determinePolicySnapshot,
 /// utils/controller/policy_snapshot_resolver.go:LookupLatestPolicySnapshot.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS104",
-    name: "policy-snapshot-inconsistent",
-    severity: Severity::Error,
-    reads: &[Concept::PolicySnapshot],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS104", "policy-snapshot-inconsistent", Check::Cause(check))
+    .reads(&[Concept::PolicySnapshot]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    case.causes()
-        .filter_map(|cause| match cause {
-            Cause::PolicySnapshotMultiple { count, .. } => Some(several(case, rule, *count)),
-            Cause::PolicySnapshotNoIndex { snapshot } => Some(without(
-                case,
-                rule,
-                &snapshot.name,
-                "no index label",
-                &format!("metadata.labels[{}]", names::POLICY_INDEX),
-                |policy| policy.meta.label(names::POLICY_INDEX),
-            )),
-            Cause::PolicySnapshotBadClusterCount { snapshot, .. } => Some(without(
-                case,
-                rule,
-                &snapshot.name,
-                "no valid cluster count in its annotation",
-                &format!("metadata.annotations[{}]", names::NUMBER_OF_CLUSTERS),
-                |policy| policy.meta.annotation(names::NUMBER_OF_CLUSTERS),
-            )),
-            _ => None,
-        })
-        .collect()
+fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+    match cause {
+        Cause::PolicySnapshotMultiple { count, .. } => Some(several(cx, rule, *count)),
+        Cause::PolicySnapshotNoIndex { snapshot } => Some(without(
+            cx,
+            rule,
+            &snapshot.name,
+            "no index label",
+            &format!("metadata.labels[{}]", names::POLICY_INDEX),
+            |policy| policy.meta.label(names::POLICY_INDEX),
+        )),
+        Cause::PolicySnapshotBadClusterCount { snapshot, .. } => Some(without(
+            cx,
+            rule,
+            &snapshot.name,
+            "no valid cluster count in its annotation",
+            &format!("metadata.annotations[{}]", names::NUMBER_OF_CLUSTERS),
+            |policy| policy.meta.annotation(names::NUMBER_OF_CLUSTERS),
+        )),
+        _ => None,
+    }
 }
 
-fn several(case: &Case<'_>, rule: &Rule, count: Option<u32>) -> Finding {
-    let object = case.placement_object();
-    let mut latest: Vec<&PolicySnapshot> = case.inventory.latest_policies().collect();
+fn several(cx: &Context<'_>, rule: &Rule, count: Option<u32>) -> Finding {
+    let object = cx.placement_object();
+    let mut latest: Vec<&PolicySnapshot> = cx.inventory.latest_policies().collect();
     latest.sort_by_key(|policy| {
         policy
             .index()
@@ -58,9 +46,9 @@ fn several(case: &Case<'_>, rule: &Rule, count: Option<u32>) -> Finding {
     let number = count.map_or_else(|| "Several".to_owned(), |count| count.to_string());
     let lead = format!(
         "{number} scheduling policy snapshots of {object} were marked as the latest {}",
-        failing::when(case)
+        failing::when(cx)
     );
-    let mended = latest.len() == 1 && case.inventory.policies.is_complete();
+    let mended = latest.len() == 1 && cx.inventory.policies.is_complete();
     let tail = if latest.len() > 1 {
         let names = enumerate(latest.iter().map(|policy| policy.meta.name.as_str()));
         format!(" ({names} are now)")
@@ -69,7 +57,7 @@ fn several(case: &Case<'_>, rule: &Rule, count: Option<u32>) -> Finding {
     } else {
         String::new()
     };
-    let mut finding = failing::finding(case, rule, &object, format!("{lead}{tail}."));
+    let mut finding = failing::finding(cx, rule, &object, format!("{lead}{tail}."));
     for policy in latest.iter().take(6) {
         finding = finding.evidence(
             policy.object(),
@@ -78,7 +66,7 @@ fn several(case: &Case<'_>, rule: &Rule, count: Option<u32>) -> Finding {
         );
     }
     if mended {
-        return failing::just_new_run(case, finding);
+        return failing::just_new_run(cx, finding);
     }
     // The newest stays.
     latest.pop();
@@ -91,28 +79,26 @@ fn several(case: &Case<'_>, rule: &Rule, count: Option<u32>) -> Finding {
         [only] => only.meta.name.as_str(),
         _ => "NAME",
     };
-    finding = finding.fix(
+    finding = finding.fix_with(
         format!("Remove the label from {which}: nothing fixes it automatically."),
-        Some(
-            case.object(Concept::PolicySnapshot, name)
-                .kubectl("label")
-                .arg(format!("{}=false", names::IS_LATEST))
-                .switch("--overwrite"),
-        ),
+        cx.object(Concept::PolicySnapshot, name)
+            .kubectl("label")
+            .arg(format!("{}=false", names::IS_LATEST))
+            .switch("--overwrite"),
     );
-    failing::then_new_run(case, finding)
+    failing::then_new_run(cx, finding)
 }
 
 fn without(
-    case: &Case<'_>,
+    cx: &Context<'_>,
     rule: &Rule,
     name: &str,
     what: &str,
     path: &str,
     value: fn(&PolicySnapshot) -> Option<&str>,
 ) -> Finding {
-    let object = case.object(Concept::PolicySnapshot, name);
-    let now = case
+    let object = cx.object(Concept::PolicySnapshot, name);
+    let now = cx
         .inventory
         .policies
         .iter()
@@ -120,20 +106,20 @@ fn without(
     let valid = now
         .and_then(value)
         .is_some_and(|value| value.parse::<i64>().is_ok_and(|number| number >= 0));
-    let lead = format!("{object} had {what} {}", failing::when(case));
+    let lead = format!("{object} had {what} {}", failing::when(cx));
     let tail = if valid { ", but it has one now" } else { "" };
-    let mut finding = failing::finding(case, rule, &object, format!("{lead}{tail}."));
+    let mut finding = failing::finding(cx, rule, &object, format!("{lead}{tail}."));
     if let Some(now) = now {
         finding = finding.evidence(&object, path, value(now).unwrap_or("absent").to_owned());
     }
     if valid {
-        return failing::just_new_run(case, finding);
+        return failing::just_new_run(cx, finding);
     }
     let (verb, entry) = if path.starts_with("metadata.labels") {
         let index = name.rsplit_once('-').map_or("INDEX", |(_, index)| index);
         ("label", format!("{}={index}", names::POLICY_INDEX))
     } else {
-        let count = case
+        let count = cx
             .inventory
             .placement
             .present()
@@ -141,9 +127,9 @@ fn without(
             .map_or_else(|| "COUNT".to_owned(), |count| count.to_string());
         ("annotate", format!("{}={count}", names::NUMBER_OF_CLUSTERS))
     };
-    finding = finding.fix(
+    finding = finding.fix_with(
         "Write it again, as the placement controller does.",
-        Some(object.kubectl(verb).arg(entry).switch("--overwrite")),
+        object.kubectl(verb).arg(entry).switch("--overwrite"),
     );
-    failing::then_new_run(case, finding)
+    failing::then_new_run(cx, finding)
 }

@@ -1,43 +1,33 @@
 //! The placement selects what it may not, so no snapshot of its content can be made.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::failing;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
+use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::binding::describe_object;
-use crate::kubefleet::messages::{Cause, SelectorProblem};
-use crate::kubefleet::{Concept, reasons};
+use crate::kubefleet::messages::SelectorProblem;
+use crate::kubefleet::reasons;
 
 /// Since KubeFleet 0.3.0 a run without an index makes the snapshot itself, and fails with the
 /// placement's selectors. Source: utils/controller/resource_selector_resolver.go.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS119",
-    name: "resource-selector-invalid",
-    severity: Severity::Error,
-    reads: &[Concept::Placement],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS119", "resource-selector-invalid", Check::Cause(check))
+    .reads(&[Concept::Placement]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    case.causes()
-        .filter_map(|cause| match cause {
-            Cause::ResourceSelectorInvalid { problem, .. } => Some(invalid(case, rule, problem)),
-            _ => None,
-        })
-        .collect()
+fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+    match cause {
+        Cause::ResourceSelectorInvalid { problem, .. } => Some(invalid(cx, rule, problem)),
+        _ => None,
+    }
 }
 
-fn invalid(case: &Case<'_>, rule: &Rule, problem: &SelectorProblem) -> Finding {
-    let object = case.placement_object();
+fn invalid(cx: &Context<'_>, rule: &Rule, problem: &SelectorProblem) -> Finding {
+    let object = cx.placement_object();
     let (what, repair) = describe(problem);
     let mut finding = failing::finding(
-        case,
+        cx,
         rule,
         &object,
-        format!("{object} {what} {}.", failing::when(case)),
+        format!("{object} {what} {}.", failing::when(cx)),
     );
-    if let Some(placement) = case.inventory.placement.present() {
+    if let Some(placement) = cx.inventory.placement.present() {
         let selectors = placement.spec.selectors.iter().enumerate();
         for (at, selector) in selectors.take(6) {
             finding = finding.evidence(&object, format!("spec.resourceSelectors[{at}]"), selector);
@@ -46,11 +36,11 @@ fn invalid(case: &Case<'_>, rule: &Rule, problem: &SelectorProblem) -> Finding {
             .condition(reasons::SCHEDULED)
             .filter(|condition| condition.reason == "InvalidResourceSelectors")
         {
-            finding = finding.condition(&object, "status", condition);
+            finding = finding.condition(&object, condition);
         }
     }
-    finding = finding.fix(format!("{repair}."), Some(object.kubectl("edit")));
-    failing::then_new_run(case, finding)
+    finding = finding.fix_with(format!("{repair}."), object.kubectl("edit"));
+    failing::then_new_run(cx, finding)
 }
 
 fn describe(problem: &SelectorProblem) -> (String, &'static str) {

@@ -1,44 +1,32 @@
 //! The run asks for a resource snapshot by something that is no index.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::failing;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::Concept;
-use crate::kubefleet::messages::Cause;
+use crate::diagnose::rules::prelude::*;
 
 /// A word such as `latest`, a snapshot's name or a negative number.
 /// Source: updaterun/initialization.go:getResourceSnapshotObjs.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS114",
-    name: "snapshot-index-invalid",
-    severity: Severity::Error,
-    reads: &[Concept::ResourceSnapshot],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS114", "snapshot-index-invalid", Check::Cause(check))
+    .reads(&[Concept::ResourceSnapshot]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    case.causes()
-        .filter_map(|cause| match cause {
-            Cause::SnapshotIndexInvalid { index } => Some(invalid(case, rule, index)),
-            _ => None,
-        })
-        .collect()
+fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+    match cause {
+        Cause::SnapshotIndexInvalid { index } => Some(invalid(cx, rule, index)),
+        _ => None,
+    }
 }
 
-fn invalid(case: &Case<'_>, rule: &Rule, index: &str) -> Finding {
-    let run = case.run_object();
-    let placement = &case.inventory.placement_name;
+fn invalid(cx: &Context<'_>, rule: &Rule, index: &str) -> Finding {
+    let run = cx.run_object();
+    let placement = &cx.inventory.placement_name;
     let mut finding = failing::finding(
-        case,
+        cx,
         rule,
         &run,
         format!(
             "{run} asks for resource snapshot `{index}`, which is not a whole number of 0 or more."
         ),
     );
-    if let Some(run) = case.run() {
+    if let Some(run) = cx.run() {
         finding = finding.evidence(
             run.object(),
             "spec.resourceSnapshotIndex",
@@ -47,23 +35,23 @@ fn invalid(case: &Case<'_>, rule: &Rule, index: &str) -> Finding {
     }
     // Somebody who writes a snapshot's name means its index.
     let meant = crate::kubefleet::names::snapshot_index(index)
-        .filter(|meant| case.inventory.snapshot(meant).is_some());
-    if let (Some(meant), Some(command)) = (meant, case.new_run_command()) {
-        finding = finding.fix(
+        .filter(|meant| cx.inventory.snapshot(meant).is_some());
+    if let (Some(meant), Some(command)) = (meant, cx.new_run_command()) {
+        finding = finding.fix_with(
             format!("Start a new run with index {meant}, if you meant {index}."),
-            Some(command.flag("--snapshot", meant)),
+            command.flag("--snapshot", meant),
         );
     }
-    finding = finding.look(
+    finding = finding.look_with(
         "List the existing snapshots.",
-        Some(case.command("snapshots").arg(placement)),
+        cx.command("snapshots").arg(placement),
     );
-    finding.fix(
+    finding.fix_with(
         format!(
             "Start a new run with an existing index, or without one for the current content. {} \
              has failed for good, and its index is immutable.",
             run.name
         ),
-        case.new_run_command(),
+        cx.new_run_command(),
     )
 }

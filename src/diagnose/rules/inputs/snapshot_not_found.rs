@@ -1,56 +1,45 @@
 //! The placement has no resource snapshot of the index that the run asks for.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::failing;
-use crate::diagnose::finding::existing_indexes;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::messages::Cause;
-use crate::kubefleet::{Concept, names};
+use crate::diagnose::rules::prelude::*;
+use crate::kubefleet::names;
+use crate::words::existing_indexes;
 
 /// A typing error, the index of another placement, or one that was never made: since KubeFleet
 /// 0.3.0 a placement of strategy External makes no snapshots by itself.
 /// Source: updaterun/initialization.go:getResourceSnapshotObjs.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS115",
-    name: "snapshot-not-found",
-    severity: Severity::Error,
-    reads: &[Concept::ResourceSnapshot],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS115", "snapshot-not-found", Check::Cause(check))
+    .reads(&[Concept::ResourceSnapshot]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    case.causes()
-        .filter_map(|cause| match cause {
-            Cause::SnapshotNotFound { index, .. } => Some(index.as_str()),
-            _ => None,
-        })
-        .filter(|index| pruned_below(case, index).is_none())
-        .map(|index| missing(case, rule, index))
-        .collect()
+fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+    let Cause::SnapshotNotFound { index, .. } = cause else {
+        return None;
+    };
+    pruned_below(cx, index)
+        .is_none()
+        .then(|| missing(cx, rule, index))
 }
 
 /// The lowest index that exists, when the one asked for is below it: then it was pruned.
-pub(in crate::diagnose::rules) fn pruned_below(case: &Case<'_>, index: &str) -> Option<u64> {
+pub fn pruned_below(cx: &Context<'_>, index: &str) -> Option<u64> {
     let index: u64 = index.parse().ok()?;
-    if !case.inventory.snapshots.is_complete() {
+    if !cx.inventory.snapshots.is_complete() {
         return None;
     }
-    let lowest = *case.inventory.snapshot_indexes().first()?;
+    let lowest = *cx.inventory.snapshot_indexes().first()?;
     (index < lowest).then_some(lowest)
 }
 
 /// Adds the indexes that exist, the highest ones where there are many.
-pub(in crate::diagnose::rules) fn existing(case: &Case<'_>, mut finding: Finding) -> Finding {
+pub fn existing(cx: &Context<'_>, mut finding: Finding) -> Finding {
     const SHOWN: usize = 10;
-    let inventory = case.inventory;
+    let inventory = cx.inventory;
     if inventory.snapshots.is_known_empty() {
-        let (object, path) = match case.run() {
+        let (object, path) = match cx.run() {
             Some(run) => (run.object(), "spec.placementName"),
-            None => (case.placement_object(), "metadata.name"),
+            None => (cx.placement_object(), "metadata.name"),
         };
-        let none = format!("{} has no resource snapshot", case.placement_object());
+        let none = format!("{} has no resource snapshot", cx.placement_object());
         return finding.computed(object, &[path], none);
     }
     let indexes = inventory.snapshot_indexes();
@@ -68,11 +57,11 @@ pub(in crate::diagnose::rules) fn existing(case: &Case<'_>, mut finding: Finding
     finding
 }
 
-fn missing(case: &Case<'_>, rule: &Rule, index: &str) -> Finding {
-    let run = case.run_object();
-    let object = case.placement_object();
-    let inventory = case.inventory;
-    let when = failing::when(case);
+fn missing(cx: &Context<'_>, rule: &Rule, index: &str) -> Finding {
+    let run = cx.run_object();
+    let object = cx.placement_object();
+    let inventory = cx.inventory;
+    let when = failing::when(cx);
     let indexes = inventory.snapshot_indexes();
     let lead = format!("{object} had no resource snapshot with index {index} {when}");
     let found = inventory.snapshot(index);
@@ -91,45 +80,45 @@ fn missing(case: &Case<'_>, rule: &Rule, index: &str) -> Finding {
             existing_indexes(indexes.iter().map(ToString::to_string))
         )
     };
-    let mut finding = failing::finding(case, rule, &run, format!("{lead}{tail}.")).evidence(
+    let mut finding = failing::finding(cx, rule, &run, format!("{lead}{tail}.")).evidence(
         &run,
         "spec.resourceSnapshotIndex",
-        case.run().map(|run| &run.spec.snapshot_index),
+        cx.run().map(|run| &run.spec.snapshot_index),
     );
-    finding = existing(case, finding);
+    finding = existing(cx, finding);
     if let Some(found) = found {
         finding = finding.evidence(found.object(), "metadata.name", found.meta.name.clone());
-        return finding.fix(
+        return finding.fix_with(
             format!(
                 "Start a new run with this index: {} has failed for good.",
                 run.name
             ),
-            case.new_run_command()
+            cx.new_run_command()
                 .map(|command| command.flag("--snapshot", index)),
         );
     }
     if let Some(meant) = meant {
-        finding = finding.fix(
+        finding = finding.fix_with(
             format!(
                 "Start a new run with the index written as {meant}: {} has failed for good.",
                 run.name
             ),
-            case.new_run_command()
+            cx.new_run_command()
                 .map(|command| command.flag("--snapshot", meant.to_string())),
         );
     }
     finding
-        .look(
+        .look_with(
             "List the existing snapshots.",
-            Some(case.command("snapshots").arg(&inventory.placement_name)),
+            cx.command("snapshots").arg(&inventory.placement_name),
         )
-        .fix(
+        .fix_with(
             format!(
                 "Start a new run with an existing index, or without one for the current content. \
                  {} has failed for good, and its index is immutable.",
                 run.name
             ),
-            case.new_run_command(),
+            cx.new_run_command(),
         )
 }
 

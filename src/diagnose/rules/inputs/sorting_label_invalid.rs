@@ -1,40 +1,31 @@
 //! A stage sorts its clusters by a label that is not a whole number on one of them.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::failing;
-use crate::diagnose::finding::enumerate;
 use crate::diagnose::placing::Placing;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::diagnose::steps;
-use crate::kubefleet::Concept;
+use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::member::MemberCluster;
-use crate::kubefleet::messages::Cause;
+use crate::problems::steps;
 use crate::rollout::placing::sorting_number;
+use crate::words::closest;
 
 /// The controller names the first such cluster only; a missing label prints as an empty value.
 /// Source: updaterun/initialization.go:computeRunStageStatus.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS112",
-    name: "sorting-label-invalid",
-    severity: Severity::Error,
-    reads: &[Concept::Strategy, Concept::MemberCluster, Concept::Binding],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS112", "sorting-label-invalid", Check::Cause(check)).reads(&[
+    Concept::Strategy,
+    Concept::MemberCluster,
+    Concept::Binding,
+]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    case.causes()
-        .filter_map(|cause| match cause {
-            Cause::SortingLabelInvalid {
-                key,
-                value,
-                cluster,
-                ..
-            } => Some(invalid(case, rule, key, value.as_deref(), cluster)),
-            _ => None,
-        })
-        .collect()
+fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+    match cause {
+        Cause::SortingLabelInvalid {
+            key,
+            value,
+            cluster,
+            ..
+        } => Some(invalid(cx, rule, key, value.as_deref(), cluster)),
+        _ => None,
+    }
 }
 
 /// Whether the controller can sort by the label.
@@ -45,13 +36,19 @@ fn sorts(member: &MemberCluster, key: &str) -> bool {
 /// A label that may be meant: its key is nearly the one that is looked for, and its value a number.
 fn near(member: &MemberCluster, key: &str) -> Option<String> {
     let numbers = member.meta.labels.keys().filter(|key| sorts(member, key));
-    let near = failing::similar(key, numbers.map(String::as_str))?;
+    let near = closest(key, numbers.map(String::as_str))?;
     let value = member.meta.label(near)?;
     Some(format!(", but has {near}={value}"))
 }
 
-fn invalid(case: &Case<'_>, rule: &Rule, key: &str, value: Option<&str>, cluster: &str) -> Finding {
-    let recorded = Placing::recorded(case);
+fn invalid(
+    cx: &Context<'_>,
+    rule: &Rule,
+    key: &str,
+    value: Option<&str>,
+    cluster: &str,
+) -> Finding {
+    let recorded = Placing::recorded(cx);
     // The stage that the text speaks of: it sorts by the label and selects the cluster.
     let stage = recorded.as_ref().and_then(|placing| {
         let mut stages = placing
@@ -76,14 +73,14 @@ fn invalid(case: &Case<'_>, rule: &Rule, key: &str, value: Option<&str>, cluster
         .filter_map(|placed| placed.member)
         .filter(|member| !sorts(member, key))
         .collect();
-    let own = case.inventory.member(cluster);
+    let own = cx.inventory.member(cluster);
     if let Some(own) = own
         && !sorts(own, key)
         && !all.iter().any(|member| member.meta.name == cluster)
     {
         all.push(own);
     }
-    let when = failing::when(case);
+    let when = failing::when(cx);
     let mended = all.is_empty() && own.is_some_and(|own| sorts(own, key));
     let others: Vec<&str> = all
         .iter()
@@ -116,12 +113,12 @@ fn invalid(case: &Case<'_>, rule: &Rule, key: &str, value: Option<&str>, cluster
     };
     let message = format!("{what} {when}{tail}.");
     let object = if others.is_empty() {
-        case.object(Concept::MemberCluster, cluster)
+        cx.object(Concept::MemberCluster, cluster)
     } else {
-        let strategy = case.run().map_or("", |run| run.spec.strategy.as_str());
-        case.object(Concept::Strategy, strategy)
+        let strategy = cx.run().map_or("", |run| run.spec.strategy.as_str());
+        cx.object(Concept::Strategy, strategy)
     };
-    let mut finding = failing::finding(case, rule, &object, message)
+    let mut finding = failing::finding(cx, rule, &object, message)
         .clusters(others.iter().copied().chain(std::iter::once(cluster)));
     if let Some(stage) = stage {
         finding = finding.stage(&stage.name);
@@ -141,9 +138,9 @@ fn invalid(case: &Case<'_>, rule: &Rule, key: &str, value: Option<&str>, cluster
         );
     }
     if mended {
-        return failing::just_new_run(case, finding);
+        return failing::just_new_run(cx, finding);
     }
-    finding = finding.fix(
+    finding = finding.fix_with(
         format!(
             "Set the label of {} to a whole number. Or remove `sortingLabelKey` from the stage, \
              which then sorts by name.",
@@ -153,7 +150,7 @@ fn invalid(case: &Case<'_>, rule: &Rule, key: &str, value: Option<&str>, cluster
                 "each of these clusters".to_owned()
             }
         ),
-        Some(steps::label("NAME", format!("{key}=NUMBER")).switch("--overwrite")),
+        steps::label("NAME", format!("{key}=NUMBER")).switch("--overwrite"),
     );
-    failing::then_new_run(case, finding)
+    failing::then_new_run(cx, finding)
 }

@@ -1,50 +1,38 @@
 //! A stage selects clusters with a selector that is not valid.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::failing;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::Concept;
-use crate::kubefleet::messages::Cause;
+use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::strategy::Stage;
 
 /// The schema does not check operators and values.
 /// Source: updaterun/initialization.go:computeRunStageStatus.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS110",
-    name: "stage-selector-invalid",
-    severity: Severity::Error,
-    reads: &[Concept::Strategy],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule =
+    Rule::error("FS110", "stage-selector-invalid", Check::Cause(check)).reads(&[Concept::Strategy]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    case.causes()
-        .filter_map(|cause| match cause {
-            Cause::StageSelectorInvalid {
-                strategy,
-                stage,
-                error,
-            } => Some(invalid(case, rule, &strategy.name, stage, error)),
-            _ => None,
-        })
-        .collect()
+fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+    match cause {
+        Cause::StageSelectorInvalid {
+            strategy,
+            stage,
+            error,
+        } => Some(invalid(cx, rule, &strategy.name, stage, error)),
+        _ => None,
+    }
 }
 
-fn invalid(case: &Case<'_>, rule: &Rule, strategy: &str, stage: &str, error: &str) -> Finding {
-    let object = case.object(Concept::Strategy, strategy);
+fn invalid(cx: &Context<'_>, rule: &Rule, strategy: &str, stage: &str, error: &str) -> Finding {
+    let object = cx.object(Concept::Strategy, strategy);
     let find = |stages: &'_ [Stage]| {
         stages
             .iter()
             .find(|it| it.name == stage)
             .map(|it| it.selector.clone())
     };
-    let recorded = case
+    let recorded = cx
         .run()
         .and_then(|run| run.status.strategy.as_deref())
         .and_then(|strategy| find(&strategy.stages));
-    let now = case
+    let now = cx
         .inventory
         .strategy
         .present()
@@ -56,18 +44,18 @@ fn invalid(case: &Case<'_>, rule: &Rule, strategy: &str, stage: &str, error: &st
         ""
     };
     let mut finding = failing::finding(
-        case,
+        cx,
         rule,
         &object,
         format!(
             "The labelSelector of stage {stage} in {object} was not valid {} ({error}){tail}.",
-            failing::when(case)
+            failing::when(cx)
         ),
     )
     .stage(stage);
     if let Some(recorded) = recorded.flatten() {
         finding = finding.evidence(
-            case.run_object(),
+            cx.run_object(),
             format!("status.stagedUpdateStrategySnapshot.stages[name={stage}].labelSelector"),
             recorded.as_ref(),
         );
@@ -79,18 +67,17 @@ fn invalid(case: &Case<'_>, rule: &Rule, strategy: &str, stage: &str, error: &st
             now.as_ref(),
         );
     }
-    let plan = case
+    let plan = cx
         .command("plan")
-        .flag("--placement", &case.inventory.placement_name)
+        .flag("--placement", &cx.inventory.placement_name)
         .flag("--strategy", strategy);
     finding = if changed {
-        finding.look("Check what the current strategy computes.", Some(plan))
+        finding.look_with("Check what the current strategy computes.", plan)
     } else {
         finding.fix(
             "Fix the selector: In and NotIn take at least one value, Exists and DoesNotExist \
              none. Keys and values must be valid labels.",
-            None,
         )
     };
-    failing::then_new_run(case, finding)
+    failing::then_new_run(cx, finding)
 }

@@ -1,70 +1,59 @@
 //! The strategy gives a stage tasks that the controller refuses.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::failing;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::Concept;
-use crate::kubefleet::messages::{Cause, TaskProblem};
+use crate::diagnose::rules::prelude::*;
+use crate::kubefleet::messages::TaskProblem;
 use crate::kubefleet::strategy::{Stage, Task};
 
 /// Before a stage one Approval may stand, after it one Approval and one TimedWait. The schema
 /// refuses most of the rest. Source: updaterun/initialization.go:validateBeforeStageTask,
 /// validateAfterStageTask.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS109",
-    name: "stage-tasks-invalid",
-    severity: Severity::Error,
-    reads: &[Concept::Strategy],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule =
+    Rule::error("FS109", "stage-tasks-invalid", Check::Cause(check)).reads(&[Concept::Strategy]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    case.causes()
-        .filter_map(|cause| match cause {
-            Cause::StageTasksInvalid {
-                before,
-                strategy,
-                stage,
-                problem,
-            } => Some(invalid(case, rule, *before, &strategy.name, stage, problem)),
-            _ => None,
-        })
-        .collect()
+fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+    match cause {
+        Cause::StageTasksInvalid {
+            before,
+            strategy,
+            stage,
+            problem,
+        } => Some(invalid(cx, rule, *before, &strategy.name, stage, problem)),
+        _ => None,
+    }
 }
 
 fn invalid(
-    case: &Case<'_>,
+    cx: &Context<'_>,
     rule: &Rule,
     before: bool,
     strategy: &str,
     stage: &str,
     problem: &TaskProblem,
 ) -> Finding {
-    let object = case.object(Concept::Strategy, strategy);
+    let object = cx.object(Concept::Strategy, strategy);
     let field = if before {
         "beforeStageTasks"
     } else {
         "afterStageTasks"
     };
     let (what, repair) = describe(before, field, problem);
-    let lead = format!("Stage {stage} of {object} {what} {}", failing::when(case));
-    let now = case
+    let lead = format!("Stage {stage} of {object} {what} {}", failing::when(cx));
+    let now = cx
         .inventory
         .strategy
         .present()
         .and_then(|strategy| strategy.spec.stages.iter().find(|it| it.name == stage));
     let mended = now.is_some_and(|stage| is_valid(before, stage));
     let tail = if mended { ", but no longer" } else { "" };
-    let mut finding = failing::finding(case, rule, &object, format!("{lead}{tail}.")).stage(stage);
-    let recorded = case
+    let mut finding = failing::finding(cx, rule, &object, format!("{lead}{tail}.")).stage(stage);
+    let recorded = cx
         .run()
         .and_then(|run| run.status.strategy.as_deref())
         .and_then(|strategy| strategy.stages.iter().find(|it| it.name == stage));
     if let Some(recorded) = recorded {
         finding = finding.evidence(
-            case.run_object(),
+            cx.run_object(),
             format!("status.stagedUpdateStrategySnapshot.stages[name={stage}].{field}"),
             tasks(before, recorded),
         );
@@ -77,9 +66,9 @@ fn invalid(
         );
     }
     if mended {
-        return failing::just_new_run(case, finding);
+        return failing::just_new_run(cx, finding);
     }
-    failing::then_new_run(case, finding.fix(repair, None))
+    failing::then_new_run(cx, finding.fix(repair))
 }
 
 fn describe(before: bool, field: &str, problem: &TaskProblem) -> (String, String) {

@@ -2,20 +2,20 @@
 
 use jiff::Timestamp;
 
-use super::report::Verdict;
-use super::steps;
 use super::troubled::{self, Troubled};
 use super::verdict;
 use crate::inventory::Inventory;
 use crate::kubefleet::messages::{Cause, Failure, parse_failure};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Condition, Conditions, ObjectRef, reasons};
+use crate::problems::steps;
+use crate::report::Verdict;
 use crate::rollout::Rollout;
 use crate::words::Command;
 
 /// One diagnosis at work.
 #[derive(Debug)]
-pub struct Case<'i> {
+pub struct Context<'i> {
     /// What was collected.
     pub inventory: &'i Inventory,
     /// The run, understood; `None` for a placement without one.
@@ -41,7 +41,7 @@ pub struct FailureView<'i> {
     pub causes: Vec<Cause>,
 }
 
-impl<'i> Case<'i> {
+impl<'i> Context<'i> {
     /// Understands an inventory.
     pub fn new(inventory: &'i Inventory) -> Self {
         let rollout = Rollout::new(inventory);
