@@ -4,6 +4,7 @@
 use super::context::Context;
 use super::rules::Rule;
 use crate::kubefleet::run::UpdateRun;
+use crate::problems::Problem;
 use crate::report::{Build, Finding, Severity, Subject, Verdict};
 use crate::rollout::Phase;
 
@@ -38,14 +39,38 @@ pub(super) fn initializing(cx: &Context<'_>) -> bool {
         .is_some_and(|failure| failure.initializing)
 }
 
-/// When the controller ran into it: `when RUN was initialized`, `while RUN was under way`.
-pub(super) fn when(cx: &Context<'_>) -> String {
-    let run = cx.run_object().name;
-    if initializing(cx) {
-        format!("when {run} was initialized")
-    } else {
-        format!("while {run} was under way")
+/// A refusal as a run met it, and a new run, which every repair needs: a failed one never
+/// continues.
+pub(super) fn refused(cx: &Context<'_>, rule: &Rule, problem: Problem, fixed: bool) -> Finding {
+    let mut finding = told(cx, rule, problem);
+    if fixed {
+        finding.remedies.clear();
+        return just_new_run(cx, finding);
     }
+    then_new_run(cx, finding)
+}
+
+/// The same for a snapshot that a run asks for: what it asks for is the first that was read.
+pub(super) fn asked(cx: &Context<'_>, rule: &Rule, problem: Problem) -> Finding {
+    let evidence = problem.evidence.clone();
+    let asked = cx.run().map(|run| &run.spec.snapshot_index);
+    let mut problem = Problem {
+        evidence: Vec::new(),
+        ..problem
+    }
+    .evidence(cx.run_object(), "spec.resourceSnapshotIndex", asked);
+    problem.evidence.extend(evidence);
+    told(cx, rule, problem)
+}
+
+/// The same without a new run.
+pub(super) fn told(cx: &Context<'_>, rule: &Rule, problem: Problem) -> Finding {
+    let mut finding = finding(cx, rule, problem.subject, problem.message);
+    finding.stage = problem.stage;
+    finding.clusters = problem.clusters;
+    finding.evidence.extend(problem.evidence);
+    finding.remedies = problem.remedies;
+    finding
 }
 
 /// The live run that will be checked against its recorded state again: initialized and not over.

@@ -14,7 +14,6 @@ mod looks;
 mod members;
 mod membership;
 mod objects;
-mod placing;
 mod resting;
 pub mod rules;
 mod safety;

@@ -15,7 +15,6 @@ mod policy;
 pub mod schema;
 mod stages;
 mod strategy;
-mod tasks;
 
 use jiff::Timestamp;
 use schemars::JsonSchema;

@@ -1,5 +1,6 @@
 //! What speaks against a run, and what a person should know of it before it begins.
 
+use crate::problems::Problem;
 use crate::report::{Build, Evidence, Parts, Remedy, Subject};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -175,15 +176,19 @@ kinds! {
 impl<K: Kinded> Point<K> {
     /// A point about an object.
     pub fn new(kind: K, subject: impl Into<Subject>, message: impl Into<String>) -> Self {
+        Self::of(kind, Problem::new(subject, message))
+    }
+
+    pub fn of(kind: K, problem: Problem) -> Self {
         Self {
             kind,
             code: kind.code_of().map(str::to_owned),
-            subject: subject.into(),
-            stage: None,
-            clusters: Vec::new(),
-            message: message.into(),
-            evidence: Vec::new(),
-            remedies: Vec::new(),
+            subject: problem.subject,
+            stage: problem.stage,
+            clusters: problem.clusters,
+            message: problem.message,
+            evidence: problem.evidence,
+            remedies: problem.remedies,
         }
     }
 }

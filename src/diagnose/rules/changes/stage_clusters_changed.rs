@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 
 use crate::diagnose::failing;
 use crate::diagnose::membership::{self, StageDifference, compare, recorded_stage};
-use crate::diagnose::placing::{Placing, near_misses};
 use crate::kubefleet::Kind;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::{StageStatus, UpdateRun};
 use crate::kubefleet::strategy::Stage;
 use crate::problems::steps;
+use crate::problems::{StageMap, near_misses};
 use crate::rollout::placing::deciding_policy;
 
 /// The stages are computed again at every look, from the recorded strategy and the members as they
@@ -130,7 +130,7 @@ fn unplaceable(cx: &Context<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding
         return None;
     }
     run.status.strategy.as_deref()?;
-    let placing = Placing::recorded(cx).filter(|placing| placing.complete)?;
+    let placing = StageMap::recorded(cx.inventory).filter(|placing| placing.complete)?;
     let nowhere: Vec<_> = placing
         .nowhere()
         .filter(|placed| placed.member.is_some_and(|member| !member.is_leaving()))
@@ -171,7 +171,7 @@ fn unplaceable(cx: &Context<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding
         .severity(Severity::Warning)
         .clusters(clusters.iter().copied());
     let stages = placing.strategy.stages.iter();
-    let finding = placing.evidence(cx, finding, clusters.iter().copied(), stages);
+    let finding = placing.evidence(finding, clusters.iter().copied(), stages);
     Some(take_back_or_new_run(cx, finding))
 }
 

@@ -37,7 +37,7 @@ fn is_explained(cx: &Context<'_>, rule: &Rule) -> bool {
 fn unrecognized(cx: &Context<'_>, rule: &Rule, text: &str) -> Finding {
     let run = cx.run_object();
     let text = text.trim().trim_end_matches('.');
-    let when = failing::when(cx);
+    let when = &cx.when;
     let message = if text.is_empty() {
         format!("The controller failed the run without a reason {when}.")
     } else {

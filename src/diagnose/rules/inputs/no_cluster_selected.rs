@@ -2,8 +2,8 @@
 
 use crate::diagnose::failing;
 use crate::diagnose::rules::prelude::*;
-use crate::kubefleet::{Conditions, reasons};
-use crate::problems::{scheduling, steps};
+use crate::problems::no_cluster;
+use crate::rollout::placing::selected_bindings;
 
 /// With PickAll a policy that finds nothing counts as fulfilled.
 /// Source: updaterun/initialization.go:collectScheduledClusters.
@@ -14,58 +14,24 @@ pub const RULE: Rule = Rule::error("FS106", "no-cluster-selected", Check::Cause(
 ]);
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
-    match cause {
-        Cause::NoBindings { policy_snapshot } => Some(nothing(cx, rule, &policy_snapshot.name)),
-        _ => None,
-    }
-}
+    let Cause::NoBindings { policy_snapshot } = cause else {
+        return None;
+    };
 
-fn nothing(cx: &Context<'_>, rule: &Rule, policy: &str) -> Finding {
     let object = cx.placement_object();
     let inventory = cx.inventory;
-    let lead = format!("{object} selected no cluster {}", failing::when(cx));
-    let selected = inventory
-        .bindings
-        .iter()
-        .filter(|binding| !binding.is_unscheduled() && !binding.meta.is_deleting())
-        .count();
+    let selected = selected_bindings(inventory).count();
     if selected > 0 {
-        let message = format!("{lead}, but it selects {selected} now.");
-        let mut finding = failing::finding(cx, rule, &object, message);
+        let since = format!(", but it selects {selected} now");
+        let mut problem = no_cluster(inventory, &object, None, cx.past(&since));
         for binding in inventory.bindings.iter().take(3) {
-            finding = finding.evidence(
-                binding.object(),
-                "spec.targetCluster",
-                binding.spec.cluster.clone(),
-            );
+            let path = "spec.targetCluster";
+            problem = problem.evidence(binding.object(), path, &binding.spec.cluster);
         }
-        return failing::just_new_run(cx, finding);
+        return Some(failing::refused(cx, rule, problem, true));
     }
-    let policy = inventory
-        .policies
-        .iter()
-        .find(|snapshot| snapshot.meta.name == policy);
-    let reasons_given =
-        policy.and_then(|policy| scheduling::explain(&scheduling::not_picked(policy, inventory)));
-    let tail = if let Some(reasons_given) = reasons_given {
-        format!(" ({reasons_given})")
-    } else if inventory.members.is_known_empty() {
-        ", and the fleet has no member cluster".to_owned()
-    } else {
-        String::new()
-    };
-    let mut finding = failing::finding(cx, rule, &object, format!("{lead}{tail}."));
-    if let Some(policy) = policy {
-        if let Some(condition) = policy.status.conditions.condition(reasons::SCHEDULED) {
-            finding = finding.condition(&policy.object(), condition);
-        }
-        let left_out = scheduling::names_left_out(policy);
-        finding = scheduling::evidence(policy, inventory, finding.clusters(left_out));
-    }
-    finding = finding.fix_with(
-        "Fix the policy's affinity or tolerations, or the labels, taints, and agents of the \
-         member clusters, until the policy selects clusters.",
-        steps::show_labels(),
-    );
-    failing::then_new_run(cx, finding)
+    let mut policies = inventory.policies.iter();
+    let policy = policies.find(|snapshot| snapshot.meta.name == policy_snapshot.name);
+    let problem = no_cluster(inventory, &object, policy, cx.past(""));
+    Some(failing::refused(cx, rule, problem, false))
 }

@@ -3,8 +3,7 @@
 use crate::diagnose::failing;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::overrides::OverrideSnapshot;
-use crate::problems::steps::see_override;
-use crate::rollout::overrides::origin;
+use crate::problems::{Problem, override_invalid, override_repair};
 use crate::words::Command;
 
 /// The controller does not say which override it is; the snapshots of those in force do.
@@ -13,27 +12,25 @@ pub const RULE: Rule = Rule::error("FS118", "override-invalid", Check::Cause(che
     .reads(&[Concept::ClusterOverrideSnapshot, Concept::OverrideSnapshot]);
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
-    match cause {
-        Cause::OverridePolicyNil => Some(invalid(
+    let problem = match cause {
+        Cause::OverridePolicyNil => invalid(
             cx,
-            rule,
             |snapshot| snapshot.spec.content.policy.is_none(),
             "has no `spec.policy`",
-            "Give each override a `spec.policy` with its rules",
-        )),
-        Cause::OverrideSelectorInvalid { selector, error } => Some(invalid(
+            true,
+        ),
+        Cause::OverrideSelectorInvalid { selector, error } => invalid(
             cx,
-            rule,
             |snapshot| {
                 let mut labels = snapshot.cluster_labels();
                 labels.any(|labels| labels.problem().is_some())
             },
             &format!("has the cluster selector {selector}, which is not valid ({error})"),
-            "Fix the `clusterSelector` of the override's rules: In and NotIn take at least \
-                 one value, Exists and DoesNotExist none",
-        )),
-        _ => None,
-    }
+            false,
+        ),
+        _ => return None,
+    };
+    Some(failing::refused(cx, rule, problem, false))
 }
 
 /// Whether the controller took the override as it is now for the run's placement, as far as its
@@ -51,23 +48,21 @@ fn was_in_force(cx: &Context<'_>, snapshot: &OverrideSnapshot) -> bool {
 
 fn invalid(
     cx: &Context<'_>,
-    rule: &Rule,
     is_at_fault: impl Fn(&OverrideSnapshot) -> bool,
     what: &str,
-    repair: &str,
-) -> Finding {
-    let at_fault: Vec<_> = cx
-        .inventory
-        .overrides
+    without_rules: bool,
+) -> Problem {
+    let overrides = &cx.inventory.overrides;
+    let placement = cx.placement_object();
+    let at_fault: Vec<_> = overrides
         .iter()
         .filter(|snapshot| was_in_force(cx, snapshot) && is_at_fault(snapshot))
         .collect();
-    if let ([snapshot], true) = (at_fault.as_slice(), cx.inventory.overrides.is_complete()) {
-        return known(cx, rule, snapshot, what, repair);
+    if let ([snapshot], true) = (at_fault.as_slice(), overrides.is_complete()) {
+        return override_invalid(snapshot, &placement, what, cx.past(""));
     }
-    let run = cx.run_object();
     let get = Command::kubectl("get");
-    let list = if run.namespace.is_empty() {
+    let list = if placement.namespace.is_empty() {
         get.arg(
             "clusterresourceoverrides.placement.kubernetes-fleet.io,\
              resourceoverrides.placement.kubernetes-fleet.io",
@@ -75,58 +70,17 @@ fn invalid(
         .switch("-A")
     } else {
         get.arg("resourceoverrides.placement.kubernetes-fleet.io")
-            .namespace(&run.namespace)
+            .namespace(&placement.namespace)
     };
-    let finding = failing::finding(
-        cx,
-        rule,
-        cx.placement_object(),
-        format!(
-            "An override that applies to the content of {} {what}. The controller found this {}.",
-            cx.placement_object(),
-            failing::when(cx)
-        ),
-    )
-    .look_with(
-        "Find the override: the controller does not name it.",
-        list.flag("-o", "yaml"),
-    )
-    .fix(format!("{repair}."));
-    failing::then_new_run(cx, finding)
-}
-
-/// The same where the snapshots leave no doubt about which override it is.
-fn known(
-    cx: &Context<'_>,
-    rule: &Rule,
-    snapshot: &OverrideSnapshot,
-    what: &str,
-    repair: &str,
-) -> Finding {
-    let object = snapshot.object();
-    let name = origin(snapshot);
-    let subject = Subject::new(object.kind.origin_kind(), &object.namespace, name);
     let message = format!(
-        "{subject} applies to the content of {} and {what}. The controller found this {}.",
-        cx.placement_object(),
-        failing::when(cx)
+        "An override that applies to the content of {placement} {what}. The controller found this \
+         {}.",
+        cx.when
     );
-    let mut finding = failing::finding(cx, rule, subject, message);
-    if snapshot.spec.content.policy.is_none() {
-        finding = finding.evidence(&object, "spec.overrideSpec.policy", "absent");
-    } else {
-        let problems: Vec<_> = snapshot
-            .cluster_labels()
-            .filter_map(crate::kubefleet::selector::LabelSelector::problem)
-            .collect();
-        finding = finding.computed(
-            &object,
-            &["spec.overrideSpec.policy.overrideRules[].clusterSelector"],
-            problems.join("; "),
-        );
-    }
-    let finding = finding
-        .look_with("Inspect the override.", see_override(snapshot))
-        .fix(format!("{repair}."));
-    failing::then_new_run(cx, finding)
+    Problem::new(placement, message)
+        .look_with(
+            "Find the override: the controller does not name it.",
+            list.flag("-o", "yaml"),
+        )
+        .fix(override_repair(without_rules))
 }

@@ -2,8 +2,9 @@
 
 use crate::diagnose::failing;
 use crate::diagnose::rules::prelude::*;
-use crate::kubefleet::names;
 use crate::kubefleet::snapshot::PolicySnapshot;
+use crate::kubefleet::{ObjectRef, names};
+use crate::problems::{Problem, Tense, several_latest, without_count, without_index};
 
 /// Several latest ones, no index, or with PickN no count of clusters: only a hand or a broken
 /// write does that. Source: updaterun/initialization.go:determinePolicySnapshot,
@@ -12,124 +13,45 @@ pub const RULE: Rule = Rule::error("FS104", "policy-snapshot-inconsistent", Chec
     .reads(&[Concept::PolicySnapshot]);
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
-    match cause {
-        Cause::PolicySnapshotMultiple { count, .. } => Some(several(cx, rule, *count)),
-        Cause::PolicySnapshotNoIndex { snapshot } => Some(without(
-            cx,
-            rule,
-            &snapshot.name,
-            "no index label",
-            &format!("metadata.labels[{}]", names::POLICY_INDEX),
-            |policy| policy.meta.label(names::POLICY_INDEX),
-        )),
-        Cause::PolicySnapshotBadClusterCount { snapshot, .. } => Some(without(
-            cx,
-            rule,
-            &snapshot.name,
-            "no valid cluster count in its annotation",
-            &format!("metadata.annotations[{}]", names::NUMBER_OF_CLUSTERS),
-            |policy| policy.meta.annotation(names::NUMBER_OF_CLUSTERS),
-        )),
-        _ => None,
-    }
+    let (problem, fixed) = match cause {
+        Cause::PolicySnapshotMultiple { count, .. } => several(cx, *count),
+        Cause::PolicySnapshotNoIndex { snapshot } => {
+            let number =
+                |policy: &PolicySnapshot| policy.meta.label(names::POLICY_INDEX)?.parse().ok();
+            without(cx, &snapshot.name, number, |object, policy, past| {
+                without_index(object, policy, past)
+            })
+        }
+        Cause::PolicySnapshotBadClusterCount { snapshot, .. } => {
+            let number = PolicySnapshot::wanted_clusters;
+            without(cx, &snapshot.name, number, |object, policy, past| {
+                without_count(cx.inventory, object, policy, past)
+            })
+        }
+        _ => return None,
+    };
+    Some(failing::refused(cx, rule, problem, fixed))
 }
 
-fn several(cx: &Context<'_>, rule: &Rule, count: Option<u32>) -> Finding {
-    let object = cx.placement_object();
-    let mut latest: Vec<&PolicySnapshot> = cx.inventory.latest_policies().collect();
-    latest.sort_by_key(|policy| {
-        policy
-            .index()
-            .and_then(|index| index.parse::<u64>().ok())
-            .unwrap_or(0)
-    });
-    let number = count.map_or_else(|| "Several".to_owned(), |count| count.to_string());
-    let lead = format!(
-        "{number} scheduling policy snapshots of {object} were marked as the latest {}",
-        failing::when(cx)
-    );
-    let mended = latest.len() == 1 && cx.inventory.policies.is_complete();
-    let tail = if latest.len() > 1 {
-        let names = enumerate(latest.iter().map(|policy| policy.meta.name.as_str()));
-        format!(" ({names} are now)")
-    } else if mended {
-        ", but only one is now".to_owned()
-    } else {
-        String::new()
-    };
-    let mut finding = failing::finding(cx, rule, &object, format!("{lead}{tail}."));
-    for policy in latest.iter().take(6) {
-        finding = finding.evidence(
-            policy.object(),
-            format!("metadata.labels[{}]", names::IS_LATEST),
-            "true",
-        );
-    }
-    if mended {
-        return failing::just_new_run(cx, finding);
-    }
-    // The newest stays.
-    latest.pop();
-    let which = if latest.is_empty() {
-        "all but the one with the highest index".to_owned()
-    } else {
-        enumerate(latest.iter().map(|policy| policy.meta.name.as_str()))
-    };
-    let name = match latest.as_slice() {
-        [only] => only.meta.name.as_str(),
-        _ => "NAME",
-    };
-    finding = finding.fix_with(
-        format!("Remove the label from {which}: nothing fixes it automatically."),
-        cx.object(Concept::PolicySnapshot, name)
-            .kubectl("label")
-            .arg(format!("{}=false", names::IS_LATEST))
-            .switch("--overwrite"),
-    );
-    failing::then_new_run(cx, finding)
+fn several(cx: &Context<'_>, count: Option<u32>) -> (Problem, bool) {
+    let inventory = cx.inventory;
+    let fixed = inventory.latest_policies().count() == 1 && inventory.policies.is_complete();
+    let past = cx.past(if fixed { ", but only one is now" } else { "" });
+    let count = count.and_then(|count| usize::try_from(count).ok());
+    let problem = several_latest(inventory, &cx.placement_object(), count, past);
+    (problem, fixed)
 }
 
 fn without(
     cx: &Context<'_>,
-    rule: &Rule,
     name: &str,
-    what: &str,
-    path: &str,
-    value: fn(&PolicySnapshot) -> Option<&str>,
-) -> Finding {
+    number: impl Fn(&PolicySnapshot) -> Option<i64>,
+    problem: impl Fn(&ObjectRef, Option<&PolicySnapshot>, Tense<'_>) -> Problem,
+) -> (Problem, bool) {
     let object = cx.object(Concept::PolicySnapshot, name);
-    let now = cx
-        .inventory
-        .policies
-        .iter()
-        .find(|policy| policy.meta.name == name);
-    let valid = now
-        .and_then(value)
-        .is_some_and(|value| value.parse::<i64>().is_ok_and(|number| number >= 0));
-    let lead = format!("{object} had {what} {}", failing::when(cx));
-    let tail = if valid { ", but it has one now" } else { "" };
-    let mut finding = failing::finding(cx, rule, &object, format!("{lead}{tail}."));
-    if let Some(now) = now {
-        finding = finding.evidence(&object, path, value(now).unwrap_or("absent").to_owned());
-    }
-    if valid {
-        return failing::just_new_run(cx, finding);
-    }
-    let (verb, entry) = if path.starts_with("metadata.labels") {
-        let index = name.rsplit_once('-').map_or("INDEX", |(_, index)| index);
-        ("label", format!("{}={index}", names::POLICY_INDEX))
-    } else {
-        let count = cx
-            .inventory
-            .placement
-            .present()
-            .and_then(|placement| placement.spec.policy.as_deref()?.count)
-            .map_or_else(|| "COUNT".to_owned(), |count| count.to_string());
-        ("annotate", format!("{}={count}", names::NUMBER_OF_CLUSTERS))
-    };
-    finding = finding.fix_with(
-        "Write it again, as the placement controller does.",
-        object.kubectl(verb).arg(entry).switch("--overwrite"),
-    );
-    failing::then_new_run(cx, finding)
+    let mut policies = cx.inventory.policies.iter();
+    let now = policies.find(|policy| policy.meta.name == name);
+    let fixed = now.and_then(number).is_some_and(|number| number >= 0);
+    let past = cx.past(if fixed { ", but it has one now" } else { "" });
+    (problem(&object, now, past), fixed)
 }

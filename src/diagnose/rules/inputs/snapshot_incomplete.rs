@@ -44,7 +44,7 @@ fn parts<'c>(cx: &'c Context<'_>, index: &'c str) -> impl Iterator<Item = &'c Re
 
 fn headless(cx: &Context<'_>, rule: &Rule) -> Finding {
     let object = cx.placement_object();
-    let when = failing::when(cx);
+    let when = &cx.when;
     let index = wanted(cx);
     let which = index.map_or_else(
         || "The resource snapshot".to_owned(),
@@ -84,7 +84,7 @@ fn partial(
     existing: Option<u32>,
 ) -> Finding {
     let object = cx.object(Concept::ResourceSnapshot, master);
-    let when = failing::when(cx);
+    let when = &cx.when;
     let number = |value: Option<u32>| value.map_or_else(|| "?".to_owned(), |it| it.to_string());
     let index = names::snapshot_index(master);
     let now = index.map_or(0, |index| parts(cx, index).count());
@@ -121,7 +121,7 @@ fn partial(
 
 fn uncounted(cx: &Context<'_>, rule: &Rule, master: &str) -> Finding {
     let object = cx.object(Concept::ResourceSnapshot, master);
-    let when = failing::when(cx);
+    let when = &cx.when;
     let now = cx
         .inventory
         .snapshots

@@ -2,6 +2,8 @@
 
 use crate::diagnose::failing;
 use crate::diagnose::rules::prelude::*;
+use crate::kubefleet::names;
+use crate::problems::snapshot_index;
 
 /// A word such as `latest`, a snapshot's name or a negative number.
 /// Source: updaterun/initialization.go:getResourceSnapshotObjs.
@@ -9,49 +11,31 @@ pub const RULE: Rule = Rule::error("FS114", "snapshot-index-invalid", Check::Cau
     .reads(&[Concept::ResourceSnapshot]);
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
-    match cause {
-        Cause::SnapshotIndexInvalid { index } => Some(invalid(cx, rule, index)),
-        _ => None,
-    }
-}
+    let Cause::SnapshotIndexInvalid { index } = cause else {
+        return None;
+    };
 
-fn invalid(cx: &Context<'_>, rule: &Rule, index: &str) -> Finding {
     let run = cx.run_object();
-    let placement = &cx.inventory.placement_name;
-    let mut finding = failing::finding(
-        cx,
-        rule,
-        &run,
-        format!(
-            "{run} asks for resource snapshot `{index}`, which is not a whole number of 0 or more."
-        ),
-    );
-    if let Some(run) = cx.run() {
-        finding = finding.evidence(
-            run.object(),
-            "spec.resourceSnapshotIndex",
-            run.spec.snapshot_index.clone(),
-        );
-    }
+    let problem = snapshot_index(&run, &cx.placement_object(), index, cx.past(""));
+    let list = problem.remedies.clone();
+    let mut finding = failing::asked(cx, rule, problem);
+    finding.remedies.clear();
     // Somebody who writes a snapshot's name means its index.
-    let meant = crate::kubefleet::names::snapshot_index(index)
-        .filter(|meant| cx.inventory.snapshot(meant).is_some());
+    let meant = names::snapshot_index(index).filter(|meant| cx.inventory.snapshot(meant).is_some());
     if let (Some(meant), Some(command)) = (meant, cx.new_run_command()) {
         finding = finding.fix_with(
             format!("Start a new run with index {meant}, if you meant {index}."),
             command.flag("--snapshot", meant),
         );
     }
-    finding = finding.look_with(
-        "List the existing snapshots.",
-        cx.command("snapshots").arg(placement),
-    );
-    finding.fix_with(
-        format!(
-            "Start a new run with an existing index, or without one for the current content. {} \
-             has failed for good, and its index is immutable.",
-            run.name
-        ),
-        cx.new_run_command(),
+    finding.remedies.extend(list);
+    Some(finding.fix_with(other_index(&run.name), cx.new_run_command()))
+}
+
+/// The step that is left where no index is meant.
+pub fn other_index(run: &str) -> String {
+    format!(
+        "Start a new run with an existing index, or without one for the current content. {run} has \
+         failed for good, and its index is immutable."
     )
 }

@@ -1,7 +1,7 @@
 //! A stage had no clusters and was skipped, with its gates.
 
-use crate::diagnose::placing::near_misses;
 use crate::diagnose::rules::prelude::*;
+use crate::problems::near_misses;
 use crate::problems::steps;
 use crate::rollout::StageState;
 
