@@ -1,7 +1,7 @@
 //! Exit codes: the same in every format, documented in `docs/reference/exit-codes.md`.
 
-use crate::diagnose::report::Verdict;
 use crate::plan::Outcome;
+use crate::report::Verdict;
 
 /// How a command ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -110,7 +110,7 @@ impl From<Outcome> for Exit {
 #[cfg(test)]
 mod tests {
     use super::Exit;
-    use crate::diagnose::report::Verdict;
+    use crate::report::Verdict;
 
     #[test]
     fn codes_are_the_documented_ones() {

@@ -20,8 +20,10 @@ pub mod mask;
 pub mod member;
 #[cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 pub mod plan;
+pub mod problems;
 pub mod query;
 pub mod render;
+pub mod report;
 #[cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 pub mod rollout;
 pub mod settings;

@@ -30,8 +30,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use fixtures::yaml_files;
-use kubectl_fleet_stage::diagnose::report::{Finding, Report};
 use kubectl_fleet_stage::diagnose::rules;
+use kubectl_fleet_stage::report::{Finding, Report};
 use situations::{expectations, report};
 
 const FOLDERS: [&str; 4] = ["tests/findings", "tests/real", "tests/healthy", "examples"];

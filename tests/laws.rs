@@ -26,7 +26,6 @@ use fixtures::yaml_files;
 use jiff::Timestamp;
 use kubectl_fleet_stage::bundle::{self, Bundle, Input};
 use kubectl_fleet_stage::diagnose::diagnose;
-use kubectl_fleet_stage::diagnose::report::{Report, Severity, Verdict};
 use kubectl_fleet_stage::diagnose::status::Status;
 use kubectl_fleet_stage::inventory::source::{Answer, Query, Source};
 use kubectl_fleet_stage::inventory::{Inventory, Walk};
@@ -35,6 +34,7 @@ use kubectl_fleet_stage::kubefleet::{Concept, ObjectRef};
 use kubectl_fleet_stage::render::invocation::Invocation;
 use kubectl_fleet_stage::render::style::Paint;
 use kubectl_fleet_stage::render::{self, Look};
+use kubectl_fleet_stage::report::{Report, Severity, Verdict};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 

@@ -7,12 +7,12 @@ use std::path::Path;
 
 use kubectl_fleet_stage::bundle::members::document;
 use kubectl_fleet_stage::bundle::{self, Bundle, Input};
-use kubectl_fleet_stage::diagnose::report::{Finding, Report};
 use kubectl_fleet_stage::diagnose::{diagnose, errands};
 use kubectl_fleet_stage::inventory::source::HubFacts;
 use kubectl_fleet_stage::inventory::{Inventory, Walk};
 use kubectl_fleet_stage::kubefleet::{Kind as HubKind, ObjectRef};
 use kubectl_fleet_stage::member::{Errand, Kind, Look, Object, Outcome, Wanted, Which};
+use kubectl_fleet_stage::report::{Finding, Report};
 use serde_json::Value;
 
 const RUN: &str = "example-run";

@@ -7,11 +7,11 @@ mod reports;
 #[path = "render/status.rs"]
 mod status;
 
-use kubectl_fleet_stage::diagnose::report::{Cause, Report, Severity};
 use kubectl_fleet_stage::render::Look;
 use kubectl_fleet_stage::render::invocation::Invocation;
 use kubectl_fleet_stage::render::style::Paint;
 use kubectl_fleet_stage::render::{self, markdown, text};
+use kubectl_fleet_stage::report::{CausedBy, Report, Severity};
 use reports::{finding, hostile, names, run, stuck, waiting};
 use unicode_width::UnicodeWidthStr;
 
@@ -120,7 +120,7 @@ fn a_thousand_clusters_do_not_flood_the_screen() {
 fn no_finding_gets_lost() {
     let caused = |code: &str, cause: &str| {
         let mut finding = finding(code, "x", Severity::Error, "y");
-        finding.caused_by = vec![Cause {
+        finding.caused_by = vec![CausedBy {
             code: cause.to_owned(),
             subject: run(),
         }];

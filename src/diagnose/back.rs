@@ -1,8 +1,9 @@
 //! What continuing a run does to clusters that another run has updated since.
 
-use super::finding::{distinct, enumerate};
+use crate::problems::put_there;
 use crate::rollout::content::{GoesBack, overtaken, would_go_back};
 use crate::rollout::{Phase, Rollout, rollout_started};
+use crate::words::enumerate;
 
 /// What lets the run continue, as the beginning of a sentence: `Resuming example-run`.
 fn how(rollout: &Rollout<'_>) -> String {
@@ -13,23 +14,6 @@ fn how(rollout: &Rollout<'_>) -> String {
         _ => "Continuing",
     };
     format!("{how} {}", rollout.run.meta.name)
-}
-
-/// What clusters have of others: `snapshot 3 (from web-2)`.
-pub fn put_there<I: Ord + ToString, W: Ord + AsRef<str>>(
-    indexes: impl IntoIterator<Item = I>,
-    writers: impl IntoIterator<Item = W>,
-) -> String {
-    let held = match distinct(indexes).as_slice() {
-        [one] => format!("snapshot {}", one.to_string()),
-        several => format!("snapshots {}", enumerate(several.iter().map(I::to_string))),
-    };
-    let writers = distinct(writers);
-    if writers.is_empty() {
-        held
-    } else {
-        format!("{held} (from {})", enumerate(writers))
-    }
 }
 
 /// That continuing the run rolls clusters back to its older snapshot, without the full stop.

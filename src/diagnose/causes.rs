@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::finding::enumerate;
-use super::report::{Cause, Effect, Finding, Remedy, Severity, Verdict};
 use super::{looks, rules};
-use crate::words::Command;
+use crate::report::{CausedBy, Effect, Finding, Remedy, Severity, Verdict};
+use crate::words::{Command, enumerate};
 
 /// Values shown of a finding about many clusters.
 const EVIDENCE_EACH: usize = 12;
@@ -54,7 +53,7 @@ pub(super) fn merge(findings: Vec<Finding>) -> Vec<Finding> {
 /// Folds consequences under their causes: a finding whose rule names another as a possible cause,
 /// where that other one was made too and applies to the same clusters.
 pub(super) fn link(findings: &mut [Finding]) {
-    let causes: Vec<Vec<Cause>> = findings
+    let causes: Vec<Vec<CausedBy>> = findings
         .iter()
         .map(|finding| {
             let possible = rules::find(&finding.code).map_or(&[][..], |rule| rule.caused_by);
@@ -135,7 +134,7 @@ pub(super) fn group(findings: Vec<Finding>) -> Vec<Finding> {
             others.push(finding);
         }
     }
-    let mut first_of: BTreeMap<Cause, Cause> = BTreeMap::new();
+    let mut first_of: BTreeMap<CausedBy, CausedBy> = BTreeMap::new();
     for mut group in groups.into_values() {
         group.sort_by(|a, b| a.subject.cmp(&b.subject));
         let mut group = group.into_iter();

@@ -1,7 +1,7 @@
 //! Which rule speaks of a trouble. Every problem belongs to one rule, so that no cluster that does
 //! not finish is left without a word, and none is spoken of twice.
 
-use super::case::Case;
+use super::context::Context;
 use super::troubled::Troubled;
 use crate::kubefleet::messages::{BindingProblem, ManifestProblem, WorkState};
 use crate::kubefleet::reasons;
@@ -129,16 +129,16 @@ const fn of_work(state: WorkState) -> Option<&'static str> {
 }
 
 /// Whether a rule speaks of the cluster's trouble and explains the verdict with it.
-pub(super) fn is_explained(case: &Case<'_>, troubled: &Troubled<'_>) -> bool {
-    troubled.explains(case.verdict) && !of_trouble(troubled).is_empty()
+pub(super) fn is_explained(cx: &Context<'_>, troubled: &Troubled<'_>) -> bool {
+    troubled.explains(cx.verdict) && !of_trouble(troubled).is_empty()
 }
 
 /// The troubled clusters of which the rule speaks.
 pub(super) fn troubles<'a, 'i>(
-    case: &'a Case<'i>,
+    cx: &'a Context<'i>,
     code: &'static str,
 ) -> impl Iterator<Item = &'a Troubled<'i>> {
-    case.troubles
+    cx.troubles
         .iter()
         .filter(move |troubled| of_trouble(troubled).contains(&code))
 }

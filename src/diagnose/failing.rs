@@ -1,15 +1,16 @@
 //! Findings about what a run failed for, or will fail for when it is checked next: one way to write
 //! them for all rules.
 
-use super::case::Case;
-use super::report::{Finding, Severity, Subject, Verdict};
+use super::context::Context;
 use super::rules::Rule;
 use crate::kubefleet::run::UpdateRun;
+use crate::problems::Problem;
+use crate::report::{Build, Finding, Severity, Subject, Verdict};
 use crate::rollout::Phase;
 
 /// A finding that explains the failure of the run, with the controller's text as evidence.
 pub(super) fn finding(
-    case: &Case<'_>,
+    cx: &Context<'_>,
     rule: &Rule,
     subject: impl Into<Subject>,
     message: impl Into<String>,
@@ -18,13 +19,13 @@ pub(super) fn finding(
         .finding(subject, message)
         .severity(Severity::Error)
         .root_if(matches!(
-            case.verdict,
+            cx.verdict,
             Verdict::Failed | Verdict::InitializationFailed
         ));
-    match &case.failure {
+    match &cx.failure {
         Some(failure) => finding.evidence(
-            case.run_object(),
-            case.failure_path(),
+            cx.run_object(),
+            cx.failure_path(),
             failure.condition.message.clone(),
         ),
         None => finding,
@@ -32,25 +33,49 @@ pub(super) fn finding(
 }
 
 /// Whether the run failed before it had done anything.
-pub(super) fn initializing(case: &Case<'_>) -> bool {
-    case.failure
+pub(super) fn initializing(cx: &Context<'_>) -> bool {
+    cx.failure
         .as_ref()
         .is_some_and(|failure| failure.initializing)
 }
 
-/// When the controller ran into it: `when RUN was initialized`, `while RUN was under way`.
-pub(super) fn when(case: &Case<'_>) -> String {
-    let run = case.run_object().name;
-    if initializing(case) {
-        format!("when {run} was initialized")
-    } else {
-        format!("while {run} was under way")
+/// A refusal as a run met it, and a new run, which every repair needs: a failed one never
+/// continues.
+pub(super) fn refused(cx: &Context<'_>, rule: &Rule, problem: Problem, fixed: bool) -> Finding {
+    let mut finding = told(cx, rule, problem);
+    if fixed {
+        finding.remedies.clear();
+        return just_new_run(cx, finding);
     }
+    then_new_run(cx, finding)
+}
+
+/// The same for a snapshot that a run asks for: what it asks for is the first that was read.
+pub(super) fn asked(cx: &Context<'_>, rule: &Rule, problem: Problem) -> Finding {
+    let evidence = problem.evidence.clone();
+    let asked = cx.run().map(|run| &run.spec.snapshot_index);
+    let mut problem = Problem {
+        evidence: Vec::new(),
+        ..problem
+    }
+    .evidence(cx.run_object(), "spec.resourceSnapshotIndex", asked);
+    problem.evidence.extend(evidence);
+    told(cx, rule, problem)
+}
+
+/// The same without a new run.
+pub(super) fn told(cx: &Context<'_>, rule: &Rule, problem: Problem) -> Finding {
+    let mut finding = finding(cx, rule, problem.subject, problem.message);
+    finding.stage = problem.stage;
+    finding.clusters = problem.clusters;
+    finding.evidence.extend(problem.evidence);
+    finding.remedies = problem.remedies;
+    finding
 }
 
 /// The live run that will be checked against its recorded state again: initialized and not over.
-pub(super) fn live_run<'i>(case: &Case<'i>) -> Option<&'i UpdateRun> {
-    let rollout = case.rollout.as_ref()?;
+pub(super) fn live_run<'i>(cx: &Context<'i>) -> Option<&'i UpdateRun> {
+    let rollout = cx.rollout.as_ref()?;
     matches!(
         rollout.phase,
         Phase::Idle | Phase::Executing | Phase::Stopping | Phase::Stopped
@@ -61,8 +86,8 @@ pub(super) fn live_run<'i>(case: &Case<'i>) -> Option<&'i UpdateRun> {
 /// The end of a sentence about a live run that cannot pass its next check. The controller checks
 /// a run that waits each minute, and checks it before it checks approvals.
 /// Source: updaterun/controller.go:Reconcile.
-pub(super) fn will_fail(case: &Case<'_>) -> &'static str {
-    match case.verdict {
+pub(super) fn will_fail(cx: &Context<'_>) -> &'static str {
+    match cx.verdict {
         Verdict::WaitingForApproval => {
             "so the run will fail at the controller's next check, approved or not"
         }
@@ -73,49 +98,36 @@ pub(super) fn will_fail(case: &Case<'_>) -> &'static str {
 }
 
 /// Adds the step after what ends a run: a new one takes its place.
-pub(super) fn new_run(case: &Case<'_>, finding: Finding, action: impl Into<String>) -> Finding {
-    let finding = if case.awaits_scheduler() {
-        finding.look(
+pub(super) fn new_run(cx: &Context<'_>, finding: Finding, action: impl Into<String>) -> Finding {
+    let finding = if cx.awaits_scheduler() {
+        finding.look_with(
             "Wait until the scheduler has placed the clusters: plan then shows no refusal.",
-            case.plan_command(),
+            cx.plan_command(),
         )
     } else {
         finding
     };
-    finding.fix(action, case.new_run_command())
+    finding.fix_with(action, cx.new_run_command())
 }
 
 /// Adds the step that follows every repair: a failed run never continues.
-pub(super) fn then_new_run(case: &Case<'_>, finding: Finding) -> Finding {
-    finding.fix(
+pub(super) fn then_new_run(cx: &Context<'_>, finding: Finding) -> Finding {
+    finding.fix_with(
         format!(
             "Then start a new run: {} has failed for good.",
-            case.run_object().name
+            cx.run_object().name
         ),
-        case.new_run_command(),
+        cx.new_run_command(),
     )
 }
 
 /// Adds the only step that is left when the cause is fixed.
-pub(super) fn just_new_run(case: &Case<'_>, finding: Finding) -> Finding {
-    finding.fix(
+pub(super) fn just_new_run(cx: &Context<'_>, finding: Finding) -> Finding {
+    finding.fix_with(
         format!(
             "Start a new run: the cause is fixed, but {} has failed for good.",
-            case.run_object().name
+            cx.run_object().name
         ),
-        case.new_run_command(),
+        cx.new_run_command(),
     )
-}
-
-/// The name among `names` that is closest to `wanted`, when it is close enough to be meant.
-/// An equal name is not searched.
-pub fn similar<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
-    const CLOSE: f64 = 0.75;
-    names
-        .into_iter()
-        .filter(|name| *name != wanted)
-        .map(|name| (strsim::normalized_damerau_levenshtein(wanted, name), name))
-        .filter(|(likeness, _)| *likeness >= CLOSE)
-        .max_by(|a, b| a.0.total_cmp(&b.0).then_with(|| b.1.cmp(a.1)))
-        .map(|(_, name)| name)
 }

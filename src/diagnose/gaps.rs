@@ -1,20 +1,20 @@
 //! What could not be judged, and why: silence is never health.
 
-use super::case::Case;
+use super::context::Context;
 use super::looks;
-use super::report::NotChecked;
 use super::troubled::Troubled;
 use crate::inventory::source::{NOT_COLLECTED, NOT_SERVED};
 use crate::kubefleet::messages::Cause;
 use crate::kubefleet::{Concept, Kind, reasons};
+use crate::report::NotChecked;
 use crate::rollout::Health;
 
 /// The gaps of a case, sorted.
-pub(super) fn not_checked(case: &Case<'_>) -> Vec<NotChecked> {
-    let inventory = case.inventory;
+pub(super) fn not_checked(cx: &Context<'_>) -> Vec<NotChecked> {
+    let inventory = cx.inventory;
     let mut gaps = Vec::new();
     for (kind, why) in &inventory.gaps {
-        let seen = seen(case, *kind);
+        let seen = seen(cx, *kind);
         // Objects that a person put into a file are taken as the ones that matter; what is missing
         // among them is said cluster by cluster below.
         if seen && why == NOT_COLLECTED {
@@ -26,10 +26,10 @@ pub(super) fn not_checked(case: &Case<'_>) -> Vec<NotChecked> {
             kind.concept(),
             Concept::ClusterOverrideSnapshot | Concept::OverrideSnapshot
         );
-        if adds && (why == NOT_COLLECTED || why == NOT_SERVED || !overrides_matter(case)) {
+        if adds && (why == NOT_COLLECTED || why == NOT_SERVED || !overrides_matter(cx)) {
             continue;
         }
-        let why = if kind.concept() == Concept::UpdateRun && case.run().is_some() {
+        let why = if kind.concept() == Concept::UpdateRun && cx.run().is_some() {
             format!("other runs on the placement: {why}")
         } else {
             why.clone()
@@ -41,7 +41,7 @@ pub(super) fn not_checked(case: &Case<'_>) -> Vec<NotChecked> {
             clusters: Vec::new(),
         });
     }
-    if let Some(rollout) = &case.rollout
+    if let Some(rollout) = &cx.rollout
         && let Some(why) = &inventory.bindings.gap
         && !inventory.bindings.items.is_empty()
     {
@@ -59,7 +59,7 @@ pub(super) fn not_checked(case: &Case<'_>) -> Vec<NotChecked> {
             });
         }
     }
-    gaps.extend(looks::not_checked(case));
+    gaps.extend(looks::not_checked(cx));
     gaps.sort();
     gaps.dedup();
     gaps
@@ -67,7 +67,7 @@ pub(super) fn not_checked(case: &Case<'_>) -> Vec<NotChecked> {
 
 /// Whether an override is at fault: it could not be used when the run was initialized, or on a
 /// cluster since.
-fn overrides_matter(case: &Case<'_>) -> bool {
+fn overrides_matter(cx: &Context<'_>) -> bool {
     let refused = |cause: &Cause| {
         matches!(
             cause,
@@ -75,12 +75,12 @@ fn overrides_matter(case: &Case<'_>) -> bool {
         )
     };
     let failed = |troubled: &Troubled<'_>| troubled.trouble.condition.kind == reasons::OVERRIDDEN;
-    case.causes().any(refused) || case.troubles.iter().any(failed)
+    cx.causes().any(refused) || cx.troubles.iter().any(failed)
 }
 
 /// Whether at least one object of the kind was seen that belongs to the case.
-fn seen(case: &Case<'_>, kind: Kind) -> bool {
-    let inventory = case.inventory;
+fn seen(cx: &Context<'_>, kind: Kind) -> bool {
+    let inventory = cx.inventory;
     match kind.concept() {
         Concept::UpdateRun => inventory.runs.items.len() > 1,
         Concept::Strategy => inventory.strategy.present().is_some(),

@@ -1,11 +1,12 @@
 //! What a gate opens.
 
+use crate::report::{Build, Finding, Verdict};
 /// What passing a gate lets happen: `stage canary update member1 and member2 (1 at a time)`.
-pub(super) fn opens(case: &super::case::Case<'_>, gate: &crate::rollout::Gate<'_>) -> String {
-    use crate::diagnose::finding::enumerate;
+pub(super) fn opens(cx: &super::context::Context<'_>, gate: &crate::rollout::Gate<'_>) -> String {
     use crate::rollout::{TaskState, TaskTime};
+    use crate::words::enumerate;
 
-    let Some(rollout) = &case.rollout else {
+    let Some(rollout) = &cx.rollout else {
         return "the run continue".to_owned();
     };
     let mut stages = rollout
@@ -24,7 +25,7 @@ pub(super) fn opens(case: &super::case::Case<'_>, gate: &crate::rollout::Gate<'_
             stage.gates.iter().any(|other| {
                 other.state == TaskState::Open
                     && other.task.is_timed_wait()
-                    && other.until().is_none_or(|until| until > case.now())
+                    && other.until().is_none_or(|until| until > cx.now())
             })
         });
     let what = match next {
@@ -66,22 +67,20 @@ pub(super) fn opens(case: &super::case::Case<'_>, gate: &crate::rollout::Gate<'_
 /// A wait of which only the run's own text tells: its status lists no task that is open. `None`
 /// where it lists one, or where the verdict is another.
 pub(super) fn unlisted(
-    case: &super::case::Case<'_>,
+    cx: &super::context::Context<'_>,
     rule: &super::rules::Rule,
     approval: bool,
-) -> Option<super::report::Finding> {
-    use super::report::Verdict;
-
-    let rollout = case.rollout.as_ref()?;
+) -> Option<Finding> {
+    let rollout = cx.rollout.as_ref()?;
     let (verdict, what) = if approval {
         (Verdict::WaitingForApproval, "an approval")
     } else {
         (Verdict::WaitingForTimer, "a timed wait")
     };
-    if case.verdict != verdict || rollout.open_gates().next().is_some() {
+    if cx.verdict != verdict || rollout.open_gates().next().is_some() {
         return None;
     }
-    let run = case.run_object();
+    let run = cx.run_object();
     let name = &run.name;
     let finding = rule
         .finding(
@@ -89,11 +88,11 @@ pub(super) fn unlisted(
             format!("{name} waits for {what}, but its status does not list the open tasks."),
         )
         .root()
-        .condition(&run, "status", rollout.progressing()?);
-    Some(finding.look(
+        .condition(&run, rollout.progressing()?);
+    Some(finding.look_with(
         "List the approval requests of the run: their label `kubernetes-fleet.io/targetUpdateRun` \
          has its name.",
-        Some(case.command("approvals").arg(name)),
+        cx.command("approvals").arg(name),
     ))
 }
 
@@ -154,13 +153,10 @@ pub fn stopped_waits(rollout: &crate::rollout::Rollout<'_>) -> Vec<String> {
 }
 
 /// Adds how to hold a rollout back that waits at a gate: a gate cannot be rejected.
-pub(super) fn hold_back(
-    case: &super::case::Case<'_>,
-    finding: super::report::Finding,
-) -> super::report::Finding {
+pub(super) fn hold_back(cx: &super::context::Context<'_>, finding: Finding) -> Finding {
     use crate::rollout::ClusterState;
 
-    let Some(rollout) = &case.rollout else {
+    let Some(rollout) = &cx.rollout else {
         return finding;
     };
     let name = &rollout.run.meta.name;
@@ -168,36 +164,32 @@ pub(super) fn hold_back(
         .clusters()
         .any(|cluster| cluster.state != ClusterState::Done);
     if !left {
-        return match went_before(case) {
-            Some(index) => finding.disrupt(
+        return match went_before(cx) {
+            Some(index) => finding.disrupt_with(
                 format!(
                     "Roll back to snapshot {index} with a new run to undo the rollout: every \
                      cluster already has the new content."
                 ),
-                Some(
-                    case.command("rollback")
-                        .arg(name)
-                        .joined("--active", "stop"),
-                ),
+                cx.command("rollback").arg(name).joined("--active", "stop"),
             ),
             None => finding,
         };
     }
     if rollout.state_ignored {
-        return finding.disrupt(
+        return finding.disrupt_with(
             "Delete the run to block the rollout: clusters keep their content. A gate cannot be \
              rejected, and this hub cannot stop a run.",
-            Some(case.command("delete").arg(name)),
+            cx.command("delete").arg(name),
         );
     }
-    finding.fix(
+    finding.fix_with(
         "Stop the run to block the rollout: a gate cannot be rejected.",
-        Some(case.command("stop").arg(name)),
+        cx.command("stop").arg(name),
     )
 }
 
 /// The snapshot to which `rollback` would go.
-fn went_before<'i>(case: &super::case::Case<'i>) -> Option<&'i str> {
-    let good = crate::rollout::rollback::last_good(case.inventory, case.run()?);
+fn went_before<'i>(cx: &super::context::Context<'i>) -> Option<&'i str> {
+    let good = crate::rollout::rollback::last_good(cx.inventory, cx.run()?);
     good.ok().map(|good| good.index)
 }

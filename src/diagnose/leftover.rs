@@ -1,14 +1,14 @@
 //! Works of a placement that are still being deleted in a cluster's namespace on the hub.
 
+use crate::report::{Build, Finding};
 use jiff::SignedDuration;
 
-use super::case::Case;
-use super::finding::count;
-use super::report::Finding;
-use super::steps;
+use super::context::Context;
 use crate::kubefleet::duration;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::work::Work;
+use crate::problems::steps;
+use crate::words::count;
 
 /// What is left of a placement for one cluster.
 pub(super) struct Leftover<'i> {
@@ -24,8 +24,8 @@ pub(super) struct Leftover<'i> {
 
 impl<'i> Leftover<'i> {
     /// What is left for a cluster; `None` where nothing is known to be.
-    pub fn of(case: &Case<'i>, cluster: &'i str) -> Option<Self> {
-        let inventory = case.inventory;
+    pub fn of(cx: &Context<'i>, cluster: &'i str) -> Option<Self> {
+        let inventory = cx.inventory;
         let works: Vec<&Work> = inventory
             .works
             .iter()
@@ -39,8 +39,8 @@ impl<'i> Leftover<'i> {
             first: works.first()?,
             works,
             member,
-            silent: member.and_then(|member| member.silent_for(case.now())),
-            lasting: case.now().duration_since(since),
+            silent: member.and_then(|member| member.silent_for(cx.now())),
+            lasting: cx.now().duration_since(since),
         })
     }
 
@@ -97,22 +97,22 @@ impl<'i> Leftover<'i> {
     /// Adds what to do.
     pub fn steps(&self, finding: Finding) -> Finding {
         let cluster = self.cluster;
-        let finding = finding.look(
+        let finding = finding.look_with(
             format!("List what is left for {cluster}."),
-            Some(steps::works_for(cluster)),
+            steps::works_for(cluster),
         );
         if self.waits_for_agent() {
             ask_agent(finding, cluster)
         } else {
-            finding.fix("Ask the owners of the finalizers to remove them.", None)
+            finding.fix("Ask the owners of the finalizers to remove them.")
         }
     }
 }
 
 /// Adds a check of the member agent, which ends the removal.
 pub(super) fn ask_agent(finding: Finding, cluster: &str) -> Finding {
-    finding.look(
+    finding.look_with(
         format!("Check the agent of {cluster}: it must remove the content, then the Work."),
-        Some(steps::member_agent(cluster)),
+        steps::member_agent(cluster),
     )
 }

@@ -3,14 +3,13 @@
 //! What the rollout waits for is known from the hub; why it does not come is known in the cluster.
 //! Findings of this kind explain the object that they are about, and no other.
 
+use crate::report::{Build, Finding, NotChecked, Subject};
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::case::Case;
 use super::claims;
-use super::finding::{count, enumerate};
+use super::context::Context;
 use super::members::needed;
 use super::objects::goes_on;
-use super::report::{Finding, NotChecked, Subject};
 use super::rules::Rule;
 use super::troubled::Troubled;
 use crate::kubefleet::binding::Binding;
@@ -21,7 +20,7 @@ use crate::member::{
     Errand, Identity, Kind, Look, Object, PodTrouble, View, WORKLOADS_EACH, Wanted, events_since,
 };
 use crate::rollout::ManifestTrouble;
-use crate::words::Command;
+use crate::words::{Command, count, enumerate};
 
 /// The codes of findings that explain why one object does not become available.
 pub(super) const OF_OBJECTS: [&str; 21] = [
@@ -34,9 +33,9 @@ pub(super) const OF_OBJECTS: [&str; 21] = [
 const SHOWN: usize = 3;
 
 /// What is worth a look: for each cluster in trouble the objects that do not become available.
-pub(super) fn errands(case: &Case<'_>) -> Vec<Errand> {
+pub(super) fn errands(cx: &Context<'_>) -> Vec<Errand> {
     let mut errands: BTreeMap<&str, Errand> = BTreeMap::new();
-    for troubled in &case.troubles {
+    for troubled in &cx.troubles {
         let wanted: BTreeSet<_> = troubled
             .trouble
             .manifests
@@ -48,7 +47,7 @@ pub(super) fn errands(case: &Case<'_>) -> Vec<Errand> {
         }
         let errand = errands.entry(troubled.cluster).or_insert_with(|| Errand {
             cluster: troubled.cluster.to_owned(),
-            work: work(case, troubled.binding),
+            work: work(cx, troubled.binding),
             wanted: Vec::new(),
         });
         errand.wanted.extend(wanted);
@@ -56,15 +55,15 @@ pub(super) fn errands(case: &Case<'_>) -> Vec<Errand> {
         errand.wanted.dedup();
     }
     // Whether a cluster whose agent is silent answers at all.
-    for needed in needed(case) {
+    for needed in needed(cx) {
         let silent = needed
             .member
-            .is_some_and(|member| member.silent_for(case.now()).is_some());
-        let binding = case.inventory.binding(needed.name);
+            .is_some_and(|member| member.silent_for(cx.now()).is_some());
+        let binding = cx.inventory.binding(needed.name);
         if let (true, true, Some(binding)) = (needed.waits, silent, binding) {
             errands.entry(needed.name).or_insert_with(|| Errand {
                 cluster: needed.name.to_owned(),
-                work: work(case, binding),
+                work: work(cx, binding),
                 wanted: Vec::new(),
             });
         }
@@ -84,15 +83,10 @@ fn wanted(manifest: &ManifestTrouble<'_>) -> Option<Wanted> {
 }
 
 /// The name of one of the cluster's Works.
-fn work(case: &Case<'_>, binding: &Binding) -> String {
-    let works = case.inventory.works_of(binding);
+fn work(cx: &Context<'_>, binding: &Binding) -> String {
+    let works = cx.inventory.works_of(binding);
     works.map(|work| work.meta.name.as_str()).min().map_or_else(
-        || {
-            names::work(
-                case.inventory.scope.namespace(),
-                &case.inventory.placement_name,
-            )
-        },
+        || names::work(cx.inventory.scope.namespace(), &cx.inventory.placement_name),
         str::to_owned,
     )
 }
@@ -118,7 +112,7 @@ impl<'i> Seen<'_, 'i> {
     }
 
     /// The object as a workload with pods.
-    pub fn view(&self, case: &Case<'_>) -> Option<View<'i>> {
+    pub fn view(&self, cx: &Context<'_>) -> Option<View<'i>> {
         let kind = self.wanted.kind;
         let found = self.look.workloads(kind);
         let workload = found.into_iter().find(|workload| {
@@ -130,20 +124,20 @@ impl<'i> Seen<'_, 'i> {
             kind,
             workload,
             since: self.troubled.since,
-            now: case.now(),
+            now: cx.now(),
         })
     }
 }
 
 /// Every object that a rollout waits for in the clusters that were looked into.
-fn seen<'a, 'i>(case: &'a Case<'i>) -> Vec<Seen<'a, 'i>> {
+fn seen<'a, 'i>(cx: &'a Context<'i>) -> Vec<Seen<'a, 'i>> {
     let mut all = Vec::new();
-    if case.inventory.looks.is_empty() {
+    if cx.inventory.looks.is_empty() {
         return all;
     }
-    let errands = errands(case);
-    for troubled in &case.troubles {
-        let Some(look) = case.inventory.looks.get(troubled.cluster) else {
+    let errands = errands(cx);
+    for troubled in &cx.troubles {
+        let Some(look) = cx.inventory.looks.get(troubled.cluster) else {
             continue;
         };
         let errand = errands
@@ -173,7 +167,7 @@ fn seen<'a, 'i>(case: &'a Case<'i>) -> Vec<Seen<'a, 'i>> {
 /// An object that is at fault for one reason, and the clusters in which it is.
 pub(super) struct Group<'a, 'i, T> {
     /// The case.
-    pub case: &'a Case<'i>,
+    pub cx: &'a Context<'i>,
     /// The object in each cluster, and what was found there.
     pub all: Vec<(Seen<'a, 'i>, Vec<T>)>,
 }
@@ -181,13 +175,13 @@ pub(super) struct Group<'a, 'i, T> {
 /// Makes a finding for every object of which `find` finds something in a cluster that was looked
 /// into. `describe` gives what follows the colon of the sentence, the evidence and the remedies.
 pub(super) fn per_object<'a, 'i, T>(
-    case: &'a Case<'i>,
+    cx: &'a Context<'i>,
     rule: &Rule,
     find: impl Fn(&Seen<'a, 'i>) -> Vec<T>,
     describe: impl Fn(&Group<'a, 'i, T>, Finding) -> Finding,
 ) -> Vec<Finding> {
     let mut groups: BTreeMap<_, Vec<(Seen<'a, 'i>, Vec<T>)>> = BTreeMap::new();
-    for seen in seen(case) {
+    for seen in seen(cx) {
         let found = find(&seen);
         if found.is_empty() {
             continue;
@@ -197,7 +191,7 @@ pub(super) fn per_object<'a, 'i, T>(
         let key = (
             subject,
             seen.troubled.stage,
-            seen.troubled.explains(case.verdict),
+            seen.troubled.explains(cx.verdict),
         );
         groups.entry(key).or_default().push((seen, found));
     }
@@ -207,13 +201,13 @@ pub(super) fn per_object<'a, 'i, T>(
             let first = all.first()?.0.troubled;
             let mut finding = rule
                 .finding(subject, String::new())
-                .severity(first.severity(case.verdict))
+                .severity(first.severity(cx.verdict))
                 .root_if(explains)
                 .clusters(all.iter().map(|(seen, _)| seen.troubled.cluster));
             finding.stage = stage.map(str::to_owned);
-            let group = Group { case, all };
+            let group = Group { cx, all };
             for (seen, _) in group.all.iter().take(SHOWN) {
-                if let Some(view) = seen.view(case) {
+                if let Some(view) = seen.view(cx) {
                     finding = status(&view, seen.troubled.cluster, finding);
                 }
             }
@@ -224,16 +218,16 @@ pub(super) fn per_object<'a, 'i, T>(
 
 /// Makes a finding for every workload with pods in a state that `find` recognizes.
 pub(super) fn per_pod<'a, 'i, T>(
-    case: &'a Case<'i>,
+    cx: &'a Context<'i>,
     rule: &Rule,
     find: impl Fn(&PodTrouble<'i>) -> Option<T>,
     describe: impl Fn(&Group<'a, 'i, (PodTrouble<'i>, T)>, Finding) -> Finding,
 ) -> Vec<Finding> {
     per_object(
-        case,
+        cx,
         rule,
         |seen| {
-            let troubles = seen.view(case).map(|view| view.troubles());
+            let troubles = seen.view(cx).map(|view| view.troubles());
             troubles
                 .into_iter()
                 .flatten()
@@ -246,7 +240,7 @@ pub(super) fn per_pod<'a, 'i, T>(
 
 /// Adds how far the rollouts of an object have come in the clusters that were looked into.
 pub(super) fn statuses(
-    case: &Case<'_>,
+    cx: &Context<'_>,
     subject: &Subject,
     clusters: &[&str],
     mut finding: Finding,
@@ -257,8 +251,8 @@ pub(super) fn statuses(
         names == (&subject.kind, &subject.namespace, &subject.name)
             && clusters.contains(&seen.troubled.cluster)
     };
-    for seen in seen(case).iter().filter(same).take(SHOWN) {
-        if let Some(view) = seen.view(case) {
+    for seen in seen(cx).iter().filter(same).take(SHOWN) {
+        if let Some(view) = seen.view(cx) {
             finding = status(&view, seen.troubled.cluster, finding);
         }
     }
@@ -371,12 +365,12 @@ impl<'a, 'i, T> Group<'a, 'i, T> {
 
     /// Adds what follows a repair in the clusters: the same run continues by itself.
     pub fn goes_on(&self, finding: Finding) -> Finding {
-        goes_on(self.case, finding)
+        goes_on(self.cx, finding)
     }
 
     /// Adds a repair of the content on the hub, which needs a new run: this one keeps its snapshot.
     pub fn new_run(&self, finding: Finding, repair: impl Into<String>) -> Finding {
-        finding.fix(repair, self.case.new_run_command())
+        finding.fix_with(repair, self.cx.new_run_command())
     }
 
     /// What to change on the hub: the object itself, or the envelope that wraps it.
@@ -501,24 +495,22 @@ pub(super) fn event(finding: Finding, cluster: &str, event: &Event) -> Finding {
 }
 
 /// Says how to look into the clusters too, when nobody did.
-pub(super) fn invite(case: &Case<'_>, clusters: &[&str], finding: Finding) -> Finding {
-    let looks = &case.inventory.looks;
+pub(super) fn invite(cx: &Context<'_>, clusters: &[&str], finding: Finding) -> Finding {
+    let looks = &cx.inventory.looks;
     if clusters.iter().any(|cluster| looks.contains_key(*cluster)) {
         return finding;
     }
-    let target = case.target();
+    let target = cx.target();
     let name = match target.kind.concept() {
         Concept::Placement => target.word(),
         _ => target.name.clone(),
     };
-    finding.look(
+    finding.look_with(
         "Or let diagnose read the member cluster, which shows what blocks the pods. For a context \
          with another name, use --member-context CLUSTER=CONTEXT.",
-        Some(
-            case.command("diagnose")
-                .arg(name)
-                .switch("--member-contexts-from-kubeconfig"),
-        ),
+        cx.command("diagnose")
+            .arg(name)
+            .switch("--member-contexts-from-kubeconfig"),
     )
 }
 
@@ -526,14 +518,14 @@ pub(super) fn invite(case: &Case<'_>, clusters: &[&str], finding: Finding) -> Fi
 const INSIDE: &str = "objects in the member cluster";
 
 /// What could not be seen in the clusters that were to be looked into, and why.
-pub(super) fn not_checked(case: &Case<'_>) -> Vec<NotChecked> {
+pub(super) fn not_checked(cx: &Context<'_>) -> Vec<NotChecked> {
     let mut gaps: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
     let mut single = Vec::new();
-    if case.inventory.looks.is_empty() {
+    if cx.inventory.looks.is_empty() {
         return single;
     }
-    for errand in errands(case) {
-        let Some(look) = case.inventory.looks.get(&errand.cluster) else {
+    for errand in errands(cx) {
+        let Some(look) = cx.inventory.looks.get(&errand.cluster) else {
             continue;
         };
         let mut gap = |what: &str, why: String| {

@@ -1,11 +1,11 @@
 //! The member clusters that a rollout still needs.
 
-use super::case::Case;
 use super::claims;
-use super::report::{Finding, Severity, Verdict};
+use super::context::Context;
 use super::rules::Rule;
 use super::troubled::Troubled;
 use crate::kubefleet::member::MemberCluster;
+use crate::report::{Build, Finding, Severity, Subject, Verdict};
 use crate::rollout::{ClusterState, Health, Phase};
 
 /// A member cluster that a rollout still needs.
@@ -26,7 +26,7 @@ impl Needed<'_> {
     /// A finding about the cluster: an error that explains the verdict when the rollout waits for
     /// it, else a warning.
     pub fn finding(&self, rule: &Rule, message: String) -> Finding {
-        let subject = super::report::Subject::new("MemberCluster", "", self.name);
+        let subject = Subject::new("MemberCluster", "", self.name);
         let mut finding = rule
             .finding(subject, message)
             .severity(if self.waits {
@@ -43,12 +43,8 @@ impl Needed<'_> {
 
 /// The clusters that an unfinished run has not completed, or those in trouble of a placement
 /// without a run.
-pub(super) fn needed<'i>(case: &Case<'i>) -> Vec<Needed<'i>> {
-    let trouble = |name: &str| {
-        case.troubles
-            .iter()
-            .find(|troubled| troubled.cluster == name)
-    };
+pub(super) fn needed<'i>(cx: &Context<'i>) -> Vec<Needed<'i>> {
+    let trouble = |name: &str| cx.troubles.iter().find(|troubled| troubled.cluster == name);
     // What fails before the Work is written is no matter of the agent.
     let on_hub = |troubled: Option<&Troubled<'_>>| {
         troubled.is_some_and(|troubled| troubled.trouble.problem.is_some())
@@ -59,13 +55,13 @@ pub(super) fn needed<'i>(case: &Case<'i>) -> Vec<Needed<'i>> {
             codes.is_empty() || codes == ["FS515"]
         })
     };
-    let stuck = case.verdict == Verdict::Stuck;
-    let Some(rollout) = &case.rollout else {
-        return case
+    let stuck = cx.verdict == Verdict::Stuck;
+    let Some(rollout) = &cx.rollout else {
+        return cx
             .troubles
             .iter()
             .map(|troubled| {
-                let waits = troubled.explains(case.verdict) && !on_hub(Some(troubled));
+                let waits = troubled.explains(cx.verdict) && !on_hub(Some(troubled));
                 Needed {
                     name: troubled.cluster,
                     stage: None,
@@ -87,7 +83,7 @@ pub(super) fn needed<'i>(case: &Case<'i>) -> Vec<Needed<'i>> {
             }
             let troubled = trouble(cluster.name);
             let overdue = cluster.state == ClusterState::Stuck
-                || troubled.is_some_and(|troubled| troubled.explains(case.verdict));
+                || troubled.is_some_and(|troubled| troubled.explains(cx.verdict));
             let waits = stuck
                 && !stage.deletes
                 && overdue

@@ -1,13 +1,12 @@
 //! Why a rollout is where it is: the engine, its rules and its report.
 
 pub mod back;
-pub mod case;
 mod causes;
 mod claims;
+pub mod context;
 pub mod examples;
 pub mod explanations;
 mod failing;
-pub mod finding;
 mod gaps;
 pub mod gate;
 mod leftover;
@@ -15,17 +14,12 @@ mod looks;
 mod members;
 mod membership;
 mod objects;
-mod placing;
-pub mod report;
 mod resting;
 pub mod rules;
 mod safety;
-pub mod scheduling;
-pub mod shown;
 mod size;
 mod state;
 pub mod status;
-pub mod steps;
 mod summary;
 mod taken;
 pub mod troubled;
@@ -37,10 +31,10 @@ use crate::inventory::source::{HubFacts, Source};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::{ObjectRef, duration};
 use crate::member::Errand;
+use crate::report::{Report, Subject, Verdict};
 use crate::rollout::Rollout;
-use case::Case;
-pub use failing::similar;
-use report::{Report, Subject, Verdict};
+use context::Context;
+pub use similar;
 
 /// Where the long explanation of a code is published.
 pub fn docs_url(code: &str) -> String {
@@ -64,7 +58,7 @@ pub fn diagnose(
 /// What is worth a look in the member clusters themselves: for each cluster in trouble the objects
 /// that do not become available there.
 pub fn errands(inventory: &Inventory) -> Vec<Errand> {
-    looks::errands(&Case::new(inventory))
+    looks::errands(&Context::new(inventory))
 }
 
 /// The verdict about a run, as its report gives it.
@@ -74,24 +68,21 @@ pub fn verdict(rollout: &Rollout<'_>) -> Verdict {
 
 /// Explains what was collected.
 pub fn explain(inventory: &Inventory) -> Report {
-    let case = Case::new(inventory);
-    let findings = rules::ALL
-        .iter()
-        .flat_map(|rule| (rule.check)(&case, rule))
-        .collect();
+    let cx = Context::new(inventory);
+    let findings = rules::ALL.iter().flat_map(|rule| rule.check(&cx)).collect();
     let mut findings = causes::merge(findings);
     causes::link(&mut findings);
     causes::overtaken(&mut findings);
-    causes::ensure_root(&mut findings, case.verdict);
+    causes::ensure_root(&mut findings, cx.verdict);
     let mut findings = causes::group(findings);
     causes::order_steps(&mut findings);
-    safety::steps(&case, &mut findings);
+    safety::steps(&cx, &mut findings);
     causes::sort(&mut findings);
-    let summary = summary::summarize(&case, &findings);
-    let mut report = Report::new(Subject::from(&inventory.target), case.verdict, summary);
+    let summary = summary::summarize(&cx, &findings);
+    let mut report = Report::new(Subject::from(&inventory.target), cx.verdict, summary);
     report.findings = findings;
-    report.not_checked = gaps::not_checked(&case);
+    report.not_checked = gaps::not_checked(&cx);
     report.as_of = Some(duration::whole_seconds(inventory.now));
-    report.progress = case.rollout.as_ref().map(Rollout::progress);
+    report.progress = cx.rollout.as_ref().map(Rollout::progress);
     report
 }

@@ -1,15 +1,13 @@
 //! Findings about single objects on member clusters: one way to write them for all rules.
 
-use super::case::Case;
-use super::finding::enumerate;
-use super::report::{Finding, Subject, Verdict};
+use super::context::Context;
 use super::rules::Rule;
-use super::shown::{Difference, WithCondition};
 use super::troubled::Troubled;
 use crate::kubefleet::binding::FieldDifference;
 use crate::kubefleet::{ObjectRef, duration};
+use crate::report::{Build, Finding, HubAndMember, Subject, Verdict, WithCondition};
 use crate::rollout::{ManifestTrouble, Phase};
-use crate::words::Command;
+use crate::words::{Command, enumerate};
 
 /// How many of the readings of one finding are shown as evidence.
 const SHOWN: usize = 3;
@@ -18,7 +16,7 @@ const SHOWN: usize = 3;
 /// same name on several clusters become one finding. `describe` gives the sentence and adds the
 /// remedies.
 pub(super) fn per_object(
-    case: &Case<'_>,
+    cx: &Context<'_>,
     rule: &Rule,
     matches: impl Fn(&ManifestTrouble<'_>) -> bool,
     describe: impl Fn(&Affected<'_, '_>, Finding) -> Finding,
@@ -26,25 +24,25 @@ pub(super) fn per_object(
     let subject = |manifest: &ManifestTrouble<'_>| {
         matches(manifest).then(|| Subject::new(manifest.kind, manifest.namespace, manifest.name))
     };
-    per_subject(case, rule, subject, describe)
+    per_subject(cx, rule, subject, describe)
 }
 
 /// Makes a finding for everything that `subject` finds at fault, with all objects and clusters
 /// that it concerns.
 pub(super) fn per_subject(
-    case: &Case<'_>,
+    cx: &Context<'_>,
     rule: &Rule,
     subject: impl Fn(&ManifestTrouble<'_>) -> Option<Subject>,
     describe: impl Fn(&Affected<'_, '_>, Finding) -> Finding,
 ) -> Vec<Finding> {
     let mut groups: std::collections::BTreeMap<_, Vec<(&Troubled<'_>, &ManifestTrouble<'_>)>> =
         std::collections::BTreeMap::new();
-    for troubled in &case.troubles {
+    for troubled in &cx.troubles {
         for manifest in &troubled.trouble.manifests {
             let Some(subject) = subject(manifest) else {
                 continue;
             };
-            let key = (subject, troubled.stage, troubled.explains(case.verdict));
+            let key = (subject, troubled.stage, troubled.explains(cx.verdict));
             groups.entry(key).or_default().push((troubled, manifest));
         }
     }
@@ -55,14 +53,14 @@ pub(super) fn per_subject(
             let mut on: Vec<_> = group.iter().map(|(on, _)| *on).collect();
             on.dedup_by_key(|troubled| troubled.cluster);
             let affected = Affected {
-                case,
+                cx,
                 manifest,
                 on,
                 all: group,
             };
             let mut finding = rule
                 .finding(subject, String::new())
-                .severity(first.severity(case.verdict))
+                .severity(first.severity(cx.verdict))
                 .root_if(explains)
                 .clusters(affected.on.iter().map(|troubled| troubled.cluster));
             finding.stage = stage.map(str::to_owned);
@@ -79,11 +77,7 @@ pub(super) fn per_subject(
                 );
             }
             for troubled in affected.on.iter().take(SHOWN) {
-                finding = finding.condition(
-                    &troubled.binding.object(),
-                    "status",
-                    troubled.trouble.condition,
-                );
+                finding = finding.condition(&troubled.binding.object(), troubled.trouble.condition);
             }
             Some(describe(&affected, finding))
         })
@@ -106,7 +100,7 @@ impl Compared {
     /// The fields: from the binding, else from the Work, with the object and where they stand.
     fn fields<'i>(
         self,
-        case: &Case<'i>,
+        cx: &Context<'i>,
         troubled: &Troubled<'i>,
         manifest: &ManifestTrouble<'i>,
     ) -> Option<(ObjectRef, String, &'i [FieldDifference])> {
@@ -137,7 +131,7 @@ impl Compared {
                 return Some((troubled.binding.object(), path, fields));
             }
         }
-        case.inventory.works_of(troubled.binding).find_map(|work| {
+        cx.inventory.works_of(troubled.binding).find_map(|work| {
             work.status
                 .manifests
                 .iter()
@@ -159,7 +153,7 @@ impl Compared {
 /// What is at fault, and where.
 pub(super) struct Affected<'a, 'i> {
     /// The case.
-    pub case: &'a Case<'i>,
+    pub cx: &'a Context<'i>,
     /// The first object, on the first of the clusters.
     pub manifest: &'a ManifestTrouble<'i>,
     /// The clusters, each once.
@@ -235,14 +229,14 @@ impl Affected<'_, '_> {
     /// Adds the fields that differ between hub and member, as far as bindings or Works name them.
     pub fn compared(&self, mut finding: Finding, what: Compared) -> Finding {
         for (troubled, manifest) in self.all.iter().take(SHOWN) {
-            let Some((object, base, fields)) = what.fields(self.case, troubled, manifest) else {
+            let Some((object, base, fields)) = what.fields(self.cx, troubled, manifest) else {
                 continue;
             };
             for (at, field) in fields.iter().enumerate().take(FIELDS) {
                 finding = finding.evidence(
                     &object,
                     format!("{base}[{at}]"),
-                    Difference {
+                    HubAndMember {
                         kind: manifest.kind,
                         field,
                     },
@@ -267,23 +261,19 @@ impl Affected<'_, '_> {
 
     /// Adds what follows a repair on the member clusters: the same run continues by itself.
     pub fn goes_on(&self, finding: Finding) -> Finding {
-        goes_on(self.case, finding)
+        goes_on(self.cx, finding)
     }
 
     /// Adds what follows a repair of the content on the hub: a new run, for this one keeps its
     /// snapshot.
     pub fn new_run(&self, finding: Finding, repair: impl Into<String>) -> Finding {
-        finding.fix(repair, self.case.new_run_command())
+        finding.fix_with(repair, self.cx.new_run_command())
     }
 }
 
 /// Adds what follows a repair on the member clusters: the same run continues by itself.
-pub(super) fn goes_on(case: &Case<'_>, finding: Finding) -> Finding {
-    let Some(rollout) = case
-        .rollout
-        .as_ref()
-        .filter(|_| case.verdict == Verdict::Stuck)
-    else {
+pub(super) fn goes_on(cx: &Context<'_>, finding: Finding) -> Finding {
+    let Some(rollout) = cx.rollout.as_ref().filter(|_| cx.verdict == Verdict::Stuck) else {
         return finding;
     };
     let then = if rollout.phase == Phase::Stopping {
@@ -292,10 +282,7 @@ pub(super) fn goes_on(case: &Case<'_>, finding: Finding) -> Finding {
     } else {
         "Then wait some minutes: the run continues by itself at the controller's next check."
     };
-    finding.look(
-        then,
-        Some(case.command("diagnose").arg(case.run_object().name)),
-    )
+    finding.look_with(then, cx.command("diagnose").arg(cx.run_object().name))
 }
 
 /// `member-1`, `member-1 and member-2`, `member-1, member-2, member-3 and 4 more`.
@@ -305,23 +292,23 @@ pub(super) fn clusters(on: &[&Troubled<'_>]) -> String {
 
 /// A finding about one cluster whose binding shows the trouble.
 pub(super) fn on_cluster(
-    case: &Case<'_>,
+    cx: &Context<'_>,
     rule: &Rule,
     subject: Subject,
     message: String,
     troubled: &Troubled<'_>,
 ) -> Finding {
-    let mut finding = on_clusters(case, rule, subject, &[troubled]);
+    let mut finding = on_clusters(cx, rule, subject, &[troubled]);
     finding.message = message;
     finding
 }
 
 /// A finding about clusters in one stage, with what the first of their bindings show. Its message
 /// is still to be written.
-fn on_clusters(case: &Case<'_>, rule: &Rule, subject: Subject, on: &[&Troubled<'_>]) -> Finding {
+fn on_clusters(cx: &Context<'_>, rule: &Rule, subject: Subject, on: &[&Troubled<'_>]) -> Finding {
     let first = on.first();
-    let severity = first.map_or(rule.severity, |first| first.severity(case.verdict));
-    let explains = first.is_some_and(|first| first.explains(case.verdict));
+    let severity = first.map_or(rule.severity, |first| first.severity(cx.verdict));
+    let explains = first.is_some_and(|first| first.explains(cx.verdict));
     let mut finding = rule
         .finding(subject, String::new())
         .severity(severity)
@@ -330,7 +317,7 @@ fn on_clusters(case: &Case<'_>, rule: &Rule, subject: Subject, on: &[&Troubled<'
     finding.stage = first.and_then(|first| first.stage).map(str::to_owned);
     for troubled in on.iter().take(SHOWN) {
         let binding = troubled.binding.object();
-        finding = finding.condition(&binding, "status", troubled.trouble.condition);
+        finding = finding.condition(&binding, troubled.trouble.condition);
     }
     finding
 }
@@ -338,19 +325,19 @@ fn on_clusters(case: &Case<'_>, rule: &Rule, subject: Subject, on: &[&Troubled<'
 /// Makes a finding for everything that `subject` finds at fault, from the bindings themselves: for
 /// troubles that are in no object's condition.
 pub(super) fn per_trouble<'a, 'i>(
-    case: &'a Case<'i>,
+    cx: &'a Context<'i>,
     rule: &Rule,
     subject: impl Fn(&Troubled<'i>) -> Option<Subject>,
     describe: impl Fn(&[&'a Troubled<'i>], Finding) -> Finding,
 ) -> Vec<Finding> {
     let mut groups: std::collections::BTreeMap<_, Vec<&Troubled<'_>>> =
         std::collections::BTreeMap::new();
-    for troubled in &case.troubles {
+    for troubled in &cx.troubles {
         if let Some(subject) = subject(troubled) {
             let key = (
                 subject,
                 troubled.stage,
-                troubled.explains(case.verdict),
+                troubled.explains(cx.verdict),
                 // One sentence speaks of one text.
                 troubled.trouble.condition.message.as_str(),
             );
@@ -360,7 +347,7 @@ pub(super) fn per_trouble<'a, 'i>(
     groups
         .into_iter()
         .map(|((subject, ..), on)| {
-            let finding = on_clusters(case, rule, subject, &on);
+            let finding = on_clusters(cx, rule, subject, &on);
             describe(&on, finding)
         })
         .collect()

@@ -1,8 +1,8 @@
 //! What is said of a run that does nothing until a person lets it: in reports and in `status`.
 
-use super::finding::count;
 use super::gate::stopped_waits;
 use crate::rollout::{ClusterState, Rollout};
+use crate::words::count;
 
 /// How far a stopped run is, and what still counts meanwhile.
 pub(super) fn stopped(rollout: &Rollout<'_>) -> String {

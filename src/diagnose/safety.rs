@@ -1,12 +1,12 @@
 //! Looking comes before what cannot be undone.
 
-use super::case::Case;
-use super::report::{Effect, Finding, Remedy};
+use super::context::Context;
+use crate::report::{Effect, Finding, Remedy};
 use crate::words::Command;
 
 /// Puts a look before a first step that deletes, replaces or rolls back, and says of a step that it
 /// replaces a run.
-pub(super) fn steps(case: &Case<'_>, findings: &mut [Finding]) {
+pub(super) fn steps(cx: &Context<'_>, findings: &mut [Finding]) {
     for finding in findings {
         for remedy in &mut finding.remedies {
             let replaces = |command: &Command| command.has_flag("--replace");
@@ -20,7 +20,7 @@ pub(super) fn steps(case: &Case<'_>, findings: &mut [Finding]) {
             .remedies
             .first()
             .filter(|first| first.effect == Effect::Disruptive)
-            .and_then(|first| look_before(case, first.command.as_ref()?));
+            .and_then(|first| look_before(cx, first.command.as_ref()?));
         if let Some(look) = look {
             finding.remedies.insert(0, look);
         }
@@ -28,21 +28,21 @@ pub(super) fn steps(case: &Case<'_>, findings: &mut [Finding]) {
 }
 
 /// What shows beforehand what a command of ours would do.
-fn look_before(case: &Case<'_>, command: &Command) -> Option<Remedy> {
+fn look_before(cx: &Context<'_>, command: &Command) -> Option<Remedy> {
     let (action, command) = match command.verb() {
         _ if !command.is_ours() => return None,
         "run" => {
-            let plan = case.plan_command()?;
+            let plan = cx.plan_command()?;
             ("Check what a new run would do now.".to_owned(), plan)
         }
         "delete" => {
             let name = command.operand(0)?;
-            let status = case.command("status").arg(name);
+            let status = cx.command("status").arg(name);
             (format!("Check the progress of {name}."), status)
         }
         "rollback" => {
-            let placement = &case.inventory.placement_name;
-            let history = case.command("history").arg(placement);
+            let placement = &cx.inventory.placement_name;
+            let history = cx.command("history").arg(placement);
             (
                 "Check which run rolled out which version.".to_owned(),
                 history,

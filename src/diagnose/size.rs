@@ -1,15 +1,15 @@
 //! What an object's size explains: one that etcd refuses is no longer written, and no condition
 //! can say so.
 
-use super::case::Case;
-use super::report::Finding;
-use super::steps;
+use super::context::Context;
+use crate::problems::steps;
+use crate::report::{Build, Finding};
 use crate::rollout::limits;
 
 /// Adds, to a finding that the controller does not write a run's status, that the run may be too
 /// large to be written.
-pub(super) fn explain(case: &Case<'_>, mut finding: Finding) -> Finding {
-    let Some(run) = case.run() else {
+pub(super) fn explain(cx: &Context<'_>, mut finding: Finding) -> Finding {
+    let Some(run) = cx.run() else {
         return finding;
     };
     let size = limits::recorded_run_size(run);
@@ -27,8 +27,8 @@ pub(super) fn explain(case: &Case<'_>, mut finding: Finding) -> Finding {
     );
     finding
         .computed(run.object(), &["status.stagesStatus"], size)
-        .look(
+        .look_with(
             "Search the hub agent's log for `request is too large`.",
-            Some(steps::hub_agent()),
+            steps::hub_agent(),
         )
 }

@@ -1,19 +1,19 @@
 //! The state of a rollout in one sentence.
 
-use super::case::Case;
-use super::finding::count;
-use super::report::Verdict;
+use super::context::Context;
+use crate::report::Verdict;
 use crate::rollout::Rollout;
+use crate::words::count;
 
 /// The sentence about a case: its state, how far it has come, and why, when that is known.
-pub(super) fn sentence(case: &Case<'_>, because: Option<&str>) -> String {
-    let subject = case.run_object();
-    let about = if subject == *case.target() {
-        case.target().to_string()
+pub(super) fn sentence(cx: &Context<'_>, because: Option<&str>) -> String {
+    let subject = cx.run_object();
+    let about = if subject == *cx.target() {
+        cx.target().to_string()
     } else {
-        format!("{} (update run {})", case.target(), subject.name)
+        format!("{} (update run {})", cx.target(), subject.name)
     };
-    let progress = case.rollout.as_ref().map(Rollout::progress);
+    let progress = cx.rollout.as_ref().map(Rollout::progress);
     let done = progress
         .as_ref()
         .filter(|progress| progress.total > 0)
@@ -24,10 +24,10 @@ pub(super) fn sentence(case: &Case<'_>, because: Option<&str>) -> String {
                 count(progress.total, "cluster")
             )
         });
-    let lead = match case.verdict {
-        Verdict::Succeeded => match &case.rollout {
+    let lead = match cx.verdict {
+        Verdict::Succeeded => match &cx.rollout {
             Some(rollout) => succeeded(rollout),
-            None if only_compares(case) => {
+            None if only_compares(cx) => {
                 "was compared with all its clusters, and nothing was applied".to_owned()
             }
             None => "is available on all its clusters".to_owned(),
@@ -45,7 +45,7 @@ pub(super) fn sentence(case: &Case<'_>, because: Option<&str>) -> String {
         Verdict::Deleting => "is being deleted".to_owned(),
         Verdict::Unknown => "is in an unknown state: the required evidence is missing".to_owned(),
     };
-    let done = match (case.verdict, done) {
+    let done = match (cx.verdict, done) {
         (Verdict::Succeeded | Verdict::InitializationFailed | Verdict::Unknown, _) | (_, None) => {
             String::new()
         }
@@ -94,7 +94,7 @@ fn succeeded(rollout: &Rollout<'_>) -> String {
 }
 
 /// Whether the placement applies nothing.
-fn only_compares(case: &Case<'_>) -> bool {
-    let placement = case.inventory.placement.present();
+fn only_compares(cx: &Context<'_>) -> bool {
+    let placement = cx.inventory.placement.present();
     placement.is_some_and(|placement| placement.apply_strategy().is_report_diff())
 }

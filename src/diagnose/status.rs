@@ -8,14 +8,14 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::case::Case;
+use super::context::Context;
 use super::gaps;
-use super::report::{NotChecked, Subject, Verdict};
 use crate::inventory::{Inventory, Sight};
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::object::OWN_API_VERSION;
 use crate::kubefleet::{Concept, ConditionStatus, Conditions, duration, reasons};
+use crate::report::{NotChecked, Subject, Verdict};
 use crate::rollout::approvals::{Step, step_at};
 use crate::rollout::{ClusterState, Gate, Progress, Rollout, TaskTime, rollout_started};
 use crate::words::{self, Command};
@@ -176,31 +176,31 @@ impl From<ConditionStatus> for Truth {
 }
 
 /// The sentence about a state.
-pub(super) fn sentence_of(case: &Case<'_>) -> String {
-    sentence::summary(case)
+pub(super) fn sentence_of(cx: &Context<'_>) -> String {
+    sentence::summary(cx)
 }
 
 impl Status {
     /// The state of what was collected. A shallow walk is enough.
     pub fn new(inventory: &Inventory) -> Self {
-        let case = Case::new(inventory);
-        let gates = case.rollout.as_ref().map(|rollout| {
+        let cx = Context::new(inventory);
+        let gates = cx.rollout.as_ref().map(|rollout| {
             let open = rollout.open_gates().filter(|_| rollout.is_live());
-            open.map(|gate| open_gate(&case, rollout, gate)).collect()
+            open.map(|gate| open_gate(&cx, rollout, gate)).collect()
         });
         let is_placement = inventory.target.kind.concept() == Concept::Placement;
         Self {
             api_version: OWN_API_VERSION.to_owned(),
             kind: "Status".to_owned(),
             target: Subject::from(&inventory.target),
-            verdict: case.verdict,
-            summary: sentence::summary(&case),
-            next: sentence::next(&case),
-            run: case.rollout.as_ref().map(run_status),
-            progress: case.rollout.as_ref().map(Rollout::progress),
+            verdict: cx.verdict,
+            summary: sentence::summary(&cx),
+            next: sentence::next(&cx),
+            run: cx.rollout.as_ref().map(run_status),
+            progress: cx.rollout.as_ref().map(Rollout::progress),
             gates: gates.unwrap_or_default(),
             clusters: is_placement.then(|| placed(inventory)),
-            not_checked: gaps::not_checked(&case),
+            not_checked: gaps::not_checked(&cx),
             as_of: duration::whole_seconds(inventory.now),
         }
     }
@@ -267,7 +267,7 @@ fn run_status(rollout: &Rollout<'_>) -> RunStatus {
     }
 }
 
-fn open_gate(case: &Case<'_>, rollout: &Rollout<'_>, gate: &Gate<'_>) -> OpenGate {
+fn open_gate(cx: &Context<'_>, rollout: &Rollout<'_>, gate: &Gate<'_>) -> OpenGate {
     let request = gate.task.approval_request.as_str();
     let approval = match &gate.request {
         Some(Sight::Present(_)) if gate.foreign => Some(Approval::Foreign),
@@ -282,7 +282,7 @@ fn open_gate(case: &Case<'_>, rollout: &Rollout<'_>, gate: &Gate<'_>) -> OpenGat
         until: gate.until(),
         approval_request: gate.task.is_approval().then(|| request.to_owned()),
         approval,
-        command: approves.then(|| case.command("approve").arg(request)),
+        command: approves.then(|| cx.command("approve").arg(request)),
     }
 }
 

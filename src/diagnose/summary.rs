@@ -1,17 +1,17 @@
 //! One sentence, true on its own, for a chat message or a log line.
 
-use super::case::Case;
-use super::finding::enumerate;
-use super::report::{Finding, Severity, Subject};
+use super::context::Context;
 use super::{state, status};
+use crate::report::{Finding, Severity, Subject};
+use crate::words::enumerate;
 
 /// The sentence about a case, as every command says it, with the name of what explains it: the
 /// finding itself says the rest.
-pub(super) fn summarize(case: &Case<'_>, findings: &[Finding]) -> String {
+pub(super) fn summarize(cx: &Context<'_>, findings: &[Finding]) -> String {
     let said = |finding: &Finding, text: &str| shares(&finding.message, text);
     let state = match findings.first() {
-        Some(first) if said(first, &status::sentence_of(case)) => state::sentence(case, None),
-        _ => status::sentence_of(case),
+        Some(first) if said(first, &status::sentence_of(cx)) => state::sentence(cx, None),
+        _ => status::sentence_of(cx),
     };
     let wrong = |finding: &&Finding| finding.severity > Severity::Info;
     let mut roots = findings.iter().filter(|finding| finding.root_cause);
@@ -28,7 +28,7 @@ pub(super) fn summarize(case: &Case<'_>, findings: &[Finding]) -> String {
             format!(
                 "{}; {label}: {}.",
                 state.trim_end_matches('.'),
-                named(case, cause)
+                named(cx, cause)
             )
         }
         None => state,
@@ -52,8 +52,8 @@ fn words(text: &str) -> Vec<&str> {
 }
 
 /// `workload-not-available (FS501), Deployment shop/web on member-2`.
-fn named(case: &Case<'_>, finding: &Finding) -> String {
-    let run = Subject::from(case.run_object());
+fn named(cx: &Context<'_>, finding: &Finding) -> String {
+    let run = Subject::from(cx.run_object());
     let about = (finding.subject != run).then(|| format!(", {}", finding.subject));
     let on = match finding.clusters.as_slice() {
         [one] if *one == finding.subject.name => String::new(),

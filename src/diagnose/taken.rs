@@ -1,6 +1,6 @@
 //! Who took over a binding while a run was working on its cluster.
 
-use super::case::Case;
+use super::context::Context;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::Cause;
 use crate::kubefleet::run::UpdateRun;
@@ -35,8 +35,8 @@ pub(super) struct Winner<'i> {
 }
 
 /// The clusters that the failure names as lost.
-pub(super) fn lost<'c, 'i>(case: &'c Case<'i>) -> Vec<Lost<'c, 'i>> {
-    case.causes()
+pub(super) fn lost<'c, 'i>(cx: &'c Context<'i>) -> Vec<Lost<'c, 'i>> {
+    cx.causes()
         .filter_map(|cause| match cause {
             Cause::Preempted {
                 cluster,
@@ -47,26 +47,26 @@ pub(super) fn lost<'c, 'i>(case: &'c Case<'i>) -> Vec<Lost<'c, 'i>> {
             _ => None,
         })
         .map(|(cluster, stage, named)| {
-            let binding = case
+            let binding = cx
                 .inventory
                 .bindings_of(cluster)
                 .find(|binding| named.as_deref() == Some(binding.meta.name.as_str()))
-                .or_else(|| case.inventory.binding(cluster));
+                .or_else(|| cx.inventory.binding(cluster));
             Lost {
                 cluster,
                 stage,
                 named: named.as_deref(),
                 binding,
-                winner: binding.and_then(|binding| winner(case, binding)),
+                winner: binding.and_then(|binding| winner(cx, binding)),
             }
         })
         .collect()
 }
 
 /// The run, other than the case's own, that wrote the binding last.
-pub(super) fn winner<'i>(case: &Case<'i>, binding: &'i Binding) -> Option<Winner<'i>> {
-    let own = case.run()?;
-    let inventory = case.inventory;
+pub(super) fn winner<'i>(cx: &Context<'i>, binding: &'i Binding) -> Option<Winner<'i>> {
+    let own = cx.run()?;
+    let inventory = cx.inventory;
     if let Some(writer) = rollout_started(binding).run
         && writer != own.meta.name
     {

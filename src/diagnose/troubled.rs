@@ -2,10 +2,10 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::report::{Severity, Verdict};
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
+use crate::report::{Severity, Verdict};
 use crate::rollout::{
     ClusterState, ClusterView, Health, Rollout, STUCK_AFTER, Trouble, binding_trouble,
 };

@@ -1,11 +1,11 @@
 //! The state of a rollout: what the run's own conditions say, corrected by newer evidence.
 
-use super::report::Verdict;
 use super::troubled::Troubled;
 use crate::inventory::source::NOT_COLLECTED;
 use crate::inventory::{Inventory, Sight};
 use crate::kubefleet::messages::parse_waiting;
 use crate::kubefleet::reasons;
+use crate::report::Verdict;
 use crate::rollout::{ClusterState, Gate, Phase, Rollout, StageState};
 
 /// The verdict about a run.

@@ -5,10 +5,10 @@ use super::{
     Carriers, Outcome, Plan, PlannedSnapshot, RefusalKind, StrategyChoice, Wish, content, delivery,
     inputs, limits, members, neighbours, overrides, policy, stages,
 };
-use crate::diagnose::finding::count;
-use crate::diagnose::report::Subject;
 use crate::inventory::Inventory;
 use crate::kubefleet::object::OWN_API_VERSION;
+use crate::report::Subject;
+use crate::words::count;
 
 /// Computes what the controller would make of a wish. What brings a namespaced placement's namespace
 /// to clusters is judged where it was read.

@@ -3,11 +3,17 @@
 use jiff::SignedDuration;
 
 use super::draft::Draft;
-use super::{PlannedSnapshot, Refusal, RefusalKind, Warning, WarningKind};
-use crate::diagnose::finding::{count, existing_indexes};
+use super::{PlannedSnapshot, RefusalKind, Warning, WarningKind};
+use crate::kubefleet::messages::{Cause, parse_failure};
 use crate::kubefleet::{Concept, ObjectRef, duration, names, reasons};
+use crate::problems::{
+    Problem, Tense, pruned_below, resource_selectors, snapshot_index, snapshot_missing,
+    snapshot_pruned,
+};
+use crate::report::Build;
 use crate::rollout::content::DELAY;
 use crate::rollout::versions::{Version, versions};
+use crate::words::count;
 
 /// Chooses the version, and says what is wrong with it.
 /// Source: updaterun/initialization.go:getResourceSnapshotObjs.
@@ -40,8 +46,7 @@ pub(super) fn choose(draft: &mut Draft<'_>, placement_exists: bool) -> PlannedSn
         }
         Some("latest") => {
             if latest.is_none() && placement_exists && inventory.snapshots.is_complete() {
-                let refusal = missing(draft, "latest", &existing);
-                draft.refusals.push(refusal);
+                missing(draft, "latest");
             }
             latest
         }
@@ -81,21 +86,13 @@ fn selectors(draft: &mut Draft<'_>) {
     }) else {
         return;
     };
-    let object = placement.object();
-    let refusal = Refusal::new(
-        RefusalKind::ResourceSelectorInvalid,
-        &object,
-        format!(
-            "The resource selectors of {object} are invalid, so the controller cannot select its \
-             content."
-        ),
-    )
-    .condition(&object, condition)
-    .fix(
-        "Fix `spec.resourceSelectors`, or roll out an existing snapshot by its index.",
-        Some(object.kubectl("edit")),
-    );
-    draft.refusals.push(refusal);
+    let told = parse_failure(&condition.message);
+    let problem = told.causes.iter().find_map(|cause| match cause {
+        Cause::ResourceSelectorInvalid { problem, .. } => Some(problem),
+        _ => None,
+    });
+    let problem = resource_selectors(draft.inventory, &placement.object(), problem, Tense::Now);
+    draft.refuse(RefusalKind::ResourceSelectorInvalid, problem);
 }
 
 /// The version of an index that was asked for.
@@ -107,16 +104,9 @@ fn asked_for<'v, 'i>(
 ) -> Option<&'v Version<'i>> {
     // Go reads a sign and leading zeros too; the label is then compared letter by letter.
     if !index.parse::<i64>().is_ok_and(|number| number >= 0) {
-        let refusal = Refusal::new(
-            RefusalKind::SnapshotIndexInvalid,
-            draft.placement(),
-            format!("{index:?} is not a snapshot index: use a whole number, 0 or greater."),
-        )
-        .look(
-            "List the existing snapshots.",
-            Some(draft.command("snapshots").arg(&draft.placement().name)),
-        );
-        draft.refusals.push(refusal);
+        let placement = draft.placement();
+        let problem = snapshot_index(placement, placement, index, Tense::Now);
+        draft.refuse(RefusalKind::SnapshotIndexInvalid, problem);
         return None;
     }
     let found = existing
@@ -124,56 +114,28 @@ fn asked_for<'v, 'i>(
         .find(|version| version.index == index)
         .copied();
     if found.is_none() && placement_exists && draft.inventory.snapshots.is_complete() {
-        let refusal = missing(draft, index, existing);
-        draft.refusals.push(refusal);
+        missing(draft, index);
     }
     found
 }
 
-fn missing(draft: &Draft<'_>, asked: &str, existing: &[&Version<'_>]) -> Refusal {
-    let object = draft.placement();
-    let lowest: Option<u64> = existing
-        .iter()
-        .filter_map(|version| version.index.parse().ok())
-        .min();
-    let pruned =
-        matches!((asked.parse::<u64>(), lowest), (Ok(asked), Some(lowest)) if asked < lowest);
-    let tail = if existing.is_empty() {
-        "it has no snapshots".to_owned()
-    } else {
-        existing_indexes(existing.iter().map(|version| version.index.clone()))
-    };
-    let (kind, message) = match asked {
-        "latest" => (
-            RefusalKind::SnapshotNotFound,
-            format!("{object} has no resource snapshots."),
-        ),
-        _ if pruned => (
-            RefusalKind::SnapshotPruned,
-            format!("Resource snapshot {asked} of {object} has been deleted; {tail}."),
-        ),
-        _ => (
-            RefusalKind::SnapshotNotFound,
-            format!("{object} has no resource snapshot {asked}; {tail}."),
-        ),
-    };
-    let mut refusal = Refusal::new(kind, object, message);
-    for version in existing.iter().rev().take(5) {
-        if let Some(part) = version.parts.first() {
-            let path = format!("metadata.labels[{}]", names::RESOURCE_INDEX);
-            refusal = refusal.evidence(part.object(), path, version.index.clone());
-        }
+fn missing(draft: &mut Draft<'_>, asked: &str) {
+    let object = draft.placement().clone();
+    let inventory = draft.inventory;
+    if let Some(lowest) = pruned_below(inventory, asked) {
+        let problem = snapshot_pruned(inventory, &object, &object, (asked, lowest), Tense::Now);
+        draft.refuse(RefusalKind::SnapshotPruned, problem);
+        return;
     }
-    if existing.is_empty() {
-        return refusal.fix(
-            "Leave out the index: KubeFleet then creates a snapshot for the run.",
-            None,
-        );
+    let mut problem = snapshot_missing(inventory, &object, &object, asked, Tense::Now);
+    if inventory.snapshots.is_known_empty() {
+        problem.message = format!("{object} has no resource snapshots.");
+        problem.evidence.clear();
+        problem.remedies.clear();
+        problem =
+            problem.fix("Leave out the index: KubeFleet then creates a snapshot for the run.");
     }
-    refusal.look(
-        "List the existing snapshots.",
-        Some(draft.command("snapshots").arg(&object.name)),
-    )
+    draft.refuse(RefusalKind::SnapshotNotFound, problem);
 }
 
 /// A version of which parts are missing cannot be delivered. Without an index the controller makes
@@ -219,20 +181,20 @@ fn incomplete(draft: &mut Draft<'_>, version: &Version<'_>, asked: bool) {
     }
     let object = draft.placement().clone();
     let index = &version.index;
-    let mut refusal = Refusal::new(
-        RefusalKind::SnapshotIncomplete,
+    let mut problem = Problem::new(
         &object,
         format!("Resource snapshot {index} of {object} cannot be rolled out: {flaw}."),
     );
     for part in version.parts.iter().take(6) {
         let path = format!("metadata.annotations[{}]", names::NUMBER_OF_SNAPSHOTS);
         let value = part.meta.annotation(names::NUMBER_OF_SNAPSHOTS);
-        refusal = refusal.evidence(part.object(), path, value.unwrap_or("absent"));
+        problem = problem.evidence(part.object(), path, value);
     }
-    draft.refusals.push(refusal.look(
+    let problem = problem.look_with(
         "Choose a complete snapshot.",
-        Some(draft.command("snapshots").arg(&object.name)),
-    ));
+        draft.command("snapshots").arg(&object.name),
+    );
+    draft.refuse(RefusalKind::SnapshotIncomplete, problem);
 }
 
 /// A change was noticed a moment ago: until its own snapshot may be made, a run without an index
@@ -264,10 +226,7 @@ fn delayed(draft: &mut Draft<'_>, latest: &Version<'_>) {
         format!("metadata.annotations[{}]", names::NEXT_DETECTION_TIME),
         detected.to_string(),
     )
-    .look(
-        "Wait a minute, or check which snapshot the run got before you start it.",
-        None,
-    );
+    .look("Wait a minute, or check which snapshot the run got before you start it.");
     draft.warnings.push(warning);
 }
 
@@ -299,9 +258,6 @@ fn pruned_next(draft: &mut Draft<'_>, version: &Version<'_>) {
         "spec.revisionHistoryLimit",
         limit.to_string(),
     )
-    .fix(
-        "Raise `spec.revisionHistoryLimit` of the placement before its content changes.",
-        None,
-    );
+    .fix("Raise `spec.revisionHistoryLimit` of the placement before its content changes.");
     draft.warnings.push(warning);
 }

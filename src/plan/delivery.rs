@@ -1,16 +1,17 @@
 //! Whether a placement's namespace is brought to its clusters. A namespaced placement does not bring
 //! it: its objects cannot be applied where it is missing.
 
+use crate::report::Build;
 use std::sync::Arc;
 
 use super::draft::Draft;
 use super::stages::Computed;
 use super::{Warning, WarningKind};
-use crate::diagnose::finding::{count, enumerate};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::placement::Placement;
 use crate::kubefleet::reasons::APPLIED;
 use crate::kubefleet::{Condition, Kind, ObjectRef};
+use crate::words::{count, enumerate};
 
 /// The cluster placements that may bring the namespace, and their bindings; only where all of them
 /// were read.
@@ -119,12 +120,9 @@ pub(super) fn check(draft: &mut Draft<'_>, computed: &Computed, carriers: &Carri
             format!("Namespace {namespace}"),
         );
     }
-    draft.warnings.push(warning.fix(
-        format!(
-            "Create a {} that selects the Namespace {namespace} with `selectionScope: \
+    draft.warnings.push(warning.fix(format!(
+        "Create a {} that selects the Namespace {namespace} with `selectionScope: \
              NamespaceOnly` for the same clusters, or create the namespace there.",
-            object.kind
-        ),
-        None,
-    ));
+        object.kind
+    )));
 }

@@ -1,11 +1,12 @@
 //! A plan being made: what the checks read, and what they add to.
 
-use super::{Refusal, StrategyChoice, Warning, Wish};
-use crate::diagnose::report::NotChecked;
+use super::{Refusal, RefusalKind, StrategyChoice, Warning, Wish};
 use crate::inventory::source::{NOT_COLLECTED, NOT_SERVED};
 use crate::inventory::{Inventory, Listing};
 use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::{Concept, Kind, ObjectRef};
+use crate::problems::Problem;
+use crate::report::NotChecked;
 use crate::words::Command;
 
 /// A plan being made.
@@ -78,6 +79,10 @@ impl<'i> Draft<'i> {
             None => true,
             Some(why) => why == NOT_COLLECTED && !listing.items.is_empty(),
         }
+    }
+
+    pub fn refuse(&mut self, kind: RefusalKind, problem: Problem) {
+        self.refusals.push(Refusal::of(kind, problem));
     }
 
     /// Says what nobody can say, without which the plan is not decided.

@@ -4,6 +4,7 @@ use super::draft::Draft;
 use super::stages::Computed;
 use super::{Warning, WarningKind};
 use crate::kubefleet::Concept;
+use crate::report::Build;
 use crate::rollout::limits::{self, DECISIONS, ETCD_REQUEST};
 
 /// Warns of objects that may outgrow what can be stored, and of lists that are cut.
@@ -31,7 +32,7 @@ pub(super) fn check(draft: &mut Draft<'_>, computed: &Computed) {
         draft.warnings.push(
             Warning::new(WarningKind::RunTooLarge, &run, message)
                 .computed(&run, &["status.stagesStatus"], limits::describe(size))
-                .fix("Split the clusters across several placements.", None),
+                .fix("Split the clusters across several placements."),
         );
     }
     let size = limits::placement_size(updated.iter().copied(), &name);
@@ -50,13 +51,11 @@ pub(super) fn check(draft: &mut Draft<'_>, computed: &Computed) {
                     &["status.placementStatuses"],
                     limits::describe(size),
                 )
-                .look(
+                .look_with(
                     "Follow the run instead of the placement's status.",
-                    Some(
-                        draft
-                            .command("status")
-                            .arg(draft.wish.run.as_deref().unwrap_or("RUN")),
-                    ),
+                    draft
+                        .command("status")
+                        .arg(draft.wish.run.as_deref().unwrap_or("RUN")),
                 ),
         );
     }

@@ -3,9 +3,10 @@
 use super::draft::Draft;
 use super::stages::Computed;
 use super::{Warning, WarningKind};
-use crate::diagnose::finding::enumerate;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::{Conditions, duration, names};
+use crate::report::Build;
+use crate::words::enumerate;
 
 /// Warns of clusters whose agent is silent, and of those that are leaving.
 pub(super) fn check(draft: &mut Draft<'_>, computed: &Computed) {
@@ -51,7 +52,7 @@ fn leave(draft: &mut Draft<'_>, leaving: &[&MemberCluster]) {
     }
     draft
         .warnings
-        .push(warning.look("Wait until it is gone, then plan again.", None));
+        .push(warning.look("Wait until it is gone, then plan again."));
 }
 
 fn silent(draft: &mut Draft<'_>, members: &[&MemberCluster]) {
@@ -88,11 +89,11 @@ fn silent(draft: &mut Draft<'_>, members: &[&MemberCluster]) {
         }
     }
     let name = first.meta.name.as_str();
-    draft.warnings.push(warning.look(
+    draft.warnings.push(warning.look_with(
         format!(
             "Check the agent in the member cluster. On the hub, its Works are in namespace {}.",
             names::member_namespace(name)
         ),
-        Some(first.object().kubectl("get").flag("-o", "yaml")),
+        first.object().kubectl("get").flag("-o", "yaml"),
     ));
 }

@@ -15,15 +15,14 @@ mod policy;
 pub mod schema;
 mod stages;
 mod strategy;
-mod tasks;
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::diagnose::report::{NotChecked, Subject};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::strategy::Strategy;
+use crate::report::{NotChecked, Subject};
 
 pub use compute::compute;
 pub use delivery::{Carriers, may_carry};

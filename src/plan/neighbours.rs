@@ -1,15 +1,16 @@
 //! Other runs on the placement, and clusters that would go back: who overtakes whom.
 
+use crate::report::Build;
 use std::collections::BTreeMap;
 
 use super::draft::Draft;
 use super::stages::Computed;
 use super::{ClusterChange, PlannedCluster, Warning, WarningKind};
-use crate::diagnose::back::put_there;
-use crate::diagnose::finding::{count, enumerate};
 use crate::kubefleet::Concept;
 use crate::kubefleet::run::{RunState, UpdateRun};
+use crate::problems::put_there;
 use crate::rollout::{ClusterState, Phase, Rollout};
+use crate::words::{count, enumerate};
 
 /// Warns of the clusters that the planned run takes back.
 pub(super) fn going_back(draft: &mut Draft<'_>, computed: &Computed, then: Option<&str>) {
@@ -40,7 +41,7 @@ pub(super) fn going_back(draft: &mut Draft<'_>, computed: &Computed, then: Optio
         }
     }
     let placement = &draft.placement().name;
-    warning = warning.look(
+    warning = warning.look_with(
         "Compare the two snapshots.",
         draft
             .inventory
@@ -149,19 +150,19 @@ fn active(
     let name = &run.meta.name;
     if other.phase == Phase::Executing && !other.state_ignored && run.spec.wants() == RunState::Run
     {
-        return warning.fix(
+        return warning.fix_with(
             "Stop it first, or wait until it ends.",
-            Some(draft.command("stop").arg(name)),
+            draft.command("stop").arg(name),
         );
     }
     warning
-        .look(
+        .look_with(
             format!("Check the progress of {name}."),
-            Some(draft.command("status").arg(name)),
+            draft.command("status").arg(name),
         )
-        .disrupt(
+        .disrupt_with(
             "Delete it if nobody needs it. Clusters keep what they have.",
-            Some(draft.command("delete").arg(name)),
+            draft.command("delete").arg(name),
         )
 }
 

@@ -4,16 +4,17 @@ use std::collections::BTreeMap;
 
 use super::draft::Draft;
 use super::stages::Computed;
-use super::{Refusal, RefusalKind, Warning, WarningKind};
-use crate::diagnose::finding::enumerate;
-use crate::diagnose::report::Subject;
-use crate::diagnose::steps::see_override;
+use super::{RefusalKind, Warning, WarningKind};
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::names;
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::snapshot::ManifestIdentity;
+use crate::problems::steps::see_override;
+use crate::problems::{Problem, Tense, override_invalid};
+use crate::report::{Build, Subject};
 use crate::rollout::overrides::{Idle, applies, idle, is_lost, matches, origin, selected};
 use crate::rollout::versions::{Version, versions};
+use crate::words::enumerate;
 
 /// Says which overrides stop the run. Only those count that select an object of the snapshot
 /// itself: what is wrapped in envelopes is not read.
@@ -55,24 +56,10 @@ pub(super) fn check(draft: &mut Draft<'_>, computed: &Computed, index: Option<&s
                 problems.entry(problem).or_default().push(&member.meta.name);
             }
         }
-        let object = snapshot.object();
-        for (problem, clusters) in problems {
-            let refusal = Refusal::new(
-                RefusalKind::OverrideInvalid,
-                &object,
-                format!(
-                    "{object} applies to the content and {problem}, which aborts the run ({}).",
-                    enumerate(&clusters)
-                ),
-            )
-            .clusters(clusters)
-            .evidence(&object, "spec.overrideSpec.policy", problem.clone())
-            .look(
-                "Check the override, and fix the object that the override snapshot was created \
-                 from.",
-                Some(object.kubectl("get").flag("-o", "yaml")),
-            );
-            draft.refusals.push(refusal);
+        for (what, clusters) in problems {
+            let placement = draft.placement();
+            let problem = override_invalid(snapshot, placement, &what, Tense::Now);
+            draft.refuse(RefusalKind::OverrideInvalid, problem.clusters(clusters));
         }
     }
 }
@@ -88,8 +75,7 @@ fn parts(draft: &mut Draft<'_>, version: &Version<'_>) {
     };
     let object = draft.placement().clone();
     let expected = version.expected.unwrap_or_default();
-    let mut refusal = Refusal::new(
-        RefusalKind::SnapshotPartsNotFound,
+    let mut problem = Problem::new(
         &object,
         format!(
             "Resource snapshot {} of {object} has {expected} parts, but the controller finds only \
@@ -100,12 +86,11 @@ fn parts(draft: &mut Draft<'_>, version: &Version<'_>) {
     .evidence(one.object(), "metadata.name", one.meta.name.clone());
     if let Some(part) = version.parts.first() {
         let path = format!("metadata.annotations[{}]", names::NUMBER_OF_SNAPSHOTS);
-        refusal = refusal.evidence(part.object(), path, expected.to_string());
+        problem = problem.evidence(part.object(), path, expected.to_string());
     }
-    draft.refusals.push(refusal.fix(
-        "Split the placement until its content fits into one snapshot object (about 800 KB).",
-        None,
-    ));
+    let problem = problem
+        .fix("Split the placement until its content fits into one snapshot object (about 800 KB).");
+    draft.refuse(RefusalKind::SnapshotPartsNotFound, problem);
 }
 
 /// Warns of an override that was written for the placement and changes nothing there.
@@ -129,7 +114,7 @@ fn without_effect(
                 "spec.overrideSpec.placement.name",
                 placement.name.clone(),
             )
-            .look("Show the override.", Some(see_override(snapshot)))
+            .look_with("Show the override.", see_override(snapshot))
     };
     let warning = if snapshot.is_latest() && is_lost(snapshot, placement) {
         let message = format!(
@@ -142,7 +127,6 @@ fn without_effect(
                 "Delete the override and create it again without `spec.placement`, which is \
                  immutable. It then applies to every placement that includes the objects it \
                  selects.",
-                None,
             )
     } else {
         match idle(snapshot, placement, resources, clusters) {

@@ -1,12 +1,9 @@
 //! What speaks against a run, and what a person should know of it before it begins.
 
+use crate::problems::Problem;
+use crate::report::{Build, Evidence, Parts, Remedy, Subject};
 use schemars::JsonSchema;
 use serde::Serialize;
-
-use crate::diagnose::report::{Effect, Evidence, Remedy, Subject};
-use crate::diagnose::shown::{ABSENT, Shown};
-use crate::kubefleet::{Condition, ObjectRef};
-use crate::words::Command;
 
 /// A reason for which the controller would refuse the run.
 pub type Refusal = Point<RefusalKind>;
@@ -179,108 +176,30 @@ kinds! {
 impl<K: Kinded> Point<K> {
     /// A point about an object.
     pub fn new(kind: K, subject: impl Into<Subject>, message: impl Into<String>) -> Self {
+        Self::of(kind, Problem::new(subject, message))
+    }
+
+    pub fn of(kind: K, problem: Problem) -> Self {
         Self {
             kind,
             code: kind.code_of().map(str::to_owned),
-            subject: subject.into(),
-            stage: None,
-            clusters: Vec::new(),
-            message: message.into(),
-            evidence: Vec::new(),
-            remedies: Vec::new(),
+            subject: problem.subject,
+            stage: problem.stage,
+            clusters: problem.clusters,
+            message: problem.message,
+            evidence: problem.evidence,
+            remedies: problem.remedies,
         }
     }
+}
 
-    /// Sets the stage.
-    #[must_use]
-    pub fn stage(mut self, stage: &str) -> Self {
-        self.stage = Some(stage.to_owned());
-        self
-    }
-
-    /// Sets the clusters, in their order.
-    #[must_use]
-    pub fn clusters<S: Into<String>>(mut self, clusters: impl IntoIterator<Item = S>) -> Self {
-        self.clusters = clusters.into_iter().map(Into::into).collect();
-        self
-    }
-
-    /// Adds a value that was read.
-    #[must_use]
-    pub fn evidence(
-        mut self,
-        object: impl Into<Subject>,
-        path: impl Into<String>,
-        value: impl Shown,
-    ) -> Self {
-        let value = match value.shown() {
-            empty if empty.is_empty() => ABSENT.to_owned(),
-            value => value,
-        };
-        self.evidence.push(Evidence {
-            object: object.into(),
-            cluster: None,
-            path: path.into(),
-            value,
-            computed: false,
-        });
-        self
-    }
-
-    /// Adds a value that was computed for what would stand under some paths of an object.
-    #[must_use]
-    pub fn computed(
-        mut self,
-        object: impl Into<Subject>,
-        paths: &[&str],
-        value: impl Into<String>,
-    ) -> Self {
-        self.evidence.push(Evidence {
-            object: object.into(),
-            cluster: None,
-            path: paths.join(", "),
-            value: value.into(),
-            computed: true,
-        });
-        self
-    }
-
-    /// Adds a condition that was read.
-    #[must_use]
-    pub fn condition(self, object: &ObjectRef, condition: &Condition) -> Self {
-        let path = format!("status.conditions[type={}]", condition.kind);
-        self.evidence(object, path, condition)
-    }
-
-    /// Adds a step that only looks.
-    #[must_use]
-    pub fn look(self, action: impl Into<String>, command: Option<Command>) -> Self {
-        self.remedy(action, command, Effect::ReadOnly)
-    }
-
-    /// Adds a step that changes something.
-    #[must_use]
-    pub fn fix(self, action: impl Into<String>, command: Option<Command>) -> Self {
-        self.remedy(action, command, Effect::Changes)
-    }
-
-    /// Adds a step that takes back something.
-    #[must_use]
-    pub fn disrupt(self, action: impl Into<String>, command: Option<Command>) -> Self {
-        self.remedy(action, command, Effect::Disruptive)
-    }
-
-    fn remedy(
-        mut self,
-        action: impl Into<String>,
-        command: Option<Command>,
-        effect: Effect,
-    ) -> Self {
-        self.remedies.push(Remedy {
-            action: action.into(),
-            command,
-            effect,
-        });
-        self
+impl<K> Build for Point<K> {
+    fn parts(&mut self) -> Parts<'_> {
+        Parts {
+            stage: &mut self.stage,
+            clusters: &mut self.clusters,
+            evidence: &mut self.evidence,
+            remedies: &mut self.remedies,
+        }
     }
 }

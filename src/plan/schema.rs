@@ -6,7 +6,7 @@
 use serde_json::{Map, Value};
 
 use super::Violation;
-use crate::diagnose::similar;
+use crate::words::closest;
 
 /// The most stages that a strategy may have.
 const STAGES: usize = 31;
@@ -277,7 +277,7 @@ impl Check {
             if known.contains(&field.as_str()) {
                 continue;
             }
-            let rule = match similar(field, known.iter().copied()) {
+            let rule = match closest(field, known.iter().copied()) {
                 Some(meant) => format!("is not a field of a strategy; use {meant}"),
                 None => "is not a field of a strategy".to_owned(),
             };

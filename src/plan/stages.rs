@@ -2,20 +2,20 @@
 
 use super::draft::Draft;
 use super::{
-    ClusterChange, PlannedCluster, PlannedStage, PlannedTask, Refusal, RefusalKind, Warning,
-    WarningKind, strategy,
+    ClusterChange, PlannedCluster, PlannedStage, PlannedTask, RefusalKind, Warning, WarningKind,
+    strategy,
 };
-use crate::diagnose::finding::{count, enumerate};
-use crate::diagnose::steps::{label, show_labels};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::selector::LabelSelector;
 use crate::kubefleet::strategy::{Stage, Strategy, Task};
 use crate::kubefleet::{Kind, names};
+use crate::problems::steps::show_labels;
+use crate::problems::{
+    SortingLabel, StageMap, Tense, no_stage, sorting_label, two_stages, unsorted,
+};
+use crate::report::Build;
 use crate::rollout::placing::{Placed, Placing, sorting_number};
 use crate::rollout::rollout_started;
-
-/// Values that are shown of many.
-const SHOWN: usize = 6;
 
 /// What the strategy makes of the clusters.
 #[derive(Debug, Default)]
@@ -42,10 +42,8 @@ pub(super) fn compute(draft: &mut Draft<'_>, then: Option<&str>, placed: bool) -
         computed.stages = stages(draft, strategy, None, then);
         return computed;
     }
-    let placing = Placing::new(inventory, &strategy.spec);
-    two_stages(draft, &placing);
-    sorting(draft, &placing);
-    nowhere(draft, &placing);
+    let placing = StageMap::of(inventory, draft.strategy_object(), &strategy.spec);
+    refusals(draft, &placing);
     unclear(draft, &placing);
     computed.stages = stages(draft, strategy, Some(&placing), then);
     // Who is in no stage as far as can be seen may be in this one.
@@ -66,130 +64,36 @@ pub(super) fn compute(draft: &mut Draft<'_>, then: Option<&str>, placed: bool) -
     computed
 }
 
-fn two_stages(draft: &mut Draft<'_>, placing: &Placing<'_>) {
-    let clusters: Vec<_> = placing.twice().map(|(placed, _)| placed.name).collect();
-    if clusters.is_empty() {
-        return;
+fn refusals(draft: &mut Draft<'_>, map: &StageMap<'_>) {
+    if map.twice().next().is_some() {
+        draft.refuse(RefusalKind::ClusterInTwoStages, two_stages(map, Tense::Now));
     }
-    let object = draft.strategy_object();
-    let listed = enumerate(placing.twice().map(|(placed, stages)| {
-        let stages: Vec<_> = stages.iter().map(|stage| stage.name.as_str()).collect();
-        format!("{} ({})", placed.name, stages.join(" + "))
-    }));
-    let verb = if clusters.len() == 1 { "is" } else { "are" };
-    let concerned = |stage: &Stage| {
-        let mut twice = placing.twice();
-        twice.any(|(_, stages)| stages.iter().any(|other| other.name == stage.name))
-    };
-    let mut refusal = Refusal::new(
-        RefusalKind::ClusterInTwoStages,
-        &object,
-        format!(
-            "{} {verb} in more than one stage of {object}: {listed}.",
-            count(clusters.len(), "cluster")
-        ),
-    )
-    .clusters(clusters);
-    refusal = labels(refusal, placing.twice().map(|(placed, _)| placed));
-    for (at, stage) in placing.strategy.stages.iter().enumerate() {
-        if concerned(stage) {
-            let path = format!("spec.stages[{at}].labelSelector");
-            refusal = refusal.evidence(&object, path, stage.selector.as_deref());
-        }
-    }
-    draft.refusals.push(refusal.fix(
-        "Make the stages' selectors exclude each other, or relabel the clusters. An empty selector \
-         (`{}`) selects every cluster.",
-        None,
-    ));
-}
-
-fn nowhere(draft: &mut Draft<'_>, placing: &Placing<'_>) {
-    let clusters: Vec<_> = placing.nowhere().map(|placed| placed.name).collect();
-    if clusters.is_empty() {
-        return;
-    }
-    let object = draft.strategy_object();
-    let verb = if clusters.len() == 1 { "is" } else { "are" };
-    let gone: Vec<_> = placing
-        .nowhere()
-        .filter(|placed| placed.member.is_none())
-        .map(|placed| placed.name)
-        .collect();
-    let tail = match gone.len() {
-        0 => String::new(),
-        1 => format!("; MemberCluster {} does not exist", enumerate(&gone)),
-        _ => format!("; the MemberClusters {} do not exist", enumerate(&gone)),
-    };
-    let mut refusal = Refusal::new(
-        RefusalKind::ClusterInNoStage,
-        &object,
-        format!(
-            "{} {verb} in no stage of {object}: {}{tail}.",
-            count(clusters.len(), "cluster"),
-            enumerate(&clusters)
-        ),
-    )
-    .clusters(clusters);
-    refusal = labels(refusal, placing.nowhere());
-    for (at, stage) in placing.strategy.stages.iter().take(SHOWN).enumerate() {
-        let path = format!("spec.stages[{at}].labelSelector");
-        refusal = refusal.evidence(&object, path, stage.selector.as_deref());
-    }
-    draft.refusals.push(refusal.fix(
-        "Label the clusters so that exactly one stage selects each, extend the strategy, or narrow \
-         the placement's policy.",
-        Some(label("NAME", "KEY=VALUE")),
-    ));
-}
-
-/// Adds the labels of clusters as evidence.
-fn labels<'p>(mut refusal: Refusal, placed: impl Iterator<Item = &'p Placed<'p>>) -> Refusal {
-    for member in placed.filter_map(|placed| placed.member).take(SHOWN) {
-        refusal = refusal.evidence(member.object(), "metadata.labels", &member.meta.labels);
-    }
-    refusal
-}
-
-fn sorting(draft: &mut Draft<'_>, placing: &Placing<'_>) {
-    for stage in &placing.strategy.stages {
+    let strategy = &map.strategy_object;
+    for stage in &map.strategy.stages {
         let key = stage.sorting_label.as_str();
-        let unsorted: Vec<_> = placing
+        let members: Vec<_> = map
             .in_order(stage)
             .into_iter()
             .filter_map(|placed| placed.member)
-            .filter(|member| sorting_number(member, key).is_none())
+            .filter(|member| unsorted(member, key))
             .collect();
-        if unsorted.is_empty() {
+        let Some(first) = members.first() else {
             continue;
-        }
-        let object = draft.strategy_object();
-        let listed = enumerate(unsorted.iter().map(|member| {
-            let value = member.meta.label(key);
-            let value = value.map_or_else(|| "not set".to_owned(), |value| format!("{value:?}"));
-            format!("{} ({value})", member.meta.name)
-        }));
-        let has = if unsorted.len() == 1 { "has" } else { "have" };
-        let mut refusal = Refusal::new(
-            RefusalKind::SortingLabelInvalid,
-            &object,
-            format!(
-                "Stage {} sorts by the label {key}, but {} {has} no whole number in it: {listed}.",
-                stage.name,
-                count(unsorted.len(), "cluster")
-            ),
-        )
-        .stage(&stage.name)
-        .clusters(unsorted.iter().map(|member| member.meta.name.as_str()));
-        for member in unsorted.iter().take(SHOWN) {
-            let value = member.meta.label(key).unwrap_or("absent");
-            refusal = refusal.evidence(member.object(), format!("metadata.labels[{key}]"), value);
-        }
-        draft.refusals.push(refusal.fix(
-            "Set the label to a whole number on each of them, or remove `sortingLabelKey` from the \
-             stage, which then sorts by name.",
-            Some(label("NAME", format!("{key}=NUMBER")).switch("--overwrite")),
-        ));
+        };
+        let label = SortingLabel {
+            key,
+            strategy,
+            stage: Some(stage),
+            first: (&first.meta.name, first.meta.label(key)),
+            members,
+        };
+        let problem = sorting_label(draft.inventory, &label, Tense::Now);
+        draft.refuse(RefusalKind::SortingLabelInvalid, problem);
+    }
+    let nowhere: Vec<_> = map.nowhere().map(|placed| placed.name).collect();
+    if !nowhere.is_empty() {
+        let problem = no_stage(Some(map), strategy, &nowhere, nowhere.len(), Tense::Now);
+        draft.refuse(RefusalKind::ClusterInNoStage, problem);
     }
 }
 
@@ -244,9 +148,9 @@ fn empty(draft: &mut Draft<'_>, stages: &[PlannedStage]) {
             format!("spec.stages[{at}].labelSelector"),
             stage.selector.as_deref().unwrap_or("no selector"),
         )
-        .look(
+        .look_with(
             "If it should have clusters, compare their labels with its selector.",
-            Some(show_labels()),
+            show_labels(),
         );
         draft.warnings.push(warning);
     }

@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 
 use super::draft::Draft;
-use super::{Refusal, RefusalKind, StrategyChoice, Warning, WarningKind, tasks};
-use crate::diagnose::similar;
+use super::{RefusalKind, StrategyChoice, Warning, WarningKind};
 use crate::inventory::source::NOT_COLLECTED;
-use crate::kubefleet::Concept;
+use crate::kubefleet::messages::TaskProblem;
 use crate::kubefleet::selector::LabelSelector;
 use crate::kubefleet::strategy::{Stage, Strategy};
+use crate::problems::{
+    Problem, Tense, max_concurrency, stage_selector, stage_tasks, strategy_missing,
+};
+use crate::report::Build;
 
 /// Says what is wrong with the strategy, and gives it where there is one.
 /// Source: updaterun/initialization.go:generateStagesByStrategy.
@@ -19,7 +22,7 @@ pub(super) fn check<'i>(draft: &mut Draft<'i>) -> Option<&'i Strategy> {
     };
     violations(draft);
     for (at, stage) in strategy.spec.stages.iter().enumerate() {
-        tasks::check(draft, at, stage);
+        tasks(draft, at, stage);
         selector(draft, at, stage);
         concurrency(draft, at, stage);
     }
@@ -28,64 +31,19 @@ pub(super) fn check<'i>(draft: &mut Draft<'i>) -> Option<&'i Strategy> {
 }
 
 fn missing(draft: &mut Draft<'_>) {
-    let inventory = draft.inventory;
-    let StrategyChoice::Named(name) = &draft.wish.strategy else {
+    if matches!(draft.wish.strategy, StrategyChoice::Given(_)) {
         return;
-    };
-    let kind = inventory.scope.kind(Concept::Strategy);
-    let unread = match &inventory.strategies.gap {
-        Some(why) if why == NOT_COLLECTED || inventory.strategies.items.is_empty() => true,
-        Some(_) | None => false,
-    };
-    if unread {
+    }
+    let strategies = &draft.inventory.strategies;
+    let unread = |why: &String| why == NOT_COLLECTED || strategies.items.is_empty();
+    if strategies.gap.as_ref().is_some_and(unread) {
         draft.undecided = true;
         return;
     }
     let object = draft.strategy_object();
-    let others = || {
-        inventory
-            .strategies
-            .iter()
-            .filter(|strategy| strategy.meta.namespace == object.namespace)
-            .map(|strategy| strategy.meta.name.as_str())
-    };
-    let near = similar(name, others());
-    let tail = match near {
-        Some(near) => format!("; the closest name is {near}"),
-        None if others().next().is_none() => {
-            let place = if object.namespace.is_empty() {
-                "on the hub".to_owned()
-            } else {
-                format!("in namespace {}", object.namespace)
-            };
-            format!("; there is no {kind} {place}")
-        }
-        None => String::new(),
-    };
-    let mut refusal = Refusal::new(
-        RefusalKind::StrategyNotFound,
-        &object,
-        format!("{object} does not exist{tail}."),
-    )
-    .evidence(&object, "metadata.name", "absent");
-    if let Some(near) = near {
-        let placement = &draft.placement().name;
-        refusal = refusal.look(
-            format!("If you mean {near}, plan with it."),
-            Some(
-                draft
-                    .command("plan")
-                    .flag("--placement", placement)
-                    .flag("--strategy", near),
-            ),
-        );
-    } else if others().next().is_some() {
-        refusal = refusal.look("Choose an existing one.", Some(draft.command("strategies")));
-    }
-    draft.refusals.push(refusal.fix(
-        format!("Create {object} in the run's scope and namespace."),
-        None,
-    ));
+    let placement = &draft.placement().name;
+    let problem = strategy_missing(draft.inventory, &object, placement, Tense::Now);
+    draft.refuse(RefusalKind::StrategyNotFound, problem);
 }
 
 /// The rules of the schema that a strategy from a file breaks.
@@ -95,68 +53,69 @@ fn violations(draft: &mut Draft<'_>) {
     };
     let object = draft.strategy_object();
     for violation in &given.violations {
-        let mut refusal = Refusal::new(
-            RefusalKind::StrategyRejected,
-            &object,
-            format!("{} {}.", violation.path, violation.rule),
-        );
+        let message = format!("{} {}.", violation.path, violation.rule);
+        let mut problem = Problem::new(&object, message);
         if !violation.value.is_empty() {
-            refusal = refusal.evidence(&object, violation.path.clone(), violation.value.clone());
+            problem = problem.evidence(&object, &violation.path, &violation.value);
         }
-        draft.refusals.push(refusal);
+        draft.refuse(RefusalKind::StrategyRejected, problem);
+    }
+}
+
+/// The tasks that the controller would not take. What the schema refuses already is not told twice.
+fn tasks(draft: &mut Draft<'_>, at: usize, stage: &Stage) {
+    let object = draft.strategy_object();
+    for (before, problem) in stage.task_problems() {
+        let (field, tasks) = if before {
+            ("beforeStageTasks", &stage.before)
+        } else {
+            ("afterStageTasks", &stage.after)
+        };
+        if draft.is_rejected(at, field) {
+            continue;
+        }
+        let told = stage_tasks(&object, &stage.name, before, &problem, Tense::Now);
+        let path = format!("spec.stages[{at}].{field}");
+        let told = match place(&problem).and_then(|at| Some((at, tasks.get(at)?))) {
+            Some((one, task)) => told.evidence(&object, format!("{path}[{one}]"), task),
+            None => told.evidence(&object, path, tasks),
+        };
+        draft.refuse(RefusalKind::StageTasksInvalid, told);
+    }
+}
+
+/// The task that the problem is about.
+fn place(problem: &TaskProblem) -> Option<usize> {
+    match problem {
+        TaskProblem::TypeNotAllowed { task, .. }
+        | TaskProblem::WaitNotAllowed { task }
+        | TaskProblem::WaitMissing { task }
+        | TaskProblem::WaitNotPositive { task } => usize::try_from((*task)?).ok(),
+        _ => None,
     }
 }
 
 fn selector(draft: &mut Draft<'_>, at: usize, stage: &Stage) {
-    let Some(problem) = stage.selector.as_deref().and_then(LabelSelector::problem) else {
+    let Some(error) = stage.selector.as_deref().and_then(LabelSelector::problem) else {
         return;
     };
     let object = draft.strategy_object();
-    let refusal = Refusal::new(
-        RefusalKind::StageSelectorInvalid,
+    let path = format!("spec.stages[{at}].labelSelector");
+    let problem = stage_selector(&object, &stage.name, &error, Tense::Now).evidence(
         &object,
-        format!(
-            "The labelSelector of stage {} is invalid: {problem}.",
-            stage.name
-        ),
-    )
-    .stage(&stage.name)
-    .evidence(
-        &object,
-        format!("spec.stages[{at}].labelSelector"),
+        path,
         stage.selector.as_deref(),
-    )
-    .fix(
-        "Fix the selector: In and NotIn need at least one value, Exists and DoesNotExist none, and \
-         keys and values must be valid labels.",
-        None,
     );
-    draft.refusals.push(refusal);
+    draft.refuse(RefusalKind::StageSelectorInvalid, problem);
 }
 
-/// The controller looks at the number only when the stage is under way, and gives up then.
 fn concurrency(draft: &mut Draft<'_>, at: usize, stage: &Stage) {
     if stage.concurrency(1).is_some() || draft.is_rejected(at, "maxConcurrency") {
         return;
     }
     let object = draft.strategy_object();
-    let refusal = Refusal::new(
-        RefusalKind::MaxConcurrencyInvalid,
-        &object,
-        format!(
-            "The maxConcurrency of stage {} is neither a number nor a percentage: the run would \
-             fail at that stage.",
-            stage.name
-        ),
-    )
-    .stage(&stage.name)
-    .evidence(
-        &object,
-        format!("spec.stages[{at}].maxConcurrency"),
-        stage.max_concurrency.clone(),
-    )
-    .fix("Set a number such as 3, or a percentage such as 25%.", None);
-    draft.refusals.push(refusal);
+    let problem = max_concurrency(&object, "spec", &object, &[(at, stage)], Tense::Now);
+    draft.refuse(RefusalKind::MaxConcurrencyInvalid, problem);
 }
 
 /// Approval requests are named after the stage, and the controller takes one that exists for its
@@ -183,6 +142,6 @@ fn names_twice(draft: &mut Draft<'_>, strategy: &Strategy) {
         }
         draft
             .warnings
-            .push(warning.fix("Give each stage its own name.", None));
+            .push(warning.fix("Give each stage its own name."));
     }
 }

@@ -8,9 +8,8 @@ use std::fmt::Write as _;
 use super::escape;
 use super::invocation::Invocation;
 use super::wrap::list;
-use crate::diagnose::finding::count;
-use crate::diagnose::report::{Effect, Finding, NotChecked, Report, Severity, Verdict};
-use crate::words::brief;
+use crate::report::{Effect, Finding, NotChecked, Report, Severity, Verdict};
+use crate::words::{brief, count};
 
 /// Clusters of a finding, before the rest is only counted.
 const CLUSTERS: usize = 20;

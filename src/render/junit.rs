@@ -12,11 +12,10 @@ use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 
 use super::escape;
 use super::invocation::{CANONICAL, Invocation};
-use crate::diagnose::finding::count;
-use crate::diagnose::report::{Effect, Finding, NotChecked, Report, Severity, Verdict};
 use crate::diagnose::rules;
+use crate::report::{Effect, Finding, NotChecked, Report, Severity, Verdict};
 use crate::rollout::timeline::Timeline;
-use crate::words::brief;
+use crate::words::{brief, count};
 
 /// Characters of a value.
 const VALUE: usize = 600;

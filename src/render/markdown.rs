@@ -6,10 +6,9 @@ use super::escape;
 use super::invocation::Invocation;
 use super::tree;
 use super::wrap::list;
-use crate::diagnose::finding::count;
-use crate::diagnose::report::{Effect, Finding, NotChecked, Report};
+use crate::report::{Effect, Finding, NotChecked, Report};
 use crate::rollout::{ClusterState, Progress, StageProgress, TaskState};
-use crate::words::{Command, brief};
+use crate::words::{Command, brief, count};
 
 /// Clusters in a list, before the rest is only counted: an issue is for reading.
 const CLUSTERS: usize = 40;

@@ -8,14 +8,14 @@ use super::look::Look;
 use super::style::Paint;
 use super::text::{Page, not_checked};
 use super::wrap::{hanging, list};
-use crate::diagnose::finding::count;
-use crate::diagnose::report::Subject;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::duration;
 use crate::plan::{
     ClusterChange, Outcome, Plan, PlannedCluster, PlannedSnapshot, PlannedStage, PlannedTask,
     Point, RefusalKind,
 };
+use crate::report::Subject;
+use crate::words::count;
 
 /// Clusters of a stage, before the rest is only counted.
 const NAMED: usize = 12;

@@ -10,11 +10,10 @@ use super::look::Look;
 use super::text::not_checked;
 use super::tree::{self, Live};
 use super::wrap::{hanging, list};
-use crate::diagnose::finding::count;
 use crate::diagnose::status::{PlacedCluster, RunStatus, Status, Truth};
 use crate::kubefleet::duration;
 use crate::rollout::{Progress, StageProgress, StageState};
-use crate::words::{Command, brief};
+use crate::words::{Command, brief, count};
 
 pub use changes::{beginning, changes, gaps, verdict};
 

@@ -2,7 +2,7 @@
 
 use owo_colors::Style;
 
-use crate::diagnose::report::{Severity, Verdict};
+use crate::report::{Severity, Verdict};
 
 /// The palette: what is painted alike means the same.
 pub const STRONG: Style = Style::new().bold();

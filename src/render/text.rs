@@ -7,12 +7,11 @@ use super::escape;
 use super::look::Look;
 use super::tree;
 use super::wrap::{hanging, list};
-use crate::diagnose::finding::count;
-use crate::diagnose::report::{
-    Cause, Effect, Evidence, Finding, NotChecked, Remedy, Report, Severity, Verdict,
-};
 use crate::kubefleet::messages::essence;
-use crate::words::{Command, brief};
+use crate::report::{
+    CausedBy, Effect, Evidence, Finding, NotChecked, Remedy, Report, Severity, Verdict,
+};
+use crate::words::{Command, brief, count};
 
 /// Clusters of a finding, before the rest is only counted.
 const CLUSTERS: usize = 12;
@@ -85,7 +84,7 @@ impl Page<'_> {
         let findings = &report.findings;
         let mut written = vec![false; findings.len()];
         for (at, finding) in findings.iter().enumerate() {
-            let explained = |cause: &Cause| findings.iter().any(|other| is(other, cause));
+            let explained = |cause: &CausedBy| findings.iter().any(|other| is(other, cause));
             if !finding.caused_by.iter().any(explained) {
                 self.with_consequences(report, at, &mut written);
             }
@@ -112,7 +111,7 @@ impl Page<'_> {
         }
         self.finding(finding, report);
         for (next, consequence) in findings.iter().enumerate() {
-            let is_explained = |cause: &Cause| is(finding, cause);
+            let is_explained = |cause: &CausedBy| is(finding, cause);
             if consequence.caused_by.iter().any(is_explained) {
                 self.with_consequences(report, next, written);
             }
@@ -180,7 +179,7 @@ impl Page<'_> {
     /// Whether a finding is told by its sentence: whoever fixes its cause fixes it too, or it is a
     /// note.
     fn is_short(&self, finding: &Finding, all: &[Finding]) -> bool {
-        let cause_is_shown = |cause: &Cause| all.iter().any(|other| is(other, cause));
+        let cause_is_shown = |cause: &CausedBy| all.iter().any(|other| is(other, cause));
         let follows = finding.caused_by.iter().any(cause_is_shown);
         let looks = |remedy: &Remedy| remedy.effect == Effect::ReadOnly;
         let is_note = match finding.severity {
@@ -341,7 +340,7 @@ fn first_upper(rest: &str) -> String {
 }
 
 /// Whether this is the finding that explains.
-fn is(finding: &Finding, cause: &Cause) -> bool {
+fn is(finding: &Finding, cause: &CausedBy) -> bool {
     finding.code == cause.code && finding.subject == cause.subject
 }
 

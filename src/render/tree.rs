@@ -8,13 +8,13 @@ use super::look::Look;
 use super::meter::meter;
 use super::style::Paint;
 use super::wrap::{hanging, list};
-use crate::diagnose::finding::count;
 use crate::diagnose::status::{Approval, OpenGate};
 use crate::kubefleet::duration;
 use crate::rollout::{
     ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
     TaskTime,
 };
+use crate::words::count;
 
 /// Names of clusters that need someone's eye, before the rest is only counted.
 const NAMED: usize = 12;

@@ -3,12 +3,16 @@
 
 mod brief;
 mod class;
+mod closest;
 mod command;
 mod hint;
+mod lists;
 mod quoting;
 
 pub use brief::brief;
 pub use class::Class;
+pub use closest::closest;
 pub use command::{Command, Spelling, as_next, line};
 pub use hint::{Hint, Line};
+pub use lists::{count, distinct, enumerate, existing_indexes};
 pub use quoting::{is_harmful, quote};

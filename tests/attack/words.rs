@@ -6,7 +6,6 @@ use std::process::{Command, Stdio};
 
 use kubectl_fleet_stage::bundle::{self, Bundle, Input};
 use kubectl_fleet_stage::diagnose::diagnose;
-use kubectl_fleet_stage::diagnose::report::{Report, Severity};
 use kubectl_fleet_stage::diagnose::status::Status;
 use kubectl_fleet_stage::inventory::{Inventory, Walk};
 use kubectl_fleet_stage::kubefleet::Concept;
@@ -14,6 +13,7 @@ use kubectl_fleet_stage::render;
 use kubectl_fleet_stage::render::Look;
 use kubectl_fleet_stage::render::invocation::Invocation;
 use kubectl_fleet_stage::render::style::Paint;
+use kubectl_fleet_stage::report::{Report, Severity};
 use kubectl_fleet_stage::words;
 use serde_json::Value;
 

@@ -10,10 +10,10 @@ use jiff::Timestamp;
 use kubectl_fleet_stage::bundle::{self, Input};
 use kubectl_fleet_stage::cli;
 use kubectl_fleet_stage::diagnose::diagnose;
-use kubectl_fleet_stage::diagnose::report::{Effect, Finding, Report};
 use kubectl_fleet_stage::kubefleet::Concept;
 use kubectl_fleet_stage::kubefleet::object::Object;
 use kubectl_fleet_stage::render::invocation::Invocation;
+use kubectl_fleet_stage::report::{Effect, Finding, Report};
 use serde_json::{Value, json};
 use test_hub::{Crds, Error, Options, Ran, TestHub, kubectl, or_skip};
 

@@ -1,9 +1,9 @@
 //! Reports say what there is to say once, in few lines.
 
-use kubectl_fleet_stage::diagnose::report::Report;
 use kubectl_fleet_stage::diagnose::status::Status;
 use kubectl_fleet_stage::inventory::{Inventory, Walk};
 use kubectl_fleet_stage::render;
+use kubectl_fleet_stage::report::Report;
 
 use super::fixtures::yaml_files;
 use super::{formats, look, read, reports};

@@ -1,10 +1,10 @@
 //! What a controller says last is what was wrong: no format cuts it, and JSON cuts nothing.
 
-use kubectl_fleet_stage::diagnose::report::{Finding, Report, Severity};
 use kubectl_fleet_stage::diagnose::status::Status;
 use kubectl_fleet_stage::inventory::{Inventory, Walk};
 use kubectl_fleet_stage::kubefleet::messages::essence;
 use kubectl_fleet_stage::render;
+use kubectl_fleet_stage::report::{Finding, Report, Severity};
 use serde_json::Value;
 
 use super::fixtures::{documents, yaml_files};

@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kubectl_fleet_stage::diagnose::report::{Evidence, Subject};
-use kubectl_fleet_stage::diagnose::shown::{ABSENT, Difference, Shown, WithCondition};
 use kubectl_fleet_stage::kubefleet::Condition;
 use kubectl_fleet_stage::kubefleet::binding::{FailedPlacement, FieldDifference};
 use kubectl_fleet_stage::kubefleet::placement::ResourceSelector;
@@ -14,6 +12,7 @@ use kubectl_fleet_stage::kubefleet::tolerant::{Lenient, Seed};
 use kubectl_fleet_stage::kubefleet::work::ManifestStatus;
 use kubectl_fleet_stage::mask;
 use kubectl_fleet_stage::member::pods::{Terminated, Waiting};
+use kubectl_fleet_stage::report::{ABSENT, Evidence, HubAndMember, Shown, Subject, WithCondition};
 use serde::de::DeserializeSeed;
 use serde_json::Value;
 
@@ -213,7 +212,7 @@ fn forms(value: &Value) -> Vec<String> {
     let field = read_as::<FieldDifference>(value);
     for kind in ["Deployment", "Secret"] {
         forms.push(
-            Difference {
+            HubAndMember {
                 kind,
                 field: &field,
             }

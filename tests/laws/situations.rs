@@ -4,8 +4,8 @@ use std::path::Path;
 
 use kubectl_fleet_stage::bundle::{self, Bundle, Input};
 use kubectl_fleet_stage::diagnose::diagnose;
-use kubectl_fleet_stage::diagnose::report::Report;
 use kubectl_fleet_stage::kubefleet::{Concept, Kind, ObjectRef, Scope};
+use kubectl_fleet_stage::report::Report;
 
 /// One thing that is asked about a bundle, and what the report must be.
 #[derive(Debug, Default)]

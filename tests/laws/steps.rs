@@ -1,7 +1,7 @@
 //! The first step of every finding looks, or changes what can be changed back; and what a step is
 //! called follows from its command.
 
-use kubectl_fleet_stage::diagnose::report::{Effect, Finding, Remedy, Verdict};
+use kubectl_fleet_stage::report::{Effect, Finding, Remedy, Verdict};
 use kubectl_fleet_stage::words::{Class, Command};
 
 use super::{fixtures, reports};

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command as Process;
 
-use kubectl_fleet_stage::diagnose::report::{Finding, Report, Verdict};
 use kubectl_fleet_stage::diagnose::status::Status;
 use kubectl_fleet_stage::inventory::{Inventory, Walk};
 use kubectl_fleet_stage::kubefleet::Concept;
+use kubectl_fleet_stage::report::{Finding, Report, Verdict};
 use kubectl_fleet_stage::words::{Class, Command};
 use serde_json::Value;
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use kubectl_fleet_stage::diagnose::report::Report;
+use kubectl_fleet_stage::report::Report;
 
 use super::banned::{banned, lines};
 use super::fixtures::{below, yaml_files};

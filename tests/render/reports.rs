@@ -1,7 +1,7 @@
 //! Reports made by hand, so that their look does not change with the words of a rule.
 
-use kubectl_fleet_stage::diagnose::report::{
-    Cause, Effect, Evidence, Finding, NotChecked, Remedy, Report, Severity, Subject, Verdict,
+use kubectl_fleet_stage::report::{
+    CausedBy, Effect, Evidence, Finding, NotChecked, Remedy, Report, Severity, Subject, Verdict,
 };
 use kubectl_fleet_stage::rollout::{
     ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
@@ -216,7 +216,7 @@ pub fn stuck() -> Report {
         Severity::Warning,
         "All 5 slots of stage production are taken, so 9 clusters wait.",
     );
-    echo.caused_by = vec![Cause {
+    echo.caused_by = vec![CausedBy {
         code: "FS501".to_owned(),
         subject: run(),
     }];

@@ -1,10 +1,10 @@
 //! States as people see them, live: at three widths, with and without color.
 
-use kubectl_fleet_stage::diagnose::report::{NotChecked, Subject, Verdict};
 use kubectl_fleet_stage::diagnose::status::{
     Approval, OpenGate, PlacedCluster, RunStatus, Status, Truth,
 };
 use kubectl_fleet_stage::render::status::{line, status, verdict};
+use kubectl_fleet_stage::report::{NotChecked, Subject, Verdict};
 use kubectl_fleet_stage::rollout::{
     ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
     TaskTime,

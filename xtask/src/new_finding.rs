@@ -49,21 +49,12 @@ fn write(path: &Path, text: &str) -> Result<()> {
 
 const RULE: &str = "//! One line: the state seen.
 
-use crate::diagnose::case::Case;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
+use crate::diagnose::rules::prelude::*;
 
 /// Why this is a state of its own, and the source of the rule.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: \"CODE\",
-    name: \"NAME\",
-    severity: Severity::Error,
-    reads: &[],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error(\"CODE\", \"NAME\", Check::Whole(check));
 
-fn check(_case: &Case<'_>, _rule: &Rule) -> Vec<Finding> {
+fn check(_cx: &Context<'_>, _rule: &Rule) -> Vec<Finding> {
     Vec::new()
 }
 ";

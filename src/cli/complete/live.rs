@@ -385,7 +385,7 @@ impl<'t> Asked<'t> {
         let stages = run.status.stages.iter();
         let open = stages.filter(|stage| approvals(stage).any(|task| !given(task)));
         let described = open.map(|stage| {
-            let clusters = crate::diagnose::finding::count(stage.clusters.len(), "cluster");
+            let clusters = crate::words::count(stage.clusters.len(), "cluster");
             (stage.name.clone(), clusters)
         });
         Some(described.collect())

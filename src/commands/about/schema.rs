@@ -17,10 +17,10 @@ use crate::commands::show::list::RunList;
 use crate::commands::show::plan::PlanView;
 use crate::commands::show::snapshots::{SnapshotDiff, SnapshotList, SnapshotView};
 use crate::commands::show::strategies::{StrategyList, StrategyView};
-use crate::diagnose::report::Report;
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::report::Report;
 use crate::ui::Ui;
 
 /// Print the JSON schema of an output

@@ -2,12 +2,12 @@
 
 use crate::commands::open::reading::{Reading, Texts};
 use crate::commands::open::runs;
-use crate::diagnose::report::NotChecked;
 use crate::error::Error;
 use crate::inventory::source::{Answer, Query, Source};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::object::Body;
 use crate::kubefleet::{Concept, ObjectRef, names};
+use crate::report::NotChecked;
 
 /// A placement and what belongs to it.
 pub(in crate::commands) struct Around {

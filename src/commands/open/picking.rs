@@ -15,8 +15,6 @@ use crate::commands::open::runs::{self, Evidence, Reach};
 use crate::commands::open::{around, names};
 use crate::commands::output::age;
 use crate::diagnose;
-use crate::diagnose::finding::count;
-use crate::diagnose::report::Verdict;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::HubError;
@@ -25,12 +23,13 @@ use crate::kubefleet::object::Body;
 use crate::kubefleet::{Concept, ObjectRef, Scope};
 use crate::render::style::Paint;
 use crate::render::table::{Cell, Column, Sheet, Table};
+use crate::report::Verdict;
 use crate::rollout::approvals::of_run;
 use crate::rollout::rollback;
 use crate::rollout::versions::versions;
 use crate::rollout::{ClusterState, Phase, Rollout, StageView};
 use crate::ui::Ui;
-use crate::words::{Command, Hint};
+use crate::words::{Command, Hint, count};
 
 /// The runs that a command can do something with.
 pub(in crate::commands) struct Eligible {

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use crate::commands::open::around::{self, Around};
 use crate::commands::open::reading::Reading;
 use crate::commands::open::runs;
-use crate::diagnose::report::NotChecked;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::HubError;
@@ -15,6 +14,7 @@ use crate::kubefleet::object::Body;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
 use crate::plan::{self, Carriers, Plan};
 use crate::render::{self, Look};
+use crate::report::NotChecked;
 use crate::ui::Ui;
 
 pub(in crate::commands) use crate::plan::{StrategyChoice, Wish};

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::commands::open::global::Global;
 use crate::commands::open::reading::Reading;
-use crate::diagnose::report::NotChecked;
 use crate::error::Error;
 use crate::inventory::source::{Answer, HubFacts, Outcome, Query, Source};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::object::{Body, Object};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
+use crate::report::NotChecked;
 use crate::rollout::Rollout;
 use crate::ui::Ui;
 

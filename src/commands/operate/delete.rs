@@ -13,14 +13,13 @@ use crate::commands::operate::operation::{
 };
 use crate::commands::operate::steering::{self, rollout_of};
 use crate::commands::operate::writing::Writing;
-use crate::diagnose::finding::enumerate;
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::rollout::{ClusterState, Phase, Rollout};
-use crate::words::Hint;
+use crate::words::{Hint, enumerate};
 
 /// Delete update runs and their approval requests
 ///

@@ -19,8 +19,6 @@ use crate::commands::operate::operation::{
 };
 use crate::commands::operate::steering;
 use crate::commands::operate::writing::{DryRun, Writing};
-use crate::diagnose::finding::enumerate;
-use crate::diagnose::report::Verdict;
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -28,7 +26,8 @@ use crate::kubefleet::ObjectRef;
 use crate::plan::{Outcome, Plan, WarningKind};
 use crate::render::Look;
 use crate::render::style::Paint;
-use crate::words::{Command, Hint};
+use crate::report::Verdict;
+use crate::words::{Command, Hint, enumerate};
 use existing::Existing;
 pub(in crate::commands) use start::start;
 

@@ -14,7 +14,6 @@ use crate::commands::open::session::Session;
 use crate::commands::operate::refusal;
 use crate::commands::operate::writing::{DryRun, Format, Writing};
 use crate::commands::output;
-use crate::diagnose::finding::count;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::{Access, Expected, HubError, Sending, Sent};
@@ -24,7 +23,7 @@ use crate::kubefleet::path::path;
 use crate::kubefleet::run::UpdateRun;
 use crate::render;
 use crate::ui::Ui;
-use crate::words::Hint;
+use crate::words::{Hint, count};
 pub(in crate::commands) use effect::Effect;
 pub(in crate::commands) use prompt::Shown;
 

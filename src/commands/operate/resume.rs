@@ -13,15 +13,15 @@ use crate::commands::operate::operation::{Operation, Shown, operate};
 use crate::commands::operate::steering::{self, finish, rollout_of};
 use crate::commands::operate::writing::Writing;
 use crate::diagnose;
-use crate::diagnose::finding::count;
 use crate::diagnose::gate::stopped_waits;
-use crate::diagnose::report::Severity;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
+use crate::report::Severity;
 use crate::rollout::content::would_go_back;
 use crate::rollout::{ClusterState, Rollout, StageState};
+use crate::words::count;
 
 /// Resume a stopped update run
 ///

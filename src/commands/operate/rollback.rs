@@ -15,7 +15,6 @@ use crate::commands::operate::delete::Doomed;
 use crate::commands::operate::launching::{First, Launch, capital, launch};
 use crate::commands::operate::operation::{ThisRun, operate};
 use crate::commands::operate::writing::Writing;
-use crate::diagnose::finding::enumerate;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
@@ -23,7 +22,7 @@ use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::rollout::rollback::{self, current, last_good};
 use crate::rollout::{ClusterState, Rollout};
-use crate::words::Hint;
+use crate::words::{Hint, enumerate};
 
 /// Roll a placement back to an older snapshot
 ///

@@ -8,17 +8,16 @@ use crate::change::states::{Step, Wish, step};
 use crate::commands::open::reading::Reading;
 use crate::commands::operate::operation::{Done, Effect, Operation, ThisRun, interrupted};
 use crate::commands::operate::refusal;
-use crate::diagnose::finding::enumerate;
-use crate::diagnose::report::Verdict;
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::render::status::verdict;
+use crate::report::Verdict;
 use crate::rollout::content::GoesBack;
 use crate::rollout::{Phase, Rollout};
-use crate::words::Hint;
+use crate::words::{Hint, enumerate};
 
 /// A run that is steered.
 pub(in crate::commands) struct Steered {

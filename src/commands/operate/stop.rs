@@ -9,7 +9,6 @@ use crate::commands::open::session::Session;
 use crate::commands::operate::operation::{Operation, Shown, operate};
 use crate::commands::operate::steering::{self, finish, rollout_of};
 use crate::commands::operate::writing::Writing;
-use crate::diagnose::finding::enumerate;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::choose;
@@ -17,6 +16,7 @@ use crate::inventory::source::{Query, Source};
 use crate::kubefleet::object::Body;
 use crate::kubefleet::{Concept, ObjectRef, duration};
 use crate::rollout::Rollout;
+use crate::words::enumerate;
 
 /// Stop an update run; clusters in flight finish first
 ///

@@ -120,7 +120,7 @@ pub fn run(args: &CollectArgs, session: &mut Session<'_>) -> Result<Exit, Error>
             session.ui.status(&format!(
                 "wrote {}: {} of {target}",
                 path.display(),
-                crate::diagnose::finding::count(objects, "object"),
+                crate::words::count(objects, "object"),
             ));
         }
         None => session.ui.answer(text),
@@ -128,7 +128,7 @@ pub fn run(args: &CollectArgs, session: &mut Session<'_>) -> Result<Exit, Error>
     if masked > 0 {
         session.ui.status(&format!(
             "masked {}; to keep them, use --show-secrets",
-            crate::diagnose::finding::count(masked, "value")
+            crate::words::count(masked, "value")
         ));
     }
     let exit = report_gaps(&outcomes, session.ui);

@@ -13,11 +13,11 @@ use crate::commands::open::reading::{Input, Reading};
 use crate::commands::open::session::Session;
 use crate::commands::output;
 use crate::diagnose::explain;
-use crate::diagnose::report::{NotChecked, Report, Severity, Subject};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::render::{self, Look};
+use crate::report::{NotChecked, Report, Severity, Subject};
 use filter::Suppression;
 pub use list::DiagnosisList;
 

@@ -10,7 +10,6 @@ use crate::commands::open::runs::{self, Evidence, Reach, Runs};
 use crate::commands::open::session::Session;
 use crate::commands::output::{Format, Output, age, document, names};
 use crate::diagnose;
-use crate::diagnose::report::{NotChecked, Verdict};
 use crate::error::{Error, did_you_mean};
 use crate::exit::Exit;
 use crate::inventory::choose;
@@ -19,6 +18,7 @@ use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Kind, ObjectRef};
 use crate::render::style::verdict_style;
 use crate::render::table::{Cell, Column, Table};
+use crate::report::{NotChecked, Verdict};
 use crate::rollout::{ClusterState, Rollout, StageState, StageView};
 
 /// List update runs and their status

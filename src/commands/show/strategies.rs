@@ -10,7 +10,6 @@ use crate::commands::open::runs::{self, Evidence, Reach, Runs};
 use crate::commands::open::session::Session;
 use crate::commands::output::{Format, Output, age, document, names};
 use crate::diagnose;
-use crate::diagnose::report::{NotChecked, Verdict};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::choose;
@@ -21,6 +20,7 @@ use crate::kubefleet::strategy::{Stage, Strategy, Task};
 use crate::kubefleet::{Concept, ObjectRef, Scope};
 use crate::render::style::verdict_style;
 use crate::render::table::{Cell, Column, Table};
+use crate::report::{NotChecked, Verdict};
 use crate::rollout::Rollout;
 
 /// List update strategies and the runs that use them
@@ -436,7 +436,7 @@ fn gates(stages: &[StageItem]) -> Option<String> {
         .into_iter()
         .map(|(kind, noun)| (number(kind), noun))
         .filter(|(number, _)| *number > 0)
-        .map(|(number, noun)| crate::diagnose::finding::count(number, noun))
+        .map(|(number, noun)| crate::words::count(number, noun))
         .collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }

@@ -1,8 +1,19 @@
 //! The rules: one file each, in one sorted list.
 
-use super::case::Case;
-use super::report::{Finding, Severity};
+use super::context::Context;
 use crate::kubefleet::Concept;
+use crate::kubefleet::messages::Cause;
+use crate::report::{Finding, Severity, Subject};
+
+/// What nearly every rule speaks of.
+mod prelude {
+    pub use super::{Check, Rule};
+    pub use crate::diagnose::context::Context;
+    pub use crate::kubefleet::Concept;
+    pub use crate::kubefleet::messages::Cause;
+    pub use crate::report::{ABSENT, Build, Finding, Severity, Subject, Verdict};
+    pub use crate::words::{count, distinct, enumerate};
+}
 
 /// A state that a person would treat differently from every other one.
 #[derive(Debug)]
@@ -17,14 +28,91 @@ pub struct Rule {
     pub reads: &'static [Concept],
     /// Codes of findings that may explain this one.
     pub caused_by: &'static [&'static str],
-    /// Looks at a case. The rule is passed to itself, for [`Rule::finding`].
-    pub check: fn(&Case<'_>, &Rule) -> Vec<Finding>,
+    check: Check,
+}
+
+/// How a rule finds what it is about. The rule is passed to itself, for [`Rule::finding`].
+#[derive(Debug)]
+pub enum Check {
+    /// In everything that was collected.
+    Whole(fn(&Context<'_>, &Rule) -> Vec<Finding>),
+    /// In one of the causes that the text of a failed run names.
+    Cause(fn(&Context<'_>, &Rule, &Cause) -> Option<Finding>),
+}
+
+impl Rule {
+    const fn new(severity: Severity, code: &'static str, name: &'static str, check: Check) -> Self {
+        Self {
+            code,
+            name,
+            severity,
+            reads: &[],
+            caused_by: &[],
+            check,
+        }
+    }
+
+    const fn error(code: &'static str, name: &'static str, check: Check) -> Self {
+        Self::new(Severity::Error, code, name, check)
+    }
+
+    const fn warning(code: &'static str, name: &'static str, check: Check) -> Self {
+        Self::new(Severity::Warning, code, name, check)
+    }
+
+    const fn info(code: &'static str, name: &'static str, check: Check) -> Self {
+        Self::new(Severity::Info, code, name, check)
+    }
+
+    const fn reads(mut self, concepts: &'static [Concept]) -> Self {
+        self.reads = concepts;
+        self
+    }
+
+    const fn caused_by(mut self, codes: &'static [&'static str]) -> Self {
+        self.caused_by = codes;
+        self
+    }
+
+    /// Everything that the rule finds. Each cluster stands once in a finding, in the order of names.
+    pub fn check(&self, cx: &Context<'_>) -> Vec<Finding> {
+        let mut findings: Vec<_> = match self.check {
+            Check::Whole(check) => check(cx, self),
+            Check::Cause(check) => cx
+                .causes()
+                .filter_map(|cause| check(cx, self, cause))
+                .collect(),
+        };
+        for finding in &mut findings {
+            finding.clusters.sort();
+            finding.clusters.dedup();
+        }
+        findings
+    }
+
+    /// A finding of this rule, with the rule's severity.
+    pub fn finding(&self, subject: impl Into<Subject>, message: impl Into<String>) -> Finding {
+        Finding {
+            code: self.code.to_owned(),
+            name: self.name.to_owned(),
+            severity: self.severity,
+            root_cause: false,
+            caused_by: Vec::new(),
+            subject: subject.into(),
+            stage: None,
+            clusters: Vec::new(),
+            message: message.into(),
+            evidence: Vec::new(),
+            remedies: Vec::new(),
+            docs: super::docs_url(self.code),
+        }
+    }
 }
 
 /// Declares the modules of the rules and the list of them all.
 macro_rules! rules {
     ($( $area:ident { $( $rule:ident ),* $(,)? } )*) => {
-        $( mod $area { $( pub(super) mod $rule; )* } )*
+        $( mod $area { $( pub mod $rule; )* } )*
 
         /// Every rule, sorted by code.
         pub static ALL: &[&Rule] = &[ $( $( &$area::$rule::RULE, )* )* ];

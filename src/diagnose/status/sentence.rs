@@ -2,34 +2,33 @@
 
 use jiff::Timestamp;
 
-use crate::diagnose::case::Case;
-use crate::diagnose::finding::enumerate;
-use crate::diagnose::report::Verdict;
+use crate::diagnose::context::Context;
 use crate::diagnose::{back, gate, resting, state};
 use crate::kubefleet::messages::essence;
 use crate::kubefleet::{Concept, Condition, duration};
+use crate::report::Verdict;
 use crate::rollout::approvals::{Step, step_at};
 use crate::rollout::{ClusterState, Gate, Rollout, StageState, StageView, TaskTime};
-use crate::words::Command;
+use crate::words::{Command, enumerate};
 
 /// The sentence.
-pub(super) fn summary(case: &Case<'_>) -> String {
-    let because = match &case.rollout {
-        Some(rollout) => overtaken(case).or_else(|| of_run(case, rollout)),
-        None => of_placement(case),
+pub(super) fn summary(cx: &Context<'_>) -> String {
+    let because = match &cx.rollout {
+        Some(rollout) => overtaken(cx).or_else(|| of_run(cx, rollout)),
+        None => of_placement(cx),
     };
-    state::sentence(case, because.as_deref())
+    state::sentence(cx, because.as_deref())
 }
 
 /// What another run has done to the clusters of a run that rests.
-fn overtaken(case: &Case<'_>) -> Option<String> {
-    let rollout = case.rollout.as_ref().filter(|_| case.is_resting())?;
+fn overtaken(cx: &Context<'_>) -> Option<String> {
+    let rollout = cx.rollout.as_ref().filter(|_| cx.is_resting())?;
     back::sentence(rollout)
 }
 
-fn of_run(case: &Case<'_>, rollout: &Rollout<'_>) -> Option<String> {
-    match case.verdict {
-        Verdict::WaitingForApproval => approvals(case, rollout),
+fn of_run(cx: &Context<'_>, rollout: &Rollout<'_>) -> Option<String> {
+    match cx.verdict {
+        Verdict::WaitingForApproval => approvals(cx, rollout),
         Verdict::WaitingForTimer => timers(rollout),
         Verdict::Stuck => stuck(rollout),
         Verdict::Stopped => Some(resting::stopped(rollout)),
@@ -40,7 +39,7 @@ fn of_run(case: &Case<'_>, rollout: &Rollout<'_>) -> Option<String> {
             (!names.is_empty()).then(|| format!("it waits for {} to finish.", enumerate(names)))
         }
         Verdict::Failed | Verdict::InitializationFailed => {
-            let condition: &Condition = case.failure.as_ref()?.condition;
+            let condition: &Condition = cx.failure.as_ref()?.condition;
             (!condition.message.is_empty()).then(|| essence(&condition.message).to_owned())
         }
         Verdict::NotStarted => Some(format!("it {}", resting::not_started(rollout))),
@@ -50,23 +49,23 @@ fn of_run(case: &Case<'_>, rollout: &Rollout<'_>) -> Option<String> {
 
 /// The gate of which the sentence tells what it opens.
 pub(in crate::diagnose) fn told<'r, 'i>(
-    case: &Case<'_>,
+    cx: &Context<'_>,
     rollout: &'r Rollout<'i>,
 ) -> Option<&'r Gate<'i>> {
-    let speaks = case.verdict == Verdict::WaitingForApproval && overtaken(case).is_none();
+    let speaks = cx.verdict == Verdict::WaitingForApproval && overtaken(cx).is_none();
     let mut open = rollout.open_approvals();
     open.find(|gate| speaks && crate::diagnose::verdict::needs_a_person(gate))
 }
 
-fn approvals(case: &Case<'_>, rollout: &Rollout<'_>) -> Option<String> {
-    let gate = told(case, rollout)?;
+fn approvals(cx: &Context<'_>, rollout: &Rollout<'_>) -> Option<String> {
+    let gate = told(cx, rollout)?;
     if gate.foreign {
         return Some(format!(
             "stage {} waits for {}, but the request of that name belongs to another run or stage.",
             gate.stage, gate.task.approval_request
         ));
     }
-    let (when, what) = (side(gate), gate::opens(case, gate));
+    let (when, what) = (side(gate), gate::opens(cx, gate));
     Some(format!(
         "stage {} waits {when}for {}; approving lets {what}.",
         gate.stage, gate.task.approval_request
@@ -187,18 +186,15 @@ const fn doing(state: StageState) -> &'static str {
     }
 }
 
-fn of_placement(case: &Case<'_>) -> Option<String> {
-    let inventory = case.inventory;
+fn of_placement(cx: &Context<'_>) -> Option<String> {
+    let inventory = cx.inventory;
     if inventory.target.kind.concept() != Concept::Placement {
         return None;
     }
     let placement = inventory.placement.present()?;
-    let text = match case.verdict {
+    let text = match cx.verdict {
         Verdict::Stuck => {
-            let late = case
-                .troubles
-                .iter()
-                .filter(|troubled| troubled.is_overdue());
+            let late = cx.troubles.iter().filter(|troubled| troubled.is_overdue());
             let names = enumerate(late.map(|troubled| troubled.cluster));
             format!("{names} cannot apply its content.")
         }
@@ -212,22 +208,22 @@ fn of_placement(case: &Case<'_>) -> Option<String> {
 }
 
 /// The command that comes next: what a person has to do, or how to see why.
-pub(super) fn next(case: &Case<'_>) -> Option<Command> {
-    let object = case.run_object();
+pub(super) fn next(cx: &Context<'_>) -> Option<Command> {
+    let object = cx.run_object();
     let name = &object.name;
     let word = match object.kind.concept() {
         Concept::UpdateRun => name.clone(),
         _ => object.word(),
     };
-    let about = |verb, name: &str| Some(case.command(verb).arg(name));
-    if overtaken(case).is_some() {
+    let about = |verb, name: &str| Some(cx.command(verb).arg(name));
+    if overtaken(cx).is_some() {
         return about("diagnose", &word);
     }
-    match case.verdict {
+    match cx.verdict {
         Verdict::WaitingForApproval => {
-            let mut open = case.rollout.as_ref()?.open_approvals();
+            let mut open = cx.rollout.as_ref()?.open_approvals();
             match (open.next(), open.next()) {
-                (Some(gate), None) => match step_at(case.rollout.as_ref()?, gate) {
+                (Some(gate), None) => match step_at(cx.rollout.as_ref()?, gate) {
                     Step::Approve => about("approve", &gate.task.approval_request),
                     Step::Look | Step::Wait => about("diagnose", &word),
                 },

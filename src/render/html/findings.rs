@@ -4,10 +4,9 @@ use maud::{Markup, html};
 
 use super::Place;
 use super::words::{self, Tone};
-use crate::diagnose::finding::count;
-use crate::diagnose::report::{Effect, Evidence, Finding, Remedy, Report};
 use crate::render::invocation::Invocation;
-use crate::words::Command;
+use crate::report::{Effect, Evidence, Finding, Remedy, Report};
+use crate::words::{Command, count};
 
 /// The findings of a report.
 pub(super) fn section(report: &Report, place: Place, invocation: &Invocation) -> Markup {

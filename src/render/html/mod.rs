@@ -11,12 +11,12 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::escape;
 use super::invocation::{CANONICAL, Invocation};
-use crate::diagnose::finding::count;
-use crate::diagnose::report::{NotChecked, Report, Subject, Verdict};
 use crate::diagnose::status::Status;
 use crate::kubefleet::duration;
+use crate::report::{NotChecked, Report, Subject, Verdict};
 use crate::rollout::Progress;
 use crate::rollout::timeline::Timeline;
+use crate::words::count;
 use jiff::Timestamp;
 use words::{Level, Tone, time};
 

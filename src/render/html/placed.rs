@@ -3,9 +3,9 @@
 use maud::{Markup, html};
 
 use super::words;
-use crate::diagnose::finding::count;
 use crate::diagnose::status::PlacedCluster;
 use crate::render::status::alike;
+use crate::words::count;
 
 /// The clusters, those with the same in one group.
 pub(super) fn section(clusters: &[PlacedCluster]) -> Markup {

@@ -4,9 +4,9 @@ use maud::{Markup, html};
 
 use super::Place;
 use super::words::{self, Tone};
-use crate::diagnose::finding::count;
 use crate::render::tree::groups;
 use crate::rollout::{Progress, StageProgress, TaskProgress, TaskState, TaskTime};
+use crate::words::count;
 
 /// The tree.
 pub(super) fn section(progress: &Progress, place: Place) -> Markup {

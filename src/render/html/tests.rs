@@ -3,8 +3,8 @@ use base64::engine::general_purpose::STANDARD;
 use proptest::prelude::*;
 
 use super::{POLICY, STYLE, report};
-use crate::diagnose::report::{Report, Subject, Verdict};
 use crate::render::invocation::Invocation;
+use crate::report::{Report, Subject, Verdict};
 
 #[test]
 fn the_policy_allows_this_style_sheet_and_nothing_else() {

@@ -9,11 +9,11 @@ use maud::{Markup, html};
 use super::Place;
 use super::stages::{name, state_of, tone_of};
 use super::words::{self, Tone, short_time, time};
-use crate::diagnose::finding::count;
 use crate::kubefleet::duration;
 use crate::render::wrap::list;
 use crate::rollout::timeline::{On, Span, StageLine, Step, Timeline, Wait, Waiter, What};
 use crate::rollout::{ClusterProgress, ClusterState, StageProgress, TaskTime};
+use crate::words::count;
 use scale::Scale;
 
 /// Clusters of a stage that have a row of their own, before the rest share one.

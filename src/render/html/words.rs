@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 use maud::{Markup, html};
 
-use crate::diagnose::report::{Report, Severity, Verdict};
 use crate::render::invocation::Invocation;
+use crate::report::{Report, Severity, Verdict};
 use crate::rollout::{ClusterState, StageState};
 use crate::words::Command;
 

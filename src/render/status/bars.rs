@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr;
 
 use super::current;
-use crate::diagnose::finding::count;
 use crate::diagnose::status::{Approval, OpenGate, Status};
 use crate::kubefleet::duration;
 use crate::render::escape;
@@ -15,6 +14,7 @@ use crate::render::table::cut_middle;
 use crate::render::tree::{groups, lasting, wait};
 use crate::render::wrap::list;
 use crate::rollout::{StageProgress, StageState};
+use crate::words::count;
 
 /// Names of clusters in one line, before the rest is only counted.
 const NAMED: usize = 3;

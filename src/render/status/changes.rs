@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use super::describe;
-use crate::diagnose::finding::count;
 use crate::diagnose::status::{Approval, OpenGate, PlacedCluster, RunStatus, Status};
 use crate::kubefleet::duration;
 use crate::render::escape;
@@ -13,6 +12,7 @@ use crate::render::wrap::list;
 use crate::rollout::{
     ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
 };
+use crate::words::count;
 
 /// Names in one line, before the rest is only counted.
 const NAMES: usize = 6;

@@ -1,9 +1,9 @@
 use super::changes::tests::{cluster, stage, status};
 use super::{status as once, watched};
-use crate::diagnose::report::Verdict;
 use crate::render::Look;
 use crate::render::invocation::Invocation;
 use crate::render::style::Paint;
+use crate::report::Verdict;
 use crate::rollout::{ClusterState, StageState};
 
 #[test]

@@ -10,8 +10,6 @@ use super::{Check, CheckResult};
 use crate::commands::open::reading::Reading;
 use crate::commands::open::session::Session;
 use crate::commands::show::controller_logs;
-use crate::diagnose::finding::count;
-use crate::diagnose::steps;
 use crate::hub::{Clocks, Expected, Hub, HubError, Served};
 use crate::inventory::source::{Outcome, Query};
 use crate::kubefleet::duration::describe;
@@ -20,8 +18,10 @@ use crate::kubefleet::names::AGENT_NAMESPACE;
 use crate::kubefleet::object::Body;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Conditions, Kind, Scope, reasons};
+use crate::problems::steps;
 use crate::render::wrap;
 use crate::settings::InForce;
+use crate::words::count;
 
 /// How far two clocks may differ: an HTTP date has whole seconds, and an answer takes its time.
 const SKEW: SignedDuration = SignedDuration::from_secs(5);

@@ -5,7 +5,6 @@ use crate::change::guard::Accepted;
 use crate::change::preview::Preview;
 use crate::commands::open::reading::Reading;
 use crate::commands::operate::steering;
-use crate::diagnose::finding::{count, enumerate};
 use crate::error::Error;
 use crate::inventory::Inventory;
 use crate::kubefleet::binding::Binding;
@@ -15,6 +14,7 @@ use crate::rollout::content::{GoesBack, would_go_back};
 use crate::rollout::{
     ClusterState, ClusterView, Health, Phase, Rollout, StageView, TaskState, TaskTime,
 };
+use crate::words::{count, enumerate};
 
 /// What is shown of the approvals that are to be given.
 pub(super) fn of(rollout: &Rollout<'_>, inventory: &Inventory, selection: &Selection) -> Preview {

@@ -8,13 +8,12 @@ use crate::commands::open::reading::Reading;
 use crate::commands::operate::approve::moves;
 use crate::commands::operate::operation::{Operation, Shown, ThisRun};
 use crate::commands::operate::steering::{self, rollout_of};
-use crate::diagnose::finding::{count, enumerate};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::rollout::Rollout;
 use crate::rollout::content::{old_content, would_go_back};
-use crate::words::Hint;
+use crate::words::{Hint, count, enumerate};
 
 /// Starts a run. `beside` are the other runs that were shown when the plan of the run was agreed to;
 /// `None` where nothing was shown yet.

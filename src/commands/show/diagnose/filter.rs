@@ -4,9 +4,9 @@ use std::str::FromStr;
 
 use super::FailOn;
 use crate::commands::open::findings::near;
-use crate::diagnose::report::{Finding, Report, Severity};
 use crate::diagnose::rules::{self, Rule};
 use crate::exit::Exit;
+use crate::report::{Finding, Report, Severity};
 
 /// A finding that is not to be shown: `CODE`, or `CODE=OBJECT` for one object.
 #[derive(Debug, Clone)]

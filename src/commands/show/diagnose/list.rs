@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::diagnose::finding::count;
-use crate::diagnose::report::{Report, Verdict};
 use crate::kubefleet::object::OWN_API_VERSION;
+use crate::report::{Report, Verdict};
+use crate::words::count;
 
 /// The reports of several runs.
 #[derive(Debug, Serialize, JsonSchema)]

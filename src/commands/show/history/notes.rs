@@ -6,12 +6,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::diagnose::back::goes_back;
-use crate::diagnose::finding::enumerate;
 use crate::inventory::Inventory;
 use crate::inventory::choose;
 use crate::render::wrap::list;
 use crate::rollout::history::{Episode, History, Holding, StepBack};
-use crate::words::Command;
+use crate::words::{Command, enumerate};
 
 /// What a note says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]

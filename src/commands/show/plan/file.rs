@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use crate::bundle::{self, Input, Limits};
 use crate::commands::open::planning::StrategyChoice;
-use crate::diagnose::finding::enumerate;
 use crate::error::{Error, did_you_mean};
 use crate::kubefleet::object::Body;
 use crate::kubefleet::{Concept, Scope};
 use crate::plan::{GivenStrategy, schema};
 use crate::ui::Ui;
+use crate::words::enumerate;
 
 /// Reads the strategy of a scope from a file; of several the one that is named.
 pub(super) fn read(

@@ -13,15 +13,15 @@ use crate::commands::open::reading::Input;
 use crate::commands::open::session::Session;
 use crate::commands::output::{Format, Output, document, name};
 use crate::contents::{self, Change, ChangeKind, Identity, Manifest, SecretChange, Secrets};
-use crate::diagnose::finding::enumerate;
-use crate::diagnose::report::{NotChecked, Subject};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::object::OWN_API_VERSION;
 use crate::render::escape;
 use crate::render::style::Paint;
 use crate::render::table::{Cell, Column, Table};
+use crate::report::{NotChecked, Subject};
 use crate::rollout::versions::versions;
+use crate::words::enumerate;
 
 /// Compare two versions, resource by resource
 ///

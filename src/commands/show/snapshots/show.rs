@@ -13,13 +13,13 @@ use crate::commands::open::reading::Input;
 use crate::commands::open::session::Session;
 use crate::commands::output::{Format, Output, document, name};
 use crate::contents::{self, Manifest, Secrets};
-use crate::diagnose::finding::count;
-use crate::diagnose::report::Subject;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::object::OWN_API_VERSION;
 use crate::render::table::{Cell, Column, Table};
+use crate::report::Subject;
 use crate::rollout::versions::{Version, versions};
+use crate::words::count;
 
 /// Show the resources in one version
 ///

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::diagnose::report::Verdict;
 use crate::diagnose::status::Status;
 use crate::error::did_you_mean;
 use crate::kubefleet::names::DELETE_STAGE;
+use crate::report::Verdict;
 use crate::rollout::{StageProgress, StageState, TaskState, TaskTime};
 
 /// The word for the stage that removes the placement, whose own name is a label.

@@ -1,48 +1,40 @@
 //! The binding of a cluster in flight was changed, and no other run did it.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::failing;
-use crate::diagnose::finding::enumerate;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::diagnose::shown::Shown;
+use crate::diagnose::rules::prelude::*;
 use crate::diagnose::taken::{Lost, lost};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::ClusterStatus;
-use crate::kubefleet::{Concept, Conditions, reasons};
+use crate::kubefleet::{Conditions, reasons};
+use crate::report::Shown;
 
 /// The text is the one of a preemption, but the same check fails for any other change of the
 /// binding's spec, as by the scheduler or by hand.
 /// Source: updaterun/execution.go:isBindingSyncedWithClusterStatus.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS302",
-    name: "binding-changed-in-flight",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::UpdateRun],
-    caused_by: &["FS201", "FS202", "FS205", "FS206"],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS302", "binding-changed-in-flight", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::UpdateRun])
+    .caused_by(&["FS201", "FS202", "FS205", "FS206"]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    lost(case)
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    lost(cx)
         .iter()
         .filter(|lost| lost.winner.is_none())
-        .map(|lost| finding(case, rule, lost))
+        .map(|lost| finding(cx, rule, lost))
         .collect()
 }
 
-fn finding(case: &Case<'_>, rule: &Rule, lost: &Lost<'_, '_>) -> Finding {
+fn finding(cx: &Context<'_>, rule: &Rule, lost: &Lost<'_, '_>) -> Finding {
     let Lost { cluster, stage, .. } = *lost;
     let subject = match (lost.binding, lost.named) {
         (Some(binding), _) => binding.object(),
-        (None, Some(name)) => case.object(Concept::Binding, name),
-        (None, None) => case.run_object(),
+        (None, Some(name)) => cx.object(Concept::Binding, name),
+        (None, None) => cx.run_object(),
     };
     let off = lost
         .binding
-        .map(|binding| differences(case, binding, cluster));
+        .map(|binding| differences(cx, binding, cluster));
     let message = match &off {
-        None if case.inventory.bindings.is_complete() => format!(
+        None if cx.inventory.bindings.is_complete() => format!(
             "The binding for {cluster} was changed while the run was updating it, and no longer \
              exists. The writer is unknown."
         ),
@@ -60,7 +52,7 @@ fn finding(case: &Case<'_>, rule: &Rule, lost: &Lost<'_, '_>) -> Finding {
             enumerate(off.iter().map(|difference| difference.what.as_str()))
         ),
     };
-    let mut finding = failing::finding(case, rule, &subject, message)
+    let mut finding = failing::finding(cx, rule, &subject, message)
         .stage(stage)
         .clusters([cluster]);
     for difference in off.iter().flatten() {
@@ -75,28 +67,26 @@ fn finding(case: &Case<'_>, rule: &Rule, lost: &Lost<'_, '_>) -> Finding {
             .conditions
             .condition(reasons::ROLLOUT_STARTED)
     }) {
-        finding = finding.condition(&subject, "status", started);
+        finding = finding.condition(&subject, started);
     }
     let finding = match lost.binding {
-        Some(_) => finding.look(
+        Some(_) => finding.look_with(
             "Check who wrote the binding: the scheduler, another controller, or a person.",
-            Some(
-                subject
-                    .kubectl("get")
-                    .flag("-o", "yaml")
-                    .switch("--show-managed-fields"),
-            ),
+            subject
+                .kubectl("get")
+                .flag("-o", "yaml")
+                .switch("--show-managed-fields"),
         ),
-        None => finding.look(
+        None => finding.look_with(
             format!(
                 "Check which run has the cluster now: the RolloutStarted message on the binding \
                  for {cluster} names it."
             ),
-            Some(case.of_placement(Concept::Binding).flag("-o", "yaml")),
+            cx.of_placement(Concept::Binding).flag("-o", "yaml"),
         ),
     };
     failing::new_run(
-        case,
+        cx,
         finding,
         "Start a new run once nothing else writes the binding: this run has failed for good.",
     )
@@ -115,7 +105,7 @@ enum Value {
     Computed(String),
 }
 
-fn differences(case: &Case<'_>, binding: &Binding, cluster: &str) -> Vec<Difference> {
+fn differences(cx: &Context<'_>, binding: &Binding, cluster: &str) -> Vec<Difference> {
     let mut found = Vec::new();
     let mut add = |what: String, path: &'static str, value: Value| {
         found.push(Difference { what, path, value });
@@ -128,7 +118,7 @@ fn differences(case: &Case<'_>, binding: &Binding, cluster: &str) -> Vec<Differe
         );
     }
     let snapshot = &binding.spec.snapshot;
-    if let Some(wanted) = case.inventory.wanted_snapshot()
+    if let Some(wanted) = cx.inventory.wanted_snapshot()
         && wanted != *snapshot
     {
         let has = if snapshot.is_empty() {
@@ -149,7 +139,7 @@ fn differences(case: &Case<'_>, binding: &Binding, cluster: &str) -> Vec<Differe
             Value::Read(binding.spec.state.clone()),
         );
     }
-    let status = case
+    let status = cx
         .run()
         .into_iter()
         .flat_map(|run| &run.status.stages)
@@ -173,7 +163,7 @@ fn differences(case: &Case<'_>, binding: &Binding, cluster: &str) -> Vec<Differe
             Value::Read(names),
         );
     }
-    let recorded = case
+    let recorded = cx
         .run()
         .and_then(|run| run.status.apply_strategy.as_deref());
     if let (Some(recorded), Some(has)) = (recorded, binding.spec.apply_strategy.as_deref()) {

@@ -1,32 +1,23 @@
 //! Another run took over a cluster that this run was working on.
 
+use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeMap;
 
-use crate::diagnose::case::Case;
 use crate::diagnose::failing;
-use crate::diagnose::finding::enumerate;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
 use crate::diagnose::taken::{Winner, describe_state, lost, winner};
 use crate::inventory::choose::is_finished;
-use crate::kubefleet::{Concept, Conditions, reasons};
+use crate::kubefleet::{Conditions, reasons};
 use crate::rollout::{ClusterState, Rollout};
 
 /// A run fails when the binding of a cluster in flight no longer asks for what the run wrote. The
 /// binding's RolloutStarted names the run that wrote last.
 /// Source: updaterun/execution.go:isBindingSyncedWithClusterStatus.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS301",
-    name: "preempted-by-another-run",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::UpdateRun],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS301", "preempted-by-another-run", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::UpdateRun]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let mut by_winner: BTreeMap<&str, (Winner<'_>, Vec<&str>)> = BTreeMap::new();
-    for lost in lost(case) {
+    for lost in lost(cx) {
         if let Some(winner) = lost.winner {
             by_winner
                 .entry(winner.name)
@@ -39,13 +30,13 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         return Vec::new();
     }
     // The text names one cluster; others in flight may have been taken too.
-    let in_flight = case
+    let in_flight = cx
         .rollout
         .iter()
         .flat_map(Rollout::updated_clusters)
         .filter(|cluster| matches!(cluster.state, ClusterState::Updating | ClusterState::Left));
     for cluster in in_flight {
-        if let Some(taker) = cluster.binding.and_then(|binding| winner(case, binding))
+        if let Some(taker) = cluster.binding.and_then(|binding| winner(cx, binding))
             && let Some((_, clusters)) = by_winner.get_mut(taker.name)
             && !clusters.contains(&cluster.name)
         {
@@ -54,12 +45,12 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     }
     by_winner
         .into_values()
-        .map(|(winner, clusters)| finding(case, rule, winner, &clusters))
+        .map(|(winner, clusters)| finding(cx, rule, winner, &clusters))
         .collect()
 }
 
-fn finding(case: &Case<'_>, rule: &Rule, winner: Winner<'_>, clusters: &[&str]) -> Finding {
-    let object = case.object(Concept::UpdateRun, winner.name);
+fn finding(cx: &Context<'_>, rule: &Rule, winner: Winner<'_>, clusters: &[&str]) -> Finding {
+    let object = cx.object(Concept::UpdateRun, winner.name);
     let snapshot = winner
         .run
         .map(|run| run.status.snapshot_index.as_str())
@@ -69,7 +60,7 @@ fn finding(case: &Case<'_>, rule: &Rule, winner: Winner<'_>, clusters: &[&str]) 
         });
     let state = match winner.run {
         Some(run) => format!(" and {}", describe_state(run)),
-        None if case.inventory.runs.is_complete() => " and no longer exists".to_owned(),
+        None if cx.inventory.runs.is_complete() => " and no longer exists".to_owned(),
         None => String::new(),
     };
     let link = if snapshot.is_empty() && !state.is_empty() {
@@ -83,7 +74,7 @@ fn finding(case: &Case<'_>, rule: &Rule, winner: Winner<'_>, clusters: &[&str]) 
         ("was", "it")
     };
     let mut finding = failing::finding(
-        case,
+        cx,
         rule,
         &object,
         format!(
@@ -93,18 +84,18 @@ fn finding(case: &Case<'_>, rule: &Rule, winner: Winner<'_>, clusters: &[&str]) 
         ),
     )
     .clusters(clusters.iter().copied());
-    finding.stage = stage(case, clusters);
-    finding = evidence(case, finding, winner, clusters);
-    remedies(case, finding, winner)
+    finding.stage = stage(cx, clusters);
+    finding = evidence(cx, finding, winner, clusters);
+    remedies(cx, finding, winner)
 }
 
 fn evidence(
-    case: &Case<'_>,
+    cx: &Context<'_>,
     mut finding: Finding,
     winner: Winner<'_>,
     clusters: &[&str],
 ) -> Finding {
-    if let Some(run) = case.run() {
+    if let Some(run) = cx.run() {
         finding = finding.evidence(
             run.object(),
             run.snapshot_path(),
@@ -112,7 +103,7 @@ fn evidence(
         );
     }
     for cluster in clusters.iter().take(3) {
-        let Some(binding) = case.inventory.binding(cluster) else {
+        let Some(binding) = cx.inventory.binding(cluster) else {
             continue;
         };
         finding = finding.evidence(
@@ -126,7 +117,7 @@ fn evidence(
             .condition(reasons::ROLLOUT_STARTED)
             .filter(|_| winner.named)
         {
-            finding = finding.condition(&binding.object(), "status", started);
+            finding = finding.condition(&binding.object(), started);
         }
     }
     if let Some(run) = winner.run {
@@ -140,13 +131,13 @@ fn evidence(
             .condition(reasons::SUCCEEDED)
             .or_else(|| conditions.condition(reasons::PROGRESSING))
         {
-            finding = finding.condition(&run.object(), "status", condition);
+            finding = finding.condition(&run.object(), condition);
         }
     }
     finding
 }
 
-fn remedies(case: &Case<'_>, mut finding: Finding, winner: Winner<'_>) -> Finding {
+fn remedies(cx: &Context<'_>, mut finding: Finding, winner: Winner<'_>) -> Finding {
     let name = winner.name;
     let over = winner
         .run
@@ -155,18 +146,18 @@ fn remedies(case: &Case<'_>, mut finding: Finding, winner: Winner<'_>) -> Findin
         .run
         .is_some_and(|run| describe_state(run) == "is stopped");
     if !over && stopped {
-        finding = finding.fix(
+        finding = finding.fix_with(
             format!("Let {name} finish: it has the cluster and is stopped."),
-            Some(case.command("resume").arg(name)),
+            cx.command("resume").arg(name),
         );
     } else if !over {
-        finding = finding.look(
+        finding = finding.look_with(
             format!("Let {name} finish: two runs on one placement take clusters from each other."),
-            Some(case.command("diagnose").arg(name)),
+            cx.command("diagnose").arg(name),
         );
     }
     failing::new_run(
-        case,
+        cx,
         finding,
         if over {
             "Start a new run, if you still want the content of this run: it has failed for good."
@@ -177,8 +168,8 @@ fn remedies(case: &Case<'_>, mut finding: Finding, winner: Winner<'_>) -> Findin
 }
 
 /// The stage of the clusters, when it is one.
-fn stage(case: &Case<'_>, clusters: &[&str]) -> Option<String> {
-    let mut stages: Vec<_> = case
+fn stage(cx: &Context<'_>, clusters: &[&str]) -> Option<String> {
+    let mut stages: Vec<_> = cx
         .rollout
         .iter()
         .flat_map(Rollout::updated_clusters)

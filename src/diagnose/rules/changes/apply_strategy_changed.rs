@@ -1,38 +1,28 @@
 //! The way in which resources are applied was changed under a run.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::failing;
-use crate::diagnose::finding::enumerate;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::messages::Cause;
+use crate::diagnose::rules::prelude::*;
+use crate::kubefleet::ObjectRef;
 use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::{Concept, ObjectRef};
 
 /// The controller compares the placement's apply strategy with the one that the run recorded, at
 /// every look. Its text prints both with pointers in them, so the objects are compared instead.
 /// Source: updaterun/validation.go:validate.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS201",
-    name: "apply-strategy-changed",
-    severity: Severity::Error,
-    reads: &[Concept::Placement],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS201", "apply-strategy-changed", Check::Whole(check))
+    .reads(&[Concept::Placement]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let placement = case.placement_object();
-    if case
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let placement = cx.placement_object();
+    if cx
         .causes()
         .any(|cause| matches!(cause, Cause::ApplyStrategyChanged))
     {
-        return vec![after_failure(case, rule, &placement)];
+        return vec![after_failure(cx, rule, &placement)];
     }
-    let Some(run) = failing::live_run(case) else {
+    let Some(run) = failing::live_run(cx) else {
         return Vec::new();
     };
-    let Some(differences) = differences(case, run).filter(|found| !found.is_empty()) else {
+    let Some(differences) = differences(cx, run).filter(|found| !found.is_empty()) else {
         return Vec::new();
     };
     let finding = rule
@@ -42,24 +32,23 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 "The apply strategy of {placement} differs from the one that the run recorded \
                  ({}), {}.",
                 enumerate(&differences),
-                failing::will_fail(case)
+                failing::will_fail(cx)
             ),
         )
         .severity(Severity::Warning);
-    let finding = with_evidence(finding, case, &placement, &differences).fix(
+    let finding = with_evidence(finding, cx, &placement, &differences).fix(
         "Restore the apply strategy before the controller's next check, if the change was a \
          mistake.",
-        None,
     );
     vec![failing::new_run(
-        case,
+        cx,
         finding,
         "Or start a new run: it uses the current apply strategy. This run cannot adopt the change.",
     )]
 }
 
-fn after_failure(case: &Case<'_>, rule: &Rule, placement: &ObjectRef) -> Finding {
-    let differences = case.run().and_then(|run| differences(case, run));
+fn after_failure(cx: &Context<'_>, rule: &Rule, placement: &ObjectRef) -> Finding {
+    let differences = cx.run().and_then(|run| differences(cx, run));
     let message = match &differences {
         None => format!(
             "The apply strategy of {placement} was changed while the run was under way, so the \
@@ -75,10 +64,10 @@ fn after_failure(case: &Case<'_>, rule: &Rule, placement: &ObjectRef) -> Finding
             enumerate(found)
         ),
     };
-    let finding = failing::finding(case, rule, placement, message);
-    let finding = with_evidence(finding, case, placement, &differences.unwrap_or_default());
+    let finding = failing::finding(cx, rule, placement, message);
+    let finding = with_evidence(finding, cx, placement, &differences.unwrap_or_default());
     failing::new_run(
-        case,
+        cx,
         finding,
         "Check the placement's apply strategy, then start a new run: it records the current \
          strategy.",
@@ -87,7 +76,7 @@ fn after_failure(case: &Case<'_>, rule: &Rule, placement: &ObjectRef) -> Finding
 
 fn with_evidence(
     mut finding: Finding,
-    case: &Case<'_>,
+    cx: &Context<'_>,
     placement: &ObjectRef,
     differences: &[String],
 ) -> Finding {
@@ -101,7 +90,7 @@ fn with_evidence(
         // Of a field that is absent, KubeFleet's default was compared.
         finding = finding
             .computed(
-                case.run_object(),
+                cx.run_object(),
                 &["status.appliedStrategy"],
                 format!("{field}: {recorded}"),
             )
@@ -111,8 +100,8 @@ fn with_evidence(
 }
 
 /// What differs, from recorded to live; `None` when either is not known.
-fn differences(case: &Case<'_>, run: &UpdateRun) -> Option<Vec<String>> {
-    let placement = case.inventory.placement.present()?;
+fn differences(cx: &Context<'_>, run: &UpdateRun) -> Option<Vec<String>> {
+    let placement = cx.inventory.placement.present()?;
     let recorded = run.status.apply_strategy.as_deref()?;
     Some(recorded.differences(&placement.apply_strategy()))
 }

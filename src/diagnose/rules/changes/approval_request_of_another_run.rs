@@ -1,30 +1,25 @@
 //! An approval request with the name that the run needs belongs to another run or stage.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::failing;
-use crate::diagnose::report::{Finding, Severity, Subject, Verdict};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::messages::Cause;
-use crate::kubefleet::{Concept, ObjectRef};
+use crate::diagnose::rules::prelude::*;
+use crate::kubefleet::ObjectRef;
 use crate::rollout::TaskState;
 
 /// Requests are found by name, and their spec cannot be changed.
 /// Source: updaterun/execution.go:handleStageApprovalTask.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS209",
-    name: "approval-request-of-another-run",
-    severity: Severity::Error,
-    reads: &[Concept::ApprovalRequest],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error(
+    "FS209",
+    "approval-request-of-another-run",
+    Check::Whole(check),
+)
+.reads(&[Concept::ApprovalRequest]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = &case.rollout else {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = &cx.rollout else {
         return Vec::new();
     };
     let own = rollout.run.meta.name.as_str();
-    let mut findings: Vec<_> = case
+    let mut findings: Vec<_> = cx
         .causes()
         .filter_map(|cause| match cause {
             Cause::ApprovalWrongTarget {
@@ -34,21 +29,17 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 want_stage,
                 ..
             } => {
-                let object = case.object(Concept::ApprovalRequest, &request.name);
-                let mut finding = failing::finding(
-                    case,
-                    rule,
-                    &object,
-                    sentence(&object, own, &run.name, stage),
-                );
+                let object = cx.object(Concept::ApprovalRequest, &request.name);
+                let mut finding =
+                    failing::finding(cx, rule, &object, sentence(&object, own, &run.name, stage));
                 finding.stage.clone_from(want_stage);
                 let delete = "Delete it, unless its own run still waits for it.";
-                Some(finish(case, finding, &object, delete))
+                Some(finish(cx, finding, &object, delete))
             }
             _ => None,
         })
         .collect();
-    if failing::live_run(case).is_none() {
+    if failing::live_run(cx).is_none() {
         return findings;
     }
     for gate in rollout.stages.iter().flat_map(|stage| &stage.gates) {
@@ -58,7 +49,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         if gate.state == TaskState::Done || !gate.foreign {
             continue;
         }
-        let waits = gate.state == TaskState::Open && case.verdict == Verdict::WaitingForApproval;
+        let waits = gate.state == TaskState::Open && cx.verdict == Verdict::WaitingForApproval;
         let object = request.object();
         let finding = rule
             .finding(
@@ -70,7 +61,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             .stage(gate.stage);
         let delete = "Delete it before the run reaches the gate, unless its own run still waits \
         for it: the controller then creates the right one.";
-        findings.push(finish(case, finding, &object, delete));
+        findings.push(finish(cx, finding, &object, delete));
     }
     findings
 }
@@ -89,8 +80,8 @@ fn sentence(object: &ObjectRef, own: &str, run: &str, stage: &str) -> String {
     }
 }
 
-fn finish(case: &Case<'_>, mut finding: Finding, object: &ObjectRef, delete: &str) -> Finding {
-    if let Some(request) = case.inventory.approval(&object.name).present() {
+fn finish(cx: &Context<'_>, mut finding: Finding, object: &ObjectRef, delete: &str) -> Finding {
+    if let Some(request) = cx.inventory.approval(&object.name).present() {
         finding = finding
             .evidence(
                 Subject::from(object),
@@ -104,13 +95,13 @@ fn finish(case: &Case<'_>, mut finding: Finding, object: &ObjectRef, delete: &st
             );
     }
     let finding = finding
-        .look(
+        .look_with(
             "Check which run and stage the request belongs to.",
-            Some(object.kubectl("get").flag("-o", "yaml")),
+            object.kubectl("get").flag("-o", "yaml"),
         )
-        .disrupt(delete, Some(object.kubectl("delete")));
+        .disrupt_with(delete, object.kubectl("delete"));
     failing::new_run(
-        case,
+        cx,
         finding,
         "Start a new run under a name that was never used: requests are named after the run and \
          the stage.",

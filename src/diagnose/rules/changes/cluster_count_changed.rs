@@ -1,34 +1,24 @@
 //! The number of clusters that the placement asks for was changed under a run.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::failing;
-use crate::diagnose::finding::count;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::messages::Cause;
+use crate::diagnose::rules::prelude::*;
+use crate::kubefleet::names;
 use crate::kubefleet::snapshot::PolicySnapshot;
-use crate::kubefleet::{Concept, names};
 
 /// Scaling a PickN placement keeps its policy snapshot and changes an annotation on it; a run is
 /// bound to the number that it was computed from. Source: updaterun/validation.go:validate.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS203",
-    name: "cluster-count-changed",
-    severity: Severity::Error,
-    reads: &[Concept::Placement, Concept::PolicySnapshot],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS203", "cluster-count-changed", Check::Whole(check))
+    .reads(&[Concept::Placement, Concept::PolicySnapshot]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let placement = case.placement_object();
-    let policy = policy(case);
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let placement = cx.placement_object();
+    let policy = policy(cx);
     let wanted = policy.and_then(PolicySnapshot::wanted_clusters);
-    let named = case.causes().find_map(|cause| match cause {
+    let named = cx.causes().find_map(|cause| match cause {
         Cause::ClusterCountChanged { latest, recorded } => Some((*latest, *recorded)),
         _ => None,
     });
-    let recorded = case.run().and_then(|run| run.status.policy_cluster_count);
+    let recorded = cx.run().and_then(|run| run.status.policy_cluster_count);
     let finding = if let Some((latest, recorded)) = named {
         let numbers = match (recorded, latest) {
             (Some(recorded), Some(latest)) => format!(" from {recorded} to {latest}"),
@@ -41,7 +31,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             _ => String::new(),
         };
         failing::finding(
-            case,
+            cx,
             rule,
             &placement,
             format!(
@@ -51,7 +41,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         )
     } else {
         let (Some(run), Some(wanted), Some(recorded), Some(policy)) =
-            (failing::live_run(case), wanted, recorded, policy)
+            (failing::live_run(cx), wanted, recorded, policy)
         else {
             return Vec::new();
         };
@@ -67,7 +57,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             format!(
                 "{placement} asks for {} but the run was computed for {recorded}, {}.",
                 count(usize::try_from(wanted).unwrap_or_default(), "cluster"),
-                failing::will_fail(case)
+                failing::will_fail(cx)
             ),
         )
         .severity(Severity::Warning)
@@ -75,7 +65,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     let mut finding = finding;
     if let Some(recorded) = recorded {
         finding = finding.evidence(
-            case.run_object(),
+            cx.run_object(),
             "status.policyObservedClusterCount",
             recorded.to_string(),
         );
@@ -89,15 +79,15 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         finding = finding.evidence(policy.object(), path, wanted.to_string());
     }
     vec![failing::new_run(
-        case,
+        cx,
         finding,
         "Start a new run: it is computed for the current number of clusters.",
     )]
 }
 
 /// The latest policy snapshot, when there is exactly one.
-fn policy<'i>(case: &Case<'i>) -> Option<&'i PolicySnapshot> {
-    let mut latest = case.inventory.latest_policies();
+fn policy<'i>(cx: &Context<'i>) -> Option<&'i PolicySnapshot> {
+    let mut latest = cx.inventory.latest_policies();
     let first = latest.next()?;
     latest.next().is_none().then_some(first)
 }

@@ -1,37 +1,29 @@
 //! A cluster left the fleet, or the placement left the cluster, under a run.
 
+use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeMap;
 
-use crate::diagnose::case::Case;
 use crate::diagnose::failing;
 use crate::diagnose::membership::{Fate, fate, recorded_stage};
-use crate::diagnose::report::{Finding, Severity, Subject};
-use crate::diagnose::rules::Rule;
-use crate::diagnose::steps;
+use crate::kubefleet::Kind;
 use crate::kubefleet::binding::Binding;
-use crate::kubefleet::messages::Cause;
-use crate::kubefleet::{Concept, Kind};
+use crate::problems::steps;
 use crate::rollout::Rollout;
 
 /// A binding that became Unscheduled after the run was initialized belongs into a deletion stage
 /// that was computed without it. Source: updaterun/validation.go:validateDeleteStageStatus,
 /// execution.go:executeDeleteStage, stop.go:stopDeleteStage.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS205",
-    name: "cluster-left-during-run",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::MemberCluster],
-    caused_by: &["FS202", "FS203", "FS206", "FS518"],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS205", "cluster-left-during-run", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::MemberCluster])
+    .caused_by(&["FS202", "FS203", "FS206", "FS518"]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let mut left: BTreeMap<&str, Option<Fate>> = BTreeMap::new();
     let mut membership = false;
-    for cause in case.causes() {
+    for cause in cx.causes() {
         match cause {
             Cause::DeleteClusterNotInStage { cluster, .. } => {
-                left.insert(cluster, fate(case.inventory, cluster));
+                left.insert(cluster, fate(cx.inventory, cluster));
             }
             Cause::StageClusterCountChanged { .. }
             | Cause::StageClusterChanged { .. }
@@ -41,15 +33,15 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         }
     }
     let failed = !left.is_empty() || membership;
-    if !failed && failing::live_run(case).is_none() {
+    if !failed && failing::live_run(cx).is_none() {
         return Vec::new();
     }
     // Before it began, a run has no clusters that could leave it.
     if membership || !failed {
-        for cluster in case.rollout.iter().flat_map(Rollout::updated_clusters) {
+        for cluster in cx.rollout.iter().flat_map(Rollout::updated_clusters) {
             // While the run is alive only the scheduler's word counts: it ends the run.
             let unscheduled = cluster.binding.is_some_and(Binding::is_unscheduled);
-            if let Some(fate) = fate(case.inventory, cluster.name)
+            if let Some(fate) = fate(cx.inventory, cluster.name)
                 && (failed || unscheduled)
             {
                 left.insert(cluster.name, Some(fate));
@@ -57,18 +49,18 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         }
     }
     left.into_iter()
-        .map(|(cluster, fate)| finding(case, rule, cluster, fate.as_ref(), failed))
+        .map(|(cluster, fate)| finding(cx, rule, cluster, fate.as_ref(), failed))
         .collect()
 }
 
 fn finding(
-    case: &Case<'_>,
+    cx: &Context<'_>,
     rule: &Rule,
     cluster: &str,
     fate: Option<&Fate>,
     failed: bool,
 ) -> Finding {
-    let stage = recorded_stage(case, cluster);
+    let stage = recorded_stage(cx, cluster);
     let what = match fate {
         Some(Fate::Gone) => "MemberCluster no longer exists",
         Some(Fate::Leaving) => "MemberCluster is leaving the fleet",
@@ -79,7 +71,7 @@ fn finding(
     let subject = Subject::new(Kind::MemberCluster.name(), "", cluster);
     let mut finding = if failed {
         failing::finding(
-            case,
+            cx,
             rule,
             subject,
             match stage {
@@ -98,40 +90,40 @@ fn finding(
             subject,
             format!(
                 "{cluster}{place} is part of the run but its {what}, {}.",
-                failing::will_fail(case)
+                failing::will_fail(cx)
             ),
         )
         .severity(Severity::Warning)
     };
     finding = finding.clusters([cluster]);
     finding.stage = stage.map(str::to_owned);
-    if let Some(member) = case.inventory.member(cluster) {
+    if let Some(member) = cx.inventory.member(cluster) {
         let object = member.object();
         if let Some(deleted) = member.meta.deleted {
             finding = finding.evidence(&object, "metadata.deletionTimestamp", deleted.to_string());
         }
-    } else if case.inventory.member_is_absent(cluster) {
+    } else if cx.inventory.member_is_absent(cluster) {
         finding = finding.absent(Subject::new(Kind::MemberCluster.name(), "", cluster));
     }
-    if let Some(binding) = case.inventory.binding(cluster) {
+    if let Some(binding) = cx.inventory.binding(cluster) {
         finding = finding.evidence(binding.object(), "spec.state", binding.spec.state.clone());
     }
-    finding = if case.inventory.member_is_absent(cluster) {
-        finding.look(
+    finding = if cx.inventory.member_is_absent(cluster) {
+        finding.look_with(
             format!("List the clusters of the fleet: {cluster} is missing."),
-            Some(steps::member_clusters()),
+            steps::member_clusters(),
         )
     } else {
-        finding.look(
+        finding.look_with(
             format!(
                 "Check why {cluster} left: it may be deleted, tainted, or relabeled, or the \
                  placement's policy no longer picks it."
             ),
-            Some(steps::member_clusters().arg(cluster).flag("-o", "yaml")),
+            steps::member_clusters().arg(cluster).flag("-o", "yaml"),
         )
     };
     failing::new_run(
-        case,
+        cx,
         finding,
         "Start a new run: its deletion stage removes the placement from the clusters that left.",
     )

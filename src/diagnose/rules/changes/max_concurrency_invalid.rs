@@ -1,81 +1,40 @@
 //! The run recorded a maxConcurrency that is neither a number nor a percentage.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::failing;
-use crate::diagnose::finding::enumerate;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::messages::Cause;
+use crate::diagnose::rules::prelude::*;
+use crate::problems::max_concurrency;
 
 /// The API server checks the field; a value that passes it by was stored under another schema.
 /// Source: updaterun/execution.go:calculateMaxConcurrencyValue.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS208",
-    name: "max-concurrency-invalid",
-    severity: Severity::Error,
-    reads: &[],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS208", "max-concurrency-invalid", Check::Cause(check));
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(detail) = case.causes().find_map(|cause| match cause {
-        Cause::MaxConcurrencyInvalid { detail } => Some(detail),
-        _ => None,
-    }) else {
-        return Vec::new();
+fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+    let Cause::MaxConcurrencyInvalid { detail } = cause else {
+        return None;
     };
-    let run = case.run_object();
-    let wrong: Vec<_> = case
+
+    let run = cx.run_object();
+    let wrong: Vec<_> = cx
         .rollout
         .iter()
         .flat_map(|rollout| &rollout.stages)
         .enumerate()
-        .filter_map(|(at, stage)| {
-            let spec = stage.spec?;
-            spec.concurrency(stage.status.clusters.len())
-                .is_none()
-                .then_some((at, spec))
-        })
+        .filter_map(|(at, stage)| Some((at, stage.spec?, stage.status.clusters.len())))
+        .filter(|(_, spec, clusters)| spec.concurrency(*clusters).is_none())
+        .map(|(at, spec, _)| (at, spec))
         .collect();
-    let stages = enumerate(wrong.iter().map(|(_, spec)| spec.name.as_str()));
-    let message = if wrong.is_empty() {
-        format!("The maxConcurrency of a stage is neither a number nor a percentage: {detail}.")
-    } else {
-        let values = wrong
-            .iter()
-            .map(|(_, spec)| format!("`{}`", spec.max_concurrency));
-        format!(
-            "The maxConcurrency that the run recorded for stage {stages} is neither a number nor a \
-             percentage: {}.",
-            enumerate(values)
-        )
-    };
-    let mut finding = failing::finding(case, rule, &run, message);
-    if let [(_, spec)] = wrong.as_slice() {
-        finding.stage = Some(spec.name.clone());
-    }
-    for (at, spec) in &wrong {
-        finding = finding.evidence(
-            &run,
-            format!("status.stagedUpdateStrategySnapshot.stages[{at}].maxConcurrency"),
-            spec.max_concurrency.clone(),
+    let strategy = cx.run().map_or("", |run| run.spec.strategy.as_str());
+    let strategy = cx.object(Concept::Strategy, strategy);
+    let path = "status.stagedUpdateStrategySnapshot";
+    let mut problem = max_concurrency(&run, path, &strategy, &wrong, cx.past(""));
+    if wrong.is_empty() {
+        problem.message = format!(
+            "The maxConcurrency of a stage is neither a number nor a percentage: {detail}."
         );
     }
-    let strategy = case
-        .run()
-        .map(|run| run.spec.strategy.clone())
-        .unwrap_or_default();
-    let finding = finding.fix(
-        format!(
-            "Set the stage's maxConcurrency in the strategy {strategy} to a whole number or a \
-             percentage, such as `maxConcurrency: 1` or `maxConcurrency: 25%`."
-        ),
-        None,
-    );
-    vec![failing::new_run(
-        case,
-        finding,
+    Some(failing::new_run(
+        cx,
+        failing::told(cx, rule, problem),
         "Then start a new run: this one keeps the strategy that it recorded.",
-    )]
+    ))
 }

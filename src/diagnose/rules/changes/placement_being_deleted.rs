@@ -1,58 +1,49 @@
 //! The placement is being deleted under a run, or has been.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::failing;
-use crate::diagnose::report::{Finding, Severity, Verdict};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::messages::Cause;
-use crate::kubefleet::{Concept, ObjectRef};
+use crate::diagnose::rules::prelude::*;
+use crate::kubefleet::ObjectRef;
 use crate::rollout::Rollout;
 
 /// The run's controller never reads the placement's deletionTimestamp: it fails for what is
 /// missing first, and policy snapshots go before the placement does.
 /// Source: placement/controller.go:handleDelete.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS206",
-    name: "placement-being-deleted",
-    severity: Severity::Warning,
-    reads: &[
+pub const RULE: Rule = Rule::warning("FS206", "placement-being-deleted", Check::Whole(check))
+    .reads(&[
         Concept::Placement,
         Concept::Binding,
         Concept::PolicySnapshot,
-    ],
-    caused_by: &[],
-    check,
-};
+    ]);
 
 /// How many of its bindings are shown.
 const SHOWN: usize = 2;
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    if case.run().is_none() {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    if cx.run().is_none() {
         return Vec::new();
     }
-    let placement = case.placement_object();
-    let deleting = case
+    let placement = cx.placement_object();
+    let deleting = cx
         .inventory
         .placement
         .present()
         .and_then(|placement| placement.meta.deleted);
     // Bindings outlive their placement for as long as their content is being removed.
-    let leftovers = case
+    let leftovers = cx
         .inventory
         .bindings
         .iter()
         .filter(|binding| binding.meta.is_deleting())
         .count();
     // A run that was initialized had its placement.
-    let gone = case.inventory.placement.is_absent()
-        && (failing::live_run(case).is_some()
-            || (leftovers > 0 && leftovers == case.inventory.bindings.items.len()));
+    let gone = cx.inventory.placement.is_absent()
+        && (failing::live_run(cx).is_some()
+            || (leftovers > 0 && leftovers == cx.inventory.bindings.items.len()));
     if deleting.is_none() && !gone {
         return Vec::new();
     }
-    let explains = case.causes().any(is_explained);
-    let live = case.rollout.as_ref().is_some_and(Rollout::is_live);
+    let explains = cx.causes().any(is_explained);
+    let live = cx.rollout.as_ref().is_some_and(Rollout::is_live);
     if (!explains && !live) || (explains && gone) {
         // That a placement is gone for good is told by what the run says of it.
         return Vec::new();
@@ -64,13 +55,13 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         }
         (false, _) => format!("{placement} is being deleted"),
     };
-    let whether = match case.verdict {
+    let whether = match cx.verdict {
         Verdict::WaitingForApproval => ", approved or not",
         _ => "",
     };
     let finding = if explains {
         failing::finding(
-            case,
+            cx,
             rule,
             &placement,
             format!("{what}, so the run can no longer read what it needs from it."),
@@ -81,14 +72,14 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             format!("{what}, so the run has nothing to roll out and will fail{whether}."),
         )
     };
-    let finding = evidence(case, finding, &placement, gone);
-    vec![remedies(case, finding, &placement)]
+    let finding = evidence(cx, finding, &placement, gone);
+    vec![remedies(cx, finding, &placement)]
 }
 
-fn evidence(case: &Case<'_>, mut finding: Finding, placement: &ObjectRef, gone: bool) -> Finding {
+fn evidence(cx: &Context<'_>, mut finding: Finding, placement: &ObjectRef, gone: bool) -> Finding {
     if gone {
         finding = finding.absent(placement);
-    } else if let Some(placement) = case.inventory.placement.present() {
+    } else if let Some(placement) = cx.inventory.placement.present() {
         if let Some(deleted) = placement.meta.deleted {
             finding = finding.evidence(placement.object(), "metadata.deletionTimestamp", deleted);
         }
@@ -100,7 +91,7 @@ fn evidence(case: &Case<'_>, mut finding: Finding, placement: &ObjectRef, gone: 
             );
         }
     }
-    let leaving = case.inventory.bindings.iter();
+    let leaving = cx.inventory.bindings.iter();
     for binding in leaving
         .filter(|binding| binding.meta.is_deleting())
         .take(SHOWN)
@@ -108,9 +99,9 @@ fn evidence(case: &Case<'_>, mut finding: Finding, placement: &ObjectRef, gone: 
         let deleted = binding.meta.deleted;
         finding = finding.evidence(binding.object(), "metadata.deletionTimestamp", deleted);
     }
-    if case.inventory.policies.is_known_empty() {
+    if cx.inventory.policies.is_known_empty() {
         finding = finding.computed(
-            case.run_object(),
+            cx.run_object(),
             &["spec.placementName"],
             format!("{placement} has no policy snapshot"),
         );
@@ -118,34 +109,31 @@ fn evidence(case: &Case<'_>, mut finding: Finding, placement: &ObjectRef, gone: 
     finding
 }
 
-fn remedies(case: &Case<'_>, finding: Finding, placement: &ObjectRef) -> Finding {
-    let name = &case.run_object().name;
-    let gone = case.inventory.placement.is_absent();
+fn remedies(cx: &Context<'_>, finding: Finding, placement: &ObjectRef) -> Finding {
+    let name = &cx.run_object().name;
+    let gone = cx.inventory.placement.is_absent();
     let finding = if gone {
-        finding.look(
+        finding.look_with(
             "List what is left of it.",
-            Some(case.of_placement(Concept::Binding)),
+            cx.of_placement(Concept::Binding),
         )
     } else {
-        finding.look(
+        finding.look_with(
             "Check what delays its deletion.",
-            Some(placement.kubectl("get").flag("-o", "yaml")),
+            placement.kubectl("get").flag("-o", "yaml"),
         )
     };
-    let finding = finding.fix(
+    let finding = finding.fix_with(
         "Delete the run, if the deletion was intended: there is nothing to roll out.",
-        Some(case.command("delete").arg(name)),
+        cx.command("delete").arg(name),
     );
-    let finding = finding.fix(
-        if gone {
-            "Or create the placement again from its manifest."
-        } else {
-            "Or wait until the placement is gone, then create it again from its manifest."
-        },
-        None,
-    );
+    let finding = finding.fix(if gone {
+        "Or create the placement again from its manifest."
+    } else {
+        "Or wait until the placement is gone, then create it again from its manifest."
+    });
     failing::new_run(
-        case,
+        cx,
         finding,
         "Then start a new run, once the placement exists again and is scheduled.",
     )

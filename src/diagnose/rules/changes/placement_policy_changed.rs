@@ -1,40 +1,30 @@
 //! The scheduling policy was changed under a run.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::failing;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::Concept;
-use crate::kubefleet::messages::Cause;
+use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::snapshot::PolicySnapshot;
 
 /// Every change of the policy makes a policy snapshot with the next index, and a run is bound to
 /// the one that it was computed from. Source: updaterun/validation.go:validate.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS202",
-    name: "placement-policy-changed",
-    severity: Severity::Error,
-    reads: &[Concept::Placement, Concept::PolicySnapshot],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS202", "placement-policy-changed", Check::Whole(check))
+    .reads(&[Concept::Placement, Concept::PolicySnapshot]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let placement = case.placement_object();
-    let Some(run) = case.run() else {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let placement = cx.placement_object();
+    let Some(run) = cx.run() else {
         return Vec::new();
     };
     let recorded = run.status.policy_index.as_str();
-    let latest = latest(case);
+    let latest = latest(cx);
     let now = latest.and_then(PolicySnapshot::index);
     let changed = now.is_some_and(|now| !recorded.is_empty() && now != recorded);
-    let named = case.causes().find_map(|cause| match cause {
+    let named = cx.causes().find_map(|cause| match cause {
         Cause::PolicyIndexChanged { latest, recorded } => Some((latest, recorded)),
         _ => None,
     });
     // Which of the two texts a run ends with is a race between scheduler and controller.
     let unscheduled = changed
-        && case
+        && cx
             .causes()
             .any(|cause| matches!(cause, Cause::PolicyNotScheduled { .. }));
     let finding = if let Some((latest, recorded)) = named {
@@ -43,7 +33,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             _ => String::new(),
         };
         failing::finding(
-            case,
+            cx,
             rule,
             &placement,
             format!(
@@ -53,7 +43,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         )
     } else if unscheduled {
         failing::finding(
-            case,
+            cx,
             rule,
             &placement,
             format!(
@@ -62,41 +52,37 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 now.unwrap_or_default()
             ),
         )
-    } else if changed && failing::live_run(case).is_some() {
+    } else if changed && failing::live_run(cx).is_some() {
         rule.finding(
             &placement,
             format!(
                 "The scheduling policy of {placement} was changed after the run was initialized \
                  (policy snapshot {recorded}, now {}), {}.",
                 now.unwrap_or_default(),
-                failing::will_fail(case)
+                failing::will_fail(cx)
             ),
         )
         .severity(Severity::Warning)
     } else {
         return Vec::new();
     };
-    vec![with_details(case, finding, latest, recorded)]
+    vec![with_details(cx, finding, latest, recorded)]
 }
 
 /// The latest policy snapshot, when there is exactly one.
-fn latest<'i>(case: &Case<'i>) -> Option<&'i PolicySnapshot> {
-    let mut latest = case.inventory.latest_policies();
+fn latest<'i>(cx: &Context<'i>) -> Option<&'i PolicySnapshot> {
+    let mut latest = cx.inventory.latest_policies();
     let first = latest.next()?;
     latest.next().is_none().then_some(first)
 }
 
 fn with_details(
-    case: &Case<'_>,
+    cx: &Context<'_>,
     finding: Finding,
     latest: Option<&PolicySnapshot>,
     recorded: &str,
 ) -> Finding {
-    let mut finding = finding.evidence(
-        case.run_object(),
-        "status.policySnapshotIndexUsed",
-        recorded,
-    );
+    let mut finding = finding.evidence(cx.run_object(), "status.policySnapshotIndexUsed", recorded);
     if let Some(latest) = latest {
         finding = finding.evidence(
             latest.object(),
@@ -104,17 +90,17 @@ fn with_details(
             latest.index().unwrap_or_default(),
         );
         if !latest.is_scheduled() {
-            finding = finding.look(
+            finding = finding.look_with(
                 format!(
                     "Wait until {} is scheduled: check its Scheduled condition.",
-                    case.placement_object()
+                    cx.placement_object()
                 ),
-                Some(latest.object().kubectl("get").flag("-o", "yaml")),
+                latest.object().kubectl("get").flag("-o", "yaml"),
             );
         }
     }
     failing::new_run(
-        case,
+        cx,
         finding,
         "Start a new run: it uses the current policy and clusters.",
     )

@@ -1,65 +1,50 @@
 //! A run's own record contradicts itself, or a part of it is missing.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::failing;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::diagnose::shown::ABSENT;
-use crate::kubefleet::messages::Cause;
+use crate::diagnose::rules::prelude::*;
 
 /// At every look the controller checks that the record is whole and in order. Nothing but the
 /// controller should write it. Source: updaterun/validation.go:validateStagesStatus,
 /// validateUpdateStagesStatus, validateClusterUpdatingStatus, validateDeleteStageStatus.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS207",
-    name: "run-status-inconsistent",
-    severity: Severity::Error,
-    reads: &[],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS207", "run-status-inconsistent", Check::Cause(check));
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    case.causes()
-        .filter_map(|cause| {
-            let (path, stage, clusters, what) = describe(cause)?;
-            let mut finding = failing::finding(
-                case,
-                rule,
-                case.run_object(),
-                format!("The run's status is inconsistent: {what}."),
-            )
-            .clusters(clusters);
-            let status = case.run().map(|run| &run.status);
-            let is_gone = status.is_some_and(|status| match cause {
-                Cause::StrategySnapshotMissing => status.strategy.is_none(),
-                Cause::StagesStatusMissing => status.stages.is_empty(),
-                Cause::DeletionStageMissing => status.deletion_stage.is_none(),
-                _ => false,
-            });
-            finding = if is_gone {
-                finding.evidence(case.run_object(), path, ABSENT)
-            } else {
-                finding.computed(case.run_object(), &["status"], what)
-            };
-            finding.stage = stage;
-            let finding = finding.look(
-                "Find what wrote the status: its managed fields name the writers. Typical causes: \
+fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+    {
+        let (path, stage, clusters, what) = describe(cause)?;
+        let mut finding = failing::finding(
+            cx,
+            rule,
+            cx.run_object(),
+            format!("The run's status is inconsistent: {what}."),
+        )
+        .clusters(clusters);
+        let status = cx.run().map(|run| &run.status);
+        let is_gone = status.is_some_and(|status| match cause {
+            Cause::StrategySnapshotMissing => status.strategy.is_none(),
+            Cause::StagesStatusMissing => status.stages.is_empty(),
+            Cause::DeletionStageMissing => status.deletion_stage.is_none(),
+            _ => false,
+        });
+        finding = if is_gone {
+            finding.evidence(cx.run_object(), path, ABSENT)
+        } else {
+            finding.computed(cx.run_object(), &["status"], what)
+        };
+        finding.stage = stage;
+        let finding = finding.look_with(
+            "Find what wrote the status: its managed fields name the writers. Typical causes: \
                  a restored backup, a manual edit, an older hub agent that drops newer fields.",
-                Some(
-                    case.run_object()
-                        .kubectl("get")
-                        .flag("-o", "yaml")
-                        .switch("--show-managed-fields"),
-                ),
-            );
-            Some(failing::new_run(
-                case,
-                finding,
-                "Start a new run: a damaged status cannot be fixed.",
-            ))
-        })
-        .collect()
+            cx.run_object()
+                .kubectl("get")
+                .flag("-o", "yaml")
+                .switch("--show-managed-fields"),
+        );
+        Some(failing::new_run(
+            cx,
+            finding,
+            "Start a new run: a damaged status cannot be fixed.",
+        ))
+    }
 }
 
 type Description = (String, Option<String>, Vec<String>, String);

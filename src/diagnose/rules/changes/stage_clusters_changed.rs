@@ -1,42 +1,33 @@
 //! A stage has other clusters, or the same in another order, than when the run began.
 
+use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeSet;
 
-use crate::diagnose::case::Case;
 use crate::diagnose::failing;
-use crate::diagnose::finding::{count, enumerate};
 use crate::diagnose::membership::{self, StageDifference, compare, recorded_stage};
-use crate::diagnose::placing::{Placing, near_misses};
-use crate::diagnose::report::{Finding, Severity, Subject};
-use crate::diagnose::rules::Rule;
-use crate::diagnose::steps;
+use crate::kubefleet::Kind;
 use crate::kubefleet::binding::Binding;
-use crate::kubefleet::messages::Cause;
 use crate::kubefleet::run::{StageStatus, UpdateRun};
 use crate::kubefleet::strategy::Stage;
-use crate::kubefleet::{Concept, Kind};
+use crate::problems::steps;
+use crate::problems::{StageMap, near_misses};
 use crate::rollout::placing::deciding_policy;
 
 /// The stages are computed again at every look, from the recorded strategy and the members as they
 /// are, and must come out the same. Source: updaterun/validation.go:validateUpdateStagesStatus.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS204",
-    name: "stage-clusters-changed",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::MemberCluster],
-    caused_by: &["FS202", "FS203", "FS205", "FS518"],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS204", "stage-clusters-changed", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::MemberCluster])
+    .caused_by(&["FS202", "FS203", "FS205", "FS518"]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(run) = case.run() else {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(run) = cx.run() else {
         return Vec::new();
     };
-    if failing::live_run(case).is_some() {
-        let found = early(case, rule, run).or_else(|| unplaceable(case, rule, run));
+    if failing::live_run(cx).is_some() {
+        let found = early(cx, rule, run).or_else(|| unplaceable(cx, rule, run));
         return found.into_iter().collect();
     }
-    case.causes()
+    cx.causes()
         .filter_map(|cause| match cause {
             Cause::StageClusterCountChanged {
                 stage_index,
@@ -52,7 +43,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     start"
                         .to_owned(),
                 };
-                Some(finding(case, rule, run, *stage_index, &text, None))
+                Some(finding(cx, rule, run, *stage_index, &text, None))
             }
             Cause::StageClusterChanged {
                 stage_index,
@@ -65,7 +56,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                      {existing}"
                 );
                 Some(finding(
-                    case,
+                    cx,
                     rule,
                     run,
                     *stage_index,
@@ -80,18 +71,18 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
 
 /// What the controller will run into: the first stage that would come out different now. A cluster
 /// that is only to be taken from the placement is another rule's.
-fn early(case: &Case<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding> {
-    let placement = &case.inventory.placement;
+fn early(cx: &Context<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding> {
+    let placement = &cx.inventory.placement;
     if placement.is_absent() || placement.present().is_some_and(|p| p.meta.is_deleting()) {
         return None;
     }
     let unscheduled = |name: &&str| {
-        let binding = case.inventory.binding(name);
+        let binding = cx.inventory.binding(name);
         binding.is_some_and(Binding::is_unscheduled)
     };
     let (index, status, spec, difference) = (0..).zip(&run.status.stages).find_map(|(at, _)| {
         let (status, spec) = membership::stage_at(run, at)?;
-        let difference = compare(case.inventory, status, spec?)?;
+        let difference = compare(cx.inventory, status, spec?)?;
         let others = difference.reordered
             || !difference.came.is_empty()
             || !difference.left.iter().all(unscheduled);
@@ -100,7 +91,7 @@ fn early(case: &Case<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding> {
     let had = status.clusters.len();
     let has = (had + difference.came.len()).saturating_sub(difference.left.len());
     let text = if difference.reordered {
-        let order = spec.and_then(|spec| membership::reordering(case.inventory, status, spec));
+        let order = spec.and_then(|spec| membership::reordering(cx.inventory, status, spec));
         format!(
             "was reordered during the run: {}",
             order.unwrap_or_else(|| "its clusters are the same".to_owned())
@@ -108,20 +99,16 @@ fn early(case: &Case<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding> {
     } else if had == has {
         format!(
             "has other clusters than at the run's start{}",
-            describe(case, &difference)
+            describe(cx, &difference)
         )
     } else {
         format!(
             "had {} at the run's start and has {has} now{}",
             count(had, "cluster"),
-            describe(case, &difference)
+            describe(cx, &difference)
         )
     };
-    let message = format!(
-        "Stage {} {text}, {}.",
-        status.name,
-        failing::will_fail(case)
-    );
+    let message = format!("Stage {} {text}, {}.", status.name, failing::will_fail(cx));
     let clusters = difference.clusters();
     let finding = rule
         .finding(subject(run, &clusters), message)
@@ -129,24 +116,21 @@ fn early(case: &Case<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding> {
         .clusters(clusters.iter().copied())
         .stage(status.name.as_str());
     let finding = recorded(finding, run, index, status, spec);
-    Some(take_back_or_new_run(
-        case,
-        members(case, finding, &clusters),
-    ))
+    Some(take_back_or_new_run(cx, members(cx, finding, &clusters)))
 }
 
 /// Clusters for which the stages can no longer be computed, while those of each stage are the
 /// recorded ones: one that came is in no stage, or one is in several.
 /// Source: updaterun/initialization.go:computeRunStageStatus.
-fn unplaceable(case: &Case<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding> {
-    let placement = case.inventory.placement.present()?;
+fn unplaceable(cx: &Context<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding> {
+    let placement = cx.inventory.placement.present()?;
     // While the policy is another one, that is what ends the run.
-    let policy = deciding_policy(case.inventory)?.index();
+    let policy = deciding_policy(cx.inventory)?.index();
     if placement.meta.is_deleting() || policy != Some(run.status.policy_index.as_str()) {
         return None;
     }
     run.status.strategy.as_deref()?;
-    let placing = Placing::recorded(case).filter(|placing| placing.complete)?;
+    let placing = StageMap::recorded(cx.inventory).filter(|placing| placing.complete)?;
     let nowhere: Vec<_> = placing
         .nowhere()
         .filter(|placed| placed.member.is_some_and(|member| !member.is_leaving()))
@@ -162,9 +146,7 @@ fn unplaceable(case: &Case<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding>
         )
     } else {
         let names: Vec<_> = nowhere.iter().map(|placed| placed.name).collect();
-        let new = names
-            .iter()
-            .all(|name| recorded_stage(case, name).is_none());
+        let new = names.iter().all(|name| recorded_stage(cx, name).is_none());
         let (came, them) = match (new, names.as_slice()) {
             (true, [_]) => ("joined the placement after the run's start, and", "it"),
             (true, _) => ("joined the placement after the run's start, and", "them"),
@@ -183,24 +165,22 @@ fn unplaceable(case: &Case<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding>
         )
     };
     let clusters: BTreeSet<&str> = names.into_iter().collect();
-    let message = format!("{text}, {}.", failing::will_fail(case));
+    let message = format!("{text}, {}.", failing::will_fail(cx));
     let finding = rule
         .finding(subject(run, &clusters), message)
         .severity(Severity::Warning)
         .clusters(clusters.iter().copied());
     let stages = placing.strategy.stages.iter();
-    let finding = placing.evidence(case, finding, clusters.iter().copied(), stages);
-    Some(take_back_or_new_run(case, finding))
+    let finding = placing.evidence(finding, clusters.iter().copied(), stages);
+    Some(take_back_or_new_run(cx, finding))
 }
 
 /// What can be done before the controller has seen the change.
-fn take_back_or_new_run(case: &Case<'_>, finding: Finding) -> Finding {
-    let finding = finding.fix(
-        "Undo the change before the controller's next check, if it was a mistake.",
-        None,
-    );
+fn take_back_or_new_run(cx: &Context<'_>, finding: Finding) -> Finding {
+    let finding =
+        finding.fix("Undo the change before the controller's next check, if it was a mistake.");
     failing::new_run(
-        case,
+        cx,
         finding,
         "Or start a new run: it computes its stages from the current clusters. This run cannot \
          adopt the change.",
@@ -216,7 +196,7 @@ fn subject(run: &UpdateRun, clusters: &BTreeSet<&str>) -> Subject {
 }
 
 fn finding(
-    case: &Case<'_>,
+    cx: &Context<'_>,
     rule: &Rule,
     run: &UpdateRun,
     index: Option<u64>,
@@ -225,7 +205,7 @@ fn finding(
 ) -> Finding {
     let at = index.and_then(|index| membership::stage_at(run, index));
     let stage = at.map(|(status, _)| status.name.as_str());
-    let difference = at.and_then(|(status, spec)| compare(case.inventory, status, spec?));
+    let difference = at.and_then(|(status, spec)| compare(cx.inventory, status, spec?));
     let mut clusters = difference
         .as_ref()
         .map(StageDifference::clusters)
@@ -235,7 +215,7 @@ fn finding(
     {
         clusters.extend([new.as_str(), existing.as_str()]);
     }
-    let order = at.and_then(|(status, spec)| membership::reordering(case.inventory, status, spec?));
+    let order = at.and_then(|(status, spec)| membership::reordering(cx.inventory, status, spec?));
     let reordering = order.filter(|_| difference.as_ref().is_some_and(|it| it.reordered));
     let text = reordering.as_ref().map_or_else(
         || text.to_owned(),
@@ -243,7 +223,7 @@ fn finding(
     );
     let known = difference.as_ref().map(|difference| match &reordering {
         Some(_) => String::new(),
-        None => describe(case, difference),
+        None => describe(cx, difference),
     });
     let message = format!(
         "Stage {} {text}{}. The run failed because of this change.",
@@ -256,25 +236,25 @@ fn finding(
         ),
         known.as_deref().unwrap_or_default(),
     );
-    let mut finding = failing::finding(case, rule, subject(run, &clusters), message)
+    let mut finding = failing::finding(cx, rule, subject(run, &clusters), message)
         .clusters(clusters.iter().copied());
     finding.stage = stage.map(str::to_owned);
     if let (Some(index), Some((status, spec))) = (index, at) {
         finding = recorded(finding, run, index, status, spec);
     }
-    finding = members(case, finding, &clusters);
+    finding = members(cx, finding, &clusters);
     if known.is_none() {
-        finding = finding.look(
+        finding = finding.look_with(
             "Compare the labels of the member clusters with the stage's selector.",
-            Some(steps::show_labels()),
+            steps::show_labels(),
         );
-        finding = finding.look(
+        finding = finding.look_with(
             "List the bindings of the placement to see its clusters.",
-            Some(case.of_placement(Concept::Binding)),
+            cx.of_placement(Concept::Binding),
         );
     }
     failing::new_run(
-        case,
+        cx,
         finding,
         "Start a new run: it computes its stages from the current clusters. Do not change labels \
          or membership while it runs.",
@@ -305,7 +285,7 @@ fn recorded(
 }
 
 /// Which clusters came and left, as part of a sentence.
-fn describe(case: &Case<'_>, difference: &StageDifference<'_>) -> String {
+fn describe(cx: &Context<'_>, difference: &StageDifference<'_>) -> String {
     if difference.is_empty() {
         return "; its clusters are the recorded ones again, but the run has failed for good"
             .to_owned();
@@ -316,7 +296,7 @@ fn describe(case: &Case<'_>, difference: &StageDifference<'_>) -> String {
     let part = |names: &[&str], verb: &str| {
         (!names.is_empty()).then(|| format!("{} {verb}", enumerate(names)))
     };
-    let from = |name: &&str| match recorded_stage(case, name) {
+    let from = |name: &&str| match recorded_stage(cx, name) {
         Some(stage) => format!("{name} of stage {stage}"),
         None => (*name).to_owned(),
     };
@@ -330,18 +310,18 @@ fn describe(case: &Case<'_>, difference: &StageDifference<'_>) -> String {
 }
 
 /// What became of each cluster: its labels now, or that it left.
-fn members(case: &Case<'_>, mut finding: Finding, clusters: &BTreeSet<&str>) -> Finding {
+fn members(cx: &Context<'_>, mut finding: Finding, clusters: &BTreeSet<&str>) -> Finding {
     for cluster in clusters.iter().take(3) {
-        let stage = match recorded_stage(case, cluster) {
+        let stage = match recorded_stage(cx, cluster) {
             Some(stage) => format!("{cluster} was in stage {stage}"),
             None => format!("{cluster} was in no stage"),
         };
         finding = finding.computed(
-            case.run_object(),
+            cx.run_object(),
             &["status.stagesStatus[].clusters[].clusterName"],
             stage,
         );
-        let Some(member) = case.inventory.member(cluster) else {
+        let Some(member) = cx.inventory.member(cluster) else {
             continue;
         };
         finding = finding.evidence(member.object(), "metadata.labels", &member.meta.labels);

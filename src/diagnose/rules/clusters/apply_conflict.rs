@@ -1,30 +1,20 @@
 //! Server-side apply meets fields that others manage.
 
+use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeSet;
 
-use crate::diagnose::case::Case;
 use crate::diagnose::claims;
-use crate::diagnose::finding::enumerate;
 use crate::diagnose::objects::per_object;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::Concept;
 use crate::kubefleet::messages::ManifestProblem;
 
 /// A conflict of field managers, with `serverSideApplyConfig.force` off.
 /// Source: workapplier/apply.go:serverSideApply.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS524",
-    name: "apply-conflict",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::Work],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS524", "apply-conflict", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::Work]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(
-        case,
+        cx,
         rule,
         |manifest| claims::of_manifest(manifest) == Some(rule.code),
         |affected, mut finding| {
@@ -50,13 +40,10 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                  server-side apply does not override them.",
                 affected.object()
             );
-            finding = finding.fix(
-                format!(
-                    "Remove these fields from the other manager on {clusters}: the evidence names \
+            finding = finding.fix(format!(
+                "Remove these fields from the other manager on {clusters}: the evidence names \
                      them."
-                ),
-                None,
-            );
+            ));
             finding = affected.goes_on(finding);
             finding = affected.new_run(
                 finding,

@@ -1,32 +1,19 @@
 //! The run removes the placement from a cluster, and the binding is not gone yet.
 
-use crate::diagnose::case::Case;
-use crate::diagnose::finding::enumerate;
 use crate::diagnose::objects::goes_on;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::diagnose::steps;
+use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::binding::Binding;
-use crate::kubefleet::{Concept, duration, names};
+use crate::kubefleet::{duration, names};
+use crate::problems::steps;
 use crate::rollout::{ClusterState, STUCK_AFTER};
 
 /// In the deletion stage a cluster is done when its binding is gone. The controller never calls
 /// that stuck. Source: updaterun/execution.go:executeDeleteStage.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS520",
-    name: "cluster-deletion-pending",
-    severity: Severity::Info,
-    reads: &[Concept::Binding, Concept::Work],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::info("FS520", "cluster-deletion-pending", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::Work]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = case
-        .rollout
-        .as_ref()
-        .filter(|rollout| !rollout.is_finished())
-    else {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = cx.rollout.as_ref().filter(|rollout| !rollout.is_finished()) else {
         return Vec::new();
     };
     let mut findings = Vec::new();
@@ -38,7 +25,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .filter(|cluster| matches!(cluster.state, ClusterState::Updating | ClusterState::Stuck));
     for cluster in deleting {
         let name = cluster.name;
-        let lasting = cluster.in_flight_for(case.now());
+        let lasting = cluster.in_flight_for(cx.now());
         let late = lasting.is_some_and(|lasting| lasting > STUCK_AFTER);
         let since = lasting.map_or_else(String::new, |lasting| {
             format!(" for {}", duration::describe(lasting))
@@ -59,7 +46,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         };
         let subject = cluster
             .binding
-            .map_or_else(|| case.run_object(), Binding::object);
+            .map_or_else(|| cx.run_object(), Binding::object);
         let mut finding = rule
             .finding(
                 subject,
@@ -87,7 +74,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 "metadata.finalizers",
                 binding.meta.finalizers.join(", "),
             );
-            for work in case.inventory.works_of(binding) {
+            for work in cx.inventory.works_of(binding) {
                 left += 1;
                 if left <= 3 {
                     let finalizers = work.meta.finalizers.join(", ");
@@ -96,22 +83,19 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             }
         }
         let namespace = names::member_namespace(name);
-        finding = finding.look(
+        finding = finding.look_with(
             "List the remaining Works and the finalizers of the binding.",
-            Some(steps::works_for(name)),
+            steps::works_for(name),
         );
         if held {
             let remove = format!("Ask the owner of {} to remove it.", enumerate(&foreign));
-            finding = goes_on(case, finding.fix(remove, None));
+            finding = goes_on(cx, finding.fix(remove));
         } else if late {
-            finding = finding.look(
-                format!(
-                    "Check the hub agent's log, the agent of {name}, and the namespace \
+            finding = finding.look(format!(
+                "Check the hub agent's log, the agent of {name}, and the namespace \
                      {namespace}: the controller waits without a time limit and never reports the \
                      run as stuck."
-                ),
-                None,
-            );
+            ));
         }
         findings.push(finding);
     }

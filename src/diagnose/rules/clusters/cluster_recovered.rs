@@ -1,31 +1,23 @@
 //! A cluster is done, and the controller has not checked it again yet.
 
+use crate::diagnose::rules::prelude::*;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::diagnose::case::Case;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
 use crate::diagnose::size;
-use crate::kubefleet::{Concept, Condition, duration, reasons};
+use crate::kubefleet::{Condition, duration, reasons};
 use crate::rollout::{ClusterState, ClusterView, Health, LOOK_EVERY, Phase, Rollout};
 
 /// A cluster that fails makes the controller look ever more rarely, up to every 1000 seconds.
 /// Source: updaterun/controller.go:Reconcile, controller-runtime's default rate limiter.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS522",
-    name: "cluster-recovered",
-    severity: Severity::Info,
-    reads: &[Concept::Binding],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule =
+    Rule::info("FS522", "cluster-recovered", Check::Whole(check)).reads(&[Concept::Binding]);
 
 /// The longest time between two looks.
 const LONGEST: SignedDuration = SignedDuration::from_secs(1000);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     // Of a run that rests or goes away there is no next check.
-    let Some(rollout) = case
+    let Some(rollout) = cx
         .rollout
         .as_ref()
         .filter(|rollout| matches!(rollout.phase, Phase::Executing | Phase::Stopping))
@@ -38,13 +30,13 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             let Health::Fine(condition) = &cluster.health else {
                 return None;
             };
-            one(case, rule, rollout, cluster, condition)
+            one(cx, rule, rollout, cluster, condition)
         })
         .collect()
 }
 
 fn one(
-    case: &Case<'_>,
+    cx: &Context<'_>,
     rule: &Rule,
     rollout: &Rollout<'_>,
     cluster: &ClusterView<'_>,
@@ -56,10 +48,10 @@ fn one(
         return None;
     }
     let says_stuck = rollout.reason() == reasons::RUN_STUCK;
-    let lasting = fine.since.map(|since| case.now().duration_since(since));
+    let lasting = fine.since.map(|since| cx.now().duration_since(since));
     // Nobody looked before it was the cluster's turn.
     let missed = fine.since.map(|since| {
-        case.now()
+        cx.now()
             .duration_since(cluster.since.max(Some(since)).unwrap_or(since))
     });
     // A healthy cluster is noticed at the next look; only one that was missed twice is news.
@@ -80,7 +72,7 @@ fn one(
         "has been available"
     };
     let late = missed.is_some_and(|missed| missed > LONGEST + LOOK_EVERY);
-    let next = match cluster.since.and_then(|since| next_look(since, case.now())) {
+    let next = match cluster.since.and_then(|since| next_look(since, cx.now())) {
         Some(next) if !late => format!("; its next check is at about {next}"),
         _ => String::new(),
     };
@@ -96,7 +88,7 @@ fn one(
         })
         .stage(cluster.stage)
         .clusters([name])
-        .condition(&binding.object(), "status", fine);
+        .condition(&binding.object(), fine);
     if let Some(since) = fine.since {
         finding = finding.evidence(
             binding.object(),
@@ -105,38 +97,33 @@ fn one(
         );
     }
     if let Some(progressing) = rollout.progressing() {
-        finding = finding.condition(&rollout.run.object(), "status", progressing);
+        finding = finding.condition(&rollout.run.object(), progressing);
     }
     let run = &rollout.run.meta.name;
-    finding = if late {
-        size::explain(case, finding).look(
-            format!(
+    finding =
+        if late {
+            size::explain(cx, finding).look(format!(
                 "Check the hub agent: it has missed its check, which is due at least every {}.",
                 duration::describe(LONGEST)
-            ),
-            None,
-        )
-    } else {
-        finding.look(
-            format!(
+            ))
+        } else {
+            finding.look_with(format!(
                 "Wait: after failures the controller checks at growing intervals, at least every \
                  {}.",
                 duration::describe(LONGEST)
-            ),
-            Some(case.command("diagnose").arg(run)),
-        )
-    };
+            ), cx.command("diagnose").arg(run))
+        };
     // A run that is stopping looks every few seconds anyway, and cannot be stopped again.
     if rollout.state_ignored || rollout.phase == Phase::Stopping {
         return Some(finding);
     }
     Some(
         finding
-            .fix(
+            .fix_with(
                 "Or stop the run to make the controller check now …",
-                Some(case.command("stop").arg(run)),
+                cx.command("stop").arg(run),
             )
-            .fix("Then resume it.", Some(case.command("resume").arg(run))),
+            .fix_with("Then resume it.", cx.command("resume").arg(run)),
     )
 }
 

@@ -1,56 +1,47 @@
 //! A cluster does not finish, and nothing that was read tells why.
 
+use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeMap;
 
-use crate::diagnose::case::Case;
 use crate::diagnose::claims;
-use crate::diagnose::finding::enumerate;
-use crate::diagnose::report::{Finding, Severity, Subject, Verdict};
-use crate::diagnose::rules::Rule;
-use crate::diagnose::steps;
 use crate::inventory::BLOCKING;
 use crate::kubefleet::binding::{Binding, describe_object};
 use crate::kubefleet::messages::parse_stuck;
-use crate::kubefleet::{Concept, Conditions, reasons};
+use crate::kubefleet::{Conditions, reasons};
+use crate::problems::steps;
 use crate::rollout::{ClusterState, Health, Rollout};
 
 /// The rest of the stuck clusters, so that each has a finding: those of which no other rule of this
 /// group speaks. Source: updaterun/execution.go:checkClusterUpdateResult.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS521",
-    name: "cluster-stuck-unexplained",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::Work, Concept::MemberCluster],
-    caused_by: &["FS516", "FS517", "FS518"],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS521", "cluster-stuck-unexplained", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::Work, Concept::MemberCluster])
+    .caused_by(&["FS516", "FS517", "FS518"]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    if case.verdict != Verdict::Stuck {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    if cx.verdict != Verdict::Stuck {
         return Vec::new();
     }
     // A stop that waits for a removal waits for no cluster, nor does a removal that is blocked.
     let waits_for_removal = |rollout: &Rollout<'_>| {
         !rollout.removals_under_stop().is_empty() || rollout.held_removals().next().is_some()
     };
-    if case.rollout.as_ref().is_some_and(waits_for_removal) {
+    if cx.rollout.as_ref().is_some_and(waits_for_removal) {
         return Vec::new();
     }
-    let stuck = stuck(case);
+    let stuck = stuck(cx);
     let mut groups: BTreeMap<_, Vec<(&str, Option<&Binding>)>> = BTreeMap::new();
     for (cluster, stage) in &stuck {
-        let explained = case
+        let explained = cx
             .troubles
             .iter()
-            .any(|troubled| troubled.cluster == cluster && claims::is_explained(case, troubled));
+            .any(|troubled| troubled.cluster == cluster && claims::is_explained(cx, troubled));
         if explained {
             continue;
         }
-        let binding = case.inventory.binding(cluster);
-        let subject =
-            binding.map_or_else(|| case.run_object().into(), |b| Subject::from(b.object()));
+        let binding = cx.inventory.binding(cluster);
+        let subject = binding.map_or_else(|| cx.run_object().into(), |b| Subject::from(b.object()));
         groups
-            .entry((subject, stage.as_deref(), unknown(case, binding)))
+            .entry((subject, stage.as_deref(), unknown(cx, binding)))
             .or_default()
             .push((cluster, binding));
     }
@@ -67,19 +58,19 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 .clusters(names.clone());
             finding.stage = stage.map(str::to_owned);
             if on.iter().all(|(_, binding)| binding.is_none()) {
-                finding = second_hand(case, names, finding);
+                finding = second_hand(cx, names, finding);
             }
             for binding in on.iter().filter_map(|(_, binding)| *binding) {
                 finding = conditions(binding, finding);
             }
-            remedies(case, finding)
+            remedies(cx, finding)
         })
         .collect();
     if stuck.is_empty() {
         findings.push(remedies(
-            case,
+            cx,
             rule.finding(
-                case.run_object(),
+                cx.run_object(),
                 "The run reports that it is stuck; the cluster is unknown.",
             )
             .root(),
@@ -89,9 +80,9 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
 }
 
 /// The clusters that the verdict is about, with their stages.
-fn stuck(case: &Case<'_>) -> Vec<(String, Option<String>)> {
+fn stuck(cx: &Context<'_>) -> Vec<(String, Option<String>)> {
     let mut stuck: Vec<(String, Option<String>)> = Vec::new();
-    if let Some(rollout) = &case.rollout {
+    if let Some(rollout) = &cx.rollout {
         let says_stuck = rollout.reason() == reasons::RUN_STUCK;
         for cluster in rollout.in_flight() {
             let overdue =
@@ -111,9 +102,8 @@ fn stuck(case: &Case<'_>) -> Vec<(String, Option<String>)> {
             }
         }
     }
-    for troubled in &case.troubles {
-        if troubled.explains(case.verdict)
-            && !stuck.iter().any(|(name, _)| name == troubled.cluster)
+    for troubled in &cx.troubles {
+        if troubled.explains(cx.verdict) && !stuck.iter().any(|(name, _)| name == troubled.cluster)
         {
             stuck.push((
                 troubled.cluster.to_owned(),
@@ -127,15 +117,15 @@ fn stuck(case: &Case<'_>) -> Vec<(String, Option<String>)> {
 /// What the placement's own status says of clusters whose bindings could not be read: its
 /// controller copies it from them. Source: placement/placement_status.go.
 fn second_hand<'c>(
-    case: &Case<'_>,
+    cx: &Context<'_>,
     clusters: impl Iterator<Item = &'c str>,
     mut finding: Finding,
 ) -> Finding {
     const SHOWN: usize = 3;
-    let (Some(placement), Some(run)) = (case.inventory.placement.present(), case.run()) else {
+    let (Some(placement), Some(run)) = (cx.inventory.placement.present(), cx.run()) else {
         return finding;
     };
-    if case.inventory.bindings.is_complete() {
+    if cx.inventory.bindings.is_complete() {
         return finding;
     }
     let object = placement.object();
@@ -155,7 +145,7 @@ fn second_hand<'c>(
         });
         let Some(failed) = failed else { continue };
         if said.len() < SHOWN {
-            finding = finding.condition(&object, &base, failed);
+            finding = finding.condition_at(&object, &base, failed);
         }
         let objects: Vec<_> = entry
             .failed
@@ -188,9 +178,9 @@ fn second_hand<'c>(
 }
 
 /// What exactly is not known.
-fn unknown(case: &Case<'_>, binding: Option<&Binding>) -> &'static str {
+fn unknown(cx: &Context<'_>, binding: Option<&Binding>) -> &'static str {
     let Some(binding) = binding else {
-        return if case.inventory.bindings.is_complete() {
+        return if cx.inventory.bindings.is_complete() {
             "the placement has no binding to it"
         } else {
             "its binding, which has the reason, could not be read"
@@ -208,14 +198,14 @@ fn unknown(case: &Case<'_>, binding: Option<&Binding>) -> &'static str {
         return "the conditions of its binding cover an older generation, so the hub agent has not \
         processed it since the run wrote it";
     }
-    let failing = case
+    let failing = cx
         .troubles
         .iter()
         .any(|troubled| troubled.binding.meta.name == binding.meta.name);
     if !failing {
         return "its binding shows no failure and no success";
     }
-    if case.inventory.works.is_complete() {
+    if cx.inventory.works.is_complete() {
         "its binding and its Work name no failed object"
     } else {
         "its binding names no failed object, and its Works could not be read"
@@ -229,7 +219,7 @@ fn conditions(binding: &Binding, mut finding: Finding) -> Finding {
         return finding.evidence(&object, "status.conditions", "absent");
     }
     for condition in &binding.status.conditions {
-        finding = finding.condition(&object, "status", condition);
+        finding = finding.condition(&object, condition);
     }
     match binding.status.conditions.last() {
         Some(condition) if !condition.observes(binding.meta.generation) => finding.evidence(
@@ -244,27 +234,21 @@ fn conditions(binding: &Binding, mut finding: Finding) -> Finding {
     }
 }
 
-fn remedies(case: &Case<'_>, mut finding: Finding) -> Finding {
-    let kind = case.inventory.scope.kind(Concept::Binding).name();
-    if let Some(progressing) = case.rollout.as_ref().and_then(Rollout::progressing) {
-        finding = finding.condition(&case.run_object(), "status", progressing);
+fn remedies(cx: &Context<'_>, mut finding: Finding) -> Finding {
+    let kind = cx.inventory.scope.kind(Concept::Binding).name();
+    if let Some(progressing) = cx.rollout.as_ref().and_then(Rollout::progressing) {
+        finding = finding.condition(&cx.run_object(), progressing);
     }
-    if !case.inventory.bindings.is_complete() || !case.inventory.works.is_complete() {
-        finding = finding.look(
-            format!(
-                "Diagnose again with permission to read {kind} and Work \
+    if !cx.inventory.bindings.is_complete() || !cx.inventory.works.is_complete() {
+        finding = finding.look(format!(
+            "Diagnose again with permission to read {kind} and Work \
                  (works.placement.kubernetes-fleet.io), or from a file that contains them."
-            ),
-            None,
-        );
+        ));
     }
     finding
-        .look(
+        .look_with(
             "Inspect the Works in the namespaces of these clusters.",
-            Some(steps::works()),
+            steps::works(),
         )
-        .look(
-            "Read the logs of the hub agent and of the agents on these clusters.",
-            None,
-        )
+        .look("Read the logs of the hub agent and of the agents on these clusters.")
 }

@@ -1,49 +1,38 @@
 //! A placement only reports differences, and the report of a cluster does not complete.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::claims;
 use crate::diagnose::objects::{clusters, goes_on, per_object, per_trouble};
-use crate::diagnose::report::{Finding, Severity, Subject};
-use crate::diagnose::rules::Rule;
-use crate::diagnose::steps;
+use crate::diagnose::rules::prelude::*;
 use crate::diagnose::troubled::Troubled;
 use crate::kubefleet::messages::{ManifestProblem, parse_manifest_problem};
 use crate::kubefleet::work::Work;
-use crate::kubefleet::{Concept, Condition, Conditions, reasons};
+use crate::kubefleet::{Condition, Conditions, reasons};
+use crate::problems::steps;
 
 /// `FailedToReportDiff`; also `FoundDiffInDegradedMode`, which is a report, but is not counted as
 /// one. Source: workapplier/status.go:setManifestDiffReportedCondition.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS514",
-    name: "diff-report-failed",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::Work],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS514", "diff-report-failed", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::Work]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let mut findings = per_object(
-        case,
+        cx,
         rule,
         |manifest| claims::of_manifest(manifest) == Some(rule.code),
         |affected, mut finding| {
             let clusters = affected.clusters();
             let degraded = matches!(affected.manifest.problem, ManifestProblem::DiffFound { .. });
             if degraded {
-                return in_degraded_mode(case, &affected.object(), &clusters, finding);
+                return in_degraded_mode(cx, &affected.object(), &clusters, finding);
             }
             finding.message = format!(
                 "The differences of {} could not be determined on {clusters}.",
                 affected.object()
             );
-            finding = finding.fix(
-                format!(
-                    "Fix on {clusters} what the evidence names: the kind, the permission, or the \
+            finding = finding.fix(format!(
+                "Fix on {clusters} what the evidence names: the kind, the permission, or the \
                      API server."
-                ),
-                None,
-            );
+            ));
             finding = affected.goes_on(finding);
             affected.new_run(
                 finding,
@@ -54,24 +43,24 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             )
         },
     );
-    findings.extend(unnamed(case, rule));
+    findings.extend(unnamed(cx, rule));
     findings
 }
 
-fn in_degraded_mode(case: &Case<'_>, object: &str, on: &str, mut finding: Finding) -> Finding {
+fn in_degraded_mode(cx: &Context<'_>, object: &str, on: &str, mut finding: Finding) -> Finding {
     finding.message = format!(
         "The API server of {on} rejects the manifest of {object}, so its differences come from a \
          full comparison. KubeFleet does not count that as a report."
     );
-    finding.fix(
+    finding.fix_with(
         "Fix the manifest on the hub until the member's API server accepts it, then start a new \
          run.",
-        case.new_run_command(),
+        cx.new_run_command(),
     )
 }
 
 /// Reports that failed without an object whose condition says so.
-fn unnamed(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn unnamed(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let subject = |troubled: &Troubled<'_>| {
         let unnamed = claims::of_trouble(troubled).contains(&rule.code)
             && !troubled
@@ -80,34 +69,34 @@ fn unnamed(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 .iter()
                 .any(|manifest| claims::of_manifest(manifest) == Some(rule.code));
         unnamed.then(|| {
-            let works = case.inventory.works_of(troubled.binding);
+            let works = cx.inventory.works_of(troubled.binding);
             degraded(works).map_or_else(
                 || troubled.binding.object().into(),
                 |(_, subject, ..)| subject,
             )
         })
     };
-    per_trouble(case, rule, subject, |on, mut finding| {
+    per_trouble(cx, rule, subject, |on, mut finding| {
         let clusters = clusters(on);
         let found = on
             .first()
-            .and_then(|first| degraded(case.inventory.works_of(first.binding)));
+            .and_then(|first| degraded(cx.inventory.works_of(first.binding)));
         if let Some((work, subject, at, condition)) = found {
-            finding = finding.condition(
+            finding = finding.condition_at(
                 &work.object(),
                 &format!("status.manifestConditions[{at}]"),
                 condition,
             );
-            return in_degraded_mode(case, &subject.to_string(), &clusters, finding);
+            return in_degraded_mode(cx, &subject.to_string(), &clusters, finding);
         }
         finding.message = format!(
             "The differences on {clusters} could not be reported, and the binding names no object."
         );
-        let finding = finding.look(
+        let finding = finding.look_with(
             format!("Search the Works of {clusters} for a manifest without DiffReported=True."),
-            Some(steps::works().flag("-o", "yaml")),
+            steps::works().flag("-o", "yaml"),
         );
-        goes_on(case, finding)
+        goes_on(cx, finding)
     })
 }
 

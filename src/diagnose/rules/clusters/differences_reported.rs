@@ -1,32 +1,23 @@
 //! A placement that only compares found differences.
 
+use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeSet;
 
-use crate::diagnose::case::Case;
-use crate::diagnose::finding::{count, enumerate};
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::diagnose::shown::Difference;
 use crate::kubefleet::apply::ApplyStrategy;
 use crate::kubefleet::binding::{Binding, describe_object};
-use crate::kubefleet::{Concept, Condition, reasons};
+use crate::kubefleet::{Condition, reasons};
+use crate::report::HubAndMember;
 
 /// With `type: ReportDiff` nothing is applied, and a cluster is done when its report is there,
 /// whatever it says. Source: updaterun/execution.go:checkClusterUpdateResult.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS526",
-    name: "differences-reported",
-    severity: Severity::Info,
-    reads: &[Concept::Binding],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule =
+    Rule::info("FS526", "differences-reported", Check::Whole(check)).reads(&[Concept::Binding]);
 
 /// Clusters of which differing fields are shown, and fields of each.
 const SHOWN: usize = 3;
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let compared: Vec<&Binding> = case
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let compared: Vec<&Binding> = cx
         .inventory
         .bindings
         .iter()
@@ -53,7 +44,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     } else {
         "differ"
     };
-    let placement = case.placement_object();
+    let placement = cx.placement_object();
     let mut finding = rule
         .finding(
             &placement,
@@ -75,7 +66,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 finding = finding.evidence(
                     &object,
                     format!("{base}.observedDiffs[{field}]"),
-                    Difference {
+                    HubAndMember {
                         kind: &diff.kind,
                         field: one,
                     },
@@ -86,6 +77,5 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     vec![finding.look(
         "Decide for each object which side is right. To roll out the hub's version, set another \
          `spec.strategy.applyStrategy.type` in the placement and start a new run.",
-        None,
     )]
 }

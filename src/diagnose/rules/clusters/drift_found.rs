@@ -1,26 +1,17 @@
 //! An object was changed on a member cluster, and the placement does not apply over that.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::claims;
 use crate::diagnose::objects::{Compared, per_object};
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::Concept;
+use crate::diagnose::rules::prelude::*;
 
 /// `FoundDrifts` with `whenToApply: IfNotDrifted`.
 /// Source: workapplier/process.go:performPreApplyDriftDetectionIfApplicable.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS505",
-    name: "drift-found",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::Work],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS505", "drift-found", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::Work]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(
-        case,
+        cx,
         rule,
         |manifest| claims::of_manifest(manifest) == Some(rule.code),
         |affected, mut finding| {
@@ -37,10 +28,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             } else {
                 "the object matches the hub again; the changed fields were not reported"
             };
-            finding = finding.fix(
-                format!("Undo the change on {clusters} until {fields}."),
-                None,
-            );
+            finding = finding.fix(format!("Undo the change on {clusters} until {fields}."));
             finding = affected.goes_on(finding);
             finding = affected.new_run(
                 finding,

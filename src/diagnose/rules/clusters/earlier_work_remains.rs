@@ -1,33 +1,26 @@
 //! A cluster cannot receive new content, because the Work of an earlier rollout is still being deleted.
 
-use crate::diagnose::case::Case;
+use crate::diagnose::claims;
 use crate::diagnose::leftover::{self, Leftover};
 use crate::diagnose::objects::{clusters, per_trouble};
-use crate::diagnose::report::Finding;
-use crate::diagnose::report::Severity;
-use crate::diagnose::rules::Rule;
+use crate::diagnose::rules::prelude::*;
 use crate::diagnose::troubled::Troubled;
-use crate::diagnose::{claims, steps};
-use crate::kubefleet::{Concept, duration};
+use crate::kubefleet::duration;
+use crate::problems::steps;
 
 /// A Work is named after its placement, so that a cluster which left a placement and came back needs
 /// the name again; KubeFleet tries until it is free. Source: workgenerator/controller.go:upsertWork.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS530",
-    name: "earlier-work-remains",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::Work, Concept::MemberCluster],
-    caused_by: &["FS516"],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS530", "earlier-work-remains", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::Work, Concept::MemberCluster])
+    .caused_by(&["FS516"]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let subject = |troubled: &Troubled<'_>| {
         let problem = troubled.trouble.problem.as_ref()?;
         (claims::of_binding(problem) == rule.code).then(|| troubled.binding.object().into())
     };
-    per_trouble(case, rule, subject, |on, mut finding| {
-        let left = on.first().and_then(|one| Leftover::of(case, one.cluster));
+    per_trouble(cx, rule, subject, |on, mut finding| {
+        let left = on.first().and_then(|one| Leftover::of(cx, one.cluster));
         let names = clusters(on);
         if let Some(left) = left {
             finding.message = format!(
@@ -44,9 +37,9 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         );
         match on.first() {
             Some(one) => leftover::ask_agent(
-                finding.look(
+                finding.look_with(
                     format!("List the Works for {} and their finalizers.", one.cluster),
-                    Some(steps::works_for(one.cluster)),
+                    steps::works_for(one.cluster),
                 ),
                 one.cluster,
             ),

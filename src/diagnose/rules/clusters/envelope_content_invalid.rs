@@ -1,26 +1,17 @@
 //! An envelope wraps what it may not wrap, or what cannot be read.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::objects::{clusters, per_trouble};
-use crate::diagnose::report::{Finding, Severity, Subject};
-use crate::diagnose::rules::Rule;
-use crate::diagnose::steps;
+use crate::diagnose::rules::prelude::*;
 use crate::diagnose::troubled::Troubled;
-use crate::kubefleet::Concept;
 use crate::kubefleet::messages::{BindingProblem, EnvelopeProblem};
+use crate::problems::steps;
 
 /// Content errors of envelopes; KubeFleet does not try again.
 /// Source: workgenerator/envelope.go:extractManifestsFromEnvelopeCR.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS512",
-    name: "envelope-content-invalid",
-    severity: Severity::Error,
-    reads: &[Concept::Binding],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS512", "envelope-content-invalid", Check::Whole(check))
+    .reads(&[Concept::Binding]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let subject = |troubled: &Troubled<'_>| match &troubled.trouble.problem {
         Some(BindingProblem::Envelope {
             problem, envelope, ..
@@ -30,7 +21,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         ),
         _ => None,
     };
-    per_trouble(case, rule, subject, |on, mut finding| {
+    per_trouble(cx, rule, subject, |on, mut finding| {
         let Some(BindingProblem::Envelope {
             problem,
             envelope,
@@ -66,14 +57,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                      KubeFleet updates none of them."
                 );
                 return finding
-                    .look(
+                    .look_with(
                         "List the Works of envelopes by member namespace.",
-                        Some(steps::works().flag("-l", "kubernetes-fleet.io/envelope-name")),
+                        steps::works().flag("-l", "kubernetes-fleet.io/envelope-name"),
                     )
-                    .fix(
-                        "Find in the hub agent's log what created the second one, and keep one.",
-                        None,
-                    );
+                    .fix("Find in the hub agent's log what created the second one, and keep one.");
             }
             EnvelopeProblem::NotAnObject { .. } => (
                 format!("wraps {manifest}, which cannot be read as a Kubernetes object"),
@@ -81,9 +69,9 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             ),
         };
         finding.message = format!("The {envelope} {what}, so nothing is sent to {clusters}.");
-        finding.fix(
+        finding.fix_with(
             format!("{repair}, then start a new run: this one keeps its snapshot."),
-            case.new_run_command(),
+            cx.new_run_command(),
         )
     })
 }

@@ -1,27 +1,18 @@
 //! A member cluster does not serve the kind of an object.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::claims;
 use crate::diagnose::objects::per_subject;
-use crate::diagnose::report::{Finding, Severity, Subject};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::Concept;
+use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::messages::ManifestProblem;
 
 /// The agent cannot map the kind to a resource: the CRD is missing, or the version is not served.
 /// Source: workapplier/preprocess.go:decodeManifest.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS504",
-    name: "kind-missing-on-member",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::Work],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS504", "kind-missing-on-member", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::Work]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_subject(
-        case,
+        cx,
         rule,
         |manifest| {
             (claims::of_manifest(manifest) == Some(rule.code))
@@ -48,20 +39,17 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 affected.object()
             );
             let served = affected.on_member("api-resources");
-            finding = finding.look(
+            finding = finding.look_with(
                 format!("List the kinds that {clusters} serves."),
-                Some(match manifest.group {
+                match manifest.group {
                     "" => served,
                     group => served.joined("--api-group", group),
-                }),
+                },
             );
-            finding = finding.fix(
-                format!(
-                    "Install the CustomResourceDefinition of {kind} with version {version} on \
+            finding = finding.fix(format!(
+                "Install the CustomResourceDefinition of {kind} with version {version} on \
                      {clusters}, or place it there before this placement."
-                ),
-                None,
-            );
+            ));
             finding = affected.goes_on(finding);
             affected.new_run(
                 finding,

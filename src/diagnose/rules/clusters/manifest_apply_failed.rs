@@ -1,30 +1,20 @@
 //! A member cluster refused an object.
 
+use crate::diagnose::rules::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::diagnose::case::Case;
 use crate::diagnose::claims;
-use crate::diagnose::finding::enumerate;
 use crate::diagnose::objects::{Affected, per_object};
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::Concept;
 use crate::kubefleet::messages::ManifestProblem;
 
 /// `ManifestApplyFailed`, `FailedToFindObjInMemberCluster` and the like, where no other rule knows
 /// the cause. Source: workapplier/process.go, apply.go.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS502",
-    name: "manifest-apply-failed",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::Work],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS502", "manifest-apply-failed", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::Work]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(
-        case,
+        cx,
         rule,
         |manifest| claims::of_manifest(manifest) == Some(rule.code),
         |affected, mut finding| {
@@ -107,24 +97,20 @@ fn remedies(
     let object = affected.manifest.describe();
     let on_hub = affected.on_hub();
     finding = match problem {
-        P::QuotaExceeded { quota } => finding.look(
+        P::QuotaExceeded { quota } => finding.look_with(
             format!("Check what uses up the ResourceQuota {quota} on {clusters}."),
-            Some(
-                affected
-                    .on_member("describe")
-                    .namespace(affected.manifest.namespace)
-                    .arg("resourcequota")
-                    .arg(quota),
-            ),
+            affected
+                .on_member("describe")
+                .namespace(affected.manifest.namespace)
+                .arg("resourcequota")
+                .arg(quota),
         ),
-        P::ObjectModified => finding.look(
+        P::ObjectModified => finding.look_with(
             format!("Find what keeps changing {object} on {clusters}."),
-            Some(
-                affected
-                    .kubectl("get")
-                    .flag("-o", "yaml")
-                    .switch("--show-managed-fields"),
-            ),
+            affected
+                .kubectl("get")
+                .flag("-o", "yaml")
+                .switch("--show-managed-fields"),
         ),
         _ => finding,
     };
@@ -219,18 +205,18 @@ fn remedies(
         ),
     };
     if let Some(member) = member {
-        finding = affected.goes_on(finding.fix(member, None));
+        finding = affected.goes_on(finding.fix(member));
     }
     if let Some(content) = content {
         finding = affected.new_run(finding, content);
     }
     if matches!(problem, P::ImmutableField { .. }) && affected.is_replaceable() {
-        finding = affected.goes_on(finding.disrupt(
+        finding = affected.goes_on(finding.disrupt_with(
             format!(
                 "Or delete {object} on {clusters}, if a short gap is acceptable: the agent \
                  creates it again."
             ),
-            Some(affected.kubectl("delete")),
+            affected.kubectl("delete"),
         ));
     }
     finding

@@ -1,27 +1,18 @@
 //! A manifest that no cluster could take.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::claims;
 use crate::diagnose::objects::per_object;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::Concept;
+use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::messages::ManifestProblem;
 
 /// The agent refuses the manifest before it asks the member's API server.
 /// Source: workapplier/preprocess.go:preProcessManifests, apply.go:validateOwnerReferences.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS513",
-    name: "manifest-invalid",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::Work],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS513", "manifest-invalid", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::Work]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(
-        case,
+        cx,
         rule,
         |manifest| claims::of_manifest(manifest) == Some(rule.code),
         |affected, mut finding| {

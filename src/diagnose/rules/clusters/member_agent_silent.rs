@@ -1,59 +1,52 @@
 //! A member agent has stopped reporting.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::members::{Needed, needed};
 use crate::diagnose::objects::goes_on;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::diagnose::steps;
+use crate::diagnose::rules::prelude::*;
+use crate::kubefleet::duration;
 use crate::kubefleet::member::MemberCluster;
-use crate::kubefleet::{Concept, duration};
+use crate::problems::steps;
 
 /// No condition changes when an agent is gone: `Joined` stays True, and only the heartbeat grows
 /// old. Seen on a real hub.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS516",
-    name: "member-agent-silent",
-    severity: Severity::Warning,
-    reads: &[Concept::MemberCluster],
-    caused_by: &["FS922"],
-    check,
-};
+pub const RULE: Rule = Rule::warning("FS516", "member-agent-silent", Check::Whole(check))
+    .reads(&[Concept::MemberCluster])
+    .caused_by(&["FS922"]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let needed = needed(case);
-    if all_are_silent(case) {
-        return all(case, rule, &needed);
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let needed = needed(cx);
+    if all_are_silent(cx) {
+        return all(cx, rule, &needed);
     }
     needed
         .iter()
         .filter_map(|needed| {
             let member = needed.member.filter(|member| !member.is_leaving())?;
-            one(case, rule, needed, member)
+            one(cx, rule, needed, member)
         })
         .collect()
 }
 
 /// Whether no agent at all is heard: then the fault is hardly theirs.
-fn all_are_silent(case: &Case<'_>) -> bool {
+fn all_are_silent(cx: &Context<'_>) -> bool {
     let heard_once = || {
-        case.inventory.members.iter().filter(|member| {
+        cx.inventory.members.iter().filter(|member| {
             member
                 .agent()
                 .is_some_and(|agent| agent.heartbeat.is_some())
         })
     };
     heard_once().nth(1).is_some()
-        && heard_once().all(|member| member.silent_for(case.now()).is_some())
+        && heard_once().all(|member| member.silent_for(cx.now()).is_some())
 }
 
 fn one(
-    case: &Case<'_>,
+    cx: &Context<'_>,
     rule: &Rule,
     needed: &Needed<'_>,
     member: &MemberCluster,
 ) -> Option<Finding> {
-    let silent = member.silent_for(case.now())?;
+    let silent = member.silent_for(cx.now())?;
     let heartbeat = member.agent()?.heartbeat?;
     let name = needed.name;
     let finding = heard(
@@ -69,25 +62,24 @@ fn one(
         ),
     );
     let finding = finding
-        .look(
+        .look_with(
             format!(
                 "Check the agent on {name} and its log. `Joined` on the hub stays True without it."
             ),
-            Some(steps::member_agent(name)),
+            steps::member_agent(name),
         )
-        .fix(
-            format!("Restore {name}, its agent, or its connection to the hub's API server."),
-            None,
-        );
+        .fix(format!(
+            "Restore {name}, its agent, or its connection to the hub's API server."
+        ));
     Some(if needed.waits {
-        goes_on(case, finding)
+        goes_on(cx, finding)
     } else {
         finding
     })
 }
 
-fn all(case: &Case<'_>, rule: &Rule, needed: &[Needed<'_>]) -> Vec<Finding> {
-    let members = &case.inventory.members;
+fn all(cx: &Context<'_>, rule: &Rule, needed: &[Needed<'_>]) -> Vec<Finding> {
+    let members = &cx.inventory.members;
     let Some(newest) = members
         .iter()
         .filter_map(|member| member.agent()?.heartbeat)
@@ -101,11 +93,11 @@ fn all(case: &Case<'_>, rule: &Rule, needed: &[Needed<'_>]) -> Vec<Finding> {
     let waits = needed.iter().any(|needed| needed.unexplained);
     let mut finding = rule
         .finding(
-            case.run_object(),
+            cx.run_object(),
             format!(
                 "No member agent has reported for {}, since {newest}: the hub agent, which \
                  receives the reports, may be down.",
-                duration::describe(case.now().duration_since(newest))
+                duration::describe(cx.now().duration_since(newest))
             ),
         )
         .severity(if waits {
@@ -120,11 +112,8 @@ fn all(case: &Case<'_>, rule: &Rule, needed: &[Needed<'_>]) -> Vec<Finding> {
     }
     vec![
         finding
-            .look("Check the hub agent and its log.", Some(steps::hub_agent()))
-            .look(
-                "Set the time of the reading with --now, if these objects come from a file.",
-                None,
-            ),
+            .look_with("Check the hub agent and its log.", steps::hub_agent())
+            .look("Set the time of the reading with --now, if these objects come from a file."),
     ]
 }
 

@@ -1,35 +1,27 @@
 //! The API server of a member cluster does not answer the member agent.
 
+use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeSet;
 
-use crate::diagnose::case::Case;
 use crate::diagnose::claims;
-use crate::diagnose::finding::{count, enumerate};
 use crate::diagnose::objects::{self, goes_on};
-use crate::diagnose::report::{Finding, Severity, Subject};
-use crate::diagnose::rules::Rule;
 use crate::diagnose::troubled::Troubled;
+use crate::kubefleet::duration;
 use crate::kubefleet::messages::ManifestProblem;
-use crate::kubefleet::{Concept, duration};
 use crate::rollout::ManifestTrouble;
 use crate::words::Command;
 
 /// Every object of the placement fails for it, and none of them is at fault: what the agent was
 /// told is in each object's condition. Source: workapplier/process.go, apply.go.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS528",
-    name: "member-api-unavailable",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::Work],
-    caused_by: &["FS517", "FS922"],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS528", "member-api-unavailable", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::Work])
+    .caused_by(&["FS517", "FS922"]);
 
 /// How many readings of one cluster are shown.
 const SHOWN: usize = 3;
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    case.troubles
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    cx.troubles
         .iter()
         .filter_map(|troubled| {
             let failing: Vec<_> = troubled
@@ -38,13 +30,13 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 .iter()
                 .filter(|manifest| claims::of_manifest(manifest) == Some(rule.code))
                 .collect();
-            (!failing.is_empty()).then(|| on_cluster(case, rule, troubled, &failing))
+            (!failing.is_empty()).then(|| on_cluster(cx, rule, troubled, &failing))
         })
         .collect()
 }
 
 fn on_cluster(
-    case: &Case<'_>,
+    cx: &Context<'_>,
     rule: &Rule,
     troubled: &Troubled<'_>,
     failing: &[&ManifestTrouble<'_>],
@@ -70,7 +62,7 @@ fn on_cluster(
         enumerate(&objects)
     );
     let subject = Subject::new("MemberCluster", "", cluster);
-    let mut finding = objects::on_cluster(case, rule, subject, message, troubled);
+    let mut finding = objects::on_cluster(cx, rule, subject, message, troubled);
     for manifest in failing.iter().take(SHOWN) {
         finding = finding.evidence(
             &manifest.source.0,
@@ -86,15 +78,14 @@ fn on_cluster(
         );
     }
     let finding = finding
-        .look(
+        .look_with(
             format!(
                 "Check whether the API server of {cluster} answers, and which of its checks fails."
             ),
-            Some(Command::member(cluster, "get").flag("--raw", "/readyz?verbose")),
+            Command::member(cluster, "get").flag("--raw", "/readyz?verbose"),
         )
-        .fix(
-            format!("Restore the control plane of {cluster}, or its agent's connection to it."),
-            None,
-        );
-    goes_on(case, finding)
+        .fix(format!(
+            "Restore the control plane of {cluster}, or its agent's connection to it."
+        ));
+    goes_on(cx, finding)
 }

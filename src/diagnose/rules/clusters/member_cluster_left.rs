@@ -1,31 +1,23 @@
 //! A member cluster of an unfinished rollout is leaving the fleet, or has left it.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::members::needed;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::{Concept, Conditions, Kind, ObjectRef, reasons};
+use crate::diagnose::rules::prelude::*;
+use crate::kubefleet::{Conditions, Kind, ObjectRef, reasons};
 
 /// The MemberCluster is being deleted, says `Joined=False`, or does not exist.
 /// Source: membercluster/v1beta1/membercluster_controller.go.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS518",
-    name: "member-cluster-left",
-    severity: Severity::Warning,
-    reads: &[Concept::MemberCluster],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::warning("FS518", "member-cluster-left", Check::Whole(check))
+    .reads(&[Concept::MemberCluster]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for mut needed in needed(case) {
+    for mut needed in needed(cx) {
         let name = needed.name;
         // A cluster that leaves stops what it waits for on the hub as well: its namespace goes.
-        needed.waits |= case
+        needed.waits |= cx
             .troubles
             .iter()
-            .any(|troubled| troubled.cluster == name && troubled.explains(case.verdict));
+            .any(|troubled| troubled.cluster == name && troubled.explains(cx.verdict));
         let finding = match needed.member {
             Some(member) if member.is_leaving() => {
                 let joined = member.status.conditions.condition(reasons::JOINED);
@@ -46,11 +38,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     );
                 }
                 if let Some(joined) = joined {
-                    finding = finding.condition(&member.object(), "status", joined);
+                    finding = finding.condition(&member.object(), joined);
                 }
                 finding
             }
-            None if case.inventory.member_is_absent(name) => needed
+            None if cx.inventory.member_is_absent(name) => needed
                 .finding(
                     rule,
                     format!("{name} is no longer in the fleet, but the rollout still needs it."),
@@ -66,12 +58,12 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 ),
             _ => continue,
         };
-        findings.push(finding.fix(
+        findings.push(finding.fix_with(
             format!(
                 "Join {name} again, if it should stay. Then start a new run, which is computed \
                  from the clusters that are scheduled at that time."
             ),
-            case.new_run_command(),
+            cx.new_run_command(),
         ));
     }
     findings

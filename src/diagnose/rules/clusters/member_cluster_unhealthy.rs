@@ -1,26 +1,18 @@
 //! A member agent reports that its cluster is not healthy.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::members::needed;
 use crate::diagnose::objects::goes_on;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::{Concept, Conditions, reasons};
+use crate::diagnose::rules::prelude::*;
+use crate::kubefleet::{Conditions, reasons};
 use crate::words::Command;
 
 /// `Healthy=False` of the agent: the member's API server does not answer its health probe.
 /// Source: internalmembercluster/v1beta1/member_controller.go:updateHealth.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS517",
-    name: "member-cluster-unhealthy",
-    severity: Severity::Warning,
-    reads: &[Concept::MemberCluster],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::warning("FS517", "member-cluster-unhealthy", Check::Whole(check))
+    .reads(&[Concept::MemberCluster]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    needed(case)
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    needed(cx)
         .iter()
         .filter_map(|needed| {
             let member = needed.member?;
@@ -42,18 +34,18 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     rule,
                     format!("The member agent reports {name} as unhealthy{since}{why}."),
                 )
-                .condition(
+                .condition_at(
                     &member.object(),
                     "status.agentStatus[type=MemberAgent]",
                     healthy,
                 )
-                .look(
+                .look_with(
                     format!("Check which health check of the API server on {name} fails."),
-                    Some(Command::member(name, "get").flag("--raw", "/healthz?verbose")),
+                    Command::member(name, "get").flag("--raw", "/healthz?verbose"),
                 )
-                .fix(format!("Fix the control plane of {name}."), None);
+                .fix(format!("Fix the control plane of {name}."));
             Some(if needed.waits {
-                goes_on(case, finding)
+                goes_on(cx, finding)
             } else {
                 finding
             })

@@ -1,26 +1,17 @@
 //! The namespace of objects does not exist on a member cluster, or is being deleted there.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::objects::{Affected, per_subject};
-use crate::diagnose::report::{Finding, Severity, Subject};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::Concept;
+use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::messages::ManifestProblem;
 use crate::rollout::ManifestTrouble;
 
 /// A placement in a namespace does not bring the namespace: it has to be on the member already.
 /// Source: workapplier/apply.go:createManifestObject; seen on a real hub.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS503",
-    name: "namespace-missing-on-member",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::Work],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS503", "namespace-missing-on-member", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::Work]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    per_subject(case, rule, namespace, describe)
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    per_subject(cx, rule, namespace, describe)
 }
 
 fn namespace(manifest: &ManifestTrouble<'_>) -> Option<Subject> {
@@ -74,39 +65,32 @@ fn describe(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
         }
     }
     if !all_missing {
-        finding = finding.look(
+        finding = finding.look_with(
             format!(
                 "Check what delays its deletion on {clusters}: its status names the remaining \
                  objects and finalizers."
             ),
-            Some(
-                affected
-                    .on_member("get")
-                    .arg("namespace")
-                    .arg(&namespace)
-                    .flag("-o", "yaml"),
-            ),
+            affected
+                .on_member("get")
+                .arg("namespace")
+                .arg(&namespace)
+                .flag("-o", "yaml"),
         );
     }
-    let namespaced = affected.case.inventory.scope.namespace();
+    let namespaced = affected.cx.inventory.scope.namespace();
     if namespaced == namespace {
-        finding = finding.fix(
-            format!(
-                "Place the namespace first, because a ResourcePlacement does not: let a \
+        finding = finding.fix(format!(
+            "Place the namespace first, because a ResourcePlacement does not: let a \
                  ClusterResourcePlacement select the Namespace {namespace} with selectionScope \
                  NamespaceOnly."
-            ),
-            None,
-        );
+        ));
     }
-    finding = finding.fix(
+    finding = finding.fix_with(
         format!("Create the namespace on {clusters}."),
-        Some(
-            affected
-                .on_member("create")
-                .arg("namespace")
-                .arg(&namespace),
-        ),
+        affected
+            .on_member("create")
+            .arg("namespace")
+            .arg(&namespace),
     );
     affected.goes_on(finding)
 }

@@ -1,33 +1,27 @@
 //! Two placements place the same object on a member cluster.
 
+use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeSet;
 
-use crate::diagnose::case::Case;
 use crate::diagnose::claims;
-use crate::diagnose::finding::enumerate;
 use crate::diagnose::objects::{Affected, per_object};
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
 use crate::diagnose::troubled::Troubled;
-use crate::kubefleet::Concept;
 use crate::kubefleet::messages::ManifestProblem;
 use crate::rollout::ManifestTrouble;
 
 /// The object's owner is the AppliedWork of another Work: whoever placed it first keeps it.
 /// Source: workapplier/drift_detection_takeover.go:takeOverPreExistingObject,
 /// apply.go:validateOwnerReferences.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS508",
-    name: "object-owned-by-another-placement",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::Work],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error(
+    "FS508",
+    "object-owned-by-another-placement",
+    Check::Whole(check),
+)
+.reads(&[Concept::Binding, Concept::Work]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(
-        case,
+        cx,
         rule,
         |manifest| claims::of_manifest(manifest) == Some(rule.code),
         |affected, mut finding| {
@@ -56,16 +50,14 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 affected.object()
             );
             if owners.is_empty() {
-                finding = finding.look(
+                finding = finding.look_with(
                     format!(
                         "Check which placement owns it on {clusters}: the AppliedWork's name \
                          starts with the placement's name."
                     ),
-                    Some(
-                        affected
-                            .kubectl("get")
-                            .flag("-o", "jsonpath={.metadata.ownerReferences[*].name}"),
-                    ),
+                    affected
+                        .kubectl("get")
+                        .flag("-o", "jsonpath={.metadata.ownerReferences[*].name}"),
                 );
             }
             finding = affected.new_run(
@@ -81,14 +73,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             } else {
                 ""
             };
-            finding = finding.disrupt(
-                format!(
-                    "Or remove it from the other placement's selectors, if this placement should \
+            finding = finding.disrupt(format!(
+                "Or remove it from the other placement's selectors, if this placement should \
                      have it. This deletes it{with} on all clusters of the other placement before \
                      this one applies it."
-                ),
-                None,
-            );
+            ));
             affected.goes_on(finding)
         },
     )
@@ -121,29 +110,22 @@ fn earlier(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
          the current AppliedWork cannot apply it."
     );
     let finding = finding
-        .look(
+        .look_with(
             "Compare the uid of the owner with that of the AppliedWork.",
-            Some(
-                affected
-                    .kubectl("get")
-                    .flag("-o", "jsonpath={.metadata.ownerReferences}"),
-            ),
+            affected
+                .kubectl("get")
+                .flag("-o", "jsonpath={.metadata.ownerReferences}"),
         )
-        .look(
+        .look_with(
             "Check that the cluster's garbage collector runs: it deletes the object when its \
              owner no longer exists.",
-            Some(
-                affected
-                    .on_member("get")
-                    .arg("appliedworks.placement.kubernetes-fleet.io"),
-            ),
+            affected
+                .on_member("get")
+                .arg("appliedworks.placement.kubernetes-fleet.io"),
         )
-        .fix(
-            format!(
-                "Or remove that owner reference from {object}, if the garbage collector does not \
+        .fix(format!(
+            "Or remove that owner reference from {object}, if the garbage collector does not \
                  run."
-            ),
-            None,
-        );
+        ));
     affected.goes_on(finding)
 }

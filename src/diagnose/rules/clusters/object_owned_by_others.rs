@@ -1,31 +1,21 @@
 //! An object on a member cluster has owners other than the placement.
 
+use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeSet;
 
-use crate::diagnose::case::Case;
 use crate::diagnose::claims;
-use crate::diagnose::finding::enumerate;
 use crate::diagnose::objects::per_object;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::Concept;
 use crate::kubefleet::messages::ManifestProblem;
 
 /// `FailedToTakeOver` over foreign owner references, while `allowCoOwnership` is off.
 /// Source: workapplier/drift_detection_takeover.go:takeOverPreExistingObject,
 /// apply.go:validateOwnerReferences.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS507",
-    name: "object-owned-by-others",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::Work],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS507", "object-owned-by-others", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::Work]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(
-        case,
+        cx,
         rule,
         |manifest| claims::of_manifest(manifest) == Some(rule.code),
         |affected, mut finding| {
@@ -50,22 +40,17 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 affected.object()
             );
             if owners.is_empty() {
-                finding = finding.look(
+                finding = finding.look_with(
                     format!("Check what owns it on {clusters}."),
-                    Some(
-                        affected
-                            .kubectl("get")
-                            .flag("-o", "jsonpath={.metadata.ownerReferences}"),
-                    ),
+                    affected
+                        .kubectl("get")
+                        .flag("-o", "jsonpath={.metadata.ownerReferences}"),
                 );
             }
-            finding = finding.fix(
-                format!(
-                    "Remove the other owner reference from {object} on {clusters}, or stop the \
+            finding = finding.fix(format!(
+                "Remove the other owner reference from {object} on {clusters}, or stop the \
                      owner from creating it, if the placement should own it alone."
-                ),
-                None,
-            );
+            ));
             finding = affected.goes_on(finding);
             finding = affected.new_run(
                 finding,

@@ -1,39 +1,30 @@
 //! An override does not fit the content, or the snapshot of it is gone.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::claims;
 use crate::diagnose::objects::{clusters, per_trouble};
-use crate::diagnose::report::{Finding, Severity, Subject};
-use crate::diagnose::rules::Rule;
-use crate::diagnose::steps;
+use crate::diagnose::rules::prelude::*;
 use crate::diagnose::troubled::Troubled;
-use crate::kubefleet::Concept;
 use crate::kubefleet::binding::describe_object;
 use crate::kubefleet::messages::{BindingProblem, OverrideKind};
+use crate::problems::steps;
 use crate::rollout::overrides::successor;
 
 /// `OverriddenFailed`. The run pins override snapshots by name when it is initialized, so a fixed
 /// override reaches the clusters only with a new run.
 /// Source: workgenerator/override.go, updaterun/initialization.go:recordOverrideSnapshots.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS509",
-    name: "override-not-applicable",
-    severity: Severity::Error,
-    reads: &[
+pub const RULE: Rule =
+    Rule::error("FS509", "override-not-applicable", Check::Whole(check)).reads(&[
         Concept::Binding,
         Concept::ClusterOverrideSnapshot,
         Concept::OverrideSnapshot,
-    ],
-    caused_by: &[],
-    check,
-};
+    ]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let subject = |troubled: &Troubled<'_>| {
         let problem = troubled.trouble.problem.as_ref()?;
         (claims::of_binding(problem) == rule.code).then(|| at_fault(troubled, problem))
     };
-    per_trouble(case, rule, subject, |on, mut finding| {
+    per_trouble(cx, rule, subject, |on, mut finding| {
         let Some((first, problem)) = on
             .first()
             .and_then(|first| Some((first, first.trouble.problem.as_ref()?)))
@@ -78,8 +69,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             _ => format!("{which} could not be applied to the content for {clusters}."),
         };
         finding = pinned(first, finding);
-        finding = changed_since(case, first, finding);
-        remedies(case, problem, named, finding)
+        finding = changed_since(cx, first, finding);
+        remedies(cx, problem, named, finding)
     })
 }
 
@@ -151,9 +142,9 @@ fn pinned(troubled: &Troubled<'_>, mut finding: Finding) -> Finding {
 
 /// The overrides of the binding that were changed after the run had recorded their snapshots, with
 /// the snapshots that a new run takes.
-fn changed_since(case: &Case<'_>, troubled: &Troubled<'_>, mut finding: Finding) -> Finding {
+fn changed_since(cx: &Context<'_>, troubled: &Troubled<'_>, mut finding: Finding) -> Finding {
     let spec = &troubled.binding.spec;
-    let latest = &case.inventory.overrides.items;
+    let latest = &cx.inventory.overrides.items;
     let cluster = spec
         .cluster_overrides
         .iter()
@@ -172,21 +163,21 @@ fn changed_since(case: &Case<'_>, troubled: &Troubled<'_>, mut finding: Finding)
             "{} The override was changed later: its snapshot is now {}, but {} keeps {kept}.",
             finding.message,
             snapshot.meta.name,
-            case.run_object().name,
+            cx.run_object().name,
         );
         if let Some(created) = snapshot.meta.created {
             finding = finding.evidence(&object, "metadata.creationTimestamp", created.to_string());
         }
-        finding = finding.look(
+        finding = finding.look_with(
             "Compare both snapshots to see what was changed.",
-            Some(object.kubectl("get").arg(kept).flag("-o", "yaml")),
+            object.kubectl("get").arg(kept).flag("-o", "yaml"),
         );
     }
     finding
 }
 
 fn remedies(
-    case: &Case<'_>,
+    cx: &Context<'_>,
     problem: &BindingProblem,
     named: bool,
     mut finding: Finding,
@@ -196,13 +187,12 @@ fn remedies(
         finding = finding.look(
             "Find the override among those that the binding lists: its patches must fit every \
              object that it selects.",
-            None,
         );
     }
     if let BindingProblem::LabelKeyMissing { key, cluster } = problem {
-        finding = finding.fix(
+        finding = finding.fix_with(
             format!("Add the label {key} to {cluster}, or fix the override."),
-            Some(steps::label(cluster, format!("{key}=VALUE"))),
+            steps::label(cluster, format!("{key}=VALUE")),
         );
     }
     let repair = match problem {
@@ -223,5 +213,5 @@ fn remedies(
              it), then start a new run: {pinning}."
         ),
     };
-    finding.fix(repair, case.new_run_command())
+    finding.fix_with(repair, cx.new_run_command())
 }

@@ -1,25 +1,17 @@
 //! The run removed the placement from a cluster, and a Work of it is still there.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::leftover::Leftover;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::{Concept, duration};
+use crate::diagnose::rules::prelude::*;
+use crate::kubefleet::duration;
 use crate::rollout::{ClusterState, STUCK_AFTER};
 
 /// A binding goes as soon as its Works are asked to go, so that a run counts a cluster as done
 /// while the content is still there. Source: workgenerator/controller.go:listAllWorksAssociated.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS527",
-    name: "removed-content-remains",
-    severity: Severity::Warning,
-    reads: &[Concept::Work, Concept::MemberCluster],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::warning("FS527", "removed-content-remains", Check::Whole(check))
+    .reads(&[Concept::Work, Concept::MemberCluster]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = &case.rollout else {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = &cx.rollout else {
         return Vec::new();
     };
     rollout
@@ -28,19 +20,19 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .filter(|stage| stage.deletes)
         .flat_map(|stage| &stage.clusters)
         .filter(|cluster| cluster.state == ClusterState::Done && cluster.binding.is_none())
-        .filter_map(|cluster| one(case, rule, cluster.name, cluster.stage))
+        .filter_map(|cluster| one(cx, rule, cluster.name, cluster.stage))
         .collect()
 }
 
-fn one<'i>(case: &Case<'i>, rule: &Rule, cluster: &'i str, stage: &str) -> Option<Finding> {
-    let left = Leftover::of(case, cluster)?;
+fn one<'i>(cx: &Context<'i>, rule: &Rule, cluster: &'i str, stage: &str) -> Option<Finding> {
+    let left = Leftover::of(cx, cluster)?;
     let late = left.lasting > STUCK_AFTER;
     let finding = rule
         .finding(
             left.first().object(),
             format!(
                 "{} reports {cluster} as removed, but {} still being deleted after {}: {}.",
-                case.run_object().name,
+                cx.run_object().name,
                 left.subject(),
                 duration::describe(left.lasting),
                 left.why()

@@ -1,27 +1,19 @@
 //! The resource snapshot that a cluster should get does not exist, or not wholly.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::claims;
-use crate::diagnose::finding::existing_indexes;
 use crate::diagnose::objects::{clusters, per_trouble};
-use crate::diagnose::report::{Finding, Severity, Subject};
-use crate::diagnose::rules::Rule;
+use crate::diagnose::rules::prelude::*;
 use crate::diagnose::troubled::Troubled;
 use crate::kubefleet::messages::BindingProblem;
-use crate::kubefleet::{Concept, names};
+use crate::kubefleet::names;
+use crate::words::existing_indexes;
 
 /// The text stands under `Overridden` although no override is concerned: the snapshot is read
 /// first. Source: workgenerator/controller.go:syncAllWork.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS510",
-    name: "snapshot-gone-during-run",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::ResourceSnapshot],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS510", "snapshot-gone-during-run", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::ResourceSnapshot]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let subject = |troubled: &Troubled<'_>| {
         let problem = troubled.trouble.problem.as_ref()?;
         (claims::of_binding(problem) == rule.code).then(|| {
@@ -31,13 +23,13 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 } => name.rsplit('/').next().unwrap_or(name),
                 _ => troubled.binding.spec.snapshot.as_str(),
             };
-            Subject::from(case.object(Concept::ResourceSnapshot, name))
+            Subject::from(cx.object(Concept::ResourceSnapshot, name))
         })
     };
-    per_trouble(case, rule, subject, |on, mut finding| {
+    per_trouble(cx, rule, subject, |on, mut finding| {
         let clusters = clusters(on);
         let name = finding.subject.name.clone();
-        let snapshots = &case.inventory.snapshots;
+        let snapshots = &cx.inventory.snapshots;
         let present = snapshots.iter().any(|snapshot| snapshot.meta.name == name);
         let incomplete = on.first().is_some_and(|troubled| {
             matches!(
@@ -53,7 +45,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         } else {
             format!("The resource snapshot {name} for {clusters} was not found when it was needed.")
         };
-        let indexes: Vec<_> = case
+        let indexes: Vec<_> = cx
             .inventory
             .snapshot_indexes()
             .iter()
@@ -64,17 +56,17 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             finding = finding.evidence(subject, "metadata.name", &name);
         } else if snapshots.is_complete() {
             finding = finding.absent(subject);
-            if let Some(placement) = case.inventory.placement.present() {
+            if let Some(placement) = cx.inventory.placement.present() {
                 let others = existing_indexes(indexes);
                 finding = finding.computed(placement.object(), &["metadata.name"], others);
             }
         }
-        finding = finding.fix(
+        finding = finding.fix_with(
             "Start a new run on an existing snapshot; without an index it uses the current \
              content.",
-            case.new_run_command(),
+            cx.new_run_command(),
         );
-        if let Some(placement) = case.inventory.placement.present()
+        if let Some(placement) = cx.inventory.placement.present()
             && !present
             && names::snapshot_index(&name).is_some()
         {
@@ -87,7 +79,6 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 .fix(
                     "Raise the placement's revisionHistoryLimit, if newer content can prune a \
                      snapshot that a slow run still needs.",
-                    None,
                 );
         }
         finding

@@ -1,27 +1,18 @@
 //! An object existed on a member cluster before the placement, and is not taken over.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::claims;
 use crate::diagnose::objects::{Compared, per_object};
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::Concept;
+use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::messages::ManifestProblem;
 
 /// `FailedToTakeOver` with `whenToTakeOver: IfNoDiff`, `NotTakenOver` with `Never`.
 /// Source: workapplier/process.go:takeOverInMemberClusterObjectIfApplicable.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS506",
-    name: "takeover-refused",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::Work],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS506", "takeover-refused", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::Work]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(
-        case,
+        cx,
         rule,
         |manifest| claims::of_manifest(manifest) == Some(rule.code),
         |affected, mut finding| {
@@ -44,28 +35,23 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             finding = affected.compared(finding, Compared::Diff);
             match affected.manifest.problem {
                 ManifestProblem::DiffFound { .. } => {
-                    finding = affected.goes_on(finding.fix(
-                        format!(
-                            "Set {object} to the hub's values on {clusters}, if the hub is right: \
+                    finding = affected.goes_on(finding.fix(format!(
+                        "Set {object} to the hub's values on {clusters}, if the hub is right: \
                              Fleet takes it over once nothing differs."
-                        ),
-                        None,
-                    ));
+                    )));
                 }
                 ManifestProblem::TakeoverNever => {
-                    finding = finding.look(
+                    finding = finding.look_with(
                         format!("Check what {object} is on {clusters}, and who wrote it."),
-                        Some(
-                            affected
-                                .kubectl("get")
-                                .flag("-o", "yaml")
-                                .switch("--show-managed-fields"),
-                        ),
+                        affected
+                            .kubectl("get")
+                            .flag("-o", "yaml")
+                            .switch("--show-managed-fields"),
                     );
                 }
                 _ => {
                     finding = affected.goes_on(
-                        finding.fix(format!("Fix on {clusters} what the evidence names."), None),
+                        finding.fix(format!("Fix on {clusters} what the evidence names.")),
                     );
                 }
             }
@@ -77,13 +63,10 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             if !affected.is_replaceable() {
                 return finding;
             }
-            finding.disrupt(
-                format!(
-                    "Or delete {object} on {clusters}, if nothing else needs it and a short gap \
+            finding.disrupt(format!(
+                "Or delete {object} on {clusters}, if nothing else needs it and a short gap \
                      is acceptable: the agent then creates its own."
-                ),
-                None,
-            )
+            ))
         },
     )
 }

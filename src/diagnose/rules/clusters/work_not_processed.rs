@@ -1,37 +1,30 @@
 //! A member agent has not processed what the hub wants it to apply.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::claims;
 use crate::diagnose::objects::{self, goes_on};
-use crate::diagnose::report::{Finding, Severity, Subject, Verdict};
-use crate::diagnose::rules::Rule;
-use crate::diagnose::steps;
+use crate::diagnose::rules::prelude::*;
 use crate::diagnose::troubled::Troubled;
 use crate::kubefleet::work::Work;
-use crate::kubefleet::{Concept, Conditions, names, reasons};
+use crate::kubefleet::{Conditions, names, reasons};
+use crate::problems::steps;
 
 /// `ApplyInProgress` and the like, which every rollout passes through, for longer than the
 /// controller allows. Source: workgenerator/controller.go:setAllWorkAppliedCondition.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS515",
-    name: "work-not-processed",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::Work, Concept::MemberCluster],
-    caused_by: &["FS516", "FS517", "FS518"],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS515", "work-not-processed", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::Work, Concept::MemberCluster])
+    .caused_by(&["FS516", "FS517", "FS518"]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    if case.verdict == Verdict::Deleting {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    if cx.verdict == Verdict::Deleting {
         return Vec::new();
     }
-    claims::troubles(case, rule.code)
+    claims::troubles(cx, rule.code)
         .filter(|troubled| troubled.blocking && troubled.is_overdue())
-        .map(|troubled| one(case, rule, troubled))
+        .map(|troubled| one(cx, rule, troubled))
         .collect()
 }
 
-fn one(case: &Case<'_>, rule: &Rule, troubled: &Troubled<'_>) -> Finding {
+fn one(cx: &Context<'_>, rule: &Rule, troubled: &Troubled<'_>) -> Finding {
     let cluster = troubled.cluster;
     let namespace = names::member_namespace(cluster);
     let named = troubled
@@ -39,7 +32,7 @@ fn one(case: &Case<'_>, rule: &Rule, troubled: &Troubled<'_>) -> Finding {
         .work
         .as_ref()
         .and_then(|problem| problem.work.as_deref());
-    let works: Vec<_> = case
+    let works: Vec<_> = cx
         .inventory
         .works_of(troubled.binding)
         .filter(|work| is_behind(work) || named == Some(work.meta.name.as_str()))
@@ -59,24 +52,23 @@ fn one(case: &Case<'_>, rule: &Rule, troubled: &Troubled<'_>) -> Finding {
         "has been working on the new content"
     };
     let message = format!("The member agent of {cluster} {what}{lasting}.");
-    let mut finding = objects::on_cluster(case, rule, subject, message, troubled);
+    let mut finding = objects::on_cluster(cx, rule, subject, message, troubled);
     for work in works.iter().take(3) {
         finding = evidence(work, finding);
     }
     finding = finding
-        .look(
+        .look_with(
             "Read what the agent reported.",
-            Some(steps::works_for(cluster).flag("-o", "yaml")),
+            steps::works_for(cluster).flag("-o", "yaml"),
         )
-        .look(
+        .look_with(
             format!("Check the agent on {cluster} and its log."),
-            Some(steps::member_agent(cluster)),
+            steps::member_agent(cluster),
         )
-        .fix(
-            format!("Restore the agent of {cluster}, or its connection to the hub."),
-            None,
-        );
-    goes_on(case, finding)
+        .fix(format!(
+            "Restore the agent of {cluster}, or its connection to the hub."
+        ));
+    goes_on(cx, finding)
 }
 
 /// Whether the agent has not spoken of the Work as it is now.

@@ -1,27 +1,20 @@
 //! The hub could not write what a member cluster should apply.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::claims;
 use crate::diagnose::objects::{clusters, goes_on, per_trouble};
-use crate::diagnose::report::{Finding, Severity, Subject};
-use crate::diagnose::rules::Rule;
-use crate::diagnose::steps;
+use crate::diagnose::rules::prelude::*;
 use crate::diagnose::troubled::Troubled;
 use crate::kubefleet::messages::BindingProblem;
-use crate::kubefleet::{Concept, names};
+use crate::kubefleet::names;
+use crate::problems::steps;
 
 /// `SyncWorkFailed`, or `OverriddenFailed` with a text that is not about overrides.
 /// Source: workgenerator/controller.go:Reconcile.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS511",
-    name: "work-not-synchronized",
-    severity: Severity::Error,
-    reads: &[Concept::Binding],
-    caused_by: &["FS518"],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS511", "work-not-synchronized", Check::Whole(check))
+    .reads(&[Concept::Binding])
+    .caused_by(&["FS518"]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let subject = |troubled: &Troubled<'_>| {
         let problem = troubled.trouble.problem.as_ref()?;
         (claims::of_binding(problem) == rule.code).then(|| match problem {
@@ -32,16 +25,16 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             _ => troubled.binding.object().into(),
         })
     };
-    per_trouble(case, rule, subject, |on, finding| {
+    per_trouble(cx, rule, subject, |on, finding| {
         match on.first().and_then(|first| first.trouble.problem.as_ref()) {
-            Some(problem) => describe(case, problem, &clusters(on), finding),
+            Some(problem) => describe(cx, problem, &clusters(on), finding),
             None => finding,
         }
     })
 }
 
 fn describe(
-    case: &Case<'_>,
+    cx: &Context<'_>,
     problem: &BindingProblem,
     clusters: &str,
     mut finding: Finding,
@@ -54,28 +47,28 @@ fn describe(
                  receive new content."
             );
             finding
-                .look(
+                .look_with(
                     format!("Check whether {clusters} is leaving the fleet."),
-                    Some(steps::member_clusters()),
+                    steps::member_clusters(),
                 )
-                .look(
+                .look_with(
                     "Check what delays the deletion of the namespace.",
-                    Some(steps::namespace(&subject)),
+                    steps::namespace(&subject),
                 )
-                .fix(
+                .fix_with(
                     "Let the cluster leave for good, or leave and join again, then start a new \
                      run.",
-                    case.new_run_command(),
+                    cx.new_run_command(),
                 )
         }
         BindingProblem::TooLarge => {
             finding.message = format!(
                 "The content for {clusters} is too large to be stored in one Work on the hub."
             );
-            finding.fix(
+            finding.fix_with(
                 "Make the content smaller, or split it over several placements, then start a new \
                  run.",
-                case.new_run_command(),
+                cx.new_run_command(),
             )
         }
         BindingProblem::Forbidden { .. } => {
@@ -84,9 +77,8 @@ fn describe(
             let finding = finding.fix(
                 "Find in the evidence what forbids it on the hub (RBAC of the hub agent, a quota, \
                  an admission policy), and allow it.",
-                None,
             );
-            goes_on(case, finding)
+            goes_on(cx, finding)
         }
         BindingProblem::ApiServerUnavailable { .. } => {
             finding.message = format!(
@@ -95,9 +87,8 @@ fn describe(
             let finding = finding.look(
                 "Check the hub's API server, its webhooks, and the hub agent's log, if this \
                  persists.",
-                None,
             );
-            goes_on(case, finding)
+            goes_on(cx, finding)
         }
         _ => {
             finding.message = format!(
@@ -108,11 +99,10 @@ fn describe(
                 .look(
                     "Read the evidence and the hub agent's log: they name what could not be \
                      written.",
-                    None,
                 )
-                .fix(
+                .fix_with(
                     "Fix the content or the override and start a new run, if one of them is wrong.",
-                    case.new_run_command(),
+                    cx.new_run_command(),
                 )
         }
     }

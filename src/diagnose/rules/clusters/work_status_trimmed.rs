@@ -1,25 +1,17 @@
 //! A Work's status was too large, and details were left out.
 
-use crate::diagnose::case::Case;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::{Concept, Conditions, reasons};
+use crate::diagnose::rules::prelude::*;
+use crate::kubefleet::{Conditions, reasons};
 
 /// `StatusTrimmed=True`: drift and difference details may be missing where there are some.
 /// Source: workapplier/status.go.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS525",
-    name: "work-status-trimmed",
-    severity: Severity::Info,
-    reads: &[Concept::Work],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule =
+    Rule::info("FS525", "work-status-trimmed", Check::Whole(check)).reads(&[Concept::Work]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for troubled in &case.troubles {
-        for work in case.inventory.works_of(troubled.binding) {
+    for troubled in &cx.troubles {
+        for work in cx.inventory.works_of(troubled.binding) {
             let Some(trimmed) = work
                 .status
                 .conditions
@@ -39,8 +31,8 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     ),
                 )
                 .clusters([cluster])
-                .condition(&work.object(), "status", trimmed)
-                .look(format!("Inspect the objects on {cluster}."), None);
+                .condition(&work.object(), trimmed)
+                .look(format!("Inspect the objects on {cluster}."));
             finding.stage = troubled.stage.map(str::to_owned);
             findings.push(finding);
         }

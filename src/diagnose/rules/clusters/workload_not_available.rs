@@ -1,16 +1,12 @@
 //! A workload was applied and does not become available.
 
+use crate::diagnose::rules::prelude::*;
 use jiff::Timestamp;
 
-use crate::diagnose::case::Case;
 use crate::diagnose::claims;
-use crate::diagnose::finding::enumerate;
 use crate::diagnose::looks;
 use crate::diagnose::objects::{Affected, per_object};
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
 use crate::diagnose::troubled::Troubled;
-use crate::kubefleet::Concept;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::messages::ManifestProblem;
 use crate::rollout::STUCK_AFTER;
@@ -19,23 +15,18 @@ use crate::words::Command;
 /// `ManifestNotAvailableYet` on anything but a Service, whose wait has another reason
 /// (FS523), and an availability that could not be tracked.
 /// Source: workapplier/availability_tracker.go.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS501",
-    name: "workload-not-available",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::Work],
-    caused_by: &looks::OF_OBJECTS,
-    check,
-};
+pub const RULE: Rule = Rule::error("FS501", "workload-not-available", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::Work])
+    .caused_by(&looks::OF_OBJECTS);
 
 /// Whether objects of a kind become available through pods, which need a node.
 fn has_pods(kind: &str) -> bool {
     matches!(kind, "Deployment" | "StatefulSet" | "DaemonSet")
 }
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(
-        case,
+        cx,
         rule,
         |manifest| claims::of_manifest(manifest) == Some(rule.code),
         |affected, mut finding| {
@@ -56,11 +47,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     affected.clusters(),
                     affected.lasting(),
                 );
-                return goes_on_by_itself(case, finding);
+                return goes_on_by_itself(cx, finding);
             }
             let clusters: Vec<_> = affected.on.iter().map(|on| on.cluster).collect();
             let subject = finding.subject.clone();
-            finding = looks::statuses(case, &subject, &clusters, finding);
+            finding = looks::statuses(cx, &subject, &clusters, finding);
             let without_nodes: Vec<_> = affected
                 .on
                 .iter()
@@ -84,24 +75,23 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     "{} {names} {report} no nodes, so no pod starts there.",
                     finding.message
                 );
-                finding = finding.look(
+                finding = finding.look_with(
                     "Check whether nodes have joined.",
-                    Some(Command::member(member.meta.name.as_str(), "get").arg("nodes")),
+                    Command::member(member.meta.name.as_str(), "get").arg("nodes"),
                 );
             }
-            finding = finding.look(
+            finding = finding.look_with(
                 format!(
                     "Inspect the workload on {}: its pods and events show whether the image, \
                      quota, scheduling, or a probe blocks it.",
                     affected.clusters()
                 ),
-                Some(affected.kubectl("describe")),
+                affected.kubectl("describe"),
             );
-            finding = looks::invite(case, &clusters, finding);
+            finding = looks::invite(cx, &clusters, finding);
             finding = finding.fix(
                 "Fix the cause on the member, if it is there: nodes, quota, pull secret, or a \
                  dependency.",
-                None,
             );
             finding = affected.goes_on(finding);
             affected.new_run(
@@ -119,13 +109,13 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
 /// When the first of the clusters of a run counts as stuck, where all have had less time than that and nobody
 /// has looked into them: then it is early to look for a reason.
 fn fresh(affected: &Affected<'_, '_>) -> Option<Timestamp> {
-    let looks = &affected.case.inventory.looks;
-    affected.case.run()?;
+    let looks = &affected.cx.inventory.looks;
+    affected.cx.run()?;
     let is_fresh = |on: &&Troubled<'_>| {
         let has_nodes = on.member.and_then(MemberCluster::nodes) != Some("0");
         // Content that was there before may have failed for long.
         let before = on.trouble.condition.since;
-        let is_old = |since| affected.case.now().duration_since(since) > STUCK_AFTER;
+        let is_old = |since| affected.cx.now().duration_since(since) > STUCK_AFTER;
         !before.is_some_and(is_old)
             && on.blocking
             && !on.is_overdue()
@@ -140,10 +130,10 @@ fn fresh(affected: &Affected<'_, '_>) -> Option<Timestamp> {
     first.checked_add(STUCK_AFTER).ok()
 }
 
-fn goes_on_by_itself(case: &Case<'_>, finding: Finding) -> Finding {
-    let name = &case.run_object().name;
-    finding.look(
+fn goes_on_by_itself(cx: &Context<'_>, finding: Finding) -> Finding {
+    let name = &cx.run_object().name;
+    finding.look_with(
         "Wait: workloads take minutes to start.",
-        Some(case.command("status").arg(name)),
+        cx.command("status").arg(name),
     )
 }

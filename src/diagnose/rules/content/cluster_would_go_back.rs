@@ -1,26 +1,18 @@
 //! Going on with a run would put an older version back on clusters that another run has updated.
 
 use crate::diagnose::back::goes_back;
-use crate::diagnose::case::Case;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::{Concept, Conditions, reasons};
+use crate::diagnose::rules::prelude::*;
+use crate::kubefleet::{Conditions, reasons};
 use crate::rollout::content::{overtaken, would_go_back};
 use crate::rollout::{ClusterState, ClusterView};
 
 /// A cluster that the run has still to reach has a later version, rolled out after the run was
 /// initialized. Nothing fails when it goes back. Measured on a hub; see the decisions.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS703",
-    name: "cluster-would-go-back",
-    severity: Severity::Warning,
-    reads: &[Concept::Binding],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule =
+    Rule::warning("FS703", "cluster-would-go-back", Check::Whole(check)).reads(&[Concept::Binding]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = &case.rollout else {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = &cx.rollout else {
         return Vec::new();
     };
     let (run, later) = (rollout.run, would_go_back(rollout));
@@ -31,7 +23,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     let object = run.object();
     let mut finding = rule
         .finding(&object, format!("{}.", goes_back(rollout, &later)))
-        .root_if(case.is_resting())
+        .root_if(cx.is_resting())
         .clusters(later.iter().map(|back| back.cluster))
         .evidence(&object, run.snapshot_path(), own.clone());
     for back in later.iter().take(3) {
@@ -47,29 +39,29 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             .conditions
             .condition(reasons::ROLLOUT_STARTED)
         {
-            finding = finding.condition(&reference, "status", started);
+            finding = finding.condition(&reference, started);
         }
     }
     if let Some(gate) = rollout.open_approvals().next() {
         finding = finding.stage(gate.stage);
     }
-    finding = finding.look(
+    finding = finding.look_with(
         "Check which run rolled out which version.",
-        Some(case.command("history").arg(&case.inventory.placement_name)),
+        cx.command("history").arg(&cx.inventory.placement_name),
     );
     let is_done = |cluster: &ClusterView<'_>| cluster.state == ClusterState::Done;
     // Without the run, the clusters that it is done with would stay on another version.
     if rollout.updated_clusters().any(is_done) && overtaken(rollout).is_empty() {
-        finding = finding.fix(
+        finding = finding.fix_with(
             "Start a new run in its place to bring every cluster to the current content.",
-            case.new_run_command(),
+            cx.new_run_command(),
         );
     }
-    vec![finding.disrupt(
+    vec![finding.disrupt_with(
         format!(
             "Or delete {}, if the clusters should keep that version: this changes nothing on them.",
             object.name
         ),
-        Some(case.command("delete").arg(&object.name)),
+        cx.command("delete").arg(&object.name),
     )]
 }

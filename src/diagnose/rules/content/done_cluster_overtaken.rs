@@ -1,28 +1,19 @@
 //! A cluster with which a run is done has another run's snapshot.
 
-use crate::diagnose::back::put_there;
-use crate::diagnose::case::Case;
-use crate::diagnose::finding::enumerate;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::{Concept, Conditions, reasons};
+use crate::diagnose::rules::prelude::*;
+use crate::kubefleet::{Conditions, reasons};
+use crate::problems::put_there;
 use crate::rollout::content::overtaken;
 use crate::rollout::rollout_started;
 
 /// A run never checks a done cluster again. One that waits or is stopped counts it, also
 /// when another run has replaced its snapshot there.
 /// Source: updaterun/execution.go:executeUpdatingStage.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS706",
-    name: "done-cluster-overtaken",
-    severity: Severity::Warning,
-    reads: &[Concept::Binding],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::warning("FS706", "done-cluster-overtaken", Check::Whole(check))
+    .reads(&[Concept::Binding]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = &case.rollout else {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = &cx.rollout else {
         return Vec::new();
     };
     let lost = overtaken(rollout);
@@ -51,7 +42,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 run.name
             ),
         )
-        .root_if(case.is_resting())
+        .root_if(cx.is_resting())
         .clusters(lost.iter().map(|lost| lost.cluster))
         .evidence(&run, rollout.run.snapshot_path(), own.clone());
     for lost in lost.iter().take(3) {
@@ -63,26 +54,26 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         );
         let conditions = &lost.binding.status.conditions;
         if let Some(started) = conditions.condition(reasons::ROLLOUT_STARTED) {
-            finding = finding.condition(&object, "status", started);
+            finding = finding.condition(&object, started);
         }
     }
     vec![
         finding
-            .look(
+            .look_with(
                 "Check which run rolled out which version.",
-                Some(case.command("history").arg(&case.inventory.placement_name)),
+                cx.command("history").arg(&cx.inventory.placement_name),
             )
-            .fix(
+            .fix_with(
                 "Start a new run in its place to bring every cluster to the current content.",
-                case.new_run_command(),
+                cx.new_run_command(),
             )
-            .disrupt(
+            .disrupt_with(
                 format!(
                     "Or delete {}, if the clusters should keep that version: this changes nothing \
                      on them.",
                     run.name
                 ),
-                Some(case.command("delete").arg(&run.name)),
+                cx.command("delete").arg(&run.name),
             ),
     ]
 }

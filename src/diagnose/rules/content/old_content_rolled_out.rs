@@ -1,32 +1,24 @@
 //! A run without an index got the previous content: the new snapshot was delayed.
 
-use crate::diagnose::case::Case;
-use crate::diagnose::report::{Finding, Severity, Verdict};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::{Concept, names};
+use crate::diagnose::rules::prelude::*;
+use crate::kubefleet::names;
 use crate::rollout::content::old_content;
 
 /// See [`old_content`].
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS701",
-    name: "old-content-rolled-out",
-    severity: Severity::Warning,
-    reads: &[Concept::ResourceSnapshot],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::warning("FS701", "old-content-rolled-out", Check::Whole(check))
+    .reads(&[Concept::ResourceSnapshot]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(run) = case.run() else {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(run) = cx.run() else {
         return Vec::new();
     };
-    let Some(old) = old_content(case.inventory, run) else {
+    let Some(old) = old_content(cx.inventory, run) else {
         return Vec::new();
     };
     let (snapshot, next) = (old.snapshot, old.next);
     let used = &run.status.snapshot_index;
     let (object, run_object) = (snapshot.object(), run.object());
-    let verb = match case.verdict {
+    let verb = match cx.verdict {
         Verdict::Succeeded => "rolled out",
         Verdict::NotStarted => "will roll out",
         Verdict::Failed | Verdict::Deleting => "was rolling out",
@@ -34,7 +26,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     };
     let newer = match next.and_then(|next| next.index()) {
         Some(index) => format!("; that change is in snapshot {index}"),
-        None if case.inventory.snapshots.is_complete() => {
+        None if cx.inventory.snapshots.is_complete() => {
             "; that change has no snapshot yet".to_owned()
         }
         None => String::new(),
@@ -49,7 +41,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             ),
         )
         .clusters(
-            case.rollout
+            cx.rollout
                 .iter()
                 .flat_map(crate::rollout::Rollout::updated_clusters)
                 .map(|cluster| cluster.name),
@@ -81,17 +73,14 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     }
     vec![
         finding
-            .look(
+            .look_with(
                 "Compare the rolled-out content with the current content.",
-                Some(
-                    case.command("snapshots")
-                        .arg(&case.inventory.placement_name),
-                ),
+                cx.command("snapshots").arg(&cx.inventory.placement_name),
             )
-            .fix(
+            .fix_with(
                 "Roll out the current content with a new run: the command ensures that it gets \
                  the new snapshot.",
-                case.new_run_command(),
+                cx.new_run_command(),
             ),
     ]
 }

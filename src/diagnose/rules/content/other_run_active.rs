@@ -1,36 +1,26 @@
 //! Two runs on one placement are under way at once.
 
+use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeMap;
 
-use crate::diagnose::case::Case;
-use crate::diagnose::finding::enumerate;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
 use crate::inventory::choose;
-use crate::kubefleet::Concept;
 use crate::kubefleet::run::{RunState, UpdateRun};
 use crate::rollout::Phase;
 
 /// There is no lock: the last writer of a binding wins, and a run fails only when a cluster that
 /// it is updating is taken away. Source: updaterun/execution.go:isBindingSyncedWithClusterStatus.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS705",
-    name: "other-run-active",
-    severity: Severity::Warning,
-    reads: &[Concept::UpdateRun],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule =
+    Rule::warning("FS705", "other-run-active", Check::Whole(check)).reads(&[Concept::UpdateRun]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = case
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = cx
         .rollout
         .as_ref()
         .filter(|rollout| rollout.phase == Phase::Executing)
     else {
         return Vec::new();
     };
-    let active: Vec<_> = case
+    let active: Vec<_> = cx
         .inventory
         .runs_under_way()
         .filter(|run| run.meta.name != rollout.run.meta.name)
@@ -61,7 +51,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     let mut finding = rule.finding(&object, message).evidence(
         &object,
         "spec.placementName",
-        case.inventory.placement_name.clone(),
+        cx.inventory.placement_name.clone(),
     );
     if alike {
         finding = finding.severity(Severity::Info).evidence(
@@ -86,11 +76,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     }
     if alike {
         return vec![
-            finding.look(
+            finding.look_with(
                 "Let them finish, or check the gates of the other run: they do not block this one.",
                 active
                     .first()
-                    .map(|run| case.command("status").arg(&run.meta.name)),
+                    .map(|run| cx.command("status").arg(&run.meta.name)),
             ),
         ];
     }
@@ -98,15 +88,15 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     let older = all.min_by_key(|run| choose::age_key(run));
     let older = older.map_or(object.name.as_str(), |run| run.meta.name.as_str());
     vec![if rollout.state_ignored {
-        finding.disrupt(
+        finding.disrupt_with(
             "Let one of them continue and delete the other, usually the older one: deleting a run \
              changes nothing on the clusters, and this hub cannot stop one.",
-            Some(case.command("delete").arg(older)),
+            cx.command("delete").arg(older),
         )
     } else {
-        finding.fix(
+        finding.fix_with(
             "Let one of them continue and stop the other, usually the older one.",
-            Some(case.command("stop").arg(older)),
+            cx.command("stop").arg(older),
         )
     }]
 }

@@ -1,13 +1,10 @@
 //! An override that was written for the placement changes nothing there.
 
-use crate::diagnose::case::Case;
-use crate::diagnose::finding::enumerate;
-use crate::diagnose::report::{Finding, Severity, Subject};
-use crate::diagnose::rules::Rule;
-use crate::diagnose::steps::see_override;
+use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::member::MemberCluster;
+use crate::kubefleet::names;
 use crate::kubefleet::overrides::OverrideSnapshot;
-use crate::kubefleet::{Concept, names};
+use crate::problems::steps::see_override;
 use crate::rollout::overrides::{Idle, idle, origin, selected, selectors};
 use crate::rollout::versions::versions;
 
@@ -15,25 +12,19 @@ use crate::rollout::versions::versions;
 /// that names the placement is meant to change something there.
 /// Source: utils/overrider/overrider.go:FetchAllMatchingOverridesForResourceSnapshot,
 /// PickFromResourceMatchedOverridesForTargetCluster.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS708",
-    name: "override-matches-nothing",
-    severity: Severity::Warning,
-    reads: &[
+pub const RULE: Rule = Rule::warning("FS708", "override-matches-nothing", Check::Whole(check))
+    .reads(&[
         Concept::ClusterOverrideSnapshot,
         Concept::OverrideSnapshot,
         Concept::ResourceSnapshot,
         Concept::MemberCluster,
-    ],
-    caused_by: &[],
-    check,
-};
+    ]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = &case.rollout else {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = &cx.rollout else {
         return Vec::new();
     };
-    let inventory = case.inventory;
+    let inventory = cx.inventory;
     let index = rollout.run.status.snapshot_index.as_str();
     let all = versions(inventory);
     let version = all
@@ -47,7 +38,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .updated_clusters()
         .map(|cluster| inventory.member(cluster.name))
         .collect();
-    let placement = case.placement_object();
+    let placement = cx.placement_object();
     let overrides = inventory.overrides.iter();
     overrides
         .filter_map(|snapshot| {
@@ -62,7 +53,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             let subject = Subject::new(kind.origin_kind(), namespace, name);
             let finding = match idle {
                 Idle::NoObject(near) => {
-                    let finding = no_object(case, rule, subject, snapshot, index, near);
+                    let finding = no_object(cx, rule, subject, snapshot, index, near);
                     match version.and_then(|version| version.parts.first()) {
                         Some(part) => finding.evidence(
                             part.object(),
@@ -72,20 +63,20 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                         None => finding,
                     }
                 }
-                Idle::NoCluster => no_cluster(case, rule, subject, snapshot, clusters.as_deref()?),
+                Idle::NoCluster => no_cluster(cx, rule, subject, snapshot, clusters.as_deref()?),
             };
             let see = Some(see_override(snapshot));
-            Some(finding.look("Inspect the override.", see).fix(
+            Some(finding.look_with("Inspect the override.", see).fix_with(
                 "Correct the override, then start a new run: a run takes overrides only when it is \
                  initialized.",
-                case.new_run_command(),
+                cx.new_run_command(),
             ))
         })
         .collect()
 }
 
 fn no_object(
-    case: &Case<'_>,
+    cx: &Context<'_>,
     rule: &Rule,
     subject: Subject,
     snapshot: &OverrideSnapshot,
@@ -96,7 +87,7 @@ fn no_object(
     let near = near.map_or_else(String::new, |near| format!(" The snapshot has {near}."));
     let message = format!(
         "{subject} applies to {} but selects no object of snapshot {index}: it selects {}.{near}",
-        case.inventory.placement_name,
+        cx.inventory.placement_name,
         enumerate(&selected)
     );
     let field = if snapshot.meta.namespace.is_empty() {
@@ -116,7 +107,7 @@ fn no_object(
 }
 
 fn no_cluster(
-    case: &Case<'_>,
+    cx: &Context<'_>,
     rule: &Rule,
     subject: Subject,
     snapshot: &OverrideSnapshot,
@@ -125,7 +116,7 @@ fn no_cluster(
     let names = clusters.iter().map(|member| member.meta.name.as_str());
     let message = format!(
         "{subject} applies to {} but its rules match no cluster of the run: {}.",
-        case.inventory.placement_name,
+        cx.inventory.placement_name,
         enumerate(names.clone())
     );
     let wanted: Vec<String> = snapshot

@@ -1,28 +1,19 @@
 //! An override names the placement in a way that no update run finds.
 
-use crate::diagnose::case::Case;
-use crate::diagnose::report::{Finding, Severity, Subject};
-use crate::diagnose::rules::Rule;
-use crate::diagnose::steps::see_override;
-use crate::kubefleet::Concept;
+use crate::diagnose::rules::prelude::*;
+use crate::problems::steps::see_override;
 use crate::rollout::overrides::{is_lost, origin};
 
 /// The run says nothing of it: it succeeds, and the clusters have the content without the override.
 /// Source: updaterun/initialization.go:recordOverrideSnapshots passes the placement's bare name,
 /// utils/overrider/overrider.go:FetchAllMatchingOverridesForResourceSnapshot compares NAMESPACE/NAME.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS707",
-    name: "override-never-applied",
-    severity: Severity::Warning,
-    reads: &[Concept::OverrideSnapshot],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::warning("FS707", "override-never-applied", Check::Whole(check))
+    .reads(&[Concept::OverrideSnapshot]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let placement = case.placement_object();
-    let staged = case.rollout.is_some()
-        || case
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let placement = cx.placement_object();
+    let staged = cx.rollout.is_some()
+        || cx
             .inventory
             .placement
             .present()
@@ -30,7 +21,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     if !staged {
         return Vec::new();
     }
-    let overrides = case.inventory.overrides.iter();
+    let overrides = cx.inventory.overrides.iter();
     overrides
         .filter(|snapshot| snapshot.is_latest() && is_lost(snapshot, &placement))
         .map(|snapshot| {
@@ -49,17 +40,16 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     "spec.overrideSpec.placement.scope",
                     "Namespaced",
                 )
-                .look("Inspect the override.", Some(see_override(snapshot)))
+                .look_with("Inspect the override.", see_override(snapshot))
                 .fix(
                     "Delete the override and create it again without `spec.placement`, which is \
                      immutable. It then applies to every placement with the objects that it \
                      selects.",
-                    None,
                 );
-            match case.new_run_command() {
-                Some(command) => finding.fix(
+            match cx.new_run_command() {
+                Some(command) => finding.fix_with(
                     "Then start a new run: a run takes overrides only when it is initialized.",
-                    Some(command),
+                    command,
                 ),
                 None => finding,
             }

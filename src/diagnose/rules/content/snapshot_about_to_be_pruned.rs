@@ -1,29 +1,19 @@
 //! The snapshot that an unfinished run needs is the next to be deleted.
 
-use crate::diagnose::case::Case;
-use crate::diagnose::finding::count;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::Concept;
+use crate::diagnose::rules::prelude::*;
 use crate::rollout::ClusterState;
 
 /// A placement keeps `revisionHistoryLimit` versions; the oldest is deleted before a new one is made,
 /// and runs do not hold the version that they roll out. Source:
 /// utils/controller/resource_snapshot_resolver.go:deleteRedundantResourceSnapshots.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS704",
-    name: "snapshot-about-to-be-pruned",
-    severity: Severity::Warning,
-    reads: &[Concept::ResourceSnapshot, Concept::Placement],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::warning("FS704", "snapshot-about-to-be-pruned", Check::Whole(check))
+    .reads(&[Concept::ResourceSnapshot, Concept::Placement]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = case.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = cx.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
         return Vec::new();
     };
-    let inventory = case.inventory;
+    let inventory = cx.inventory;
     let Some(placement) = inventory.placement.present() else {
         return Vec::new();
     };
@@ -72,13 +62,10 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             "metadata.labels[kubernetes-fleet.io/resource-index]",
             index.clone(),
         )
-        .fix(
-            "Raise `spec.revisionHistoryLimit` of the placement before it gets a new snapshot.",
-            None,
-        )
-        .look(
+        .fix("Raise `spec.revisionHistoryLimit` of the placement before it gets a new snapshot.")
+        .look_with(
             "List the existing versions.",
-            Some(case.command("snapshots").arg(&inventory.placement_name)),
+            cx.command("snapshots").arg(&inventory.placement_name),
         ),
     ]
 }

@@ -1,34 +1,25 @@
 //! The clusters of a placement are on different versions, and no run is about to change that.
 
+use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeMap;
 
-use crate::diagnose::case::Case;
-use crate::diagnose::finding::{distinct, enumerate};
-use crate::diagnose::report::{Finding, Severity, Verdict};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::{Concept, Conditions, reasons};
+use crate::kubefleet::{Conditions, reasons};
 use crate::rollout::life::{self, Life};
 use crate::rollout::rollout_started;
 
 /// Bindings with different snapshots while no run on the placement is under way. Each run says
 /// `Succeeded` of itself; only the bindings tell. See section "measured" of the decisions.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS702",
-    name: "versions-mixed",
-    severity: Severity::Warning,
-    reads: &[Concept::Binding, Concept::UpdateRun],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::warning("FS702", "versions-mixed", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::UpdateRun]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let without_run = case.run().is_none();
-    let asked = match case.verdict {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let without_run = cx.run().is_none();
+    let asked = match cx.verdict {
         Verdict::Succeeded => !without_run,
         Verdict::NotStarted => without_run,
         _ => false,
     };
-    let inventory = case.inventory;
+    let inventory = cx.inventory;
     let under_way = inventory.runs_under_way().next().is_some();
     if !asked || under_way {
         return Vec::new();
@@ -56,7 +47,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     if versions.len() < 2 {
         return Vec::new();
     }
-    let present = case
+    let present = cx
         .run()
         .is_some_and(|run| life::of_run(inventory, run) != Life::Earlier);
     let own = inventory.wanted_snapshot().filter(|_| present);
@@ -69,7 +60,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         None => versions.iter().collect(),
     };
     let mut parts = Vec::new();
-    let mut finding = rule.finding(case.placement_object(), String::new());
+    let mut finding = rule.finding(cx.placement_object(), String::new());
     for (snapshot, bindings) in &versions {
         let index = bindings
             .first()
@@ -94,7 +85,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 .conditions
                 .condition(reasons::ROLLOUT_STARTED)
             {
-                finding = finding.condition(&object, "status", started);
+                finding = finding.condition(&object, started);
             }
         }
     }
@@ -117,15 +108,15 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         finding
             .root_if(without_run)
             .clusters(clusters)
-            .look(
+            .look_with(
                 "Check which run rolled out which version.",
-                Some(case.command("history").arg(&inventory.placement_name)),
+                cx.command("history").arg(&inventory.placement_name),
             )
-            .fix(
+            .fix_with(
                 "Bring all clusters to one version with a new run.",
-                case.new_run_command().or_else(|| {
+                cx.new_run_command().or_else(|| {
                     Some(
-                        case.command("run")
+                        cx.command("run")
                             .arg("NEW")
                             .flag("--placement", &inventory.placement_name)
                             .flag("--strategy", "STRATEGY"),

@@ -1,30 +1,22 @@
 //! An approval that counts was given, and the controller has not taken it.
 
+use crate::diagnose::rules::prelude::*;
 use jiff::SignedDuration;
 
-use crate::diagnose::case::Case;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::{Concept, duration};
+use crate::kubefleet::duration;
 use crate::rollout::Phase;
 
 /// The controller is woken by the approval and takes it within a second or so. Source:
 /// updaterun/controller.go:handleApprovalRequestUpdate.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS408",
-    name: "approval-not-yet-accepted",
-    severity: Severity::Info,
-    reads: &[Concept::ApprovalRequest],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::info("FS408", "approval-not-yet-accepted", Check::Whole(check))
+    .reads(&[Concept::ApprovalRequest]);
 
 /// An approval wakes the controller, and a run that waits for one is also checked every minute.
 /// Source: updaterun/execution.go:stageUpdatingWaitTime.
 const OVERDUE: SignedDuration = SignedDuration::from_secs(120);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = case
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = cx
         .rollout
         .as_ref()
         .filter(|rollout| rollout.phase == Phase::Executing)
@@ -47,7 +39,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         let lasting = approved
             .since
             .max(request.meta.created)
-            .map(|since| case.now().duration_since(since))
+            .map(|since| cx.now().duration_since(since))
             .filter(|lasting| !lasting.is_negative());
         let overdue = lasting.is_some_and(|lasting| lasting > OVERDUE);
         let ago = lasting.map_or_else(String::new, |lasting| {
@@ -74,17 +66,16 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 Severity::Info
             })
             .stage(gate.stage)
-            .condition(&object, "status", approved);
+            .condition(&object, approved);
         if overdue {
             finding = finding.look(
                 "Check whether the hub agent runs: its log shows what the update run controller \
                  does.",
-                None,
             );
         } else {
-            finding = finding.look(
+            finding = finding.look_with(
                 "Wait a minute and check again.",
-                Some(case.command("diagnose").arg(case.run_object().name)),
+                cx.command("diagnose").arg(cx.run_object().name),
             );
         }
         findings.push(finding);

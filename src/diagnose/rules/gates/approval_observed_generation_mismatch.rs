@@ -1,23 +1,19 @@
 //! An approval was given, and the controller ignores it: it speaks of another generation.
 
-use crate::diagnose::case::Case;
-use crate::diagnose::report::{Finding, Severity, Verdict};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::{Concept, reasons};
+use crate::diagnose::rules::prelude::*;
+use crate::kubefleet::reasons;
 
 /// The controller takes `Approved=True` only when its `observedGeneration` is the request's
 /// generation. Source: updaterun/execution.go:handleStageApprovalTask.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS401",
-    name: "approval-observed-generation-mismatch",
-    severity: Severity::Error,
-    reads: &[Concept::ApprovalRequest],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error(
+    "FS401",
+    "approval-observed-generation-mismatch",
+    Check::Whole(check),
+)
+.reads(&[Concept::ApprovalRequest]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = case.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = cx.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
         return Vec::new();
     };
     let mut findings = Vec::new();
@@ -47,7 +43,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                      generation {generation}. The controller ignores it silently."
                 ),
             )
-            .root_if(case.verdict == Verdict::WaitingForApproval)
+            .root_if(cx.verdict == Verdict::WaitingForApproval)
             .stage(gate.stage)
             .evidence(
                 &object,
@@ -55,15 +51,15 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 observed,
             )
             .evidence(&object, "metadata.generation", request.meta.generation)
-            .condition(&object, "status", approved)
+            .condition(&object, approved)
             .evidence(
                 &object,
                 format!("status.conditions[type={}]", reasons::APPROVAL_ACCEPTED),
                 "absent",
             )
-            .fix(
+            .fix_with(
                 "Approve it again: the approval then carries the request's generation.",
-                Some(case.command("approve").arg(name)),
+                cx.command("approve").arg(name),
             ),
         );
     }

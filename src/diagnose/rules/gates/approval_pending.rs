@@ -1,34 +1,26 @@
 //! A gate waits for a person.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::gate::{hold_back, opens, unlisted};
-use crate::diagnose::report::{Finding, Severity, Verdict};
-use crate::diagnose::rules::Rule;
+use crate::diagnose::rules::prelude::*;
 use crate::diagnose::status::told_gate;
 use crate::inventory::Sight;
-use crate::kubefleet::{Concept, duration};
+use crate::kubefleet::duration;
 use crate::rollout::Phase;
 
 /// An approval request without an answer.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS402",
-    name: "approval-pending",
-    severity: Severity::Info,
-    reads: &[Concept::ApprovalRequest],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule =
+    Rule::info("FS402", "approval-pending", Check::Whole(check)).reads(&[Concept::ApprovalRequest]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = case.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = cx.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
         return Vec::new();
     };
-    let run = case.run_object();
+    let run = cx.run_object();
     let halted = matches!(rollout.phase, Phase::Stopped | Phase::Stopping);
     let mut findings = Vec::new();
     for gate in rollout.open_approvals() {
         let name = &gate.task.approval_request;
-        let object = case.object(Concept::ApprovalRequest, name);
+        let object = cx.object(Concept::ApprovalRequest, name);
         let since = match &gate.request {
             Some(Sight::Present(request)) => {
                 // Any answer, right or wrong, is another rule's business, and so is a request that
@@ -43,17 +35,17 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             Some(Sight::Unknown(_)) => None,
         };
         let since = since.or_else(|| gate.task.conditions.iter().filter_map(|c| c.since).max());
-        let waiting = since.map(|since| case.now().duration_since(since));
+        let waiting = since.map(|since| cx.now().duration_since(since));
         let lasting = waiting.map_or_else(String::new, |waiting| {
             format!(" for {}", duration::describe(waiting))
         });
-        let what = opens(case, gate);
+        let what = opens(cx, gate);
         let message = if halted {
             format!(
                 "{name} is not approved yet; once {} is resumed, approving lets {what}.",
                 run.name
             )
-        } else if told_gate(case, rollout).is_some_and(|told| std::ptr::eq(told, gate)) {
+        } else if told_gate(cx, rollout).is_some_and(|told| std::ptr::eq(told, gate)) {
             // The summary says what approving it opens.
             format!("{name} has been waiting{lasting} for an approval.")
         } else {
@@ -61,7 +53,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         };
         let mut finding = rule
             .finding(&object, message)
-            .root_if(case.verdict == Verdict::WaitingForApproval)
+            .root_if(cx.verdict == Verdict::WaitingForApproval)
             .stage(gate.stage)
             .evidence(
                 &run,
@@ -83,23 +75,23 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     finding.evidence(&object, "metadata.creationTimestamp", created.to_string());
             }
         }
-        let approve = Some(case.command("approve").arg(name));
+        let approve = Some(cx.command("approve").arg(name));
         findings.push(if halted {
             finding
-                .fix(
+                .fix_with(
                     "Resume the run when the rollout should continue.",
-                    Some(case.command("resume").arg(&run.name)),
+                    cx.command("resume").arg(&run.name),
                 )
-                .fix("Then approve, if the rollout looks right so far.", approve)
+                .fix_with("Then approve, if the rollout looks right so far.", approve)
         } else {
             hold_back(
-                case,
-                finding.fix("Approve, if the rollout looks right so far.", approve),
+                cx,
+                finding.fix_with("Approve, if the rollout looks right so far.", approve),
             )
         });
     }
     if findings.is_empty() {
-        findings.extend(unlisted(case, rule, true));
+        findings.extend(unlisted(cx, rule, true));
     }
     findings
 }

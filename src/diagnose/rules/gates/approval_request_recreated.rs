@@ -1,31 +1,23 @@
 //! The approval request was deleted, and the controller made a new one without an answer.
 
+use crate::diagnose::rules::prelude::*;
 use jiff::SignedDuration;
 
-use crate::diagnose::case::Case;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::{Concept, Conditions, duration, reasons};
+use crate::kubefleet::{Conditions, duration, reasons};
 
 /// The task's condition keeps the time of the first request; the object is younger.
 /// Source: updaterun/controller.go:handleApprovalRequestDelete.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS405",
-    name: "approval-request-recreated",
-    severity: Severity::Warning,
-    reads: &[Concept::ApprovalRequest],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::warning("FS405", "approval-request-recreated", Check::Whole(check))
+    .reads(&[Concept::ApprovalRequest]);
 
 /// The condition is written right after the request: a few seconds apart is the same one.
 const SAME: SignedDuration = SignedDuration::from_secs(10);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = case.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = cx.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
         return Vec::new();
     };
-    let run = case.run_object();
+    let run = cx.run_object();
     let mut findings = Vec::new();
     for gate in rollout.open_approvals() {
         let Some(request) = gate.own_request() else {
@@ -66,7 +58,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 ),
                 asked.to_string(),
             )
-            .fix("Approve again.", Some(case.command("approve").arg(name))),
+            .fix_with("Approve again.", cx.command("approve").arg(name)),
         );
     }
     findings

@@ -1,30 +1,22 @@
 //! An approval that counts was given while the run is stopped.
 
-use crate::diagnose::case::Case;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::Concept;
+use crate::diagnose::rules::prelude::*;
 use crate::rollout::Phase;
 
 /// Approvals are taken in state Run only. Source: updaterun/stop.go.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS404",
-    name: "approval-waits-for-resume",
-    severity: Severity::Info,
-    reads: &[Concept::ApprovalRequest],
-    caused_by: &["FS602"],
-    check,
-};
+pub const RULE: Rule = Rule::info("FS404", "approval-waits-for-resume", Check::Whole(check))
+    .reads(&[Concept::ApprovalRequest])
+    .caused_by(&["FS602"]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = case
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = cx
         .rollout
         .as_ref()
         .filter(|rollout| matches!(rollout.phase, Phase::Stopped | Phase::Stopping))
     else {
         return Vec::new();
     };
-    let run = case.run_object();
+    let run = cx.run_object();
     let mut findings = Vec::new();
     for gate in rollout.open_approvals() {
         let Some(request) = gate.own_request() else {
@@ -47,15 +39,15 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 ),
             )
             .stage(gate.stage)
-            .condition(&object, "status", approved)
+            .condition(&object, approved)
             .evidence(
                 &run,
                 "spec.state",
                 rollout.run.spec.state.clone().unwrap_or_default(),
             )
-            .fix(
+            .fix_with(
                 "Resume the run when the rollout should continue.",
-                Some(case.command("resume").arg(&run.name)),
+                cx.command("resume").arg(&run.name),
             ),
         );
     }

@@ -1,25 +1,16 @@
 //! Somebody wrote `Approved=False`, which KubeFleet does not understand as a rejection.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::gate::hold_back;
-use crate::diagnose::report::{Finding, Severity, Verdict};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::Concept;
+use crate::diagnose::rules::prelude::*;
 use crate::rollout::Phase;
 
 /// `Approved=False` means the same as no answer. Source:
 /// updaterun/execution.go:handleStageApprovalTask.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS403",
-    name: "approval-withheld",
-    severity: Severity::Warning,
-    reads: &[Concept::ApprovalRequest],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::warning("FS403", "approval-withheld", Check::Whole(check))
+    .reads(&[Concept::ApprovalRequest]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = case.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = cx.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
         return Vec::new();
     };
     let halted = matches!(rollout.phase, Phase::Stopped | Phase::Stopping);
@@ -44,15 +35,15 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     approved.status.as_str()
                 ),
             )
-            .root_if(case.verdict == Verdict::WaitingForApproval)
+            .root_if(cx.verdict == Verdict::WaitingForApproval)
             .stage(gate.stage)
-            .condition(&object, "status", approved);
+            .condition(&object, approved);
         if !halted {
-            finding = hold_back(case, finding);
+            finding = hold_back(cx, finding);
         }
-        findings.push(finding.fix(
+        findings.push(finding.fix_with(
             "Approve it, if the rollout should continue after all.",
-            Some(case.command("approve").arg(name)),
+            cx.command("approve").arg(name),
         ));
     }
     findings

@@ -1,45 +1,36 @@
 //! A stage waits for its time.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::gate::{since_path, unlisted, wait_of, wait_path};
-use crate::diagnose::report::{Finding, Severity, Verdict};
-use crate::diagnose::rules::Rule;
+use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::duration;
 
 /// The wait counts from the last transition of the stage's `Progressing`: the moment at which its
 /// last cluster was done, or at which it was stopped since. A resume keeps that time.
 /// Source: updaterun/execution.go:checkAfterStageTasksStatus, stop.go:markStageUpdatingStopped.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS407",
-    name: "timed-wait-running",
-    severity: Severity::Info,
-    reads: &[],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::info("FS407", "timed-wait-running", Check::Whole(check));
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = case.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = cx.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
         return Vec::new();
     };
     if !matches!(
-        case.verdict,
+        cx.verdict,
         Verdict::WaitingForTimer | Verdict::WaitingForApproval
     ) {
         return Vec::new();
     }
-    let run = case.run_object();
+    let run = cx.run_object();
     let mut findings = Vec::new();
     for gate in rollout.open_timers() {
         let Some(since) = gate.waiting_since else {
             continue;
         };
         let message = match gate.until() {
-            Some(until) if until <= case.now() => continue,
+            Some(until) if until <= cx.now() => continue,
             Some(until) => format!(
                 "Stage {} waits until {until}, {} from now, before it is complete.",
                 gate.stage,
-                duration::describe(until.duration_since(case.now()))
+                duration::describe(until.duration_since(cx.now()))
             ),
             None => format!(
                 "Stage {} waits before it is complete; the run does not record how long.",
@@ -49,7 +40,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         let stage = gate.stage;
         let mut finding = rule
             .finding(&run, message)
-            .root_if(case.verdict == Verdict::WaitingForTimer)
+            .root_if(cx.verdict == Verdict::WaitingForTimer)
             .stage(stage)
             .evidence(&run, since_path(stage), since.to_string());
         if let Some(until) = gate.until() {
@@ -60,33 +51,25 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     &[&since_path(stage), &wait_path(stage)],
                     format!(
                         "until {until}, {} from now",
-                        duration::describe(until.duration_since(case.now()))
+                        duration::describe(until.duration_since(cx.now()))
                     ),
                 );
         }
-        finding = if case.verdict == Verdict::WaitingForTimer {
-            finding.look(
+        finding = if cx.verdict == Verdict::WaitingForTimer {
+            finding.look_with(
                 "Wait: nothing else is needed.",
-                Some(
-                    case.command("wait")
-                        .arg(&run.name)
-                        .switch("--for=succeeded"),
-                ),
+                cx.command("wait").arg(&run.name).switch("--for=succeeded"),
             )
         } else {
-            finding.look(
-                "Wait for the timer too: an approval does not shorten it.",
-                None,
-            )
+            finding.look("Wait for the timer too: an approval does not shorten it.")
         };
         findings.push(finding.look(
             "Do not stop the run to extend the wait: the wait restarts at the stop but continues \
              while the run is stopped.",
-            None,
         ));
     }
     if findings.is_empty() {
-        findings.extend(unlisted(case, rule, false));
+        findings.extend(unlisted(cx, rule, false));
     }
     findings
 }

@@ -1,43 +1,28 @@
 //! The placement selects clusters that no stage of the strategy takes.
 
-use std::collections::BTreeSet;
-
-use crate::diagnose::case::Case;
 use crate::diagnose::failing;
-use crate::diagnose::finding::{count, enumerate};
-use crate::diagnose::placing::{Placing, near_misses, selector_of};
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::diagnose::steps;
-use crate::kubefleet::Concept;
-use crate::kubefleet::messages::Cause;
+use crate::diagnose::rules::prelude::*;
+use crate::problems::{StageMap, no_stage};
+use std::collections::BTreeSet;
 
 /// The controller prints ten names at most. A stage without a selector takes no cluster.
 /// Source: updaterun/initialization.go:computeRunStageStatus.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS113",
-    name: "cluster-in-no-stage",
-    severity: Severity::Error,
-    reads: &[Concept::Strategy, Concept::MemberCluster, Concept::Binding],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS113", "cluster-in-no-stage", Check::Cause(check)).reads(&[
+    Concept::Strategy,
+    Concept::MemberCluster,
+    Concept::Binding,
+]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    case.causes()
-        .filter_map(|cause| match cause {
-            Cause::ClustersInNoStage { total, shown } => Some(nowhere(case, rule, *total, shown)),
-            _ => None,
-        })
-        .collect()
-}
+fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+    let Cause::ClustersInNoStage { total, shown } = cause else {
+        return None;
+    };
 
-fn nowhere(case: &Case<'_>, rule: &Rule, total: Option<u64>, shown: &[String]) -> Finding {
-    let recorded = Placing::recorded(case);
+    let recorded = StageMap::recorded(cx.inventory);
     let shown: BTreeSet<&str> = shown.iter().map(String::as_str).collect();
     let computed: BTreeSet<&str> = recorded
         .iter()
-        .flat_map(|placing| placing.nowhere())
+        .flat_map(|map| map.nowhere())
         .map(|placed| placed.name)
         .collect();
     let number = total
@@ -46,86 +31,21 @@ fn nowhere(case: &Case<'_>, rule: &Rule, total: Option<u64>, shown: &[String]) -
         .max(shown.len());
     // The same as the controller computed, names beyond the tenth included?
     let same = shown.is_subset(&computed) && (computed.len() == number || total.is_none());
-    let all = if same { &computed } else { &shown };
     let number = if same { computed.len() } else { number };
-    let when = failing::when(case);
-    let strategy = case.run().map_or("", |run| run.spec.strategy.as_str());
-    let strategy_object = case.object(Concept::Strategy, strategy);
-    let names = if number > all.len() && all.len() > 3 {
-        let first: Vec<_> = all.iter().take(3).copied().collect();
-        format!("{} and {} more", first.join(", "), number - 3)
-    } else {
-        enumerate(all.iter().copied())
+    let fixed = StageMap::now(cx.inventory).is_some_and(|now| now.is_sound());
+    let since = match &recorded {
+        _ if fixed => "; now every cluster is in one stage".to_owned(),
+        Some(map) if same => map.near_misses(),
+        Some(map) if map.complete => {
+            format!("; with the current labels: {}", enumerate(&computed))
+        }
+        _ => String::new(),
     };
-    let fixed = Placing::now(case).filter(|placing| placing.is_sound());
-    let tail = if fixed.is_some() {
-        "; now every cluster is in one stage".to_owned()
-    } else if same {
-        let placing = recorded.as_ref();
-        let members = placing.into_iter().flat_map(|placing| placing.nowhere());
-        let stages: Vec<_> = placing
-            .iter()
-            .flat_map(|placing| &placing.strategy.stages)
-            .collect();
-        near_misses(members.filter_map(|placed| placed.member), &stages)
-    } else if recorded.as_ref().is_none_or(|placing| !placing.complete) {
-        String::new()
-    } else {
-        format!(
-            "; with the current labels: {}",
-            enumerate(computed.iter().copied())
-        )
-    };
-    let lead = if number == 1 {
-        format!("MemberCluster {names} was in no stage of {strategy_object} {when}")
-    } else {
-        format!(
-            "{} were in no stage of {strategy_object} {when}: {names}",
-            count(number, "cluster")
-        )
-    };
-    let object = match all.first() {
-        Some(only) if number == 1 => case.object(Concept::MemberCluster, only),
-        _ => strategy_object,
-    };
-    let mut finding = failing::finding(case, rule, &object, format!("{lead}{tail}."))
-        .clusters(all.iter().copied());
-    if let Some(placing) = &recorded {
-        let stages = placing.strategy.stages.iter();
-        finding = placing.evidence(case, finding, all.iter().copied(), stages);
-    }
-    if fixed.is_some() {
-        return failing::just_new_run(case, finding);
-    }
-    let selectors = recorded.as_ref().map_or_else(String::new, |placing| {
-        let listed: Vec<_> = placing
-            .strategy
-            .stages
-            .iter()
-            .map(|stage| format!("{}: `{}`", stage.name, selector_of(stage)))
-            .collect();
-        format!(" ({})", listed.join("; "))
-    });
-    finding = finding
-        .fix(
-            format!(
-                "Label {} until exactly one stage selects it{selectors}. Or extend the strategy, \
-                 or narrow the placement's policy.",
-                if number == 1 {
-                    "the cluster"
-                } else {
-                    "each of the clusters"
-                }
-            ),
-            Some(steps::label("NAME", "KEY=VALUE")),
-        )
-        .look(
-            "Check the stage of every cluster then.",
-            Some(
-                case.command("plan")
-                    .flag("--placement", &case.inventory.placement_name)
-                    .flag("--strategy", strategy),
-            ),
-        );
-    failing::then_new_run(case, finding)
+    let clusters: Vec<_> = if same { computed } else { shown }.into_iter().collect();
+    let strategy = cx.run().map_or("", |run| run.spec.strategy.as_str());
+    let strategy = cx.object(Concept::Strategy, strategy);
+    let past = cx.past(&since);
+    let problem = no_stage(recorded.as_ref(), &strategy, &clusters, number, past)
+        .look_with("Check the stage of every cluster then.", cx.plan_command());
+    Some(failing::refused(cx, rule, problem, fixed))
 }

@@ -1,115 +1,39 @@
 //! Two stages select the same cluster.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::failing;
-use crate::diagnose::finding::enumerate;
-use crate::diagnose::placing::Placing;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::Concept;
-use crate::kubefleet::messages::Cause;
+use crate::diagnose::rules::prelude::*;
+use crate::problems::{StageMap, two_stages, was_in_two_stages};
 
 /// The controller names the first such cluster only. A stage with an empty selector takes every
 /// cluster. Source: updaterun/initialization.go:computeRunStageStatus.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS111",
-    name: "cluster-in-two-stages",
-    severity: Severity::Error,
-    reads: &[Concept::Strategy, Concept::MemberCluster, Concept::Binding],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS111", "cluster-in-two-stages", Check::Cause(check)).reads(&[
+    Concept::Strategy,
+    Concept::MemberCluster,
+    Concept::Binding,
+]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    case.causes()
-        .filter_map(|cause| match cause {
-            Cause::ClusterInSeveralStages { cluster } => Some(twice(case, rule, cluster)),
-            _ => None,
-        })
-        .collect()
-}
+fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+    let Cause::ClusterInSeveralStages { cluster } = cause else {
+        return None;
+    };
 
-fn twice(case: &Case<'_>, rule: &Rule, cluster: &str) -> Finding {
-    let when = failing::when(case);
-    let strategy = case.run().map_or("", |run| run.spec.strategy.as_str());
-    let strategy_object = case.object(Concept::Strategy, strategy);
-    let recorded = Placing::recorded(case);
-    let found = recorded.as_ref().and_then(|placing| {
-        let stages = placing.cluster(cluster)?.stages.as_deref()?;
-        Some((placing, stages))
+    let recorded = StageMap::recorded(cx.inventory);
+    let fixed = StageMap::now(cx.inventory).is_some_and(|now| now.is_sound());
+    let stages = recorded.as_ref().and_then(|map| {
+        let stages = map.cluster(cluster)?.stages.as_deref()?;
+        Some(stages.len())
     });
-    let Some((recorded, stages)) = found.filter(|(_, stages)| stages.len() > 1) else {
+    let since = match stages {
+        Some(0) => ", but with its current labels it is in none",
+        Some(1) => ", but with its current labels it is in one",
+        Some(_) if fixed => "; with the current strategy each is in one",
+        _ => "",
+    };
+    let problem = match recorded.as_ref().filter(|_| stages > Some(1)) {
+        Some(map) => two_stages(map, cx.past(since)),
         // The labels have changed since, or cannot be read.
-        let tail = match found {
-            Some((_, [])) => ", but with its current labels it is in none",
-            Some((_, [_])) => ", but with its current labels it is in one",
-            _ => "",
-        };
-        let message = format!("MemberCluster {cluster} was in more than one stage {when}{tail}.");
-        let object = case.object(Concept::MemberCluster, cluster);
-        let mut finding = failing::finding(case, rule, &object, message).clusters([cluster]);
-        if let Some((placing, stages)) = found {
-            finding = placing.evidence(case, finding, [cluster], stages.iter().copied());
-        }
-        if Placing::now(case).is_some_and(|now| now.is_sound()) {
-            return failing::just_new_run(case, finding);
-        }
-        return repair(case, finding, strategy);
+        None => was_in_two_stages(recorded.as_ref(), cluster, cx.past(since)),
     };
-    let all: Vec<&str> = recorded.twice().map(|(placed, _)| placed.name).collect();
-    let in_stages = enumerate(stages.iter().map(|stage| stage.name.as_str()));
-    let (object, lead) = if let [only] = all.as_slice() {
-        (
-            case.object(Concept::MemberCluster, only),
-            format!("MemberCluster {only} was in stages {in_stages} of {strategy_object} {when}"),
-        )
-    } else {
-        let listed = enumerate(recorded.twice().map(|(placed, stages)| {
-            let stages: Vec<_> = stages.iter().map(|stage| stage.name.as_str()).collect();
-            format!("{} ({})", placed.name, stages.join(" + "))
-        }));
-        (
-            strategy_object.clone(),
-            format!(
-                "{} clusters were in more than one stage of {strategy_object} {when}: {listed}",
-                all.len()
-            ),
-        )
-    };
-    let mended = Placing::now(case).is_some_and(|now| now.is_sound());
-    let tail = if mended {
-        "; with the current strategy each is in one"
-    } else {
-        ""
-    };
-    let message = format!("{lead}{tail}.");
-    let finding = failing::finding(case, rule, &object, message).clusters(all.iter().copied());
-    let concerned = recorded.strategy.stages.iter().filter(|stage| {
-        recorded
-            .twice()
-            .any(|(_, stages)| stages.iter().any(|other| other.name == stage.name))
-    });
-    let finding = recorded.evidence(case, finding, all.iter().copied(), concerned);
-    if mended {
-        return failing::just_new_run(case, finding);
-    }
-    repair(case, finding, strategy)
-}
-
-fn repair(case: &Case<'_>, finding: Finding, strategy: &str) -> Finding {
-    let finding = finding
-        .fix(
-            "Make the stages' selectors exclude each other, or relabel the clusters. An empty \
-             selector (`{}`) selects every cluster.",
-            None,
-        )
-        .look(
-            "Check the stage of every cluster then.",
-            Some(
-                case.command("plan")
-                    .flag("--placement", &case.inventory.placement_name)
-                    .flag("--strategy", strategy),
-            ),
-        );
-    failing::then_new_run(case, finding)
+    let problem = problem.look_with("Check the stage of every cluster then.", cx.plan_command());
+    Some(failing::refused(cx, rule, problem, fixed))
 }

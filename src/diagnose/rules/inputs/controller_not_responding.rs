@@ -1,29 +1,19 @@
 //! Nothing on the hub has touched the run since it was created.
 
 use super::initialization_retried::{is_seen, overdue};
-use crate::diagnose::case::Case;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::diagnose::shown::ABSENT;
+use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::{duration, names};
 use crate::words::Command;
 
 /// The first thing that the controller does is to add its finalizer.
 /// Source: updaterun/controller.go:Reconcile, cmd/hubagent/workload/setup.go.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS122",
-    name: "controller-not-responding",
-    severity: Severity::Error,
-    reads: &[],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS122", "controller-not-responding", Check::Whole(check));
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(age) = overdue(case).filter(|_| !is_seen(case)) else {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(age) = overdue(cx).filter(|_| !is_seen(cx)) else {
         return Vec::new();
     };
-    let run = case.run_object();
+    let run = cx.run_object();
     let flags = if run.namespace.is_empty() {
         "`--enable-staged-update-run-apis`"
     } else {
@@ -45,13 +35,12 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             ABSENT,
         )
         .evidence(&run, "status.conditions", ABSENT)
-        .look(
+        .look_with(
             "Check whether the hub agent runs and serves update runs.",
-            Some(Command::fleet("doctor")),
+            Command::fleet("doctor"),
         )
-        .fix(
-            format!("Start the hub agent with {flags}: it then picks up this run by itself."),
-            None,
-        ),
+        .fix(format!(
+            "Start the hub agent with {flags}: it then picks up this run by itself."
+        )),
     ]
 }

@@ -1,60 +1,52 @@
 //! Something that passes by itself ended the initialization for good.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::failing;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::messages::{Cause, ObjectKey};
-use crate::kubefleet::{Concept, ObjectRef};
+use crate::diagnose::rules::prelude::*;
+use crate::kubefleet::ObjectRef;
+use crate::kubefleet::messages::ObjectKey;
 use crate::words::Command;
 
 /// While it reads overrides the controller takes every error for a final one, also those that it
 /// would try again elsewhere; KubeFleet 0.0.1 did so with bindings too.
 /// Source: updaterun/initialization.go:recordOverrideSnapshots, collectScheduledClusters.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS120",
-    name: "initialization-interrupted",
-    severity: Severity::Error,
-    reads: &[Concept::Binding],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS120", "initialization-interrupted", Check::Whole(check))
+    .reads(&[Concept::Binding]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    if !failing::initializing(case) {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    if !failing::initializing(cx) {
         return Vec::new();
     }
-    case.causes()
+    cx.causes()
         .filter_map(|cause| match cause {
             Cause::OverrideFetchFailed { detail } | Cause::ApiServerError { detail } => {
-                Some(passing(case, rule, &format!("`{detail}`")))
+                Some(passing(cx, rule, &format!("`{detail}`")))
             }
             Cause::InformerNotSynced { resource } => Some(passing(
-                case,
+                cx,
                 rule,
                 &format!("the hub agent had not read all {resource} yet"),
             )),
             Cause::SnapshotNotCreated { .. } => {
-                Some(passing(case, rule, "the hub returned no resource snapshot"))
+                Some(passing(cx, rule, "the hub returned no resource snapshot"))
             }
             Cause::LatestSnapshotNotFound { .. } => Some(passing(
-                case,
+                cx,
                 rule,
                 "the placement had no latest resource snapshot yet",
             )),
             Cause::BindingOldPolicy { binding, state, .. }
             | Cause::BindingNotScheduled { binding, state } => {
-                Some(unsettled(case, rule, binding, state))
+                Some(unsettled(cx, rule, binding, state))
             }
             _ => None,
         })
         .collect()
 }
 
-fn passing(case: &Case<'_>, rule: &Rule, what: &str) -> Finding {
-    let run = case.run_object();
+fn passing(cx: &Context<'_>, rule: &Rule, what: &str) -> Finding {
+    let run = cx.run_object();
     let finding = failing::finding(
-        case,
+        cx,
         rule,
         &run,
         format!(
@@ -63,32 +55,32 @@ fn passing(case: &Case<'_>, rule: &Rule, what: &str) -> Finding {
         ),
     );
     finding
-        .fix(
+        .fix_with(
             format!(
                 "Start a new run: {} has failed for good. Nothing else needs a fix unless the \
                  error returns.",
                 run.name
             ),
-            case.new_run_command(),
+            cx.new_run_command(),
         )
-        .look(
+        .look_with(
             "Check the hub agent's log and the hub's API server, if the new run fails the same \
              way.",
-            Some(Command::fleet("doctor")),
+            Command::fleet("doctor"),
         )
 }
 
 /// KubeFleet 0.0.1 failed on a binding that the scheduler was still working on.
-fn unsettled(case: &Case<'_>, rule: &Rule, key: &ObjectKey, state: &str) -> Finding {
-    let run = case.run_object();
-    let object: ObjectRef = case.object(Concept::Binding, &key.name);
-    let binding = case
+fn unsettled(cx: &Context<'_>, rule: &Rule, key: &ObjectKey, state: &str) -> Finding {
+    let run = cx.run_object();
+    let object: ObjectRef = cx.object(Concept::Binding, &key.name);
+    let binding = cx
         .inventory
         .bindings
         .iter()
         .find(|binding| binding.meta.name == key.name);
     let mut finding = failing::finding(
-        case,
+        cx,
         rule,
         &object,
         format!(
@@ -108,7 +100,6 @@ fn unsettled(case: &Case<'_>, rule: &Rule, key: &ObjectKey, state: &str) -> Find
     }
     finding = finding.look(
         "Wait until the placement is scheduled and no binding belongs to an older policy snapshot.",
-        None,
     );
-    failing::then_new_run(case, finding)
+    failing::then_new_run(cx, finding)
 }

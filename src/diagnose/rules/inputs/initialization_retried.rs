@@ -1,46 +1,37 @@
 //! The controller has seen the run and does not get through its initialization.
 
+use crate::diagnose::rules::prelude::*;
 use jiff::SignedDuration;
 
-use crate::diagnose::case::Case;
-use crate::diagnose::finding::{count, enumerate};
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::{Concept, duration, names};
+use crate::kubefleet::{duration, names};
 use crate::rollout::Phase;
 use crate::words::Command;
 
 /// Errors that pass are tried again without a word in the status, at growing intervals.
 /// Source: updaterun/controller.go:Reconcile, initialization.go.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS121",
-    name: "initialization-retried",
-    severity: Severity::Error,
-    reads: &[
+pub const RULE: Rule =
+    Rule::error("FS121", "initialization-retried", Check::Whole(check)).reads(&[
         Concept::Binding,
         Concept::PolicySnapshot,
         Concept::ResourceSnapshot,
-    ],
-    caused_by: &[],
-    check,
-};
+    ]);
 
 /// An initialization takes seconds.
 const PATIENCE: SignedDuration = SignedDuration::from_secs(60);
 
 /// How long a run has been waiting for its initialization, when that is too long.
-pub(in crate::diagnose::rules) fn overdue(case: &Case<'_>) -> Option<SignedDuration> {
-    let rollout = case.rollout.as_ref()?;
+pub fn overdue(cx: &Context<'_>) -> Option<SignedDuration> {
+    let rollout = cx.rollout.as_ref()?;
     if rollout.phase != Phase::Initializing {
         return None;
     }
-    let age = case.now().duration_since(rollout.run.meta.created?);
+    let age = cx.now().duration_since(rollout.run.meta.created?);
     (age > PATIENCE).then_some(age)
 }
 
 /// Whether the controller has ever touched the run.
-pub(in crate::diagnose::rules) fn is_seen(case: &Case<'_>) -> bool {
-    case.run().is_some_and(|run| {
+pub fn is_seen(cx: &Context<'_>) -> bool {
+    cx.run().is_some_and(|run| {
         run.meta
             .finalizers
             .iter()
@@ -51,11 +42,11 @@ pub(in crate::diagnose::rules) fn is_seen(case: &Case<'_>) -> bool {
     })
 }
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(age) = overdue(case).filter(|_| is_seen(case)) else {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(age) = overdue(cx).filter(|_| is_seen(cx)) else {
         return Vec::new();
     };
-    let run = case.run_object();
+    let run = cx.run_object();
     let lead = format!(
         "{run} is still not initialized {} after its creation, although the controller has seen it",
         duration::describe(age)
@@ -66,36 +57,38 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             .evidence(&run, "metadata.finalizers", names::RUN_FINALIZER)
             .evidence(&run, "status.conditions[type=Initialized]", "absent")
     };
-    let finding = old_bindings(case, &lead, &finding)
-        .or_else(|| no_snapshot(case, &lead, &finding))
+    let finding = old_bindings(cx, &lead, &finding)
+        .or_else(|| no_snapshot(cx, &lead, &finding))
         .unwrap_or_else(|| finding(format!("{lead}; the reason is unknown.")));
     vec![
         finding
-            .look(
+            .look_with(
                 "Read the reason in the hub agent's log: errors that are retried do not appear in \
                  the run's status.",
-                Some(Command::fleet("doctor")),
+                Command::fleet("doctor"),
             )
-            .look(
+            .look_with(
                 "Wait: the run continues by itself once the cause is fixed. The controller \
                  retries at growing intervals of up to about 17 minutes.",
-                Some(
-                    case.command("wait")
-                        .arg(&run.name)
-                        .switch("--for=initialized"),
-                ),
+                cx.command("wait")
+                    .arg(&run.name)
+                    .switch("--for=initialized"),
             ),
     ]
 }
 
 /// Bindings that the scheduler has not moved to the latest policy snapshot.
 /// Source: updaterun/initialization.go:collectScheduledClusters.
-fn old_bindings(case: &Case<'_>, lead: &str, start: &dyn Fn(String) -> Finding) -> Option<Finding> {
-    let mut latest = case.inventory.latest_policies();
+fn old_bindings(
+    cx: &Context<'_>,
+    lead: &str,
+    start: &dyn Fn(String) -> Finding,
+) -> Option<Finding> {
+    let mut latest = cx.inventory.latest_policies();
     let (Some(policy), None) = (latest.next(), latest.next()) else {
         return None;
     };
-    let old: Vec<_> = case
+    let old: Vec<_> = cx
         .inventory
         .bindings
         .iter()
@@ -124,24 +117,24 @@ fn old_bindings(case: &Case<'_>, lead: &str, start: &dyn Fn(String) -> Finding) 
             binding.spec.policy_snapshot.clone(),
         );
     }
-    Some(finding.look(
+    Some(finding.look_with(
         "Check whether the scheduler makes progress: see the Scheduled condition.",
-        Some(policy.object().kubectl("get").flag("-o", "yaml")),
+        policy.object().kubectl("get").flag("-o", "yaml"),
     ))
 }
 
 /// Up to KubeFleet 0.2.2 the placement controller makes the snapshots, and a run without an index
 /// waits for the first. Source: v0.2.2 updaterun/initialization.go:getResourceSnapshotObjs.
-fn no_snapshot(case: &Case<'_>, lead: &str, start: &dyn Fn(String) -> Finding) -> Option<Finding> {
-    let inventory = case.inventory;
-    let run = case.run()?;
+fn no_snapshot(cx: &Context<'_>, lead: &str, start: &dyn Fn(String) -> Finding) -> Option<Finding> {
+    let inventory = cx.inventory;
+    let run = cx.run()?;
     if !run.spec.snapshot_index.is_empty()
         || !inventory.snapshots.is_complete()
         || inventory.latest_snapshot().is_some()
     {
         return None;
     }
-    let object = case.placement_object();
+    let object = cx.placement_object();
     let finding = start(format!(
         "{lead}: {object} has no resource snapshot yet. Up to KubeFleet 0.2.2, a run without an \
          index waits for one."
@@ -151,8 +144,8 @@ fn no_snapshot(case: &Case<'_>, lead: &str, start: &dyn Fn(String) -> Finding) -
         &["spec.placementName"],
         format!("no resource snapshot of {object} is marked as the latest"),
     );
-    Some(finding.look(
+    Some(finding.look_with(
         "Check whether the placement selects anything, and its conditions.",
-        Some(case.command("diagnose").arg(object.word())),
+        cx.command("diagnose").arg(object.word()),
     ))
 }

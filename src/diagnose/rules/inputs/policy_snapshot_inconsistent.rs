@@ -1,149 +1,57 @@
 //! The placement's scheduling policy snapshot is not as its controller writes it.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::failing;
-use crate::diagnose::finding::enumerate;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::messages::Cause;
+use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::snapshot::PolicySnapshot;
-use crate::kubefleet::{Concept, names};
+use crate::kubefleet::{ObjectRef, names};
+use crate::problems::{Problem, Tense, several_latest, without_count, without_index};
 
 /// Several latest ones, no index, or with PickN no count of clusters: only a hand or a broken
 /// write does that. Source: updaterun/initialization.go:determinePolicySnapshot,
 /// utils/controller/policy_snapshot_resolver.go:LookupLatestPolicySnapshot.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS104",
-    name: "policy-snapshot-inconsistent",
-    severity: Severity::Error,
-    reads: &[Concept::PolicySnapshot],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS104", "policy-snapshot-inconsistent", Check::Cause(check))
+    .reads(&[Concept::PolicySnapshot]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    case.causes()
-        .filter_map(|cause| match cause {
-            Cause::PolicySnapshotMultiple { count, .. } => Some(several(case, rule, *count)),
-            Cause::PolicySnapshotNoIndex { snapshot } => Some(without(
-                case,
-                rule,
-                &snapshot.name,
-                "no index label",
-                &format!("metadata.labels[{}]", names::POLICY_INDEX),
-                |policy| policy.meta.label(names::POLICY_INDEX),
-            )),
-            Cause::PolicySnapshotBadClusterCount { snapshot, .. } => Some(without(
-                case,
-                rule,
-                &snapshot.name,
-                "no valid cluster count in its annotation",
-                &format!("metadata.annotations[{}]", names::NUMBER_OF_CLUSTERS),
-                |policy| policy.meta.annotation(names::NUMBER_OF_CLUSTERS),
-            )),
-            _ => None,
-        })
-        .collect()
+fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+    let (problem, fixed) = match cause {
+        Cause::PolicySnapshotMultiple { count, .. } => several(cx, *count),
+        Cause::PolicySnapshotNoIndex { snapshot } => {
+            let number =
+                |policy: &PolicySnapshot| policy.meta.label(names::POLICY_INDEX)?.parse().ok();
+            without(cx, &snapshot.name, number, |object, policy, past| {
+                without_index(object, policy, past)
+            })
+        }
+        Cause::PolicySnapshotBadClusterCount { snapshot, .. } => {
+            let number = PolicySnapshot::wanted_clusters;
+            without(cx, &snapshot.name, number, |object, policy, past| {
+                without_count(cx.inventory, object, policy, past)
+            })
+        }
+        _ => return None,
+    };
+    Some(failing::refused(cx, rule, problem, fixed))
 }
 
-fn several(case: &Case<'_>, rule: &Rule, count: Option<u32>) -> Finding {
-    let object = case.placement_object();
-    let mut latest: Vec<&PolicySnapshot> = case.inventory.latest_policies().collect();
-    latest.sort_by_key(|policy| {
-        policy
-            .index()
-            .and_then(|index| index.parse::<u64>().ok())
-            .unwrap_or(0)
-    });
-    let number = count.map_or_else(|| "Several".to_owned(), |count| count.to_string());
-    let lead = format!(
-        "{number} scheduling policy snapshots of {object} were marked as the latest {}",
-        failing::when(case)
-    );
-    let mended = latest.len() == 1 && case.inventory.policies.is_complete();
-    let tail = if latest.len() > 1 {
-        let names = enumerate(latest.iter().map(|policy| policy.meta.name.as_str()));
-        format!(" ({names} are now)")
-    } else if mended {
-        ", but only one is now".to_owned()
-    } else {
-        String::new()
-    };
-    let mut finding = failing::finding(case, rule, &object, format!("{lead}{tail}."));
-    for policy in latest.iter().take(6) {
-        finding = finding.evidence(
-            policy.object(),
-            format!("metadata.labels[{}]", names::IS_LATEST),
-            "true",
-        );
-    }
-    if mended {
-        return failing::just_new_run(case, finding);
-    }
-    // The newest stays.
-    latest.pop();
-    let which = if latest.is_empty() {
-        "all but the one with the highest index".to_owned()
-    } else {
-        enumerate(latest.iter().map(|policy| policy.meta.name.as_str()))
-    };
-    let name = match latest.as_slice() {
-        [only] => only.meta.name.as_str(),
-        _ => "NAME",
-    };
-    finding = finding.fix(
-        format!("Remove the label from {which}: nothing fixes it automatically."),
-        Some(
-            case.object(Concept::PolicySnapshot, name)
-                .kubectl("label")
-                .arg(format!("{}=false", names::IS_LATEST))
-                .switch("--overwrite"),
-        ),
-    );
-    failing::then_new_run(case, finding)
+fn several(cx: &Context<'_>, count: Option<u32>) -> (Problem, bool) {
+    let inventory = cx.inventory;
+    let fixed = inventory.latest_policies().count() == 1 && inventory.policies.is_complete();
+    let past = cx.past(if fixed { ", but only one is now" } else { "" });
+    let count = count.and_then(|count| usize::try_from(count).ok());
+    let problem = several_latest(inventory, &cx.placement_object(), count, past);
+    (problem, fixed)
 }
 
 fn without(
-    case: &Case<'_>,
-    rule: &Rule,
+    cx: &Context<'_>,
     name: &str,
-    what: &str,
-    path: &str,
-    value: fn(&PolicySnapshot) -> Option<&str>,
-) -> Finding {
-    let object = case.object(Concept::PolicySnapshot, name);
-    let now = case
-        .inventory
-        .policies
-        .iter()
-        .find(|policy| policy.meta.name == name);
-    let valid = now
-        .and_then(value)
-        .is_some_and(|value| value.parse::<i64>().is_ok_and(|number| number >= 0));
-    let lead = format!("{object} had {what} {}", failing::when(case));
-    let tail = if valid { ", but it has one now" } else { "" };
-    let mut finding = failing::finding(case, rule, &object, format!("{lead}{tail}."));
-    if let Some(now) = now {
-        finding = finding.evidence(&object, path, value(now).unwrap_or("absent").to_owned());
-    }
-    if valid {
-        return failing::just_new_run(case, finding);
-    }
-    let (verb, entry) = if path.starts_with("metadata.labels") {
-        let index = name.rsplit_once('-').map_or("INDEX", |(_, index)| index);
-        ("label", format!("{}={index}", names::POLICY_INDEX))
-    } else {
-        let count = case
-            .inventory
-            .placement
-            .present()
-            .and_then(|placement| placement.spec.policy.as_deref()?.count)
-            .map_or_else(|| "COUNT".to_owned(), |count| count.to_string());
-        ("annotate", format!("{}={count}", names::NUMBER_OF_CLUSTERS))
-    };
-    finding = finding.fix(
-        "Write it again, as the placement controller does.",
-        Some(object.kubectl(verb).arg(entry).switch("--overwrite")),
-    );
-    failing::then_new_run(case, finding)
+    number: impl Fn(&PolicySnapshot) -> Option<i64>,
+    problem: impl Fn(&ObjectRef, Option<&PolicySnapshot>, Tense<'_>) -> Problem,
+) -> (Problem, bool) {
+    let object = cx.object(Concept::PolicySnapshot, name);
+    let mut policies = cx.inventory.policies.iter();
+    let now = policies.find(|policy| policy.meta.name == name);
+    let fixed = now.and_then(number).is_some_and(|number| number >= 0);
+    let past = cx.past(if fixed { ", but it has one now" } else { "" });
+    (problem(&object, now, past), fixed)
 }

@@ -1,162 +1,53 @@
 //! The placement has no resource snapshot of the index that the run asks for.
 
-use crate::diagnose::case::Case;
+use super::snapshot_index_invalid::other_index;
 use crate::diagnose::failing;
-use crate::diagnose::finding::existing_indexes;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::messages::Cause;
-use crate::kubefleet::{Concept, names};
+use crate::diagnose::rules::prelude::*;
+use crate::problems::{otherwise_written, pruned_below, snapshot_missing};
 
 /// A typing error, the index of another placement, or one that was never made: since KubeFleet
 /// 0.3.0 a placement of strategy External makes no snapshots by itself.
 /// Source: updaterun/initialization.go:getResourceSnapshotObjs.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS115",
-    name: "snapshot-not-found",
-    severity: Severity::Error,
-    reads: &[Concept::ResourceSnapshot],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS115", "snapshot-not-found", Check::Cause(check))
+    .reads(&[Concept::ResourceSnapshot]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    case.causes()
-        .filter_map(|cause| match cause {
-            Cause::SnapshotNotFound { index, .. } => Some(index.as_str()),
-            _ => None,
-        })
-        .filter(|index| pruned_below(case, index).is_none())
-        .map(|index| missing(case, rule, index))
-        .collect()
-}
-
-/// The lowest index that exists, when the one asked for is below it: then it was pruned.
-pub(in crate::diagnose::rules) fn pruned_below(case: &Case<'_>, index: &str) -> Option<u64> {
-    let index: u64 = index.parse().ok()?;
-    if !case.inventory.snapshots.is_complete() {
+fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
+    let Cause::SnapshotNotFound { index, .. } = cause else {
         return None;
-    }
-    let lowest = *case.inventory.snapshot_indexes().first()?;
-    (index < lowest).then_some(lowest)
-}
-
-/// Adds the indexes that exist, the highest ones where there are many.
-pub(in crate::diagnose::rules) fn existing(case: &Case<'_>, mut finding: Finding) -> Finding {
-    const SHOWN: usize = 10;
-    let inventory = case.inventory;
-    if inventory.snapshots.is_known_empty() {
-        let (object, path) = match case.run() {
-            Some(run) => (run.object(), "spec.placementName"),
-            None => (case.placement_object(), "metadata.name"),
-        };
-        let none = format!("{} has no resource snapshot", case.placement_object());
-        return finding.computed(object, &[path], none);
-    }
-    let indexes = inventory.snapshot_indexes();
-    let skipped = indexes.len().saturating_sub(SHOWN);
-    for index in indexes.iter().skip(skipped) {
-        let index = index.to_string();
-        if let Some(snapshot) = inventory.snapshot(&index) {
-            finding = finding.evidence(
-                snapshot.object(),
-                format!("metadata.labels[{}]", names::RESOURCE_INDEX),
-                index,
-            );
-        }
-    }
-    finding
-}
-
-fn missing(case: &Case<'_>, rule: &Rule, index: &str) -> Finding {
-    let run = case.run_object();
-    let object = case.placement_object();
-    let inventory = case.inventory;
-    let when = failing::when(case);
-    let indexes = inventory.snapshot_indexes();
-    let lead = format!("{object} had no resource snapshot with index {index} {when}");
-    let found = inventory.snapshot(index);
-    let meant = otherwise_written(index, &indexes);
-    let tail = if found.is_some() {
-        ", but it has one now".to_owned()
-    } else if let Some(meant) = meant {
-        format!("; index {meant} exists, but KubeFleet compares an index as text")
-    } else if !inventory.snapshots.is_complete() {
-        String::new()
-    } else if indexes.is_empty() {
-        ", and it has no resource snapshot at all".to_owned()
-    } else {
-        format!(
-            "; {}",
-            existing_indexes(indexes.iter().map(ToString::to_string))
-        )
     };
-    let mut finding = failing::finding(case, rule, &run, format!("{lead}{tail}.")).evidence(
-        &run,
-        "spec.resourceSnapshotIndex",
-        case.run().map(|run| &run.spec.snapshot_index),
-    );
-    finding = existing(case, finding);
+
+    let inventory = cx.inventory;
+    pruned_below(inventory, index)
+        .is_none()
+        .then(|| missing(cx, rule, index))
+}
+
+fn missing(cx: &Context<'_>, rule: &Rule, index: &str) -> Finding {
+    let run = cx.run_object();
+    let inventory = cx.inventory;
+    let found = inventory.snapshot(index);
+    let since = found.map_or("", |_| ", but it has one now");
+    let object = cx.placement_object();
+    let problem = snapshot_missing(inventory, &run, &object, index, cx.past(since));
+    let list = problem.remedies.clone();
+    let mut finding = failing::asked(cx, rule, problem);
+    finding.remedies.clear();
+    let with = |meant: &str| Some(cx.new_run_command()?.flag("--snapshot", meant));
+    let over = format!("{} has failed for good.", run.name);
     if let Some(found) = found {
-        finding = finding.evidence(found.object(), "metadata.name", found.meta.name.clone());
-        return finding.fix(
-            format!(
-                "Start a new run with this index: {} has failed for good.",
-                run.name
-            ),
-            case.new_run_command()
-                .map(|command| command.flag("--snapshot", index)),
+        return finding
+            .evidence(found.object(), "metadata.name", &found.meta.name)
+            .fix_with(
+                format!("Start a new run with this index: {over}"),
+                with(index),
+            );
+    }
+    if let Some(meant) = otherwise_written(index, &inventory.snapshot_indexes()) {
+        finding = finding.fix_with(
+            format!("Start a new run with the index written as {meant}: {over}"),
+            with(&meant.to_string()),
         );
     }
-    if let Some(meant) = meant {
-        finding = finding.fix(
-            format!(
-                "Start a new run with the index written as {meant}: {} has failed for good.",
-                run.name
-            ),
-            case.new_run_command()
-                .map(|command| command.flag("--snapshot", meant.to_string())),
-        );
-    }
-    finding
-        .look(
-            "List the existing snapshots.",
-            Some(case.command("snapshots").arg(&inventory.placement_name)),
-        )
-        .fix(
-            format!(
-                "Start a new run with an existing index, or without one for the current content. \
-                 {} has failed for good, and its index is immutable.",
-                run.name
-            ),
-            case.new_run_command(),
-        )
-}
-
-/// The index that exists and is the same number as the one asked for, written otherwise: `01` for 1.
-/// Snapshots are looked up by their label. Source: updaterun/initialization.go:getResourceSnapshotObjs.
-fn otherwise_written(index: &str, existing: &[u64]) -> Option<u64> {
-    let number: u64 = index.trim().trim_start_matches('+').parse().ok()?;
-    (number.to_string() != index && existing.contains(&number)).then_some(number)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::otherwise_written;
-
-    #[test]
-    fn the_same_number_is_meant_however_it_is_written() {
-        let existing = [0, 1, 12];
-        for (index, meant) in [
-            ("00", Some(0)),
-            ("01", Some(1)),
-            (" 1", Some(1)),
-            ("+12", Some(12)),
-            ("1", None),
-            ("02", None),
-            ("x", None),
-        ] {
-            assert_eq!(otherwise_written(index, &existing), meant, "{index:?}");
-        }
-    }
+    finding.remedies.extend(list);
+    finding.fix_with(other_index(&run.name), cx.new_run_command())
 }

@@ -1,25 +1,16 @@
 //! Clusters count as done although it could not be told whether everything is available.
 
-use crate::diagnose::case::Case;
-use crate::diagnose::finding::{count, enumerate};
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::{Concept, reasons};
+use crate::diagnose::rules::prelude::*;
+use crate::kubefleet::reasons;
 use crate::rollout::ClusterState;
 
 /// Kinds whose availability KubeFleet cannot judge count as available once they are applied.
 /// Source: workapplier/availability_tracker.go, workgenerator/controller.go.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS610",
-    name: "availability-not-tracked",
-    severity: Severity::Info,
-    reads: &[Concept::Binding],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule =
+    Rule::info("FS610", "availability-not-tracked", Check::Whole(check)).reads(&[Concept::Binding]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = &case.rollout else {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = &cx.rollout else {
         return Vec::new();
     };
     let untracked: Vec<_> = rollout
@@ -56,11 +47,10 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         )
         .clusters(names.iter().copied());
     for (_, binding, available) in untracked.iter().take(3) {
-        finding = finding.condition(&binding.object(), "status", available);
+        finding = finding.condition(&binding.object(), available);
     }
     vec![finding.look(
         "Check on the members that the content works before you approve a later stage: the \
          rollout does not wait for it.",
-        None,
     )]
 }

@@ -1,29 +1,16 @@
 //! A run was edited after it was over.
 
-use crate::diagnose::case::Case;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
+use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::{Conditions, reasons};
 use crate::rollout::Phase;
 
 /// The server takes a change of `spec.state` of a run that is over, and the controller does
 /// nothing about it; its conditions keep the generation at which the run ended.
 /// Source: updaterun/controller.go:Reconcile.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS606",
-    name: "finished-run-edited",
-    severity: Severity::Info,
-    reads: &[],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::info("FS606", "finished-run-edited", Check::Whole(check));
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = case
-        .rollout
-        .as_ref()
-        .filter(|rollout| rollout.is_finished())
-    else {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = cx.rollout.as_ref().filter(|rollout| rollout.is_finished()) else {
         return Vec::new();
     };
     let run = rollout.run;
@@ -67,9 +54,6 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             observed.to_string(),
         )
         .evidence(run.object(), "spec.state", state)
-        .fix(
-            "Start a new run to roll out content.",
-            case.new_run_command(),
-        );
+        .fix_with("Start a new run to roll out content.", cx.new_run_command());
     vec![finding]
 }

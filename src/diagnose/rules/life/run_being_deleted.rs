@@ -1,14 +1,11 @@
 //! The run is being deleted.
 
+use crate::diagnose::rules::prelude::*;
 use jiff::SignedDuration;
 
-use crate::diagnose::case::Case;
-use crate::diagnose::finding::count;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::diagnose::steps;
 use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::{Concept, duration, names};
+use crate::kubefleet::{duration, names};
+use crate::problems::steps;
 use crate::rollout::Phase;
 
 /// Deleting a run takes seconds: only its approval requests go with it.
@@ -16,17 +13,11 @@ const LONG: SignedDuration = SignedDuration::from_secs(120);
 
 /// The controller deletes the run's approval requests and lets it go, whatever is in flight;
 /// bindings stay as they are. Source: updaterun/controller.go:handleDelete.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS607",
-    name: "run-being-deleted",
-    severity: Severity::Info,
-    reads: &[Concept::Binding, Concept::ApprovalRequest],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::info("FS607", "run-being-deleted", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::ApprovalRequest]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = case
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = cx
         .rollout
         .as_ref()
         .filter(|rollout| rollout.phase == Phase::Deleting)
@@ -37,7 +28,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     let Some(deleted) = run.meta.deleted else {
         return Vec::new();
     };
-    let lasting = case.now().duration_since(deleted);
+    let lasting = cx.now().duration_since(deleted);
     let long = lasting > LONG;
     let foreign: Vec<_> = run
         .meta
@@ -61,7 +52,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 "{} {held}; its approval requests are deleted with it, and nothing is rolled \
                  back{}.",
                 run.object(),
-                keeps(case)
+                keeps(cx)
             ),
         )
         .severity(if long {
@@ -80,33 +71,30 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             run.meta.finalizers.join(", "),
         );
     if long && foreign.len() == run.meta.finalizers.len() && !foreign.is_empty() {
-        finding = finding.look(
-            format!(
-                "Ask the owner of the finalizer {} to remove it: KubeFleet has removed its own.",
-                foreign.join(", ")
-            ),
-            None,
-        );
+        finding = finding.look(format!(
+            "Ask the owner of the finalizer {} to remove it: KubeFleet has removed its own.",
+            foreign.join(", ")
+        ));
     } else if long {
-        finding = finding.look(
+        finding = finding.look_with(
             "Check whether the hub agent runs, and read its log: it must remove its finalizer.",
-            Some(steps::hub_agent()),
+            steps::hub_agent(),
         );
     } else {
-        finding = finding.look(
+        finding = finding.look_with(
             "Wait until it is gone.",
-            Some(case.command("status").arg(&run.meta.name)),
+            cx.command("status").arg(&run.meta.name),
         );
     }
-    vec![finding.look(
+    vec![finding.look_with(
         "Check which snapshot each cluster has now.",
-        Some(case.command("status").arg(placement(case, run))),
+        cx.command("status").arg(placement(cx, run)),
     )]
 }
 
 /// The placement as an argument: `crp/NAME` or `rp/NAME`.
-fn placement(case: &Case<'_>, run: &UpdateRun) -> String {
-    let short = if case.inventory.scope.is_cluster() {
+fn placement(cx: &Context<'_>, run: &UpdateRun) -> String {
+    let short = if cx.inventory.scope.is_cluster() {
         "crp"
     } else {
         "rp"
@@ -115,14 +103,14 @@ fn placement(case: &Case<'_>, run: &UpdateRun) -> String {
 }
 
 /// How many clusters have the run's snapshot, as part of a sentence.
-fn keeps(case: &Case<'_>) -> String {
-    let Some(wanted) = case.inventory.wanted_snapshot() else {
+fn keeps(cx: &Context<'_>) -> String {
+    let Some(wanted) = cx.inventory.wanted_snapshot() else {
         return String::new();
     };
-    if !case.inventory.bindings.is_complete() {
+    if !cx.inventory.bindings.is_complete() {
         return String::new();
     }
-    let having = case
+    let having = cx
         .inventory
         .bindings
         .iter()

@@ -1,29 +1,20 @@
 //! A run that was under way stands still since the hub agent honours `spec.state`.
 
-use crate::diagnose::case::Case;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
+use crate::diagnose::rules::prelude::*;
 use crate::rollout::{ClusterState, Phase};
 
 /// Up to KubeFleet 0.1.2 every run was executed, whatever its state said; from 0.2 on a run in
 /// `Initialize`, which is the default, is not. Source: updaterun/controller.go:Reconcile.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS604",
-    name: "run-frozen-by-upgrade",
-    severity: Severity::Error,
-    reads: &[],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS604", "run-frozen-by-upgrade", Check::Whole(check));
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let honours = case
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let honours = cx
         .inventory
         .hub
         .run_states
         .as_ref()
         .is_some_and(|states| states.iter().any(|state| state == "Run"));
-    let Some(rollout) = case
+    let Some(rollout) = cx
         .rollout
         .as_ref()
         .filter(|rollout| honours && rollout.phase == Phase::Idle)
@@ -57,10 +48,10 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .clusters(left)
         .evidence(run.object(), "spec.state", run.spec.state.as_deref());
     if let Some(progressing) = rollout.progressing() {
-        finding = finding.condition(&run.object(), "status", progressing);
+        finding = finding.condition(&run.object(), progressing);
     }
-    vec![finding.fix(
+    vec![finding.fix_with(
         "Start it: it continues from where it was.",
-        Some(case.command("run").arg(&run.meta.name)),
+        cx.command("run").arg(&run.meta.name),
     )]
 }

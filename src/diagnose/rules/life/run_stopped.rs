@@ -1,26 +1,17 @@
 //! The run is stopped.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::gate::{since_path, wait_of, wait_path};
-use crate::diagnose::report::{Finding, Severity};
 use crate::diagnose::resting;
-use crate::diagnose::rules::Rule;
+use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::duration;
 use crate::rollout::{ClusterState, Phase};
 
 /// `UpdateRunStopped` at the run's generation. A run that is created in state Stop is initialized
 /// and then stopped. Source: updaterun/stop.go.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS602",
-    name: "run-stopped",
-    severity: Severity::Info,
-    reads: &[],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::info("FS602", "run-stopped", Check::Whole(check));
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = case
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = cx
         .rollout
         .as_ref()
         .filter(|rollout| rollout.phase == Phase::Stopped)
@@ -35,7 +26,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .collect();
     let since = rollout.progressing().and_then(|it| it.since);
     let lasting = since.map_or_else(String::new, |since| {
-        let lasting = case.now().duration_since(since);
+        let lasting = cx.now().duration_since(since);
         format!(" for {}", duration::describe(lasting))
     });
     // The summary says that it is stopped; the finding adds for how long.
@@ -50,7 +41,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .clusters(left)
         .evidence(run.object(), "spec.state", run.spec.state.as_deref());
     if let Some(progressing) = rollout.progressing() {
-        finding = finding.condition(&run.object(), "status", progressing);
+        finding = finding.condition(&run.object(), progressing);
         if let Some(since) = progressing.since {
             finding = finding.evidence(
                 run.object(),
@@ -74,13 +65,13 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     }
     vec![
         finding
-            .fix(
+            .fix_with(
                 "Resume it: it continues from where it stopped.",
-                Some(case.command("resume").arg(&run.meta.name)),
+                cx.command("resume").arg(&run.meta.name),
             )
-            .disrupt(
+            .disrupt_with(
                 "Or delete it: updated clusters keep the new content, the others keep the old.",
-                Some(case.command("delete").arg(&run.meta.name)),
+                cx.command("delete").arg(&run.meta.name),
             ),
     ]
 }

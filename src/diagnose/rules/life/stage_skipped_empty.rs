@@ -1,27 +1,17 @@
 //! A stage had no clusters and was skipped, with its gates.
 
-use crate::diagnose::case::Case;
-use crate::diagnose::finding::enumerate;
-use crate::diagnose::placing::near_misses;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::diagnose::steps;
-use crate::kubefleet::Concept;
+use crate::diagnose::rules::prelude::*;
+use crate::problems::near_misses;
+use crate::problems::steps;
 use crate::rollout::StageState;
 
 /// A stage without clusters runs none of its tasks either: nobody is asked, nothing is waited for.
 /// Up to KubeFleet 0.3.1 its tasks were run. Source: updaterun/execution.go:execute.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS611",
-    name: "stage-skipped-empty",
-    severity: Severity::Info,
-    reads: &[Concept::MemberCluster],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::info("FS611", "stage-skipped-empty", Check::Whole(check))
+    .reads(&[Concept::MemberCluster]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = &case.rollout else {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = &cx.rollout else {
         return Vec::new();
     };
     rollout
@@ -43,7 +33,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             };
             let members = || {
                 let clusters = rollout.updated_clusters();
-                clusters.filter_map(|cluster| case.inventory.member(cluster.name))
+                clusters.filter_map(|cluster| cx.inventory.member(cluster.name))
             };
             let spec: Vec<_> = stage.spec.into_iter().collect();
             let near = near_misses(members(), &spec);
@@ -54,7 +44,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 )
                 .stage(name);
             for condition in &stage.status.conditions {
-                finding = finding.condition(
+                finding = finding.condition_at(
                     &rollout.run.object(),
                     &format!("status.stagesStatus[{at}]"),
                     condition,
@@ -74,10 +64,10 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                         finding.evidence(member.object(), "metadata.labels", &member.meta.labels);
                 }
             }
-            finding.look(
+            finding.look_with(
                 "Compare the labels of the clusters with its selector, if clusters should be in \
                  it.",
-                Some(steps::show_labels()),
+                steps::show_labels(),
             )
         })
         .collect()

@@ -1,29 +1,22 @@
 //! The run was changed and its conditions do not speak of the change yet.
 
+use crate::diagnose::rules::prelude::*;
 use jiff::SignedDuration;
 
-use crate::diagnose::case::Case;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::diagnose::{size, steps};
-use crate::kubefleet::{Concept, duration};
+use crate::diagnose::size;
+use crate::kubefleet::duration;
+use crate::problems::steps;
 
 /// After this long without any change the controller counts as silent.
 const QUIET: SignedDuration = SignedDuration::from_secs(120);
 
 /// The controller checks a run at once when its spec changes, and writes the generation that it
 /// saw. Source: updaterun/controller.go (GenerationChangedPredicate).
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS605",
-    name: "state-change-not-observed",
-    severity: Severity::Warning,
-    reads: &[Concept::UpdateRun],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::warning("FS605", "state-change-not-observed", Check::Whole(check))
+    .reads(&[Concept::UpdateRun]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = case.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = cx.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
         return Vec::new();
     };
     let run = rollout.run;
@@ -49,13 +42,13 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     else {
         return Vec::new();
     };
-    let silent = case.now().duration_since(newest);
+    let silent = cx.now().duration_since(newest);
     if generation <= observed || silent <= QUIET {
         return Vec::new();
     }
     // Where the object tells when it was edited, a fresh edit is no news, and an old one is certain.
     let edited = run.meta.spec_edited();
-    if edited.is_some_and(|edited| case.now().duration_since(edited) <= QUIET) {
+    if edited.is_some_and(|edited| cx.now().duration_since(edited) <= QUIET) {
         return Vec::new();
     }
     let state = run.spec.state.as_deref().unwrap_or("absent");
@@ -87,13 +80,13 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             Severity::Info
         });
     finding = finding
-        .look(
+        .look_with(
             "Check again, if the change is seconds old: the controller processes it at once.",
-            Some(case.command("diagnose").arg(&run.meta.name)),
+            cx.command("diagnose").arg(&run.meta.name),
         )
-        .look(
+        .look_with(
             "Check whether the hub agent runs, and read its log, if this persists.",
-            Some(steps::hub_agent()),
+            steps::hub_agent(),
         );
-    vec![size::explain(case, finding)]
+    vec![size::explain(cx, finding)]
 }

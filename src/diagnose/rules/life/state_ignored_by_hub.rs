@@ -1,24 +1,15 @@
 //! The run's state asks for something that the hub does not listen to.
 
-use crate::diagnose::case::Case;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
+use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::{Conditions, reasons};
 use crate::rollout::Phase;
 
 /// Up to KubeFleet 0.1.2 the field exists, with other words, and the controller never reads it.
 /// Source: apis/placement/v1beta1 and updaterun/controller.go at v0.1 and v0.1.2.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS608",
-    name: "state-ignored-by-hub",
-    severity: Severity::Info,
-    reads: &[],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::info("FS608", "state-ignored-by-hub", Check::Whole(check));
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = case
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = cx
         .rollout
         .as_ref()
         .filter(|rollout| rollout.state_ignored && rollout.phase == Phase::Executing)
@@ -34,7 +25,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     };
     // Without a look at the hub's schema the run's own texts tell who initialized it, and the hub
     // agent may have been upgraded since.
-    let known = case.inventory.hub.ignores_state();
+    let known = cx.inventory.hub.ignores_state();
     let message = if known {
         format!(
             "The state of {} is {state}, but the run executes anyway: the hub agent does not read \
@@ -55,24 +46,23 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .progressing()
         .or_else(|| run.status.conditions.condition(reasons::INITIALIZED))
     {
-        finding = finding.condition(&run.object(), "status", condition);
+        finding = finding.condition(&run.object(), condition);
     }
     if !known {
-        finding = finding.fix(
+        finding = finding.fix_with(
             "Start it, if it has stalled since an upgrade of the hub agent.",
-            Some(case.command("run").arg(&run.meta.name)),
+            cx.command("run").arg(&run.meta.name),
         );
     }
     vec![
         finding
-            .disrupt(
+            .disrupt_with(
                 "Delete the run to halt it: clusters keep their content.",
-                Some(case.command("delete").arg(&run.meta.name)),
+                cx.command("delete").arg(&run.meta.name),
             )
             .fix(
                 "Let the run end before you upgrade the hub agent: KubeFleet 0.2 and later honor \
                  the field, and a run in another state than Run then stalls.",
-                None,
             ),
     ]
 }

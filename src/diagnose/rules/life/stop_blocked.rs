@@ -1,33 +1,23 @@
 //! A run that is to stop cannot, for clusters in flight do not finish.
 
-use crate::diagnose::case::Case;
-use crate::diagnose::finding::enumerate;
-use crate::diagnose::report::{Finding, Severity, Verdict};
-use crate::diagnose::rules::Rule;
+use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::run::RunState;
 use crate::rollout::{ClusterState, Phase};
 
 /// Stopping means to start nothing new and to wait for what is in flight, without a limit.
 /// KubeFleet's manual says that a stuck cluster does not keep a run from stopping; its code waits.
 /// Source: updaterun/stop.go:stopUpdatingStage.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS603",
-    name: "stop-blocked",
-    severity: Severity::Error,
-    reads: &[],
-    caused_by: &[
-        "FS501", "FS502", "FS503", "FS504", "FS505", "FS506", "FS507", "FS508", "FS509", "FS510",
-        "FS511", "FS512", "FS513", "FS514", "FS515", "FS516", "FS517", "FS518", "FS520", "FS521",
-        "FS522", "FS523", "FS524", "FS525",
-    ],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS603", "stop-blocked", Check::Whole(check)).caused_by(&[
+    "FS501", "FS502", "FS503", "FS504", "FS505", "FS506", "FS507", "FS508", "FS509", "FS510",
+    "FS511", "FS512", "FS513", "FS514", "FS515", "FS516", "FS517", "FS518", "FS520", "FS521",
+    "FS522", "FS523", "FS524", "FS525",
+]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = case.rollout.as_ref().filter(|rollout| {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = cx.rollout.as_ref().filter(|rollout| {
         rollout.phase == Phase::Stopping
             && rollout.run.spec.wants() == RunState::Stop
-            && case.verdict == Verdict::Stuck
+            && cx.verdict == Verdict::Stuck
             && rollout.removals_under_stop().is_empty()
     }) else {
         return Vec::new();
@@ -61,7 +51,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .clusters(names.iter().copied())
         .evidence(run.object(), "spec.state", "Stop");
     if let Some(progressing) = rollout.progressing() {
-        finding = finding.condition(&run.object(), "status", progressing);
+        finding = finding.condition(&run.object(), progressing);
     }
     for cluster in blocking.iter().take(3) {
         if let Some(started) = cluster.started {
@@ -82,15 +72,9 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     }
     vec![
         finding
-            .look(
-                "Fix what blocks the clusters: the run then stops by itself at the controller's next \
-                 check.",
-                Some(case.command("diagnose").arg(&run.meta.name)),
-            )
-            .disrupt(
-                "Or delete the run: this works at any time, rolls nothing back, and frees the \
-                 placement for a new run.",
-                Some(case.command("delete").arg(&run.meta.name)),
-            ),
+            .look_with("Fix what blocks the clusters: the run then stops by itself at the controller's next \
+                 check.", cx.command("diagnose").arg(&run.meta.name))
+            .disrupt_with("Or delete the run: this works at any time, rolls nothing back, and frees the \
+                 placement for a new run.", cx.command("delete").arg(&run.meta.name)),
     ]
 }

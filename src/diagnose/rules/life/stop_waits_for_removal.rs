@@ -1,24 +1,14 @@
 //! A run that is to stop waits for a removal that it has not begun.
 
-use crate::diagnose::case::Case;
-use crate::diagnose::finding::enumerate;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::Concept;
+use crate::diagnose::rules::prelude::*;
 
 /// A stop does not begin to remove the placement from clusters, and ends only when no binding is
 /// left that is to be removed. Source: updaterun/stop.go:stopDeleteStage.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS612",
-    name: "stop-waits-for-removal",
-    severity: Severity::Error,
-    reads: &[Concept::Binding],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule =
+    Rule::error("FS612", "stop-waits-for-removal", Check::Whole(check)).reads(&[Concept::Binding]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = &case.rollout else {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = &cx.rollout else {
         return Vec::new();
     };
     let left = rollout.removals_under_stop();
@@ -40,7 +30,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         .clusters(left.iter().map(|cluster| cluster.name))
         .evidence(&run, "spec.state", "Stop");
     if let Some(progressing) = rollout.progressing() {
-        finding = finding.condition(&run, "status", progressing);
+        finding = finding.condition(&run, progressing);
     }
     for cluster in left.iter().take(3) {
         finding = finding.evidence(
@@ -57,17 +47,17 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     }
     vec![
         finding
-            .look(
+            .look_with(
                 format!("Check what the run would remove from {clusters}."),
-                Some(case.command("history").arg(&case.inventory.placement_name)),
+                cx.command("history").arg(&cx.inventory.placement_name),
             )
-            .disrupt(
+            .disrupt_with(
                 format!("Resume it: it removes the placement from {clusters} and then succeeds."),
-                Some(case.command("resume").arg(name)),
+                cx.command("resume").arg(name),
             )
-            .disrupt(
+            .disrupt_with(
                 format!("Or delete the run: nothing changes on {clusters}."),
-                Some(case.command("delete").arg(name)),
+                cx.command("delete").arg(name),
             ),
     ]
 }

@@ -1,34 +1,25 @@
 //! The strategy is not, or no longer, what the run recorded.
 
-use crate::diagnose::case::Case;
-use crate::diagnose::finding::enumerate;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
+use crate::diagnose::rules::prelude::*;
 use crate::inventory::Sight;
+use crate::kubefleet::duration;
 use crate::kubefleet::strategy::{Stage, StrategySpec, Task};
-use crate::kubefleet::{Concept, duration};
 
 /// A run works from its own copy of the strategy; later edits reach new runs only.
 /// Source: updaterun/initialization.go:generateStagesByStrategy.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS609",
-    name: "strategy-differs-from-run",
-    severity: Severity::Info,
-    reads: &[Concept::Strategy],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::info("FS609", "strategy-differs-from-run", Check::Whole(check))
+    .reads(&[Concept::Strategy]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = case.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(rollout) = cx.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
         return Vec::new();
     };
     let run = rollout.run;
     let Some(recorded) = run.status.strategy.as_deref() else {
         return Vec::new();
     };
-    let object = case.object(Concept::Strategy, &run.spec.strategy);
-    match &case.inventory.strategy {
+    let object = cx.object(Concept::Strategy, &run.spec.strategy);
+    match &cx.inventory.strategy {
         Sight::Unknown(_) => Vec::new(),
         Sight::Absent => vec![
             rule.finding(
@@ -39,7 +30,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 ),
             )
             .absent(&object)
-            .fix("Create the strategy again before the next run.", None),
+            .fix("Create the strategy again before the next run."),
         ],
         Sight::Present(live) => {
             let differences = differences(recorded, &live.spec);
@@ -62,9 +53,9 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     had,
                 )
                 .evidence(&object, "spec.stages[].name", stages)
-                .fix(
+                .fix_with(
                     "Start a new run instead, if it should use the current strategy.",
-                    case.new_run_command(),
+                    cx.new_run_command(),
                 ),
             ]
         }

@@ -1,26 +1,18 @@
 //! An object is available in its cluster, and the hub does not know yet.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::looks::per_object;
-use crate::diagnose::report::{Finding, Severity, Subject};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::Concept;
+use crate::diagnose::rules::prelude::*;
 use crate::member::availability::is_available;
 
 /// By the member agent's own rules the object is available, while its last report says that it is
 /// not. Source: workapplier/availability_tracker.go.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS919",
-    name: "available-on-member",
-    severity: Severity::Info,
-    reads: &[Concept::Binding, Concept::Work, Concept::MemberCluster],
-    caused_by: &["FS516"],
-    check,
-};
+pub const RULE: Rule = Rule::info("FS919", "available-on-member", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::Work, Concept::MemberCluster])
+    .caused_by(&["FS516"]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(
-        case,
+        cx,
         rule,
         |seen| {
             let object = seen.object();
@@ -46,11 +38,10 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             finding = finding.look(
                 "Wait: the agent checks again by itself at growing intervals, at least every 15 \
                  minutes.",
-                None,
             );
-            finding = finding.fix(
+            finding = finding.fix_with(
                 "Check that the member agent runs and reaches the hub, if this persists.",
-                Some(group.kubectl_in("fleet-system", "get").arg("pods")),
+                group.kubectl_in("fleet-system", "get").arg("pods"),
             );
             group.goes_on(finding)
         },

@@ -1,31 +1,26 @@
 //! No controller of the member cluster has taken note of what was applied.
 
+use crate::diagnose::rules::prelude::*;
 use jiff::SignedDuration;
 
-use crate::diagnose::case::Case;
 use crate::diagnose::looks::per_object;
-use crate::diagnose::report::{Finding, Severity, Subject};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::Concept;
 use crate::member::Body;
 
 /// The status speaks of another generation than the object's own, a minute after the rollout
 /// reached the cluster.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS918",
-    name: "change-not-observed-on-member",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::Work],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error(
+    "FS918",
+    "change-not-observed-on-member",
+    Check::Whole(check),
+)
+.reads(&[Concept::Binding, Concept::Work]);
 
 /// Controllers take note within seconds.
 const PATIENCE: SignedDuration = SignedDuration::from_secs(60);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(
-        case,
+        cx,
         rule,
         |seen| {
             let waited = seen
@@ -56,14 +51,13 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     .evidence_in(cluster, object.clone(), "metadata.generation", is)
                     .evidence_in(cluster, object, "status.observedGeneration", observed);
             }
-            finding = finding.look(
+            finding = finding.look_with(
                 "Check whether the cluster's controllers run.",
-                Some(group.kubectl_in("", "get").arg("leases").switch("-A")),
+                group.kubectl_in("", "get").arg("leases").switch("-A"),
             );
             finding = finding.fix(
                 "Fix the control plane of the member: its kube-controller-manager does not work, \
                  or is far behind.",
-                None,
             );
             group.goes_on(finding)
         },

@@ -1,27 +1,18 @@
 //! A container needs a ConfigMap or a Secret that the cluster does not have.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::looks::{self, per_pod};
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::Concept;
+use crate::diagnose::rules::prelude::*;
 use crate::member::State;
 
 /// `CreateContainerConfigError`, or a volume that cannot be mounted, with a text that names a
 /// missing ConfigMap, Secret or key.
 /// Source: kubernetes, pkg/kubelet/kubelet_pods.go:makeEnvironmentVariables, pkg/volume/secret.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS904",
-    name: "container-config-missing",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::Work],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS904", "container-config-missing", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::Work]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(
-        case,
+        cx,
         rule,
         |trouble| match trouble.state {
             State::ConfigMissing { message, event } => Some((message, event)),
@@ -43,14 +34,13 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     ),
                 };
             }
-            finding = finding.look(
+            finding = finding.look_with(
                 "List what exists.",
-                Some(group.kubectl("get").arg("configmaps,secrets")),
+                group.kubectl("get").arg("configmaps,secrets"),
             );
             finding = finding.fix(
                 "Create it on the member under this name, if it is made there (by an operator or \
                  by hand): the pods then start by themselves.",
-                None,
             );
             finding = group.goes_on(finding);
             group.new_run(

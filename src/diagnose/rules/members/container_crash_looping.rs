@@ -1,28 +1,18 @@
 //! A container ends again and again.
 
-use crate::diagnose::case::Case;
-use crate::diagnose::finding::count;
 use crate::diagnose::looks::{self, per_pod};
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::Concept;
+use crate::diagnose::rules::prelude::*;
 use crate::member::State;
 use crate::member::texts::exit_code;
 
 /// A container of the newest template has ended, is in the kubelet's back-off, or runs once more
 /// without being ready, and neither its memory nor a probe is the reason.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS902",
-    name: "container-crash-looping",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::Work],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS902", "container-crash-looping", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::Work]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(
-        case,
+        cx,
         rule,
         |trouble| match trouble.state {
             State::Crash(ended) => Some(ended),
@@ -77,14 +67,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     );
                 }
             }
-            finding = finding.look(
-                "Read the log from before it ended.",
-                Some(group.previous_logs()),
-            );
+            finding =
+                finding.look_with("Read the log from before it ended.", group.previous_logs());
             finding = finding.fix(
                 "Fix the member, if something is missing there (a database, a permission, a host \
                  name): the container restarts by itself within five minutes.",
-                None,
             );
             finding = group.goes_on(finding);
             group.new_run(

@@ -1,26 +1,17 @@
 //! The container runtime cannot create or start a container.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::looks::{self, per_pod};
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::Concept;
+use crate::diagnose::rules::prelude::*;
 use crate::member::State;
 
 /// A container of the newest template waits with the kubelet's reason for one that cannot be made,
 /// or ended as `StartError`. Source: kubernetes, pkg/kubelet/kuberuntime/kuberuntime_container.go.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS905",
-    name: "container-not-started",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::Work],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS905", "container-not-started", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::Work]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(
-        case,
+        cx,
         rule,
         |trouble| match trouble.state {
             State::NotStarted { reason, message } => Some((reason, message)),
@@ -56,9 +47,9 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     finding = finding.evidence_in(cluster, pod, path, end);
                 }
             }
-            finding = finding.look(
+            finding = finding.look_with(
                 "Inspect the pod.",
-                Some(group.kubectl("describe").arg("pod").arg(group.pod())),
+                group.kubectl("describe").arg("pod").arg(group.pod()),
             );
             finding = group.goes_on(finding);
             group.new_run(

@@ -1,28 +1,18 @@
 //! A container is killed because it runs out of memory.
 
+use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeSet;
 
-use crate::diagnose::case::Case;
-use crate::diagnose::finding::enumerate;
 use crate::diagnose::looks::{self, per_pod};
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::Concept;
 use crate::member::State;
 
 /// A container of the newest template ended as `OOMKilled`.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS903",
-    name: "container-out-of-memory",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::Work],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS903", "container-out-of-memory", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::Work]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(
-        case,
+        cx,
         rule,
         |trouble| match trouble.state {
             State::OutOfMemory(ended) => Some(ended),
@@ -63,15 +53,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     );
                 }
             }
-            finding = finding.look(
-                "Check its memory use and its log.",
-                Some(group.previous_logs()),
-            );
+            finding = finding.look_with("Check its memory use and its log.", group.previous_logs());
             if limits.is_empty() {
                 finding = finding.fix(
                     "Add memory to the nodes, or move other pods away: the container has no limit \
                      of its own, so its node ran out of memory.",
-                    None,
                 );
             }
             finding = group.goes_on(finding);

@@ -1,26 +1,18 @@
 //! A CustomResourceDefinition is not accepted, or not served, by its cluster.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::looks::per_object;
-use crate::diagnose::report::{Finding, Severity, Subject};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::{Concept, Condition, Conditions};
+use crate::diagnose::rules::prelude::*;
+use crate::kubefleet::{Condition, Conditions};
 use crate::member::{Body, Kind};
 
 /// `NamesAccepted` or `Established` is `False`: KubeFleet waits for both.
 /// Source: workapplier/availability_tracker.go:trackCRDAvailability.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS921",
-    name: "definition-not-accepted",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::Work],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS921", "definition-not-accepted", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::Work]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(
-        case,
+        cx,
         rule,
         |seen| {
             let Some(Body::Definition(definition)) = seen.object().map(|object| &object.body)
@@ -60,19 +52,18 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     format!("False {}: {}", condition.reason, condition.message),
                 );
             }
-            finding = finding.look(
+            finding = finding.look_with(
                 "Inspect the definition.",
-                Some(group.kubectl("describe").arg("crd").arg(&meta.name)),
+                group.kubectl("describe").arg("crd").arg(&meta.name),
             );
-            finding = finding.look(
+            finding = finding.look_with(
                 "List the other definitions.",
-                Some(group.kubectl("get").arg("crds")),
+                group.kubectl("get").arg("crds"),
             );
             if names {
                 finding = finding.disrupt(
                     "Delete the other definition, if nothing needs it: this deletes all its \
                      objects.",
-                    None,
                 );
             }
             finding = group.goes_on(finding);

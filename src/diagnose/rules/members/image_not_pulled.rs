@@ -1,30 +1,20 @@
 //! The image of a container cannot be pulled.
 
+use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeSet;
 
-use crate::diagnose::case::Case;
-use crate::diagnose::finding::enumerate;
 use crate::diagnose::looks::{self, per_pod};
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::Concept;
 use crate::member::State;
 use crate::member::texts::{PullProblem, pull_problem};
 
 /// A container of the newest template waits with one of the kubelet's reasons for an image.
 /// Source: kubernetes, pkg/kubelet/images/types.go.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS901",
-    name: "image-not-pulled",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::Work],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS901", "image-not-pulled", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::Work]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(
-        case,
+        cx,
         rule,
         |trouble| match trouble.state {
             State::Image {
@@ -78,9 +68,9 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     ),
                 };
             }
-            finding = finding.look(
+            finding = finding.look_with(
                 "Read the pod's events: they name the registry and its answer.",
-                Some(group.kubectl("describe").arg("pod").arg(group.pod())),
+                group.kubectl("describe").arg("pod").arg(group.pod()),
             );
             if one == PullProblem::InvalidName {
                 return group.new_run(
@@ -92,7 +82,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     ),
                 );
             }
-            finding = finding.fix(repair(one), None);
+            finding = finding.fix(repair(one));
             finding = group.goes_on(finding);
             group.new_run(
                 finding,

@@ -1,25 +1,17 @@
 //! A container that runs before the others does not come to an end.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::looks::{self, per_pod};
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::{Concept, duration};
+use crate::diagnose::rules::prelude::*;
+use crate::kubefleet::duration;
 use crate::member::State;
 
 /// An init container of the newest template, and no sidecar, has run for a minute.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS907",
-    name: "init-container-running",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::Work],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS907", "init-container-running", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::Work]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(
-        case,
+        cx,
         rule,
         |trouble| match trouble.state {
             State::InitRuns(runs) => Some(runs),
@@ -49,19 +41,16 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     since,
                 );
             }
-            finding = finding.look(
+            finding = finding.look_with(
                 "Read its log to see what it waits for.",
-                Some(
-                    group
-                        .kubectl("logs")
-                        .arg(group.pod())
-                        .flag("-c", group.container()),
-                ),
+                group
+                    .kubectl("logs")
+                    .arg(group.pod())
+                    .flag("-c", group.container()),
             );
             finding = finding.fix(
                 "Provide on the member what it waits for: a database, another service, or a \
                  migration.",
-                None,
             );
             finding = group.goes_on(finding);
             group.new_run(

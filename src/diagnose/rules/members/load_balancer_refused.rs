@@ -1,26 +1,17 @@
 //! A Service gets no address from a load balancer, and the cluster says why.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::looks::{self, per_object};
-use crate::diagnose::report::{Finding, Severity, Subject};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::Concept;
+use crate::diagnose::rules::prelude::*;
 use crate::member::{Body, Kind};
 
 /// A Service of type LoadBalancer has no ingress address, and there is a warning about it.
 /// Source: kubernetes, cloud-provider/controllers/service/controller.go.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS920",
-    name: "load-balancer-refused",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::Work],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS920", "load-balancer-refused", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::Work]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(
-        case,
+        cx,
         rule,
         |seen| {
             let Some(Body::Service(service)) = seen.object().map(|object| &object.body) else {
@@ -58,14 +49,13 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 );
                 finding = looks::event(finding, cluster, event);
             }
-            finding = finding.look(
+            finding = finding.look_with(
                 "Read the full error.",
-                Some(group.kubectl("describe").arg("service").arg(name)),
+                group.kubectl("describe").arg("service").arg(name),
             );
             finding = finding.fix(
                 "Fix on the member what the error names: an address quota, a subnet, or a \
                  permission of the cloud controller.",
-                None,
             );
             finding = group.goes_on(finding);
             group.new_run(

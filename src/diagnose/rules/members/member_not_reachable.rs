@@ -1,27 +1,19 @@
 //! The API server of a member cluster does not answer, and its agent is silent too.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::members::needed;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::{Concept, duration};
+use crate::diagnose::rules::prelude::*;
+use crate::kubefleet::duration;
 use crate::member::Closed;
 use crate::words::Command;
 
 /// That a cluster cannot be reached from here may be our own network. Together with an agent that
 /// has stopped reporting to the hub it says that the cluster itself is away.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS922",
-    name: "member-not-reachable",
-    severity: Severity::Error,
-    reads: &[Concept::MemberCluster],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS922", "member-not-reachable", Check::Whole(check))
+    .reads(&[Concept::MemberCluster]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let looks = &case.inventory.looks;
-    needed(case)
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let looks = &cx.inventory.looks;
+    needed(cx)
         .into_iter()
         .filter_map(|needed| {
             let closed = looks.get(needed.name)?.closed.as_ref()?;
@@ -29,7 +21,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 return None;
             };
             let member = needed.member?;
-            let silent = member.silent_for(case.now())?;
+            let silent = member.silent_for(cx.now())?;
             let heartbeat = member.agent()?.heartbeat?;
             Some(
                 needed
@@ -48,18 +40,15 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                         heartbeat,
                     )
                     .computed(member.object(), &["metadata.name"], why.clone())
-                    .look(
+                    .look_with(
                         "Check the cluster's control plane, its nodes, and its network.",
-                        Some(Command::member(needed.name, "get").flag("--raw", "/readyz")),
+                        Command::member(needed.name, "get").flag("--raw", "/readyz"),
                     )
-                    .fix(
-                        "Restore the cluster: its agent then continues by itself.",
-                        None,
-                    )
-                    .disrupt(
+                    .fix("Restore the cluster: its agent then continues by itself.")
+                    .disrupt_with(
                         "Or remove its MemberCluster from the fleet and start a new run without \
                          it, if the cluster is lost.",
-                        case.new_run_command(),
+                        cx.new_run_command(),
                     ),
             )
         })

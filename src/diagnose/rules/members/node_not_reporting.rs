@@ -1,30 +1,20 @@
 //! Pods count as not ready since their node has stopped reporting.
 
+use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeSet;
 
-use crate::diagnose::case::Case;
-use crate::diagnose::finding::enumerate;
 use crate::diagnose::looks::{self, per_pod};
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::Concept;
 use crate::member::State;
 
 /// The last thing that the kubelet reported is that all containers are ready, and the pod is not:
 /// the node controller has said so without a reason, as it does for nodes that are silent.
 /// Source: kubernetes, pkg/controller/util/node/controller_utils.go:MarkPodsNotReady.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS914",
-    name: "node-not-reporting",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::Work],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS914", "node-not-reporting", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::Work]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(
-        case,
+        cx,
         rule,
         |trouble| match trouble.state {
             State::NodeSilent(ready) => Some(ready),
@@ -71,14 +61,12 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                         ready.since,
                     );
             }
-            finding = finding.look(
+            finding = finding.look_with(
                 "Inspect the node.",
-                Some(group.kubectl_in("", "describe").arg("node").arg(*node)),
+                group.kubectl_in("", "describe").arg("node").arg(*node),
             );
-            finding = finding.fix(
-                "Restore the node, or remove it from the cluster to replace its pods.",
-                None,
-            );
+            finding =
+                finding.fix("Restore the node, or remove it from the cluster to replace its pods.");
             group.goes_on(finding)
         },
     )

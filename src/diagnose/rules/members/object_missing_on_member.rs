@@ -1,25 +1,16 @@
 //! An object that the member agent has applied is not in the member cluster.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::looks::per_object;
-use crate::diagnose::report::{Finding, Severity, Subject};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::Concept;
+use crate::diagnose::rules::prelude::*;
 
 /// The Work says `Applied=True`, and the cluster, which is surely the right one, answers that there
 /// is no such object.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS915",
-    name: "object-missing-on-member",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::Work],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS915", "object-missing-on-member", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::Work]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(
-        case,
+        cx,
         rule,
         |seen| {
             let missing = seen.sure && seen.look.is_missing(&seen.wanted);
@@ -36,19 +27,17 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 );
             }
             let kind = group.first().map_or("", |(_, wanted)| wanted.kind.plural());
-            finding = finding.look(
+            finding = finding.look_with(
                 "Confirm it, and check what else is missing.",
-                Some(group.kubectl("get").arg(kind)),
+                group.kubectl("get").arg(kind),
             );
             finding = finding.look(
                 "Find what deletes it on the member, such as a cleanup job or another tool: the \
                  audit log of the member's API server names it.",
-                None,
             );
             finding = finding.fix(
                 "Wait: the member agent creates it again at its next check. If it does not, check \
                  that the agent runs in the namespace fleet-system.",
-                None,
             );
             group.goes_on(finding)
         },

@@ -1,30 +1,21 @@
 //! A StatefulSet waits for a pod of its old revision before it replaces any.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::looks::per_object;
-use crate::diagnose::report::{Finding, Severity, Subject};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::Concept;
+use crate::diagnose::rules::prelude::*;
 use crate::member::Kind;
 
 /// With `OrderedReady`, a pod that is not ready blocks everything, also the update that would
 /// fix it. Source: kubernetes, pkg/controller/statefulset/stateful_set_control.go:processReplica.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS917",
-    name: "old-pod-blocks-rollout",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::Work],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS917", "old-pod-blocks-rollout", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::Work]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(
-        case,
+        cx,
         rule,
         |seen| {
             let found = seen
-                .view(case)
+                .view(cx)
                 .and_then(|view| Some((view, view.blocking_old_pod()?)));
             found.into_iter().collect()
         },
@@ -65,13 +56,13 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                         &status.current_revision,
                     );
             }
-            finding = finding.look(
+            finding = finding.look_with(
                 "Check why the old pod is not ready.",
-                Some(group.kubectl("describe").arg("pod").arg(pod)),
+                group.kubectl("describe").arg("pod").arg(pod),
             );
-            finding = finding.disrupt(
+            finding = finding.disrupt_with(
                 "Delete the old pod: its replacement has the new template.",
-                Some(group.kubectl("delete").arg("pod").arg(pod)),
+                group.kubectl("delete").arg("pod").arg(pod),
             );
             group.goes_on(finding)
         },

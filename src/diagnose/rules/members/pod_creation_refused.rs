@@ -1,28 +1,19 @@
 //! The member's API server does not let a workload's pods be created.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::looks::per_object;
-use crate::diagnose::report::{Finding, Severity, Subject};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::Concept;
+use crate::diagnose::rules::prelude::*;
 
 /// The newest ReplicaSet, or an event about the StatefulSet or DaemonSet, says `FailedCreate`, and
 /// no quota is the reason. Source: kubernetes, pkg/controller/replicaset/replica_set_utils.go.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS912",
-    name: "pod-creation-refused",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::Work],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS912", "pod-creation-refused", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::Work]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(
-        case,
+        cx,
         rule,
         |seen| {
-            let refusal = seen.view(case).and_then(|view| view.refusal());
+            let refusal = seen.view(cx).and_then(|view| view.refusal());
             refusal
                 .filter(|refusal| refusal.quota().is_none())
                 .into_iter()
@@ -41,16 +32,14 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     refusal.message,
                 );
             }
-            finding = finding.look(
+            finding = finding.look_with(
                 "Read the workload's events.",
-                Some(
-                    group
-                        .kubectl("get")
-                        .arg("events")
-                        .flag("--field-selector", "reason=FailedCreate"),
-                ),
+                group
+                    .kubectl("get")
+                    .arg("events")
+                    .flag("--field-selector", "reason=FailedCreate"),
             );
-            finding = finding.fix(repair, None);
+            finding = finding.fix(repair);
             finding = group.goes_on(finding);
             group.new_run(
                 finding,

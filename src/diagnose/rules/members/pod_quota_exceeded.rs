@@ -1,29 +1,19 @@
 //! A quota of the namespace allows no more pods.
 
-use crate::diagnose::case::Case;
-use crate::diagnose::finding::enumerate;
 use crate::diagnose::looks::per_object;
-use crate::diagnose::report::{Finding, Severity, Subject};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::Concept;
+use crate::diagnose::rules::prelude::*;
 use crate::member::Kind;
 
 /// The newest ReplicaSet, or an event about the StatefulSet or DaemonSet, says `exceeded quota`.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS911",
-    name: "pod-quota-exceeded",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::Work],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS911", "pod-quota-exceeded", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::Work]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(
-        case,
+        cx,
         rule,
         |seen| {
-            let found = seen.view(case).and_then(|view| {
+            let found = seen.view(cx).and_then(|view| {
                 let refusal = view.refusal()?;
                 Some((view, refusal, refusal.quota()?))
             });
@@ -71,14 +61,13 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 }
             }
             let quota = quotas.first().unwrap_or(&"");
-            finding = finding.look(
+            finding = finding.look_with(
                 "Check what is used.",
-                Some(group.kubectl("describe").arg("resourcequota").arg(*quota)),
+                group.kubectl("describe").arg("resourcequota").arg(*quota),
             );
             finding = finding.fix(
                 "Raise the quota on the member, or remove what fills it: a rolling update needs \
                  room for old and new pods.",
-                None,
             );
             finding = group.goes_on(finding);
             group.new_run(

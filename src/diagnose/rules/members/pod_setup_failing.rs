@@ -1,26 +1,17 @@
 //! A node cannot prepare a pod: its volumes, or its network.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::looks::{self, per_pod};
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::Concept;
+use crate::diagnose::rules::prelude::*;
 use crate::member::State;
 
 /// No container of a pod of the newest template has begun, and the kubelet, or the controller that
 /// attaches volumes, says why. Source: kubernetes, pkg/kubelet/events/event.go.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS910",
-    name: "pod-setup-failing",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::Work],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS910", "pod-setup-failing", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::Work]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(
-        case,
+        cx,
         rule,
         |trouble| match trouble.state {
             State::Setup(event) => Some(event),
@@ -49,22 +40,19 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             for (cluster, (_, event)) in group.shown() {
                 finding = looks::event(finding, cluster, event);
             }
-            finding = finding.look(
+            finding = finding.look_with(
                 "Read the pod's events.",
-                Some(group.kubectl("describe").arg("pod").arg(group.pod())),
+                group.kubectl("describe").arg("pod").arg(group.pod()),
             );
-            finding = finding.fix(
-                if volumes {
-                    "Detach the volume from the node or pod that still uses it, or fix the \
+            finding = finding.fix(if volumes {
+                "Detach the volume from the node or pod that still uses it, or fix the \
                      cluster's storage driver."
-                } else if network {
-                    "Fix the cluster's network plugin or the node's container runtime: the event \
+            } else if network {
+                "Fix the cluster's network plugin or the node's container runtime: the event \
                      names which."
-                } else {
-                    "Fix what the event names, on the node or in the cluster."
-                },
-                None,
-            );
+            } else {
+                "Fix what the event names, on the node or in the cluster."
+            });
             group.goes_on(finding)
         },
     )

@@ -1,27 +1,18 @@
 //! No node of the member cluster takes a pod.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::looks::{self, per_pod};
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::Concept;
+use crate::diagnose::rules::prelude::*;
 use crate::member::State;
 use crate::member::texts::unschedulable;
 
 /// A pod of the newest template has `PodScheduled=False`, for another reason than its volumes; or
 /// somebody holds it back with a scheduling gate.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS908",
-    name: "pod-unschedulable",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::Work],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS908", "pod-unschedulable", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::Work]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(
-        case,
+        cx,
         rule,
         |trouble| match trouble.state {
             State::Unschedulable(condition) => Some((condition, false)),
@@ -50,36 +41,32 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     format!("False {}: {}", condition.reason, condition.message),
                 );
             }
-            finding = finding.look(
+            finding = finding.look_with(
                 "List the nodes.",
-                Some(group.kubectl_in("", "get").arg("nodes").flag("-o", "wide")),
+                group.kubectl_in("", "get").arg("nodes").flag("-o", "wide"),
             );
-            finding = finding.look(
+            finding = finding.look_with(
                 "Inspect the pod's requests.",
-                Some(group.kubectl("describe").arg("pod").arg(group.pod())),
+                group.kubectl("describe").arg("pod").arg(group.pod()),
             );
             if *gated {
                 finding = finding.look(
                     "Find what should remove the pod's schedulingGates (a queue, a quota \
                      controller), and why it does not.",
-                    None,
                 );
             }
             if read.insufficient {
-                finding = finding.fix("Add larger or more nodes, or remove other pods.", None);
+                finding = finding.fix("Add larger or more nodes, or remove other pods.");
             }
             if read.taints {
                 finding = finding.fix(
                     "Remove the taint from the nodes, if it is stale, or fix the nodes, if they \
                      are unhealthy.",
-                    None,
                 );
             }
             if read.no_nodes {
-                finding = finding.fix(
-                    "Add nodes to the cluster, or remove the cluster from the placement.",
-                    None,
-                );
+                finding = finding
+                    .fix("Add nodes to the cluster, or remove the cluster from the placement.");
             }
             finding = group.goes_on(finding);
             group.new_run(

@@ -1,26 +1,17 @@
 //! A container runs and does not pass a probe.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::looks::{self, per_pod};
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::Concept;
+use crate::diagnose::rules::prelude::*;
 use crate::member::{Probe, State};
 
 /// A container of the newest template with a probe runs and is not ready, or the kubelet ends it
 /// while its liveness or startup probe fails. Source: kubernetes, pkg/kubelet/prober/prober.go.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS906",
-    name: "probe-failing",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::Work],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS906", "probe-failing", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::Work]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(
-        case,
+        cx,
         rule,
         |trouble| match trouble.state {
             State::Probe { probe, event } => Some((probe, event)),
@@ -54,18 +45,17 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 }
             }
             let (pod, container) = (group.pod(), group.container());
-            finding = finding.look(
+            finding = finding.look_with(
                 "Check the result of the probe.",
-                Some(group.kubectl("describe").arg("pod").arg(pod)),
+                group.kubectl("describe").arg("pod").arg(pod),
             );
-            finding = finding.look(
+            finding = finding.look_with(
                 "Read the program's log.",
-                Some(group.kubectl("logs").arg(pod).flag("-c", container)),
+                group.kubectl("logs").arg(pod).flag("-c", container),
             );
             finding = finding.fix(
                 "Fix what the program waits for on the member, such as a database or another \
                  service.",
-                None,
             );
             finding = group.goes_on(finding);
             group.new_run(

@@ -1,29 +1,20 @@
 //! A pod waits for somebody else to say that it is ready.
 
+use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeSet;
 
-use crate::diagnose::case::Case;
-use crate::diagnose::finding::enumerate;
 use crate::diagnose::looks::{self, per_pod};
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::{Concept, Conditions};
+use crate::kubefleet::Conditions;
 use crate::member::State;
 
 /// All containers of a pod of the newest template are ready, and a condition among its readiness
 /// gates is not `True`.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS913",
-    name: "readiness-gate-open",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::Work],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS913", "readiness-gate-open", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::Work]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(
-        case,
+        cx,
         rule,
         |trouble| match trouble.state {
             State::ReadinessGate(gate) => Some(gate),
@@ -59,14 +50,13 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     value,
                 );
             }
-            finding = finding.look(
+            finding = finding.look_with(
                 "Find which controller sets this condition, such as a load balancer's or a \
                  service mesh's, and why it does not.",
-                Some(group.kubectl("describe").arg("pod").arg(group.pod())),
+                group.kubectl("describe").arg("pod").arg(group.pod()),
             );
             finding = finding.fix(
                 "Fix that controller on the member, or what it checks, such as a target's health.",
-                None,
             );
             group.goes_on(finding)
         },

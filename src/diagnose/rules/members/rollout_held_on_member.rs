@@ -1,30 +1,21 @@
 //! A workload's own settings keep its pods from being replaced.
 
-use crate::diagnose::case::Case;
 use crate::diagnose::looks::per_object;
-use crate::diagnose::report::{Finding, Severity, Subject};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::Concept;
+use crate::diagnose::rules::prelude::*;
 use crate::member::Held;
 
 /// KubeFleet waits until every pod has the newest template. A paused Deployment, a StatefulSet with
 /// a partition, and `OnDelete` keep older pods for ever.
 /// Source: workapplier/availability_tracker.go.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS916",
-    name: "rollout-held-on-member",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::Work],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS916", "rollout-held-on-member", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::Work]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(
-        case,
+        cx,
         rule,
         |seen| {
-            let held = seen.view(case).and_then(|view| Some((view.held()?, view)));
+            let held = seen.view(cx).and_then(|view| Some((view.held()?, view)));
             held.into_iter().collect()
         },
         |group, mut finding| {
@@ -65,28 +56,25 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                     value,
                 );
             }
-            finding = finding.look(
+            finding = finding.look_with(
                 "Inspect the workload.",
-                Some(
-                    group
-                        .kubectl("rollout status")
-                        .arg(&word)
-                        .arg(name)
-                        .switch("--watch=false"),
-                ),
+                group
+                    .kubectl("rollout status")
+                    .arg(&word)
+                    .arg(name)
+                    .switch("--watch=false"),
             );
             finding = match held {
-                Held::Paused => finding.fix(
+                Held::Paused => finding.fix_with(
                     "Resume it, if it was paused on the member.",
-                    Some(group.kubectl("rollout resume").arg(&word).arg(name)),
+                    group.kubectl("rollout resume").arg(&word).arg(name),
                 ),
-                Held::Partition(_) => finding.fix(
-                    "Set the partition back to 0, if it was changed on the member.",
-                    None,
-                ),
-                Held::OnDelete => finding.disrupt(
+                Held::Partition(_) => {
+                    finding.fix("Set the partition back to 0, if it was changed on the member.")
+                }
+                Held::OnDelete => finding.disrupt_with(
                     "Delete the old pods one by one: each replacement has the new template.",
-                    Some(group.kubectl("delete").arg("pod").arg("NAME")),
+                    group.kubectl("delete").arg("pod").arg("NAME"),
                 ),
             };
             finding = group.goes_on(finding);

@@ -1,32 +1,22 @@
 //! A pod waits for a volume that is not bound.
 
+use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeSet;
 
-use crate::diagnose::case::Case;
-use crate::diagnose::finding::enumerate;
 use crate::diagnose::looks::{self, per_object};
-use crate::diagnose::report::{Finding, Severity, Subject};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::Concept;
 use crate::member::{Kind, State};
 
 /// A pod of the newest template cannot be scheduled because its claims are not bound.
 /// Source: kubernetes, pkg/scheduler/framework/plugins/volumebinding.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS909",
-    name: "volume-not-bound",
-    severity: Severity::Error,
-    reads: &[Concept::Binding, Concept::Work],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::error("FS909", "volume-not-bound", Check::Whole(check))
+    .reads(&[Concept::Binding, Concept::Work]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(
-        case,
+        cx,
         rule,
         |seen| {
-            let Some(view) = seen.view(case) else {
+            let Some(view) = seen.view(cx) else {
                 return Vec::new();
             };
             let troubles = view.troubles().into_iter();
@@ -64,7 +54,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 .found()
                 .map(|(cluster, (_, trouble, _))| (cluster, trouble.pod.meta.name.as_str()))
                 .collect();
-            let pods = crate::diagnose::finding::count(pods.len(), "pod");
+            let pods = crate::words::count(pods.len(), "pod");
             let what = if pending.is_empty() {
                 "some volumes are".to_owned()
             } else {
@@ -103,18 +93,17 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 }
             }
             let claim = pending.first().map_or("pvc", |name| name);
-            finding = finding.look(
+            finding = finding.look_with(
                 "Inspect the claim.",
-                Some(group.kubectl("describe").arg("pvc").arg(claim)),
+                group.kubectl("describe").arg("pvc").arg(claim),
             );
-            finding = finding.look(
+            finding = finding.look_with(
                 "List the storage classes.",
-                Some(group.kubectl_in("", "get").arg("storageclasses")),
+                group.kubectl_in("", "get").arg("storageclasses"),
             );
             finding = finding.fix(
                 "Add the storage class that the claim names, a working provisioner, or a matching \
                  volume to the cluster.",
-                None,
             );
             finding = group.goes_on(finding);
             group.new_run(

@@ -1,25 +1,15 @@
 //! A cluster was added to the placement after the last run, and has nothing.
 
-use crate::diagnose::case::Case;
-use crate::diagnose::finding::{count, enumerate};
-use crate::diagnose::report::{Finding, Severity, Verdict};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::Concept;
+use crate::diagnose::rules::prelude::*;
 
 /// A binding without a snapshot beside bindings with one, while no run is under way.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS803",
-    name: "cluster-without-content",
-    severity: Severity::Warning,
-    reads: &[Concept::Binding],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::warning("FS803", "cluster-without-content", Check::Whole(check))
+    .reads(&[Concept::Binding]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let inventory = case.inventory;
-    let without_run = case.run().is_none();
-    let asked = match case.verdict {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let inventory = cx.inventory;
+    let without_run = cx.run().is_none();
+    let asked = match cx.verdict {
         Verdict::Succeeded => !without_run,
         Verdict::NotStarted => without_run,
         _ => false,
@@ -51,7 +41,7 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     };
     let mut finding = rule
         .finding(
-            case.placement_object(),
+            cx.placement_object(),
             format!(
                 "{} of {} ({}) received no content: no run has reached {them} since {they_were} \
                  scheduled.",
@@ -72,9 +62,9 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             );
         }
     }
-    let (plan, run) = (case.plan_command(), case.new_run_command());
+    let (plan, run) = (cx.plan_command(), cx.new_run_command());
     let named = |verb: &'static str| {
-        let command = case.command(verb);
+        let command = cx.command(verb);
         let command = if verb == "run" {
             command.arg("NEW")
         } else {
@@ -85,11 +75,11 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
     };
     vec![
         finding
-            .look(
+            .look_with(
                 "Check what a new run would do: it needs a stage for every cluster.",
                 plan.or_else(|| Some(named("plan"))),
             )
-            .fix(
+            .fix_with(
                 "Roll out the placement with a new run: it includes all clusters that are \
                  scheduled at that time.",
                 run.or_else(|| Some(named("run"))),

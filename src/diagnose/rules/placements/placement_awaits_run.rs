@@ -1,25 +1,16 @@
 //! An External placement that no update run has rolled out yet.
 
-use crate::diagnose::case::Case;
-use crate::diagnose::finding::count;
-use crate::diagnose::report::{Finding, Severity, Verdict};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::{Concept, reasons};
+use crate::diagnose::rules::prelude::*;
+use crate::kubefleet::reasons;
 
 /// Judged by the strategy's type and the bindings, never by the condition's text, which has
 /// changed with every version.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS801",
-    name: "placement-awaits-run",
-    severity: Severity::Info,
-    reads: &[Concept::Placement, Concept::Binding],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::info("FS801", "placement-awaits-run", Check::Whole(check))
+    .reads(&[Concept::Placement, Concept::Binding]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let inventory = case.inventory;
-    if case.run().is_some() || case.verdict != Verdict::NotStarted {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let inventory = cx.inventory;
+    if cx.run().is_some() || cx.verdict != Verdict::NotStarted {
         return Vec::new();
     }
     let Some(placement) = inventory
@@ -71,29 +62,25 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
             placement.rollout_type().to_owned(),
         );
     if let Some(started) = placement.condition(reasons::ROLLOUT_STARTED) {
-        finding = finding.condition(&object, "status", started);
+        finding = finding.condition(&object, started);
     }
     for binding in inventory.bindings.iter().take(3) {
         finding = finding.evidence(binding.object(), "spec.resourceSnapshotName", "");
     }
     vec![
         finding
-            .look(
+            .look_with(
                 "Check what a run would do.",
-                Some(
-                    case.command("plan")
-                        .flag("--placement", &object.name)
-                        .flag("--strategy", "STRATEGY"),
-                ),
+                cx.command("plan")
+                    .flag("--placement", &object.name)
+                    .flag("--strategy", "STRATEGY"),
             )
-            .fix(
+            .fix_with(
                 "Start the first run.",
-                Some(
-                    case.command("run")
-                        .arg("RUN")
-                        .flag("--placement", &object.name)
-                        .flag("--strategy", "STRATEGY"),
-                ),
+                cx.command("run")
+                    .arg("RUN")
+                    .flag("--placement", &object.name)
+                    .flag("--strategy", "STRATEGY"),
             ),
     ]
 }

@@ -1,25 +1,16 @@
 //! A placement whose rollout is none of an update run's business.
 
-use crate::diagnose::case::Case;
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
-use crate::kubefleet::Concept;
+use crate::diagnose::rules::prelude::*;
 
 /// Update runs apply to placements with strategy External only.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS802",
-    name: "placement-rolls-out-itself",
-    severity: Severity::Info,
-    reads: &[Concept::Placement],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule = Rule::info("FS802", "placement-rolls-out-itself", Check::Whole(check))
+    .reads(&[Concept::Placement]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    if case.run().is_some() || case.target().kind.concept() != Concept::Placement {
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    if cx.run().is_some() || cx.target().kind.concept() != Concept::Placement {
         return Vec::new();
     }
-    let Some(placement) = case
+    let Some(placement) = cx
         .inventory
         .placement
         .present()
@@ -48,9 +39,6 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
                 .as_deref()
                 .map(|strategy| &strategy.kind),
         )
-        .fix(
-            "Set `spec.strategy.type: External` to roll it out in stages. This cannot be undone.",
-            None,
-        ),
+        .fix("Set `spec.strategy.type: External` to roll it out in stages. This cannot be undone."),
     ]
 }

@@ -1,34 +1,25 @@
 //! The runs on a placement that was asked about.
 
-use crate::diagnose::case::Case;
-use crate::diagnose::finding::{count, enumerate};
-use crate::diagnose::report::{Finding, Severity};
-use crate::diagnose::rules::Rule;
+use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::{Concept, Conditions, reasons};
+use crate::kubefleet::{Conditions, reasons};
 
 /// A placement's verdict is that of one run; the others are listed.
-pub(in crate::diagnose::rules) const RULE: Rule = Rule {
-    code: "FS804",
-    name: "runs-on-placement",
-    severity: Severity::Info,
-    reads: &[Concept::UpdateRun],
-    caused_by: &[],
-    check,
-};
+pub const RULE: Rule =
+    Rule::info("FS804", "runs-on-placement", Check::Whole(check)).reads(&[Concept::UpdateRun]);
 
-fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(chosen) = case
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let Some(chosen) = cx
         .run()
-        .filter(|_| case.target().kind.concept() == Concept::Placement)
+        .filter(|_| cx.target().kind.concept() == Concept::Placement)
     else {
         return Vec::new();
     };
-    let others: Vec<_> = case.inventory.other_runs().collect();
+    let others: Vec<_> = cx.inventory.other_runs().collect();
     if others.is_empty() {
         return Vec::new();
     }
-    let object = case.placement_object();
+    let object = cx.placement_object();
     let mut finding = rule.finding(
         &object,
         format!(
@@ -51,9 +42,9 @@ fn check(case: &Case<'_>, rule: &Rule) -> Vec<Finding> {
         };
         finding = finding.computed(run.object(), &[path], state(run));
     }
-    vec![finding.look(
+    vec![finding.look_with(
         "Check which run rolled out which version, and when.",
-        Some(case.command("history").arg(&object.name)),
+        cx.command("history").arg(&object.name),
     )]
 }
 

@@ -5,10 +5,10 @@ use proptest::prelude::*;
 use textwrap::core::display_width;
 
 use super::{Frame, bars, meter};
-use crate::diagnose::report::Verdict;
 use crate::diagnose::status::{Approval, OpenGate, Status};
 use crate::render::status::changes::tests::{cluster, gate, stage, status};
 use crate::render::style::Paint;
+use crate::report::Verdict;
 use crate::rollout::{ClusterProgress, ClusterState, StageProgress, StageState, TaskTime};
 
 const PLAIN: Frame<'static> = Frame {

@@ -1,5 +1,5 @@
-use crate::diagnose::report::{NotChecked, Subject, Verdict};
 use crate::diagnose::status::{Approval, OpenGate, PlacedCluster, RunStatus, Status, Truth};
+use crate::report::{NotChecked, Subject, Verdict};
 use crate::rollout::{
     ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
     TaskTime,

@@ -1,8 +1,8 @@
 use jiff::Timestamp;
 
 use super::{Condition, Decision, decide};
-use crate::diagnose::report::{Subject, Verdict};
 use crate::diagnose::status::{Approval, OpenGate, RunStatus, Status};
+use crate::report::{Subject, Verdict};
 use crate::rollout::{
     ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
     TaskTime,

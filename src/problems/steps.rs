@@ -46,7 +46,7 @@ pub fn show_labels() -> Command {
 }
 
 /// Lists the member clusters.
-pub(super) fn member_clusters() -> Command {
+pub fn member_clusters() -> Command {
     Command::kubectl("get").arg(Kind::MemberCluster.for_kubectl())
 }
 
@@ -57,25 +57,25 @@ pub fn label(cluster: &str, entry: impl Into<String>) -> Command {
 }
 
 /// Lists the Works of all member clusters.
-pub(super) fn works() -> Command {
+pub fn works() -> Command {
     let command = Command::kubectl("get").arg(Kind::Work.for_kubectl());
     command.switch("-A")
 }
 
 /// Lists the Works that are sent to a member cluster.
-pub(super) fn works_for(cluster: &str) -> Command {
+pub fn works_for(cluster: &str) -> Command {
     let command = Command::kubectl("get").arg(Kind::Work.for_kubectl());
     command.namespace(names::member_namespace(cluster))
 }
 
 /// Shows a namespace of the hub, with what keeps it.
-pub(super) fn namespace(name: &str) -> Command {
+pub fn namespace(name: &str) -> Command {
     let command = Command::kubectl("get").arg("namespace").arg(name);
     command.flag("-o", "yaml")
 }
 
 /// Shows the agent of a member cluster.
-pub(super) fn member_agent(cluster: &str) -> Command {
+pub fn member_agent(cluster: &str) -> Command {
     let command = Command::member(cluster, "get").arg("pods");
     command.namespace(names::AGENT_NAMESPACE)
 }

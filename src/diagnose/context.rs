@@ -2,20 +2,21 @@
 
 use jiff::Timestamp;
 
-use super::report::Verdict;
-use super::steps;
 use super::troubled::{self, Troubled};
 use super::verdict;
 use crate::inventory::Inventory;
 use crate::kubefleet::messages::{Cause, Failure, parse_failure};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Condition, Conditions, ObjectRef, reasons};
+use crate::problems::Tense;
+use crate::problems::steps;
+use crate::report::Verdict;
 use crate::rollout::Rollout;
 use crate::words::Command;
 
 /// One diagnosis at work.
 #[derive(Debug)]
-pub struct Case<'i> {
+pub struct Context<'i> {
     /// What was collected.
     pub inventory: &'i Inventory,
     /// The run, understood; `None` for a placement without one.
@@ -26,6 +27,8 @@ pub struct Case<'i> {
     pub failure: Option<FailureView<'i>>,
     /// Clusters whose binding has a failing condition.
     pub troubles: Vec<Troubled<'i>>,
+    /// When the controller ran into the failure: `when RUN was initialized`, `while RUN was under way`.
+    pub when: String,
 }
 
 /// The text with which a run failed.
@@ -41,7 +44,7 @@ pub struct FailureView<'i> {
     pub causes: Vec<Cause>,
 }
 
-impl<'i> Case<'i> {
+impl<'i> Context<'i> {
     /// Understands an inventory.
     pub fn new(inventory: &'i Inventory) -> Self {
         let rollout = Rollout::new(inventory);
@@ -51,12 +54,30 @@ impl<'i> Case<'i> {
             Some(rollout) => verdict::of_run(rollout),
             None => verdict::of_placement(inventory, &troubles),
         };
+        let initializing = failure.as_ref().is_some_and(|failure| failure.initializing);
+        let run = rollout
+            .as_ref()
+            .map_or(&inventory.target.name, |rollout| &rollout.run.meta.name);
+        let when = if initializing {
+            format!("when {run} was initialized")
+        } else {
+            format!("while {run} was under way")
+        };
         Self {
             inventory,
             rollout,
             verdict,
             failure,
             troubles,
+            when,
+        }
+    }
+
+    /// That a run was refused, and what has changed since.
+    pub fn past<'t>(&'t self, since: &'t str) -> Tense<'t> {
+        Tense::Past {
+            when: &self.when,
+            since,
         }
     }
 

@@ -167,14 +167,14 @@ impl Shown for FailedPlacement {
 
 /// A field of an object of some kind that differs: `/spec/replicas: hub 3, member 9`; of a Secret
 /// only that it does.
-pub struct Difference<'d> {
+pub struct HubAndMember<'d> {
     /// The kind of the object.
     pub kind: &'d str,
     /// The field.
     pub field: &'d FieldDifference,
 }
 
-impl Shown for Difference<'_> {
+impl Shown for HubAndMember<'_> {
     fn shown(&self) -> String {
         let value = |value: &Option<String>| match value {
             None => ABSENT.to_owned(),

@@ -1,14 +1,14 @@
 //! What the scheduler decided about clusters, in words.
 
+use crate::report::Build;
 use std::collections::BTreeMap;
 
-use super::finding::enumerate;
-use super::report::Finding;
 use crate::inventory::Inventory;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::messages::{Decision, FilterReason, parse_decision};
 use crate::kubefleet::snapshot::{Decision as ClusterDecision, PolicySnapshot};
 use crate::rollout::near::{NearMiss, near_miss};
+use crate::words::enumerate;
 
 /// The clusters that the policy did not pick.
 fn left_out(policy: &PolicySnapshot) -> impl Iterator<Item = &ClusterDecision> {
@@ -70,11 +70,7 @@ pub fn explain(groups: &BTreeMap<String, Vec<&str>>) -> Option<String> {
 }
 
 /// Adds the reasons as the snapshot has them.
-pub(super) fn evidence(
-    policy: &PolicySnapshot,
-    inventory: &Inventory,
-    mut finding: Finding,
-) -> Finding {
+pub fn evidence<B: Build>(policy: &PolicySnapshot, inventory: &Inventory, mut finding: B) -> B {
     const SHOWN: usize = 8;
     let object = policy.object();
     for decision in left_out(policy).take(SHOWN) {

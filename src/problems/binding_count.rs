@@ -1,0 +1,89 @@
+//! The placement has more or fewer bindings than its policy asks for.
+
+use super::steps::{of_placement, show_labels};
+use super::{Problem, Tense, scheduling};
+use crate::inventory::Inventory;
+use crate::kubefleet::snapshot::PolicySnapshot;
+use crate::kubefleet::{Concept, ObjectRef, names};
+use crate::report::{Build, Shown};
+use crate::rollout::placing;
+
+/// Counted with PickN and PickFixed only. The numbers are those that are told: selected, wanted.
+pub fn binding_count(
+    inventory: &Inventory,
+    object: &ObjectRef,
+    told: (Option<i64>, Option<i64>),
+    tense: Tense<'_>,
+) -> Problem {
+    let number = |value: Option<i64>| value.map_or_else(|| "?".to_owned(), |it| it.to_string());
+    let plural = if told.0 == Some(1) { "" } else { "s" };
+    let mut problem = Problem::new(
+        object,
+        format!(
+            "{object} {} {} selected binding{plural}, but its policy {} {}{tense}.",
+            tense.has(),
+            number(told.0),
+            tense.pick("asks for", "asked for"),
+            number(told.1),
+        ),
+    );
+    let now = placing::selected_clusters(inventory);
+    let policy = inventory.latest_policies().next();
+    if let Some(policy) = policy {
+        let count = names::NUMBER_OF_CLUSTERS;
+        let (path, value) = match policy.spec.policy.as_deref() {
+            Some(spec) if spec.kind == "PickFixed" => {
+                ("spec.policy.clusterNames".to_owned(), spec.clusters.shown())
+            }
+            _ => (
+                format!("metadata.annotations[{count}]"),
+                policy.meta.annotation(count).shown(),
+            ),
+        };
+        problem = problem.evidence(policy.object(), path, value);
+    }
+    for binding in now.iter().filter_map(|it| inventory.binding(it)).take(6) {
+        problem = problem.evidence(binding.object(), "spec.state", &binding.spec.state);
+    }
+    let gone = inventory.bindings.iter();
+    for binding in gone
+        .filter(|binding| binding.is_unscheduled() || binding.meta.is_deleting())
+        .take(6)
+    {
+        problem = if binding.meta.is_deleting() {
+            let deleted = binding.meta.deleted;
+            problem.evidence(binding.object(), "metadata.deletionTimestamp", deleted)
+        } else {
+            problem.evidence(binding.object(), "spec.state", &binding.spec.state)
+        };
+    }
+    let missing: Vec<_> = policy
+        .and_then(|policy| policy.spec.policy.as_deref())
+        .filter(|policy| policy.kind == "PickFixed" && inventory.bindings.is_complete())
+        .map(|policy| {
+            let absent = policy.clusters.iter();
+            absent.filter(|name| !now.contains(name.as_str())).collect()
+        })
+        .unwrap_or_default();
+    if !missing.is_empty() {
+        return problem.clusters(missing).fix(
+            "Join the named clusters that have no binding, or remove them from the policy's \
+             `clusterNames`. List each name only once.",
+        );
+    }
+    let wanted = policy.and_then(PolicySnapshot::wanted_clusters);
+    let short = wanted > i64::try_from(now.len()).ok();
+    if let Some(policy) = policy.filter(|_| short) {
+        let left_out = scheduling::left_out_for_good(policy, inventory);
+        if let Some(step) = scheduling::not_by_waiting(&left_out) {
+            return scheduling::evidence(policy, inventory, problem)
+                .clusters(left_out.into_values().flatten())
+                .fix_with(step, show_labels());
+        }
+    }
+    problem.look_with(
+        "List the bindings, and wait until the scheduler has created the missing ones or removed \
+         the extra ones.",
+        of_placement(object, Concept::Binding),
+    )
+}

@@ -1,0 +1,150 @@
+//! What KubeFleet refuses, each refusal written once: a plan asks before a run (`has`), a diagnosis
+//! after it (`had … when example-run was initialized`).
+
+mod binding_count;
+mod max_concurrency;
+mod no_cluster;
+mod no_stage;
+mod not_external;
+mod not_scheduled;
+mod override_invalid;
+mod placement_missing;
+mod policy_snapshot;
+mod resource_selectors;
+pub mod scheduling;
+mod snapshot_index;
+mod snapshot_missing;
+mod sorting_label;
+mod stage_map;
+mod stage_selector;
+mod stage_tasks;
+pub mod steps;
+mod strategy_missing;
+mod two_stages;
+
+use crate::report::{Build, Evidence, Parts, Remedy, Subject};
+use crate::words::{distinct, enumerate};
+
+pub use binding_count::binding_count;
+pub use max_concurrency::max_concurrency;
+pub use no_cluster::no_cluster;
+pub use no_stage::no_stage;
+pub use not_external::not_external;
+pub use not_scheduled::{not_scheduled, scheduled_evidence};
+pub use override_invalid::{override_invalid, override_repair};
+pub use placement_missing::{MAKE_PLACEMENT, placement_missing};
+pub use policy_snapshot::{not_latest, several_latest, without_count, without_index};
+pub use resource_selectors::resource_selectors;
+pub use snapshot_index::snapshot_index;
+pub use snapshot_missing::{
+    existing_snapshots, otherwise_written, pruned_below, snapshot_missing, snapshot_pruned,
+};
+pub use sorting_label::{SortingLabel, sorting_label, unsorted};
+pub use stage_map::{StageMap, near_misses, selector_of};
+pub use stage_selector::stage_selector;
+pub use stage_tasks::stage_tasks;
+pub use strategy_missing::strategy_missing;
+pub use two_stages::{two_stages, was_in_two_stages};
+
+/// When KubeFleet refuses. It reads as the end of a sentence, before the full stop.
+#[derive(Debug, Clone, Copy)]
+pub enum Tense<'t> {
+    /// It would refuse a run that is created now.
+    Now,
+    /// It refused a run: `when example-run was initialized`, and what has changed since.
+    Past { when: &'t str, since: &'t str },
+}
+
+impl Tense<'_> {
+    pub const fn pick<'w>(self, now: &'w str, past: &'w str) -> &'w str {
+        match self {
+            Self::Now => now,
+            Self::Past { .. } => past,
+        }
+    }
+
+    const fn has(self) -> &'static str {
+        self.pick("has", "had")
+    }
+
+    const fn is(self) -> &'static str {
+        self.pick("is", "was")
+    }
+
+    const fn are(self) -> &'static str {
+        self.pick("are", "were")
+    }
+
+    /// Only the time: what has changed since comes later in the sentence.
+    fn when(self) -> String {
+        match self {
+            Self::Now => String::new(),
+            Self::Past { when, .. } => format!(" {when}"),
+        }
+    }
+
+    const fn since(&self) -> &str {
+        match self {
+            Self::Now => "",
+            Self::Past { since, .. } => since,
+        }
+    }
+}
+
+impl std::fmt::Display for Tense<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}{}", self.when(), self.since())
+    }
+}
+
+/// A refusal, for a plan or a diagnosis to tell.
+#[derive(Debug, Clone)]
+pub struct Problem {
+    pub subject: Subject,
+    pub stage: Option<String>,
+    pub clusters: Vec<String>,
+    pub message: String,
+    pub evidence: Vec<Evidence>,
+    pub remedies: Vec<Remedy>,
+}
+
+impl Problem {
+    pub fn new(subject: impl Into<Subject>, message: impl Into<String>) -> Self {
+        Self {
+            subject: subject.into(),
+            stage: None,
+            clusters: Vec::new(),
+            message: message.into(),
+            evidence: Vec::new(),
+            remedies: Vec::new(),
+        }
+    }
+}
+
+impl Build for Problem {
+    fn parts(&mut self) -> Parts<'_> {
+        Parts {
+            stage: &mut self.stage,
+            clusters: &mut self.clusters,
+            evidence: &mut self.evidence,
+            remedies: &mut self.remedies,
+        }
+    }
+}
+
+/// What clusters have of others: `snapshot 3 (from web-2)`.
+pub fn put_there<I: Ord + ToString, W: Ord + AsRef<str>>(
+    indexes: impl IntoIterator<Item = I>,
+    writers: impl IntoIterator<Item = W>,
+) -> String {
+    let held = match distinct(indexes).as_slice() {
+        [one] => format!("snapshot {}", one.to_string()),
+        several => format!("snapshots {}", enumerate(several.iter().map(I::to_string))),
+    };
+    let writers = distinct(writers);
+    if writers.is_empty() {
+        held
+    } else {
+        format!("{held} (from {})", enumerate(writers))
+    }
+}

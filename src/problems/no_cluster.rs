@@ -1,0 +1,43 @@
+//! The placement is scheduled, to no cluster at all.
+
+use super::steps::show_labels;
+use super::{Problem, Tense, scheduling};
+use crate::inventory::Inventory;
+use crate::kubefleet::snapshot::PolicySnapshot;
+use crate::kubefleet::{Conditions, ObjectRef, reasons};
+use crate::report::Build;
+
+/// With PickAll a policy that finds nothing counts as fulfilled.
+pub fn no_cluster(
+    inventory: &Inventory,
+    object: &ObjectRef,
+    policy: Option<&PolicySnapshot>,
+    tense: Tense<'_>,
+) -> Problem {
+    let reasons_given =
+        policy.and_then(|policy| scheduling::explain(&scheduling::not_picked(policy, inventory)));
+    let tail = if let Some(reasons_given) = reasons_given {
+        format!(" ({reasons_given})")
+    } else if inventory.members.is_known_empty() {
+        ", and the fleet has no member cluster".to_owned()
+    } else {
+        String::new()
+    };
+    let selects = tense.pick("selects", "selected");
+    let mut problem = Problem::new(
+        object,
+        format!("{object} {selects} no cluster{tense}{tail}."),
+    );
+    if let Some(policy) = policy {
+        if let Some(condition) = policy.status.conditions.condition(reasons::SCHEDULED) {
+            problem = problem.condition(&policy.object(), condition);
+        }
+        problem = problem.clusters(scheduling::names_left_out(policy));
+        problem = scheduling::evidence(policy, inventory, problem);
+    }
+    problem.fix_with(
+        "Fix the policy's affinity or tolerations, or the labels, taints, and agents of the \
+         member clusters, until the policy selects clusters.",
+        show_labels(),
+    )
+}

@@ -1,0 +1,84 @@
+//! The placement selects clusters that no stage of the strategy takes.
+
+use super::steps::label;
+use super::{Problem, StageMap, Tense, selector_of};
+use crate::kubefleet::{Kind, ObjectRef};
+use crate::report::{Build, Subject};
+use crate::words::{count, enumerate};
+
+/// A stage without a selector takes no cluster. Of many clusters a controller names the first only:
+/// `number` is how many there are.
+pub fn no_stage(
+    map: Option<&StageMap<'_>>,
+    strategy: &ObjectRef,
+    clusters: &[&str],
+    number: usize,
+    tense: Tense<'_>,
+) -> Problem {
+    let names = if number > clusters.len() && clusters.len() > 3 {
+        let first: Vec<_> = clusters.iter().take(3).copied().collect();
+        format!("{} and {} more", first.join(", "), number - 3)
+    } else {
+        enumerate(clusters)
+    };
+    let since = match (tense, map) {
+        (Tense::Now, Some(map)) => map.near_misses() + &gone(map),
+        _ => tense.since().to_owned(),
+    };
+    let when = tense.when();
+    let one = clusters.first().filter(|_| number == 1);
+    let problem = match one {
+        Some(one) => Problem::new(
+            Subject::new(Kind::MemberCluster.name(), "", *one),
+            format!(
+                "MemberCluster {names} {} in no stage of {strategy}{when}{since}.",
+                tense.is()
+            ),
+        ),
+        None => Problem::new(
+            strategy,
+            format!(
+                "{} {} in no stage of {strategy}{when}: {names}{since}.",
+                count(number, "cluster"),
+                tense.are()
+            ),
+        ),
+    };
+    let mut problem = problem.clusters(clusters.iter().copied());
+    let mut selectors = String::new();
+    if let Some(map) = map {
+        let stages = &map.strategy.stages;
+        problem = map.evidence(problem, clusters.iter().copied(), stages);
+        let listed: Vec<_> = stages
+            .iter()
+            .map(|stage| format!("{}: `{}`", stage.name, selector_of(stage)))
+            .collect();
+        selectors = format!(" ({})", listed.join("; "));
+    }
+    problem.fix_with(
+        format!(
+            "Label {} until exactly one stage selects it{selectors}. Or extend the strategy, or \
+             narrow the placement's policy.",
+            if number == 1 {
+                "the cluster"
+            } else {
+                "each of the clusters"
+            }
+        ),
+        label("NAME", "KEY=VALUE"),
+    )
+}
+
+/// Bindings may outlive their clusters.
+fn gone(map: &StageMap<'_>) -> String {
+    let gone: Vec<_> = map
+        .nowhere()
+        .filter(|placed| placed.member.is_none())
+        .map(|placed| placed.name)
+        .collect();
+    match gone.as_slice() {
+        [] => String::new(),
+        [one] => format!("; MemberCluster {one} does not exist"),
+        _ => format!("; the MemberClusters {} do not exist", enumerate(&gone)),
+    }
+}

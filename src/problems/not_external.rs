@@ -1,0 +1,33 @@
+//! The placement rolls its content out by itself.
+
+use super::steps::make_external;
+use super::{Problem, Tense};
+use crate::kubefleet::ObjectRef;
+use crate::kubefleet::placement::Placement;
+use crate::report::Build;
+
+pub fn not_external(
+    object: &ObjectRef,
+    placement: Option<&Placement>,
+    strategy: &str,
+    tense: Tense<'_>,
+) -> Problem {
+    let mut problem = Problem::new(
+        object,
+        format!(
+            "{object} {} the rollout strategy {strategy}, not External{}{tense}.",
+            tense.has(),
+            tense.pick("", ",")
+        ),
+    );
+    if let Some(placement) = placement {
+        let strategy = placement.spec.strategy.as_deref();
+        let kind = strategy.map(|strategy| &strategy.kind);
+        problem = problem.evidence(object, "spec.strategy.type", kind);
+    }
+    problem.fix_with(
+        "Set the rollout strategy of the placement to External. This cannot be undone: the type \
+         cannot change again.",
+        make_external(object),
+    )
+}

@@ -1,0 +1,80 @@
+//! The scheduler has not found all the clusters that the placement asks for.
+
+use super::steps::wait_until_scheduled;
+use super::{Problem, Tense, scheduling};
+use crate::inventory::Inventory;
+use crate::kubefleet::snapshot::PolicySnapshot;
+use crate::kubefleet::{Conditions, ObjectRef, reasons};
+use crate::report::{ABSENT, Build};
+
+/// The controller does not wait for the scheduler, it fails: also when only a moment is missing.
+pub fn not_scheduled(
+    inventory: &Inventory,
+    object: &ObjectRef,
+    policy: Option<&PolicySnapshot>,
+    tense: Tense<'_>,
+) -> Problem {
+    let lead = match tense {
+        Tense::Now => {
+            format!("{object} is not fully scheduled, so an update run of it would fail")
+        }
+        Tense::Past { .. } => format!("{object} was not fully scheduled{}", tense.when()),
+    };
+    let reasons = policy.map_or_else(String::new, |policy| explained(inventory, policy));
+    let message = format!("{lead}{reasons}{}.", tense.since());
+    let mut problem = Problem::new(object, message);
+    if let Some(policy) = policy {
+        problem = problem.clusters(scheduling::names_left_out(policy));
+        problem = scheduled_evidence(policy, problem);
+        problem = scheduling::evidence(policy, inventory, problem);
+    }
+    problem
+        .fix(
+            "Fix the labels, taints, or agents of the clusters that were not picked, join more \
+             clusters, or ask for fewer.",
+        )
+        .look_with(
+            "Wait until the placement is scheduled.",
+            wait_until_scheduled(object),
+        )
+}
+
+/// How many clusters are picked, and why the others are not.
+fn explained(inventory: &Inventory, policy: &PolicySnapshot) -> String {
+    let groups = scheduling::not_picked(policy, inventory);
+    let behind = policy.status.conditions.condition(reasons::SCHEDULED);
+    let behind = behind
+        .filter(|scheduled| !scheduled.observes(policy.meta.generation))
+        .map(|scheduled| {
+            format!(
+                "; the scheduler has processed generation {} of {}, which is at {}",
+                scheduled.observed_generation.unwrap_or(0),
+                policy.meta.name,
+                policy.meta.generation.unwrap_or(0)
+            )
+        })
+        .unwrap_or_default();
+    let reasons = scheduling::explain(&groups);
+    let reasons = reasons.map_or_else(String::new, |reasons| format!(" ({reasons})"));
+    let picked = policy.status.decisions.iter().filter(|it| it.selected);
+    let picked = policy.wanted_clusters().map_or_else(String::new, |wanted| {
+        format!(": {} of {wanted} clusters are picked now", picked.count())
+    });
+    format!("{picked}{reasons}{behind}")
+}
+
+/// The snapshot's own condition, and what it speaks of.
+pub fn scheduled_evidence<B: Build>(policy: &PolicySnapshot, build: B) -> B {
+    let object = policy.object();
+    let Some(condition) = policy.status.conditions.condition(reasons::SCHEDULED) else {
+        return build.evidence(&object, "status.conditions[type=Scheduled]", ABSENT);
+    };
+    let build = build.condition(&object, condition);
+    if condition.observes(policy.meta.generation) {
+        return build;
+    }
+    let path = "status.conditions[type=Scheduled].observedGeneration";
+    build
+        .evidence(&object, path, condition.observed_generation)
+        .evidence(&object, "metadata.generation", policy.meta.generation)
+}

@@ -1,0 +1,71 @@
+//! The placement does not exist: perhaps it is elsewhere, or has another name.
+
+use super::{Problem, Tense};
+use crate::inventory::Inventory;
+use crate::kubefleet::ObjectRef;
+use crate::kubefleet::placement::Placement;
+use crate::report::Build;
+use crate::words::{Command, closest, enumerate};
+
+pub const MAKE_PLACEMENT: &str =
+    "Create the placement with `spec.strategy.type: External` and wait until it is scheduled.";
+
+/// A run finds a placement only in its own scope, and in a namespace only in its own one.
+pub fn placement_missing(
+    inventory: &Inventory,
+    object: &ObjectRef,
+    strategy: &str,
+    tense: Tense<'_>,
+) -> Problem {
+    let listed = &inventory.placements;
+    let elsewhere: Vec<&Placement> = listed
+        .iter()
+        .filter(|found| found.meta.name == object.name && found.object() != *object)
+        .collect();
+    let here = listed
+        .iter()
+        .filter(|found| found.meta.namespace == object.namespace)
+        .map(|found| found.meta.name.as_str());
+    let similar = closest(&object.name, here);
+    let tail = if !elsewhere.is_empty() {
+        let names = enumerate(elsewhere.iter().map(|found| found.object().to_string()));
+        format!("; {names} has that name, but a run uses only placements of its own scope")
+    } else if let Some(similar) = similar {
+        format!("; a similar name exists: {similar}")
+    } else if listed.is_complete() {
+        ", and no placement has a similar name".to_owned()
+    } else {
+        String::new()
+    };
+    let lead = tense.pick("does not exist", "did not exist");
+    let mut problem = Problem::new(object, format!("{object} {lead}{tense}{tail}.")).absent(object);
+    let of = |command: Command, name: &str| {
+        let command = command.flag("--placement", name);
+        command.flag("--strategy", strategy)
+    };
+    for found in elsewhere.iter().take(3) {
+        let there = found.object();
+        problem = problem
+            .evidence(&there, "metadata.name", &there.name)
+            .fix(format!(
+                "Create the strategy in the scope of {there}, if you meant that placement, and set \
+                 its `spec.strategy.type` to External."
+            ))
+            .fix_with(
+                format!("Then create the run in the scope of {}.", there.name),
+                of(there.scope().fleet("run").arg("NEW"), &there.name),
+            );
+    }
+    if let (true, Some(similar)) = (elsewhere.is_empty(), similar) {
+        problem = problem
+            .look_with(
+                format!("Check what a run of {similar} would do, if you meant that placement."),
+                of(inventory.scope.fleet("plan"), similar),
+            )
+            .fix_with(
+                "Then start a new run that names it: the field is immutable.",
+                of(inventory.scope.fleet("run").arg("NEW"), similar),
+            );
+    }
+    problem.fix(MAKE_PLACEMENT)
+}

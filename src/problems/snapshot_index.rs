@@ -1,0 +1,29 @@
+//! A run asks for a resource snapshot by something that is no index.
+
+use super::{Problem, Tense};
+use crate::kubefleet::ObjectRef;
+use crate::report::{Build, Subject};
+
+/// A word such as `newest`, a snapshot's name or a negative number.
+pub fn snapshot_index(
+    subject: impl Into<Subject>,
+    placement: &ObjectRef,
+    index: &str,
+    tense: Tense<'_>,
+) -> Problem {
+    let subject = subject.into();
+    let run = match tense {
+        Tense::Now => "The run".to_owned(),
+        Tense::Past { .. } => subject.to_string(),
+    };
+    Problem::new(
+        subject,
+        format!(
+            "{run} asks for resource snapshot `{index}`, which is not a whole number of 0 or more."
+        ),
+    )
+    .look_with(
+        "List the existing snapshots.",
+        placement.scope().fleet("snapshots").arg(&placement.name),
+    )
+}

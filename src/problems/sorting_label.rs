@@ -1,0 +1,109 @@
+//! A stage sorts its clusters by a label that is not a whole number on some of them.
+
+use super::steps::label;
+use super::{Problem, Tense};
+use crate::inventory::Inventory;
+use crate::kubefleet::member::MemberCluster;
+use crate::kubefleet::strategy::Stage;
+use crate::kubefleet::{Concept, ObjectRef};
+use crate::report::Build;
+use crate::rollout::placing::sorting_number;
+use crate::words::{closest, enumerate};
+
+/// A label by which clusters cannot be sorted.
+#[derive(Debug)]
+pub struct SortingLabel<'i> {
+    pub key: &'i str,
+    pub strategy: &'i ObjectRef,
+    /// The stage that sorts by it, when it is known.
+    pub stage: Option<&'i Stage>,
+    /// The first cluster, with its value.
+    pub first: (&'i str, Option<&'i str>),
+    /// All such clusters that were seen.
+    pub members: Vec<&'i MemberCluster>,
+}
+
+/// Whether the controller cannot sort a cluster by the label.
+pub fn unsorted(member: &MemberCluster, key: &str) -> bool {
+    sorting_number(member, key).is_none()
+}
+
+/// A label that may be meant: its key is nearly the one that is looked for, and its value a number.
+fn near(member: &MemberCluster, key: &str) -> Option<String> {
+    let numbers = member
+        .meta
+        .labels
+        .keys()
+        .filter(|key| !unsorted(member, key));
+    let near = closest(key, numbers.map(String::as_str))?;
+    let value = member.meta.label(near)?;
+    Some(format!(", but has {near}={value}"))
+}
+
+/// A controller names the first such cluster only.
+pub fn sorting_label(
+    inventory: &Inventory,
+    unsorted_by: &SortingLabel<'_>,
+    tense: Tense<'_>,
+) -> Problem {
+    let &SortingLabel {
+        key,
+        stage,
+        first: (cluster, value),
+        ..
+    } = unsorted_by;
+    let own = inventory.member(cluster);
+    let others: Vec<_> = unsorted_by
+        .members
+        .iter()
+        .copied()
+        .filter(|member| member.meta.name != cluster)
+        .collect();
+    let by = stage.map_or_else(String::new, |stage| {
+        format!(" (stage {} sorts by it)", stage.name)
+    });
+    let what = match value {
+        None => format!(
+            "{} the label {key}{by}{}",
+            tense.pick("lacks", "lacked"),
+            own.and_then(|own| near(own, key)).unwrap_or_default()
+        ),
+        Some(value) => format!(
+            "{} the label {key}={value}, which is not a whole number{by}",
+            tense.has()
+        ),
+    };
+    let tail = if others.is_empty() {
+        String::new()
+    } else {
+        let have = others.iter().map(|member| match member.meta.label(key) {
+            Some(value) => format!("{} ({key}={value})", member.meta.name),
+            None => format!("{} (no {key})", member.meta.name),
+        });
+        format!("; {} cannot be sorted by it either", enumerate(have))
+    };
+    let (subject, whose) = if others.is_empty() {
+        let member = inventory.scope.object(Concept::MemberCluster, cluster);
+        (member, cluster)
+    } else {
+        (unsorted_by.strategy.clone(), "each of these clusters")
+    };
+    let mut problem = Problem::new(
+        subject,
+        format!("MemberCluster {cluster} {what}{tense}{tail}."),
+    )
+    .clusters(others.iter().map(|member| member.meta.name.as_str()))
+    .clusters([cluster]);
+    problem.stage = stage.map(|stage| stage.name.clone());
+    for member in own.into_iter().chain(others).take(8) {
+        let path = format!("metadata.labels[{key}]");
+        problem = problem.evidence(member.object(), path, member.meta.label(key));
+    }
+    problem.fix_with(
+        format!(
+            "Set the label of {whose} to a whole number. Or remove `sortingLabelKey` from the \
+             stage, which then sorts by name."
+        ),
+        label("NAME", format!("{key}=NUMBER")).switch("--overwrite"),
+    )
+}

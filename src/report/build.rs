@@ -1,0 +1,197 @@
+//! How everything that is told is put together: findings, points of a plan, and problems of both.
+
+use super::finding::{Effect, Evidence, Remedy};
+use super::shown::{ABSENT, Shown};
+use super::subject::Subject;
+use crate::kubefleet::{Condition, ObjectRef};
+use crate::words::{Class, Command};
+
+/// What is added to one by one.
+#[derive(Debug)]
+pub struct Parts<'p> {
+    pub stage: &'p mut Option<String>,
+    pub clusters: &'p mut Vec<String>,
+    pub evidence: &'p mut Vec<Evidence>,
+    pub remedies: &'p mut Vec<Remedy>,
+}
+
+/// Something that is told with evidence and remedies.
+pub trait Build: Sized {
+    fn parts(&mut self) -> Parts<'_>;
+
+    #[must_use]
+    fn stage(mut self, stage: impl Into<String>) -> Self {
+        *self.parts().stage = Some(stage.into());
+        self
+    }
+
+    /// Adds clusters, in their order.
+    #[must_use]
+    fn clusters<S: Into<String>>(mut self, clusters: impl IntoIterator<Item = S>) -> Self {
+        let clusters = clusters.into_iter().map(Into::into);
+        self.parts().clusters.extend(clusters);
+        self
+    }
+
+    /// Adds a value that was read.
+    #[must_use]
+    fn evidence(
+        self,
+        object: impl Into<Subject>,
+        path: impl Into<String>,
+        value: impl Shown,
+    ) -> Self {
+        self.witness(read(object.into(), path.into(), &value))
+    }
+
+    /// Adds a value that was read in a member cluster.
+    #[must_use]
+    fn evidence_in(
+        self,
+        cluster: &str,
+        object: impl Into<Subject>,
+        path: impl Into<String>,
+        value: impl Shown,
+    ) -> Self {
+        self.witness(Evidence {
+            cluster: Some(cluster.to_owned()),
+            ..read(object.into(), path.into(), &value)
+        })
+    }
+
+    /// Adds that an object does not exist.
+    #[must_use]
+    fn absent(self, object: impl Into<Subject>) -> Self {
+        self.evidence(object, "metadata.name", ABSENT)
+    }
+
+    /// Adds a value that was computed from what stands under some paths of an object.
+    #[must_use]
+    fn computed(
+        self,
+        object: impl Into<Subject>,
+        paths: &[&str],
+        value: impl Into<String>,
+    ) -> Self {
+        self.witness(worked_out(object.into(), paths, value.into()))
+    }
+
+    /// The same of an object in a member cluster.
+    #[must_use]
+    fn computed_in(
+        self,
+        cluster: &str,
+        object: impl Into<Subject>,
+        paths: &[&str],
+        value: impl Into<String>,
+    ) -> Self {
+        self.witness(Evidence {
+            cluster: Some(cluster.to_owned()),
+            ..worked_out(object.into(), paths, value.into())
+        })
+    }
+
+    /// Adds a condition of an object's status.
+    #[must_use]
+    fn condition(self, object: &ObjectRef, condition: &Condition) -> Self {
+        self.condition_at(object, "status", condition)
+    }
+
+    /// Adds a condition that stands deeper in an object.
+    #[must_use]
+    fn condition_at(self, object: &ObjectRef, base: &str, condition: &Condition) -> Self {
+        let path = format!("{base}.conditions[type={}]", condition.kind);
+        self.evidence(object, path, condition)
+    }
+
+    #[must_use]
+    fn witness(mut self, evidence: Evidence) -> Self {
+        self.parts().evidence.push(evidence);
+        self
+    }
+
+    /// Adds a step that only looks.
+    #[must_use]
+    fn look(self, action: impl Into<String>) -> Self {
+        self.remedy(action, None, Effect::ReadOnly)
+    }
+
+    #[must_use]
+    fn look_with(self, action: impl Into<String>, command: impl Into<Option<Command>>) -> Self {
+        self.remedy(action, command, Effect::ReadOnly)
+    }
+
+    /// Adds a step that changes something.
+    #[must_use]
+    fn fix(self, action: impl Into<String>) -> Self {
+        self.remedy(action, None, Effect::Changes)
+    }
+
+    #[must_use]
+    fn fix_with(self, action: impl Into<String>, command: impl Into<Option<Command>>) -> Self {
+        self.remedy(action, command, Effect::Changes)
+    }
+
+    /// Adds a step that deletes, restarts or takes back something.
+    #[must_use]
+    fn disrupt(self, action: impl Into<String>) -> Self {
+        self.remedy(action, None, Effect::Disruptive)
+    }
+
+    #[must_use]
+    fn disrupt_with(self, action: impl Into<String>, command: impl Into<Option<Command>>) -> Self {
+        self.remedy(action, command, Effect::Disruptive)
+    }
+
+    /// Adds a step, once.
+    #[must_use]
+    fn remedy(
+        mut self,
+        action: impl Into<String>,
+        command: impl Into<Option<Command>>,
+        effect: Effect,
+    ) -> Self {
+        let command = command.into();
+        // A step is as harmful as its command, whatever the rule takes it for.
+        let effect = match (command.as_ref().map(Command::class), effect) {
+            (Some(Class::Destroys), _) => Effect::Disruptive,
+            (Some(Class::Changes), Effect::ReadOnly) => Effect::Changes,
+            (_, effect) => effect,
+        };
+        let remedy = Remedy {
+            action: action.into(),
+            command,
+            effect,
+        };
+        let remedies = self.parts().remedies;
+        if !remedies.contains(&remedy) {
+            remedies.push(remedy);
+        }
+        self
+    }
+}
+
+fn read(object: Subject, path: String, value: &dyn Shown) -> Evidence {
+    let value = value.shown();
+    Evidence {
+        object,
+        cluster: None,
+        path,
+        value: if value.is_empty() {
+            ABSENT.to_owned()
+        } else {
+            value
+        },
+        computed: false,
+    }
+}
+
+fn worked_out(object: Subject, paths: &[&str], value: String) -> Evidence {
+    Evidence {
+        object,
+        cluster: None,
+        path: paths.join(", "),
+        value,
+        computed: true,
+    }
+}

@@ -1,0 +1,181 @@
+//! Something that was found, and what it rests on.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::build::{Build, Parts};
+use super::subject::Subject;
+use crate::words::Command;
+
+/// How much a finding matters.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema, clap::ValueEnum,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// An expected state, or a harmless oddity.
+    Info,
+    /// Something that will or may go wrong.
+    Warning,
+    /// Something that is wrong.
+    Error,
+}
+
+impl Severity {
+    /// The word in the report.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// Something that was found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Finding {
+    /// `FSnnn`, stable for ever.
+    pub code: String,
+    /// The state seen, in kebab-case.
+    pub name: String,
+    /// How much it matters.
+    pub severity: Severity,
+    /// Whether it explains the verdict; otherwise it is a consequence or a note.
+    pub root_cause: bool,
+    /// The findings that explain this one.
+    pub caused_by: Vec<CausedBy>,
+    /// The object at fault.
+    pub subject: Subject,
+    /// The stage that it belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stage: Option<String>,
+    /// All clusters that it applies to; empty when it concerns the whole run.
+    pub clusters: Vec<String>,
+    /// One sentence.
+    pub message: String,
+    /// What was read.
+    pub evidence: Vec<Evidence>,
+    /// What to do, the first first.
+    pub remedies: Vec<Remedy>,
+    /// The long explanation.
+    pub docs: String,
+}
+
+/// A finding that explains another one.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[schemars(rename = "Cause")]
+pub struct CausedBy {
+    /// Its code.
+    pub code: String,
+    /// Its subject.
+    pub subject: Subject,
+}
+
+/// A value that was read.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub struct Evidence {
+    /// The object in which it stands.
+    pub object: Subject,
+    /// The member cluster in which the object was seen; absent for an object of the hub.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+    /// Where in the object.
+    pub path: String,
+    /// The value: text from the cluster, untrusted, never cut. What is absent says `absent`.
+    pub value: String,
+    /// Whether the value stands nowhere: it was computed from what stands under the path, or under
+    /// several that are joined by `, `. Absent where it was read.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub computed: bool,
+}
+
+impl Evidence {
+    /// The path as people read it before the value: what was computed poses as no field.
+    pub fn label(&self) -> String {
+        if self.computed {
+            format!("computed from {}:", self.path)
+        } else {
+            format!("{} =", self.path)
+        }
+    }
+}
+
+/// A step that helps.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Remedy {
+    /// What to do, in words.
+    pub action: String,
+    /// The command that does it, when there is one.
+    #[serde(flatten)]
+    pub command: Option<Command>,
+    /// What the step does to the fleet.
+    pub effect: Effect,
+}
+
+/// What a remedy does to the fleet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub enum Effect {
+    /// It only looks.
+    #[serde(rename = "read-only")]
+    ReadOnly,
+    /// It changes something.
+    #[serde(rename = "changes")]
+    Changes,
+    /// It deletes, restarts or takes back something.
+    #[serde(rename = "disruptive")]
+    Disruptive,
+}
+
+impl Effect {
+    /// The word in the report.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::ReadOnly => "read-only",
+            Self::Changes => "changes",
+            Self::Disruptive => "disruptive",
+        }
+    }
+}
+
+impl Finding {
+    /// Marks the finding as an explanation of the verdict.
+    #[must_use]
+    pub fn root(self) -> Self {
+        self.root_if(true)
+    }
+
+    /// Marks the finding as an explanation of the verdict when it is one.
+    #[must_use]
+    pub fn root_if(mut self, root: bool) -> Self {
+        self.root_cause = root;
+        self
+    }
+
+    /// Sets another severity than the rule's.
+    #[must_use]
+    pub fn severity(mut self, severity: Severity) -> Self {
+        self.severity = severity;
+        self
+    }
+
+    /// Names this finding as the cause of another.
+    pub fn as_cause(&self) -> CausedBy {
+        CausedBy {
+            code: self.code.clone(),
+            subject: self.subject.clone(),
+        }
+    }
+}
+
+impl Build for Finding {
+    fn parts(&mut self) -> Parts<'_> {
+        Parts {
+            stage: &mut self.stage,
+            clusters: &mut self.clusters,
+            evidence: &mut self.evidence,
+            remedies: &mut self.remedies,
+        }
+    }
+}

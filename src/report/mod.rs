@@ -1,0 +1,147 @@
+//! The report: an interface that other programs parse. Fields are only ever added, the values of
+//! enums never change their meaning, and the same objects give the same bytes.
+
+mod build;
+mod finding;
+mod shown;
+mod subject;
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::kubefleet::object::OWN_API_VERSION;
+use crate::rollout::Progress;
+
+pub use build::{Build, Parts};
+pub use finding::{CausedBy, Effect, Evidence, Finding, Remedy, Severity};
+pub use shown::{ABSENT, HubAndMember, Shown, WithCondition};
+pub use subject::Subject;
+
+/// What state a rollout is in, why, and what to do next.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    /// Always `kubectl-fleet-stage/v1`.
+    pub api_version: String,
+    /// Always `Diagnosis`.
+    pub kind: String,
+    /// The update run or placement that was diagnosed.
+    pub target: Subject,
+    /// The state of the rollout.
+    pub verdict: Verdict,
+    /// One sentence, true on its own.
+    pub summary: String,
+    /// Root causes first, then by severity, code and subject.
+    pub findings: Vec<Finding>,
+    /// What could not be judged, and why.
+    pub not_checked: Vec<NotChecked>,
+    /// The moment for which the report is true: the clock, or the time of the bundle.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub as_of: Option<Timestamp>,
+    /// How many findings `--min-severity` and `--suppress` left out; absent when none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<usize>,
+    /// The stages and clusters of the run; absent for a placement without a run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub progress: Option<Progress>,
+}
+
+impl Report {
+    /// An empty report about a target.
+    pub fn new(target: Subject, verdict: Verdict, summary: String) -> Self {
+        Self {
+            api_version: OWN_API_VERSION.to_owned(),
+            kind: "Diagnosis".to_owned(),
+            target,
+            verdict,
+            summary,
+            findings: Vec::new(),
+            not_checked: Vec::new(),
+            as_of: None,
+            left_out: None,
+            progress: None,
+        }
+    }
+}
+
+/// The state of a rollout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+pub enum Verdict {
+    /// All clusters are done.
+    Succeeded,
+    /// It is moving, and no one needs to act.
+    Progressing,
+    /// Only a TimedWait is outstanding.
+    WaitingForTimer,
+    /// A person must approve.
+    WaitingForApproval,
+    /// Clusters do not finish.
+    Stuck,
+    /// A stop was asked for, and clusters in flight are still moving.
+    Stopping,
+    /// Stopped; it can be resumed.
+    Stopped,
+    /// Initialized, or never asked to run; also a placement that waits for its first run.
+    NotStarted,
+    /// Not initialized yet.
+    Initializing,
+    /// Terminal: a new run is needed.
+    InitializationFailed,
+    /// Terminal: a new run is needed.
+    Failed,
+    /// It is being deleted.
+    Deleting,
+    /// The evidence needed was denied or is missing.
+    Unknown,
+}
+
+impl Verdict {
+    /// The word in the report.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Succeeded => "Succeeded",
+            Self::Progressing => "Progressing",
+            Self::WaitingForTimer => "WaitingForTimer",
+            Self::WaitingForApproval => "WaitingForApproval",
+            Self::Stuck => "Stuck",
+            Self::Stopping => "Stopping",
+            Self::Stopped => "Stopped",
+            Self::NotStarted => "NotStarted",
+            Self::Initializing => "Initializing",
+            Self::InitializationFailed => "InitializationFailed",
+            Self::Failed => "Failed",
+            Self::Deleting => "Deleting",
+            Self::Unknown => "Unknown",
+        }
+    }
+
+    /// Whether the verdict asks for an explanation: at least one finding is its root cause.
+    pub const fn wants_root_cause(self) -> bool {
+        !matches!(
+            self,
+            Self::Succeeded
+                | Self::Progressing
+                | Self::Stopping
+                | Self::Deleting
+                | Self::Initializing
+                | Self::Unknown
+        )
+    }
+}
+
+/// Something that could not be judged.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub struct NotChecked {
+    /// A kind, or what would have been read.
+    pub what: String,
+    /// Why it could not be.
+    pub why: String,
+    /// The object, when it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subject: Option<Subject>,
+    /// The clusters concerned; absent when it is not about clusters.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub clusters: Vec<String>,
+}

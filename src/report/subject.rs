@@ -1,0 +1,58 @@
+//! Objects that a report names.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::kubefleet::ObjectRef;
+
+/// An object that a finding speaks of.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+pub struct Subject {
+    /// Its kind.
+    pub kind: String,
+    /// Its namespace; empty for cluster-scoped kinds.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+}
+
+impl Subject {
+    /// An object of any kind, also one that the walk does not read.
+    pub fn new(
+        kind: impl Into<String>,
+        namespace: impl Into<String>,
+        name: impl Into<String>,
+    ) -> Self {
+        Self {
+            kind: kind.into(),
+            namespace: namespace.into(),
+            name: name.into(),
+        }
+    }
+}
+
+impl From<&ObjectRef> for Subject {
+    fn from(object: &ObjectRef) -> Self {
+        Self::new(
+            object.kind.name(),
+            object.namespace.clone(),
+            object.name.clone(),
+        )
+    }
+}
+
+impl From<ObjectRef> for Subject {
+    fn from(object: ObjectRef) -> Self {
+        Self::from(&object)
+    }
+}
+
+impl std::fmt::Display for Subject {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.namespace.is_empty() {
+            write!(f, "{} {}", self.kind, self.name)
+        } else {
+            write!(f, "{} {}/{}", self.kind, self.namespace, self.name)
+        }
+    }
+}
