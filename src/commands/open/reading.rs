@@ -13,7 +13,6 @@ use crate::bundle::{self, Bundle};
 use crate::change::record::{Record, Told};
 use crate::commands::open::global::Global;
 use crate::commands::open::names;
-use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::{Hub, HubError, TimeLimit};
@@ -80,7 +79,7 @@ pub struct Reading {
     /// The objects that were asked for and stood in the files more than once, and how often.
     doubtful: Vec<(ObjectRef, usize)>,
     /// What is around the placements of the targets so far.
-    shared: Shared,
+    pub(super) shared: Shared,
     /// What a command that writes has done so far.
     pub record: Record,
 }
@@ -288,6 +287,9 @@ impl Reading {
                 scope.namespace(),
             )]
         };
+        if let Some(hub) = self.hub() {
+            hub.learn_small(&queries);
+        }
         let answers = self.answer(&queries);
         self.listed(&queries, &answers)?;
         let mut runs: Vec<_> = answers
@@ -338,12 +340,7 @@ impl Reading {
     /// Walks around a target and freezes what is known.
     pub fn inventory(&mut self, target: &ObjectRef) -> Result<Inventory, Error> {
         let walk = self.walk_whole(target)?;
-        let facts = self.hub_facts(walk.run().into_iter());
-        let mut inventory = Inventory::sharing(walk, self.now, facts, &mut self.shared);
-        if self.sees_members() {
-            inventory.looks = self.look(&diagnose::errands(&inventory));
-        }
-        Ok(inventory)
+        Ok(self.freeze(walk))
     }
 
     /// Walks around a target until what was read of its run goes together with the rest.
@@ -393,7 +390,7 @@ impl Reading {
     }
 
     /// Whether there is anything to be seen of member clusters.
-    fn sees_members(&self) -> bool {
+    pub(super) fn sees_members(&self) -> bool {
         match &self.place {
             Place::Hub(hub) => hub.sees_members(),
             Place::Files(bundle) => !bundle.looks.is_empty(),
