@@ -35,6 +35,14 @@ pub(super) enum Ask {
 }
 
 impl Ask {
+    /// How it selects by labels; `None` for all objects.
+    pub(super) fn selector(&self) -> Option<String> {
+        match self {
+            Self::Any { key, values, .. } => Some(format!("{key} in ({})", values.join(","))),
+            Self::One(_) | Self::Names { .. } => None,
+        }
+    }
+
     /// The questions that it answers.
     pub(super) fn queries(&self) -> Vec<Query> {
         match self {

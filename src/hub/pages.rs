@@ -107,6 +107,13 @@ impl Pages {
         }
     }
 
+    /// The same in large pages.
+    pub(super) fn large(mut self) -> Self {
+        self.size = Size::Large;
+        self.limit = Some(MANY);
+        self
+    }
+
     /// The same; objects keep their text.
     pub(super) fn keeping_text(mut self, keep_text: bool) -> Self {
         self.keep_text = keep_text;
@@ -239,12 +246,11 @@ pub(super) async fn list(
     keep_text: bool,
 ) -> Result<Found, HubError> {
     let pages = Pages::new(connection, kind, path.to_owned(), Size::Large);
-    all(pages.keeping_text(keep_text)).await
+    all(pages.keeping_text(keep_text), Found::default()).await
 }
 
-/// All that is left of a list.
-pub(super) async fn all(mut pages: Pages) -> Result<Found, HubError> {
-    let mut found = Found::default();
+/// A whole list, of which something was read already.
+pub(super) async fn all(mut pages: Pages, mut found: Found) -> Result<Found, HubError> {
     while let Some(part) = pages.next().await? {
         match part {
             Part::Page(page) => found.absorb(page),

@@ -53,7 +53,9 @@ pub(super) async fn read(
             }
         }
         Which::All { namespace, label } => {
-            let path = list_path(query, version, namespace.as_deref(), label.as_ref());
+            let selector = label.as_ref().map(|(key, value)| format!("{key}={value}"));
+            let kind = (query.kind, version);
+            let path = list_path(kind, namespace.as_deref(), selector.as_deref());
             pages::list(connection, query.kind, &path, keep_text).await
         }
     }
@@ -61,15 +63,14 @@ pub(super) async fn read(
 
 /// The path of a list.
 fn list_path(
-    query: &Query,
-    version: &str,
+    (kind, version): (Kind, &str),
     namespace: Option<&str>,
-    label: Option<&(&'static str, String)>,
+    selector: Option<&str>,
 ) -> String {
-    let mut path = path(query.kind, version, namespace, None);
-    if let Some((key, value)) = label {
+    let mut path = path(kind, version, namespace, None);
+    if let Some(selector) = selector {
         path.push_str("?labelSelector=");
-        path.push_str(&encode(&format!("{key}={value}")));
+        path.push_str(&encode(selector));
     }
     path
 }
@@ -78,17 +79,27 @@ fn list_path(
 pub(super) fn small_pages(
     connection: &Connection,
     served: &Served,
-    query: &Query,
+    list: &Ask,
 ) -> Result<Pages, HubError> {
-    let version = served.version(query.kind);
-    let version = version.ok_or(HubError::NotServed(query.kind))?;
-    let path = match &query.which {
-        Which::All { namespace, label } => {
-            list_path(query, version, namespace.as_deref(), label.as_ref())
+    let (kind, namespace, selector) = match list {
+        Ask::One(Query { kind, which }) => match which {
+            Which::All { namespace, label } => {
+                let equals = |(key, value): &(_, _)| format!("{key}={value}");
+                (*kind, namespace.as_deref(), label.as_ref().map(equals))
+            }
+            Which::Named { namespace, .. } => (*kind, Some(namespace.as_str()), None),
+        },
+        Ask::Any {
+            kind, namespace, ..
         }
-        Which::Named { .. } => return Err(HubError::Broken("a name is no list".to_owned())),
+        | Ask::Names {
+            kind, namespace, ..
+        } => (*kind, Some(namespace.as_str()), list.selector()),
     };
-    Ok(Pages::new(connection, query.kind, path, Size::Small))
+    let version = served.version(kind).ok_or(HubError::NotServed(kind))?;
+    let namespace = namespace.filter(|namespace| !namespace.is_empty());
+    let path = list_path((kind, version), namespace, selector.as_deref());
+    Ok(Pages::new(connection, kind, path, Size::Small))
 }
 
 /// The answers to what was asked for together, and the questions that are left.
@@ -114,25 +125,11 @@ pub(super) async fn ask(
                 rest: Vec::new(),
             };
         }
-        Ask::Any {
-            kind,
-            namespace,
-            key,
-            values,
-        } => {
-            let selector = format!("{key} in ({})", values.join(","));
-            any(connection, served, (*kind, namespace), &selector, keep_text).await
-        }
-        Ask::Names {
-            kind, namespace, ..
-        } => match names(
-            connection,
-            served,
-            (*kind, namespace),
-            (queries.len(), keep_text),
-        )
-        .await
-        {
+        Ask::Any { .. } => match small_pages(connection, served, ask) {
+            Ok(pages) => pages::all(pages.large().keeping_text(keep_text), Found::default()).await,
+            Err(error) => Err(error),
+        },
+        Ask::Names { .. } => match names(connection, served, ask, keep_text).await {
             // Each of them may be allowed, or soon read.
             Ok(None) | Err(HubError::Forbidden(_)) => {
                 return Replies {
@@ -150,33 +147,17 @@ pub(super) async fn ask(
     }
 }
 
-/// The objects that a selector selects.
-async fn any(
-    connection: &Connection,
-    served: &Served,
-    (kind, namespace): (Kind, &str),
-    selector: &str,
-    keep_text: bool,
-) -> Result<Found, HubError> {
-    let version = served.version(kind).ok_or(HubError::NotServed(kind))?;
-    let namespace = (!namespace.is_empty()).then_some(namespace);
-    let mut path = path(kind, version, namespace, None);
-    path.push_str("?labelSelector=");
-    path.push_str(&encode(selector));
-    pages::list(connection, kind, &path, keep_text).await
-}
-
 /// All objects of a kind, of which so many are wanted; `None` where that is a small part of them.
 async fn names(
     connection: &Connection,
     served: &Served,
-    (kind, namespace): (Kind, &str),
-    (wanted, keep_text): (usize, bool),
+    ask: &Ask,
+    keep_text: bool,
 ) -> Result<Option<Found>, HubError> {
-    let pages = small_pages(connection, served, &Query::all(kind, namespace))?;
-    let mut pages = pages.keeping_text(keep_text);
+    let wanted = ask.queries().len();
+    let mut pages = small_pages(connection, served, ask)?.keeping_text(keep_text);
     pages.is_eager = false;
-    let mut found = match pages.next().await? {
+    let found = match pages.next().await? {
         Some(Part::Page(page)) => page,
         Some(Part::Again) | None => Found::default(),
     };
@@ -184,13 +165,7 @@ async fn names(
         return Ok(None);
     }
     pages.is_eager = true;
-    while let Some(part) = pages.next().await? {
-        match part {
-            Part::Page(page) => found.absorb(page),
-            Part::Again => found = Found::default(),
-        }
-    }
-    Ok(Some(found))
+    Ok(Some(pages::all(pages, found).await?))
 }
 
 /// Gives each question its objects.

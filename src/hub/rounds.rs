@@ -1,6 +1,6 @@
 //! Rounds of questions: all of them at once, on a bounded number of connections.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use tokio::sync::{Semaphore, mpsc};
@@ -150,19 +150,41 @@ impl Hub {
 
     /// Reads lists page by page, at the same time; nothing of them is remembered. What comes is
     /// given away with the number of its query.
-    pub fn each(&mut self, queries: &[Query], mut take: impl FnMut(usize, More)) -> Vec<Outcome> {
-        let (connection, served) = (self.connection.clone(), Arc::clone(&self.served));
-        let mut outcomes = vec![Ok(()); queries.len()];
-        let what = describe(queries);
-        let queries = queries.to_vec();
+    pub fn each(&mut self, queries: &[Query], take: impl FnMut(usize, More)) -> Vec<Outcome> {
+        let lists = queries.iter().map(|query| Ask::One(query.clone()));
+        self.stream(&lists.collect::<Vec<_>>(), take)
+    }
+
+    /// The same where many questions differ in a label's value alone: what comes is given away with
+    /// the number of the list that it is in, and the outcomes are those of the questions.
+    pub fn each_alike(&mut self, queries: &[Query], take: impl FnMut(usize, More)) -> Vec<Outcome> {
+        let lists = asks(queries.to_vec());
+        let outcomes = self.stream(&lists, take);
+        let mut known: HashMap<Query, Outcome> = HashMap::new();
+        for (list, outcome) in lists.iter().zip(outcomes) {
+            let answered = list.queries().into_iter();
+            known.extend(answered.map(|query| (query, outcome.clone())));
+        }
+        let outcome = |query| known.get(query).cloned().unwrap_or(Outcome::NotCollected);
+        queries.iter().map(outcome).collect()
+    }
+
+    fn stream(&mut self, lists: &[Ask], mut take: impl FnMut(usize, More)) -> Vec<Outcome> {
+        let mut outcomes = vec![Ok(()); lists.len()];
+        let queries: Vec<_> = lists.iter().flat_map(Ask::queries).collect();
+        let slots = Arc::new(Semaphore::new(AT_ONCE));
+        let (sender, mut pages) = mpsc::channel(1);
+        let lists: Vec<_> = lists
+            .iter()
+            .map(|list| read::small_pages(&self.connection, &self.served, list))
+            .collect();
         let read = async {
-            let (sender, mut pages) = mpsc::channel(1);
             let mut tasks = JoinSet::new();
-            for (at, query) in queries.into_iter().enumerate() {
-                let (connection, served, sender) =
-                    (connection.clone(), Arc::clone(&served), sender.clone());
+            for (at, list) in lists.into_iter().enumerate() {
+                let (slots, sender) = (Arc::clone(&slots), sender.clone());
                 tasks.spawn(async move {
-                    let mut pages = match read::small_pages(&connection, &served, &query) {
+                    let _slot = slots.acquire_owned().await;
+                    let mut pages = match list {
                         Ok(pages) => pages,
                         Err(error) => return drop(sender.send((at, Err(error))).await),
                     };
@@ -188,7 +210,7 @@ impl Hub {
                 }
             }
         };
-        wait(&self.runtime, &self.on_wait, &what, read);
+        wait(&self.runtime, &self.on_wait, &describe(&queries), read);
         let outcome = |outcome| match outcome {
             Ok(()) => Outcome::Listed,
             Err(error) => self.failed(error).outcome,

@@ -36,6 +36,18 @@ impl Reading {
         }
     }
 
+    /// The same where many questions differ in a label's value alone, with the number of the list
+    /// that it is in.
+    pub fn each_alike(&mut self, queries: &[Query], take: impl FnMut(usize, More)) -> Vec<Answer> {
+        match &mut self.place {
+            Place::Hub(hub) => {
+                let outcomes = hub.each_alike(queries, take);
+                outcomes.into_iter().map(Answer::none).collect()
+            }
+            Place::Files(_) => self.each(queries, take),
+        }
+    }
+
     /// Walks around many targets, and gives away what is known of each. Runs that are deleted
     /// meanwhile are left out.
     pub fn look_at<T>(

@@ -475,27 +475,122 @@ impl Known {
                 needs.approvals && placement.scope().kind(Concept::ApprovalRequest) == query.kind
             })
         });
-        let mut bindings: HashMap<&ObjectRef, usize> = HashMap::new();
-        let mut queries = approvals.clone();
-        for (placement, _) in wanting().filter(|(_, needs)| needs.bindings) {
-            bindings.insert(placement, queries.len());
-            queries.push(Query::labelled(
-                placement.scope().kind(Concept::Binding),
-                &placement.namespace,
-                names::PARENT_PLACEMENT,
-                &placement.name,
-            ));
-        }
-        let answers = reading.answer(&queries);
+        let answers = reading.answer(&approvals);
+        self.take_approvals(&approvals, &answers);
+        let placements = groups.iter().zip(&needs);
+        let placements = placements
+            .filter(|(_, needs)| needs.bindings)
+            .map(|((placement, group), _)| {
+                (placement, self.clusters(placement, group, evidence, now))
+            })
+            .collect();
+        let mut bindings = self.bindings(reading, placements);
         reading.no_hub()?;
-        self.note(&queries, &answers);
-        let (first, _) = answers.split_at(approvals.len().min(answers.len()));
-        self.take_approvals(&approvals, first);
         let inventories = groups.iter().map(|(placement, group)| {
             let approvals = self.approvals_of(placement, group);
-            let bindings = bindings.get(placement).and_then(|at| answers.get(*at));
-            group.inventory(placement, now, approvals, bindings.cloned())
+            let bindings = bindings.remove(placement);
+            group.inventory(placement, now, approvals, bindings)
         });
         Ok(inventories.collect())
+    }
+
+    /// Reads the bindings of placements to the clusters that matter.
+    fn bindings(
+        &mut self,
+        reading: &mut Reading,
+        placements: Vec<(&ObjectRef, Clusters)>,
+    ) -> HashMap<ObjectRef, Answer> {
+        let binding = |placement: &ObjectRef| placement.scope().kind(Concept::Binding);
+        let queries: Vec<_> = placements
+            .iter()
+            .map(|(placement, _)| {
+                let key = names::PARENT_PLACEMENT;
+                Query::labelled(
+                    binding(placement),
+                    &placement.namespace,
+                    key,
+                    &placement.name,
+                )
+            })
+            .collect();
+        let clusters: HashMap<(Kind, &str, &str), &Clusters> = placements
+            .iter()
+            .map(|(placement, clusters)| {
+                let (namespace, name) = (placement.namespace.as_str(), placement.name.as_str());
+                ((binding(placement), namespace, name), clusters)
+            })
+            .collect();
+        let mut kept: HashMap<usize, Vec<Object>> = HashMap::new();
+        let answers = reading.each_alike(&queries, |at, more| {
+            let kept = kept.entry(at).or_default();
+            match more {
+                More::Objects(objects) => kept.extend(objects.into_iter().filter(|object| {
+                    let Body::Binding(it) = &object.body else {
+                        return false;
+                    };
+                    let placement = it.meta.label(names::PARENT_PLACEMENT).unwrap_or_default();
+                    let key = (object.kind, it.meta.namespace.as_str(), placement);
+                    let clusters = clusters.get(&key);
+                    clusters.is_some_and(|clusters| clusters.has(&it.spec.cluster))
+                })),
+                More::Again => kept.clear(),
+            }
+        });
+        self.note(&queries, &answers);
+        let mut found: HashMap<(Kind, String, String), Vec<Object>> = HashMap::new();
+        for object in kept.into_values().flatten() {
+            let meta = object.body.meta();
+            let placement = meta.label(names::PARENT_PLACEMENT).unwrap_or_default();
+            let key = (object.kind, meta.namespace.clone(), placement.to_owned());
+            found.entry(key).or_default().push(object);
+        }
+        let answers = placements
+            .iter()
+            .zip(answers)
+            .map(|((placement, _), answer)| {
+                let (namespace, name) = (placement.namespace.clone(), placement.name.clone());
+                let objects = found.remove(&(binding(placement), namespace, name));
+                let objects = objects.unwrap_or_default().into();
+                ((*placement).clone(), Answer { objects, ..answer })
+            });
+        answers.collect()
+    }
+
+    /// The clusters of which bindings matter.
+    fn clusters(
+        &self,
+        placement: &ObjectRef,
+        group: &Group,
+        evidence: Evidence,
+        now: jiff::Timestamp,
+    ) -> Clusters {
+        if evidence == Evidence::Approvals {
+            return Clusters::All;
+        }
+        let approvals = self.approvals_of(placement, group);
+        let inventory = group.inventory(placement, now, approvals, None);
+        let mut clusters = BTreeSet::new();
+        for run in inventory.runs.iter() {
+            let rollout = Rollout::of(&inventory, run);
+            if Needs::of(&rollout, evidence).bindings {
+                clusters.extend(rollout.unsettled().map(|cluster| cluster.name.to_owned()));
+            }
+        }
+        Clusters::Some(clusters)
+    }
+}
+
+/// Clusters that matter.
+enum Clusters {
+    All,
+    Some(BTreeSet<String>),
+}
+
+impl Clusters {
+    fn has(&self, cluster: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Some(clusters) => clusters.contains(cluster),
+        }
     }
 }

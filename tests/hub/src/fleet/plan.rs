@@ -84,22 +84,29 @@ impl Plan {
         }
     }
 
-    /// The same of one that is so far, and is the only run on its placement.
+    /// The same of one that is so far, and is the only run on its placement; one that is under way
+    /// is near its end.
     pub(super) fn alone(mut self, stand: Stand) -> Self {
-        let bound = self.bounds[1];
-        match stand {
-            Stand::Under => {}
-            Stand::Gate => (self.stuck, self.moving) = ([bound; 2], bound),
-            Stand::Over => {
-                let all = self.members.len();
-                (self.stuck, self.moving) = ([all; 2], all);
-            }
-        }
+        let all = self.members.len();
+        let stuck = self.stuck[1] - self.stuck[0];
+        let (first, moving) = match stand {
+            Stand::Under => (all.saturating_sub(stuck + 4).max(self.bounds[1]), all),
+            Stand::Gate => (self.bounds[1], self.bounds[1]),
+            Stand::Over => (all, all),
+        };
+        self.stuck = [first, (first + stuck).min(all)];
+        self.moving = moving;
         Self {
             stand,
             remembers: false,
             ..self
         }
+    }
+
+    /// The name of the stage that a member is in, and its number.
+    fn stage_of(&self, member: usize) -> (&'static str, usize) {
+        let at = self.bounds.iter().filter(|bound| **bound <= member).count();
+        (["canary", "early", "rest"][at], at)
     }
 
     /// The run that everything had come from.
@@ -205,10 +212,10 @@ impl Plan {
             requests.push(approval(&before, "after", "canary", now));
             requests.push(approval(&before, "before", "rest", now));
         }
-        match self.stand {
-            Stand::Under => {}
-            Stand::Gate => requests.push(asked(&current, "before", "rest")),
-            Stand::Over => requests.push(approval(&current, "before", "rest", now)),
+        if self.stand == Stand::Gate {
+            requests.push(asked(&current, "before", "rest"));
+        } else if self.stage_of(self.moving.saturating_sub(1)).1 == 2 {
+            requests.push(approval(&current, "before", "rest", now));
         }
         let parts = Parts {
             policy: &policy,
@@ -325,6 +332,7 @@ impl Plan {
         initialize::conclude(&mut run, Ok(initialize::SUCCESS), now);
         let over = name == self.before() || self.stand == Stand::Over;
         let at_gate = !over && self.stand == Stand::Gate;
+        let (at_stage, at) = self.stage_of(self.stuck[0]);
         let mut number = 0;
         for (index, stage) in run.status.stages_status.iter_mut().enumerate() {
             let mut started = false;
@@ -350,14 +358,14 @@ impl Plan {
                 .chain(&mut stage.after_stage_task_status)
             {
                 let mut marks = Small::task(task, 1, now);
-                if over || index == 0 {
+                if over || index < at || (index == at && !at_gate) {
                     marks.request_created();
                     marks.request_approved();
-                } else if at_gate && index == 2 {
+                } else if at_gate && index == at {
                     marks.request_created();
                 }
             }
-            let done = over || index == 0 || (at_gate && index == 1);
+            let done = over || index < at;
             let mut marks = StageMarks {
                 status: stage,
                 generation: 1,
@@ -391,7 +399,7 @@ impl Plan {
             if stuck.is_empty() {
                 marks::run_progressing(&mut run, now);
             } else {
-                marks::run_stuck(&mut run, &stuck, "early", now);
+                marks::run_stuck(&mut run, &stuck, at_stage, now);
             }
         }
         object["status"] = json!(run.status);
