@@ -97,6 +97,9 @@ fn command(cli: &Cli, ui: &mut Ui, clock: fn() -> Timestamp) -> Exit {
             commands::about::completion::run(args, cli::complete::script, ui)
         }
     };
+    if global.verbose {
+        ui.tell_counts();
+    }
     result.unwrap_or_else(|error| {
         ui.error(&error);
         if global.verbose {

@@ -17,6 +17,7 @@ mod kubeconfig;
 mod members;
 mod pages;
 mod read;
+mod remembered;
 mod request;
 mod rounds;
 mod served;
@@ -30,7 +31,7 @@ mod write;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use serde_json::value::RawValue;
 use tokio::runtime::{Builder, Runtime};
@@ -53,6 +54,7 @@ use crate::kubefleet::{Kind, ObjectRef};
 use crate::member::{Errand, Look};
 use credentials::plugin::Running;
 use known::Known;
+use remembered::Memory;
 use request::Connection;
 
 /// How many requests are under way at once.
@@ -70,6 +72,8 @@ pub struct Hub {
     runtime: Runtime,
     connection: Connection,
     served: Arc<Served>,
+    /// Where it is remembered what is served, as long as that was not asked for.
+    memory: Option<Memory>,
     /// The context's name; empty in a cluster and with `--server` alone.
     pub context: String,
     /// The namespace that the context names; `default` where it names none.
@@ -119,22 +123,21 @@ impl Hub {
         drop(inside);
         // A plugin may ask the user: nothing else is shown meanwhile.
         runtime.block_on(connection.log_in())?;
-        let served = wait(
-            &runtime,
-            &on_wait,
-            "what the hub serves",
-            served::discover(&connection),
-        )?;
-        if !served.is_hub() {
-            return Err(match served.other_engine() {
-                Some(names) => HubError::OtherEngine(connection.url, names),
-                None => HubError::NotAHub(connection.url),
-            });
-        }
+        let memory = flags
+            .remembers
+            .then(|| Memory::of(&connection.url, &variable))
+            .flatten();
+        let remembered = memory.as_ref().and_then(|it| it.recall(SystemTime::now()));
+        let is_remembered = remembered.is_some();
+        let served = match remembered {
+            Some(served) => served,
+            None => discover(&runtime, &on_wait, &connection, memory.as_ref())?,
+        };
         Ok(Self {
             runtime,
             connection,
             served: Arc::new(served),
+            memory: memory.filter(|_| is_remembered),
             context: resolved.context,
             default_namespace,
             known: Known::default(),
@@ -154,6 +157,30 @@ impl Hub {
     /// The API server's address.
     pub fn url(&self) -> &str {
         &self.connection.url
+    }
+
+    /// Asks what is served where that was only remembered; whether it is something else.
+    fn rediscover(&mut self) -> bool {
+        let Some(memory) = self.memory.take() else {
+            return false;
+        };
+        let asked = discover(
+            &self.runtime,
+            &self.on_wait,
+            &self.connection,
+            Some(&memory),
+        );
+        match asked {
+            Ok(served) => {
+                let is_new = served != *self.served;
+                self.served = Arc::new(served);
+                is_new
+            }
+            Err(error) => {
+                self.lost.get_or_insert(error);
+                false
+            }
+        }
     }
 
     /// What it serves.
@@ -316,6 +343,28 @@ impl Source for Hub {
         }
         looks
     }
+}
+
+/// Asks what a server serves, which is to be a hub.
+fn discover(
+    runtime: &Runtime,
+    on_wait: &OnWait,
+    connection: &Connection,
+    memory: Option<&Memory>,
+) -> Result<Served, HubError> {
+    let asked = served::discover(connection);
+    let served = wait(runtime, on_wait, "what the hub serves", asked)?;
+    if served.is_hub() {
+        if let Some(memory) = memory {
+            memory.note(&served);
+        }
+        return Ok(served);
+    }
+    let url = connection.url.clone();
+    Err(match served.other_engine() {
+        Some(names) => HubError::OtherEngine(url, names),
+        None => HubError::NotAHub(url),
+    })
 }
 
 /// Says nothing while a plugin asks the user, and leaves nothing behind when a signal ends us.

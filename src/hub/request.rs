@@ -220,6 +220,7 @@ impl Connection {
             .header(header::ACCEPT_ENCODING, "identity")
             .body(Body::empty())
             .map_err(|error| plain(HubError::Broken(error.to_string())))?;
+        self.traffic.asked();
         let response = timeout_at(deadline.at, self.client.send(request))
             .await
             .map_err(|_| plain(deadline.passed(None)))?

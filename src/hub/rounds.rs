@@ -56,7 +56,11 @@ impl Hub {
         let what = describe(&queries);
         let mut asks = asks(queries);
         while !asks.is_empty() {
-            let replies = self.request(&what, asks);
+            let replies = self.request(&what, asks.clone());
+            let mut answered = replies.iter().flat_map(|reply| &reply.answered);
+            if answered.any(|(_, found)| is_stale(found.as_ref().err())) && self.rediscover() {
+                continue;
+            }
             asks = Vec::new();
             for reply in replies {
                 asks.extend(reply.rest.into_iter().map(Ask::One));
@@ -170,6 +174,26 @@ impl Hub {
     }
 
     fn stream(&mut self, lists: &[Ask], mut take: impl FnMut(usize, More)) -> Vec<Outcome> {
+        let mut outcomes = self.read_pages(lists, &mut take);
+        let stale = |outcome: &Result<(), HubError>| is_stale(outcome.as_ref().err());
+        if outcomes.iter().any(stale) && self.rediscover() {
+            for at in 0..lists.len() {
+                take(at, More::Again);
+            }
+            outcomes = self.read_pages(lists, &mut take);
+        }
+        let outcome = |outcome| match outcome {
+            Ok(()) => Outcome::Listed,
+            Err(error) => self.failed(error).outcome,
+        };
+        outcomes.into_iter().map(outcome).collect()
+    }
+
+    fn read_pages(
+        &self,
+        lists: &[Ask],
+        mut take: impl FnMut(usize, More),
+    ) -> Vec<Result<(), HubError>> {
         let mut outcomes = vec![Ok(()); lists.len()];
         let queries: Vec<_> = lists.iter().flat_map(Ask::queries).collect();
         let slots = Arc::new(Semaphore::new(AT_ONCE));
@@ -211,10 +235,11 @@ impl Hub {
             }
         };
         wait(&self.runtime, &self.on_wait, &describe(&queries), read);
-        let outcome = |outcome| match outcome {
-            Ok(()) => Outcome::Listed,
-            Err(error) => self.failed(error).outcome,
-        };
-        outcomes.into_iter().map(outcome).collect()
+        outcomes
     }
+}
+
+/// Whether an error may come from what is remembered of the hub.
+const fn is_stale(error: Option<&HubError>) -> bool {
+    matches!(error, Some(HubError::NotServed(_) | HubError::NotRouted(_)))
 }

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::commands::about::permissions::{self, Need, Role};
 use crate::commands::open::global::Global;
-use crate::commands::open::reading::{self, Input, Reading};
+use crate::commands::open::reading::{self, Reading};
 use crate::commands::output::Form;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -167,7 +167,7 @@ pub fn run(
         ));
         return Ok(lacks(role, global, ui, clock));
     }
-    let mut reading = reading::open(&Input::default(), "doctor", global, ui, clock)?;
+    let mut reading = reading::open_within(None, "doctor", global, ui, clock)?;
     let scope = scope(global);
     let permissions = allowed(&mut reading, &scope)?;
     let doctor = Doctor {
@@ -208,7 +208,7 @@ fn scope(global: &Global) -> Scope {
 
 /// Says what of a role the user lacks. The manifest is there without a hub, too.
 fn lacks(role: Role, global: &Global, ui: &mut Ui, clock: fn() -> Timestamp) -> Exit {
-    let asked = reading::open(&Input::default(), "doctor", global, ui, clock)
+    let asked = reading::open_within(None, "doctor", global, ui, clock)
         .and_then(|mut reading| allowed(&mut reading, &scope(global)));
     let commands = match asked {
         Ok(commands) => commands,

@@ -15,7 +15,7 @@ use crate::commands::open::global::Global;
 use crate::commands::open::names;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::hub::{Hub, HubError, TimeLimit};
+use crate::hub::{Flags, Hub, HubError, TimeLimit};
 use crate::inventory::source::{Answer, HubFacts, Outcome, Query, Source};
 use crate::inventory::{Inventory, Shared, Walk, choose};
 use crate::kubefleet::object::{Body, Object};
@@ -141,7 +141,11 @@ pub fn open_keeping(
     clock: fn() -> Timestamp,
 ) -> Result<Reading, Error> {
     if input.files.is_empty() {
-        let hub = connect(global, None, ui)?;
+        let flags = Flags {
+            remembers: true,
+            ..global.connection(ui.has_terminal_input())
+        };
+        let hub = connect_as(&flags, global, None, ui)?;
         let now = input.now.unwrap_or_else(clock);
         return Ok(Reading {
             is_dated: input.now.is_some(),
@@ -177,19 +181,24 @@ pub fn open_keeping(
 /// more.
 pub fn connect(global: &Global, end: Option<TimeLimit>, ui: &mut Ui) -> Result<Hub, Error> {
     let flags = global.connection(ui.has_terminal_input());
+    connect_as(&flags, global, end, ui)
+}
+
+fn connect_as(
+    flags: &Flags,
+    global: &Global,
+    end: Option<TimeLimit>,
+    ui: &mut Ui,
+) -> Result<Hub, Error> {
     let progress = ui.progress();
     let on_wait = Arc::new(move |what: Option<&str>| match what {
         Some(what) => progress.say(&format!("reading {what}")),
         None => progress.hush(),
     });
     let variable = |name: &str| std::env::var_os(name);
-    Ok(Hub::connect(
-        &flags,
-        global.limit(),
-        end,
-        &variable,
-        on_wait,
-    )?)
+    let hub = Hub::connect(flags, global.limit(), end, &variable, on_wait)?;
+    ui.count(hub.traffic());
+    Ok(hub)
 }
 
 fn inputs(input: &Input, ui: &mut Ui) -> Result<Vec<bundle::Input>, Error> {

@@ -14,7 +14,7 @@ use crate::change::record::Told;
 use crate::change::{Change, Happened};
 use crate::commands::open::following::Following;
 use crate::commands::open::global::Global;
-use crate::commands::open::reading::{self, Input, Reading};
+use crate::commands::open::reading::{self, Reading};
 use crate::commands::operate::refusal;
 use crate::commands::output;
 use crate::commands::show::awaiting::{self, End};
@@ -127,7 +127,7 @@ pub(in crate::commands) fn command(
     clock: fn() -> Timestamp,
     act: impl FnOnce(&mut Reading, &mut Ui) -> Result<Exit, Error>,
 ) -> Result<Exit, Error> {
-    let mut reading = reading::open(&Input::default(), name, global, ui, clock)?;
+    let mut reading = reading::open_within(None, name, global, ui, clock)?;
     if let Some(hub) = reading.hub() {
         hub.mind_signals();
     }

@@ -11,7 +11,7 @@ use crate::bundle::members::document;
 use crate::bundle::write::{Contents, Header};
 use crate::commands::open::global::Global;
 use crate::commands::open::members::MemberArgs;
-use crate::commands::open::reading::{self, Input, Reading};
+use crate::commands::open::reading::{self, Reading};
 use crate::commands::show::controller_logs;
 use crate::commands::show::saving;
 use crate::diagnose;
@@ -72,7 +72,7 @@ pub fn run(
         saving::check(path)?;
     }
     let mut entrance = args.members.open(global)?;
-    let mut reading = reading::open(&Input::default(), "collect", global, ui, clock)?;
+    let mut reading = reading::open_within(None, "collect", global, ui, clock)?;
     entrance.enter(&mut reading);
     if let Some(hub) = reading.hub() {
         hub.keep_texts();
