@@ -109,6 +109,9 @@ fn command(
         };
         dispatch(&cli.command, &mut session)
     });
+    if global.verbose {
+        ui.tell_counts();
+    }
     result.unwrap_or_else(|error| {
         ui.error(&error);
         if global.verbose {

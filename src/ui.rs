@@ -5,6 +5,7 @@ mod questions;
 
 use std::cell::OnceCell;
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -175,6 +176,8 @@ pub struct Ui {
     answered: bool,
     /// The last event that was told.
     told: Option<String>,
+    /// What was asked of each hub.
+    counts: Vec<Box<dyn Display>>,
 }
 
 impl Ui {
@@ -200,6 +203,7 @@ impl Ui {
             failed: false,
             answered: false,
             told: None,
+            counts: Vec::new(),
         }
     }
 
@@ -369,6 +373,18 @@ impl Ui {
         if !self.quiet {
             let text = self.folded("", "  ", text);
             self.note(&text);
+        }
+    }
+
+    /// Counts with [`Self::tell_counts`] what is asked of a hub.
+    pub fn count(&mut self, count: impl Display + 'static) {
+        self.counts.push(Box::new(count));
+    }
+
+    /// Says how much was asked of each hub.
+    pub fn tell_counts(&mut self) {
+        for count in std::mem::take(&mut self.counts) {
+            self.status(&format!("read from the hub: {count}"));
         }
     }
 

@@ -30,6 +30,7 @@ fn say(line: &str) -> Said {
         .args(line.split_whitespace())
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .env("KUBECONFIG", "/nonexistent")
+        .env("KUBECACHEDIR", "/nonexistent")
         .env("COLUMNS", "80")
         .env_remove("CLICOLOR_FORCE")
         .output()

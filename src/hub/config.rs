@@ -56,6 +56,9 @@ pub struct Flags {
     pub quiet: bool,
     /// How long a credential plugin may take; `None` for no limit.
     pub plugin_limit: Option<Duration>,
+    /// Whether it may be remembered from an earlier call what the hub serves. What is written must
+    /// not depend on that.
+    pub remembers: bool,
 }
 
 /// A connection's settings, and what the user calls it.

@@ -6,30 +6,35 @@
 mod access;
 mod address;
 mod answer;
+mod batch;
 mod bounds;
 mod client;
 mod config;
 mod credentials;
 mod error;
+mod known;
 mod kubeconfig;
 mod members;
+mod pages;
 mod read;
+mod remembered;
 mod request;
+mod rounds;
 mod served;
 mod signals;
 mod tls;
+mod traffic;
+mod versions;
 mod watch;
 mod write;
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use serde_json::value::RawValue;
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
 
 pub use access::{Access, Clocks};
 pub use answer::Expected;
@@ -37,16 +42,19 @@ pub use bounds::TimeLimit;
 pub use config::{Flags, contexts};
 pub use error::HubError;
 pub use members::{Members, Texts, Variables, Ways};
+pub use rounds::More;
 pub use served::Served;
 pub use signals::unless_interrupted;
+pub use traffic::Traffic;
 pub use watch::{Event, Mirror, News, Next, Watch, What};
 pub use write::{Sending, Sent};
 
-use crate::inventory::source::{Answer, Outcome, Query, Source, Which};
-use crate::kubefleet::object::Object;
+use crate::inventory::source::{Answer, Query, Round, Source, Which};
 use crate::kubefleet::{Kind, ObjectRef};
 use crate::member::{Errand, Look};
 use credentials::plugin::Running;
+use known::Known;
+use remembered::Memory;
 use request::Connection;
 
 /// How many requests are under way at once.
@@ -64,11 +72,14 @@ pub struct Hub {
     runtime: Runtime,
     connection: Connection,
     served: Arc<Served>,
+    /// Where it is remembered what is served, as long as that was not asked for.
+    memory: Option<Memory>,
     /// The context's name; empty in a cluster and with `--server` alone.
     pub context: String,
     /// The namespace that the context names; `default` where it names none.
     pub default_namespace: String,
-    known: HashMap<Query, Answer>,
+    known: Known,
+    states: BTreeMap<Kind, Result<Vec<String>, HubError>>,
     lost: Option<HubError>,
     texts: Option<BTreeMap<ObjectRef, Box<RawValue>>>,
     members: Option<Members>,
@@ -112,25 +123,25 @@ impl Hub {
         drop(inside);
         // A plugin may ask the user: nothing else is shown meanwhile.
         runtime.block_on(connection.log_in())?;
-        let served = wait(
-            &runtime,
-            &on_wait,
-            "what the hub serves",
-            served::discover(&connection),
-        )?;
-        if !served.is_hub() {
-            return Err(match served.other_engine() {
-                Some(names) => HubError::OtherEngine(connection.url, names),
-                None => HubError::NotAHub(connection.url),
-            });
-        }
+        let memory = flags
+            .remembers
+            .then(|| Memory::of(&connection.url, &variable))
+            .flatten();
+        let remembered = memory.as_ref().and_then(|it| it.recall(SystemTime::now()));
+        let is_remembered = remembered.is_some();
+        let served = match remembered {
+            Some(served) => served,
+            None => discover(&runtime, &on_wait, &connection, memory.as_ref())?,
+        };
         Ok(Self {
             runtime,
             connection,
             served: Arc::new(served),
+            memory: memory.filter(|_| is_remembered),
             context: resolved.context,
             default_namespace,
-            known: HashMap::new(),
+            known: Known::default(),
+            states: BTreeMap::new(),
             lost: None,
             texts: None,
             members: None,
@@ -146,6 +157,30 @@ impl Hub {
     /// The API server's address.
     pub fn url(&self) -> &str {
         &self.connection.url
+    }
+
+    /// Asks what is served where that was only remembered; whether it is something else.
+    fn rediscover(&mut self) -> bool {
+        let Some(memory) = self.memory.take() else {
+            return false;
+        };
+        let asked = discover(
+            &self.runtime,
+            &self.on_wait,
+            &self.connection,
+            Some(&memory),
+        );
+        match asked {
+            Ok(served) => {
+                let is_new = served != *self.served;
+                self.served = Arc::new(served);
+                is_new
+            }
+            Err(error) => {
+                self.lost.get_or_insert(error);
+                false
+            }
+        }
     }
 
     /// What it serves.
@@ -201,6 +236,16 @@ impl Hub {
         self.known.clear();
     }
 
+    /// Forgets what belongs to single objects, and keeps what was asked for all of a kind.
+    pub fn keep_lists(&mut self) {
+        self.known.keep_lists();
+    }
+
+    /// How much was asked and read so far.
+    pub fn traffic(&self) -> Traffic {
+        self.connection.traffic.clone()
+    }
+
     /// Asks again, whatever is known already.
     pub fn ask_again(&mut self, query: &Query) -> Answer {
         self.known.remove(query);
@@ -219,12 +264,37 @@ impl Hub {
             &self.runtime,
             &self.on_wait,
             query.kind.plural(),
-            async move { read::version_of(&connection, &served, &query).await.ok()? },
+            async move {
+                versions::version_of(&connection, &served, &query)
+                    .await
+                    .ok()?
+            },
         )
+    }
+
+    /// The versions of all objects of some lists by namespace and name, as the hub has them now;
+    /// `None` where they cannot be read.
+    pub fn versions_now(&mut self, lists: &[Query]) -> Option<HashMap<(String, String), String>> {
+        let (connection, served) = (self.connection.clone(), Arc::clone(&self.served));
+        let what = describe(lists);
+        wait(&self.runtime, &self.on_wait, &what, async move {
+            versions::versions_of(&connection, &served, lists)
+                .await
+                .ok()
+        })
     }
 
     /// The values that the hub's schema allows for `spec.state` of a run.
     pub fn run_states(&mut self, kind: Kind) -> Result<Vec<String>, HubError> {
+        if let Some(states) = self.states.get(&kind) {
+            return states.clone();
+        }
+        let states = self.ask_states(kind);
+        self.states.insert(kind, states.clone());
+        states
+    }
+
+    fn ask_states(&mut self, kind: Kind) -> Result<Vec<String>, HubError> {
         let version = self.served.version(kind).ok_or(HubError::NotServed(kind))?;
         let connection = self.connection.clone();
         wait(
@@ -234,103 +304,19 @@ impl Hub {
             async move { served::run_states(&connection, kind, version).await },
         )
     }
-
-    /// What is known already: asked for itself, or part of a list that was read in full.
-    fn remembered(&self, query: &Query) -> Option<Answer> {
-        if let Some(answer) = self.known.get(query) {
-            return Some(answer.clone());
-        }
-        let Which::Named { namespace, .. } = &query.which else {
-            return None;
-        };
-        [namespace.as_str(), ""].iter().find_map(|namespace| {
-            let answer = self.known.get(&Query::all(query.kind, namespace))?;
-            let objects = answer.objects.iter();
-            (answer.outcome == Outcome::Listed).then(|| Answer {
-                objects: objects
-                    .filter(|object| query.matches(object))
-                    .cloned()
-                    .collect(),
-                outcome: Outcome::Listed,
-            })
-        })
-    }
-
-    fn fetch(&mut self, queries: Vec<Query>) {
-        let keep = self.texts.is_some();
-        let what = describe(&queries);
-        let connection = self.connection.clone();
-        let served = Arc::clone(&self.served);
-        let (count, bears) = (self.signals.clone(), self.bears);
-        let asked = queries.clone();
-        let read = wait(&self.runtime, &self.on_wait, &what, async move {
-            let slots = Arc::new(Semaphore::new(AT_ONCE));
-            let mut tasks = JoinSet::new();
-            for query in queries {
-                let (connection, served, slots) =
-                    (connection.clone(), Arc::clone(&served), Arc::clone(&slots));
-                tasks.spawn(async move {
-                    let _slot = slots.acquire_owned().await;
-                    let found = read::read(&connection, &served, &query, keep).await;
-                    (query, found)
-                });
-            }
-            let all = tasks.join_all();
-            match count {
-                None => all.await,
-                Some(mut count) => tokio::select! {
-                    read = all => read,
-                    () = signals::more_than(&mut count, bears) => {
-                        let unread = |query| (query, Err(HubError::Interrupted));
-                        asked.into_iter().map(unread).collect()
-                    }
-                },
-            }
-        });
-        for (query, found) in read {
-            let answer = match found {
-                Ok(found) => {
-                    if let Some(texts) = &mut self.texts {
-                        let names = found.objects.iter().map(Object::reference);
-                        texts.extend(names.zip(found.texts));
-                    }
-                    Answer {
-                        objects: found.objects.into(),
-                        outcome: Outcome::Listed,
-                    }
-                }
-                Err(error) => {
-                    let answer = read::unanswered(&error);
-                    if error.is_fatal() {
-                        self.lost.get_or_insert(error);
-                    }
-                    answer
-                }
-            };
-            self.known.insert(query, answer);
-        }
-    }
 }
 
 impl Source for Hub {
     fn answer(&mut self, queries: &[Query]) -> Vec<Answer> {
-        let mut unknown: Vec<_> = queries
+        self.learn(queries.iter());
+        self.known_answers(queries, None)
+    }
+
+    fn answer_many(&mut self, rounds: &[Round]) -> Vec<Vec<Answer>> {
+        self.learn(rounds.iter().flat_map(|round| &round.queries));
+        rounds
             .iter()
-            .filter(|query| self.remembered(query).is_none())
-            .cloned()
-            .collect();
-        unknown.sort();
-        unknown.dedup();
-        if !unknown.is_empty() {
-            self.fetch(unknown);
-        }
-        queries
-            .iter()
-            .map(|query| {
-                self.remembered(query).unwrap_or_else(|| {
-                    read::unanswered(&HubError::Broken("there was no answer".to_owned()))
-                })
-            })
+            .map(|round| self.known_answers(&round.queries, round.placement.as_deref()))
             .collect()
     }
 
@@ -357,6 +343,28 @@ impl Source for Hub {
         }
         looks
     }
+}
+
+/// Asks what a server serves, which is to be a hub.
+fn discover(
+    runtime: &Runtime,
+    on_wait: &OnWait,
+    connection: &Connection,
+    memory: Option<&Memory>,
+) -> Result<Served, HubError> {
+    let asked = served::discover(connection);
+    let served = wait(runtime, on_wait, "what the hub serves", asked)?;
+    if served.is_hub() {
+        if let Some(memory) = memory {
+            memory.note(&served);
+        }
+        return Ok(served);
+    }
+    let url = connection.url.clone();
+    Err(match served.other_engine() {
+        Some(names) => HubError::OtherEngine(url, names),
+        None => HubError::NotAHub(url),
+    })
 }
 
 /// Says nothing while a plugin asks the user, and leaves nothing behind when a signal ends us.

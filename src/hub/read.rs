@@ -1,24 +1,21 @@
-//! Reads: one object, or a list in pages, object by object.
+//! Reads: one object, a list, or several of them together.
 
-use serde::Deserialize;
+use std::collections::HashMap;
+
 use serde::de::DeserializeSeed;
 use serde_json::value::RawValue;
 
-use super::answer::{self, Expected, Items};
-use super::bounds::{self, OBJECT, PAGES, too_large_an_object};
+use super::answer::{self, Expected};
+use super::batch::Ask;
+use super::bounds::{OBJECT, too_large_an_object};
 use super::error::HubError;
-use super::request::{Asking, Connection, JSON};
+use super::pages::{self, Pages, Part, Size};
+use super::request::{Connection, JSON};
 use super::served::Served;
 use crate::inventory::source::{Answer, Outcome, Query, Which};
 use crate::kubefleet::Kind;
 use crate::kubefleet::object::{DocumentSeed, Object, Parsed};
 use crate::kubefleet::path::{encode, path};
-
-/// How many objects a page holds: a fleet of a thousand clusters in one, and some megabytes as a
-/// rule. Of larger objects fewer are asked for.
-const SIZES: [usize; 3] = [1000, 100, 10];
-/// How often a list is begun again because it grew too old while it was read.
-const RESTARTS: usize = 2;
 
 /// What a read brought.
 #[derive(Debug, Default)]
@@ -28,24 +25,6 @@ pub(super) struct Found {
     pub texts: Vec<Box<RawValue>>,
     /// From where a watch goes on.
     pub resource_version: String,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
-struct Page<'t> {
-    api_version: String,
-    kind: String,
-    #[serde(borrow)]
-    items: Items<'t>,
-    metadata: ListMeta,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
-struct ListMeta {
-    #[serde(rename = "continue")]
-    next: Option<String>,
-    resource_version: Option<String>,
 }
 
 /// Reads what a query asks for.
@@ -74,14 +53,167 @@ pub(super) async fn read(
             }
         }
         Which::All { namespace, labels } => {
-            let mut path = path(query.kind, version, namespace.as_deref(), None);
-            if let Some((key, value)) = labels {
-                path.push_str("?labelSelector=");
-                path.push_str(&encode(&format!("{key}={value}")));
-            }
-            list(connection, query.kind, &path, keep_text).await
+            let selector = labels.as_ref().map(|(key, value)| format!("{key}={value}"));
+            let kind = (query.kind, version);
+            let path = list_path(kind, namespace.as_deref(), selector.as_deref());
+            pages::list(connection, query.kind, &path, keep_text).await
         }
     }
+}
+
+/// The path of a list.
+fn list_path(
+    (kind, version): (Kind, &str),
+    namespace: Option<&str>,
+    selector: Option<&str>,
+) -> String {
+    let mut path = path(kind, version, namespace, None);
+    if let Some(selector) = selector {
+        path.push_str("?labelSelector=");
+        path.push_str(&encode(selector));
+    }
+    path
+}
+
+/// A list to be read in small pages.
+pub(super) fn small_pages(
+    connection: &Connection,
+    served: &Served,
+    list: &Ask,
+) -> Result<Pages, HubError> {
+    let (kind, namespace, selector) = match list {
+        Ask::One(Query { kind, which }) => match which {
+            Which::All {
+                namespace,
+                labels: label,
+            } => {
+                let equals = |(key, value): &(_, _)| format!("{key}={value}");
+                (*kind, namespace.as_deref(), label.as_ref().map(equals))
+            }
+            Which::Named { namespace, .. } => (*kind, Some(namespace.as_str()), None),
+        },
+        Ask::Any {
+            kind, namespace, ..
+        }
+        | Ask::Names {
+            kind, namespace, ..
+        } => (*kind, Some(namespace.as_str()), list.selector()),
+    };
+    let version = served.version(kind).ok_or(HubError::NotServed(kind))?;
+    let namespace = namespace.filter(|namespace| !namespace.is_empty());
+    let path = list_path((kind, version), namespace, selector.as_deref());
+    Ok(Pages::new(connection, kind, path, Size::Small))
+}
+
+/// The answers to what was asked for together, and the questions that are left.
+#[derive(Default)]
+pub(super) struct Replies {
+    pub answered: Vec<(Query, Result<Found, HubError>)>,
+    pub rest: Vec<Query>,
+}
+
+/// Asks.
+pub(super) async fn ask(
+    connection: &Connection,
+    served: &Served,
+    ask: &Ask,
+    keep_text: bool,
+) -> Replies {
+    let queries = ask.queries();
+    let read = match ask {
+        Ask::One(query) => {
+            let found = read(connection, served, query, keep_text).await;
+            return Replies {
+                answered: vec![(query.clone(), found)],
+                rest: Vec::new(),
+            };
+        }
+        Ask::Any { .. } => match small_pages(connection, served, ask) {
+            Ok(pages) => pages::all(pages.large().keeping_text(keep_text), Found::default()).await,
+            Err(error) => Err(error),
+        },
+        Ask::Names { .. } => match names(connection, served, ask, keep_text).await {
+            // Each of them may be allowed, or soon read.
+            Ok(None) | Err(HubError::Forbidden(_)) => {
+                return Replies {
+                    answered: Vec::new(),
+                    rest: queries,
+                };
+            }
+            Ok(Some(found)) => Ok(found),
+            Err(error) => Err(error),
+        },
+    };
+    Replies {
+        answered: shared_out(queries, read),
+        rest: Vec::new(),
+    }
+}
+
+/// All objects of a kind, of which so many are wanted; `None` where that is a small part of them.
+async fn names(
+    connection: &Connection,
+    served: &Served,
+    ask: &Ask,
+    keep_text: bool,
+) -> Result<Option<Found>, HubError> {
+    let wanted = ask.queries().len();
+    let mut pages = small_pages(connection, served, ask)?.keeping_text(keep_text);
+    pages.is_eager = false;
+    let found = match pages.next().await? {
+        Some(Part::Page(page)) => page,
+        Some(Part::Again) | None => Found::default(),
+    };
+    if pages.remaining.is_some_and(|more| more > wanted) {
+        return Ok(None);
+    }
+    pages.is_eager = true;
+    Ok(Some(pages::all(pages, found).await?))
+}
+
+/// Gives each question its objects.
+fn shared_out(
+    queries: Vec<Query>,
+    read: Result<Found, HubError>,
+) -> Vec<(Query, Result<Found, HubError>)> {
+    let found = match read {
+        Ok(found) => found,
+        Err(error) => {
+            let failed = |query| (query, Err(error.clone()));
+            return queries.into_iter().map(failed).collect();
+        }
+    };
+    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut answered: Vec<_> = queries
+        .into_iter()
+        .enumerate()
+        .map(|(at, query)| {
+            let word = match &query.which {
+                Which::Named { name, .. } => name.clone(),
+                Which::All { labels: label, .. } => label.clone().unwrap_or_default().1,
+            };
+            places.insert(word, at);
+            (query, Found::default())
+        })
+        .collect();
+    let mut texts = found.texts.into_iter();
+    for object in found.objects {
+        let text = texts.next();
+        let meta = object.body.meta();
+        let word = match answered.first().map(|(query, _)| &query.which) {
+            Some(Which::All {
+                labels: Some((key, _)),
+                ..
+            }) => meta.label(key).unwrap_or_default(),
+            _ => meta.name.as_str(),
+        };
+        if let Some((_, own)) = places.get(word).and_then(|at| answered.get_mut(*at)) {
+            own.objects.push(object);
+            own.texts.extend(text);
+        }
+    }
+    let done = |(query, found)| (query, Ok(found));
+    answered.into_iter().map(done).collect()
 }
 
 /// The named object of a kind.
@@ -94,131 +226,18 @@ pub(super) fn wanted_object<'w>(kind: Kind, namespace: &'w str, name: &'w str) -
     }
 }
 
-/// The object's metadata and nothing else.
-const METADATA: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
-
-/// The resource version of the named object.
-pub(super) async fn version_of(
-    connection: &Connection,
-    served: &Served,
-    query: &Query,
-) -> Result<Option<String>, HubError> {
-    #[derive(Deserialize)]
-    struct Partial {
-        metadata: ListMeta,
-    }
-    let (Some(version), Which::Named { namespace, name }) =
-        (served.version(query.kind), &query.which)
-    else {
-        return Ok(None);
-    };
-    let path = path(query.kind, version, Some(namespace), Some(name));
-    let body = connection.get(&path, METADATA).await?;
-    let wanted = Expected::Object {
-        group: "meta.k8s.io",
-        kind: "PartialObjectMetadata",
-        namespace,
-        name,
-    };
-    let partial: Partial = answer::read(&wanted, &body)?;
-    Ok(partial.metadata.resource_version)
-}
-
-/// Reads a list, in pages, all of them within the time limit of one read.
-pub(super) async fn list(
-    connection: &Connection,
-    kind: Kind,
-    path: &str,
-    keep_text: bool,
-) -> Result<Found, HubError> {
-    let mut asking = connection.asking(path, JSON);
-    asking.most = bounds::PAGE;
-    for restart in 0..=RESTARTS {
-        // The last try asks for everything at once, which cannot grow too old.
-        let sizes = if restart < RESTARTS { &SIZES[..] } else { &[] };
-        match pages(connection, kind, &asking, sizes, keep_text).await {
-            Err(HubError::Gone) => {}
-            other => return other,
-        }
-    }
-    Err(HubError::Gone)
-}
-
-async fn pages(
-    connection: &Connection,
-    kind: Kind,
-    list: &Asking<'_>,
-    sizes: &[usize],
-    keep_text: bool,
-) -> Result<Found, HubError> {
-    let wanted = Expected::List {
-        group: kind.group(),
-        kind: kind.name(),
-    };
-    let mut found = Found::default();
-    let mut next = String::new();
-    let mut sizes = sizes.iter().peekable();
-    for _ in 0..PAGES {
-        let url = page_path(list.path, sizes.peek().copied(), &next);
-        let asking = Asking {
-            path: &url,
-            ..list.clone()
-        };
-        let body = match connection.patiently(&asking).await {
-            Ok(answer) => answer.body,
-            // Its objects are large: fewer at a time.
-            Err(HubError::TooLarge(_)) if sizes.next().is_some() && sizes.peek().is_some() => {
-                continue;
-            }
-            Err(error) => return Err(error),
-        };
-        let page = page(&wanted, &body)?;
-        for text in page.items.there()? {
-            found.take(connection, kind, text, keep_text)?;
-        }
-        // No watch could go on from here.
-        found.resource_version = page.metadata.resource_version.unwrap_or_default();
-        if found.resource_version.is_empty() {
-            return Err(HubError::Broken("a list without a version".to_owned()));
-        }
-        let more = page.metadata.next.unwrap_or_default();
-        if more.is_empty() {
-            return Ok(found);
-        }
-        if more == next {
-            return Err(HubError::Broken("a list that never ends".to_owned()));
-        }
-        next = more;
-    }
-    Err(HubError::TooMuch(format!(
-        "the list of {} has more than {PAGES} pages",
-        kind.plural()
-    )))
-}
-
-/// The page of a list that is asked for next.
-fn page_path(path: &str, size: Option<&usize>, next: &str) -> String {
-    let mut parameters = Vec::new();
-    parameters.extend(size.map(|size| format!("limit={size}")));
-    if !next.is_empty() {
-        parameters.push(format!("continue={}", encode(next)));
-    }
-    if parameters.is_empty() {
-        return path.to_owned();
-    }
-    let joint = if path.contains('?') { '&' } else { '?' };
-    format!("{path}{joint}{}", parameters.join("&"))
-}
-
-/// Reads a page, which is to be one of this list.
-fn page<'b>(wanted: &Expected<'_>, body: &'b [u8]) -> Result<Page<'b>, HubError> {
-    match serde_json::from_slice::<Page<'b>>(body) {
-        Ok(page) if answer::is_list_of(wanted, &page.api_version, &page.kind) => Ok(page),
-        _ => Err(answer::wrong(wanted, body)),
-    }
-}
-
 impl Found {
+    /// Adds what comes after it.
+    pub(super) fn absorb(&mut self, other: Self) {
+        if self.objects.is_empty() {
+            *self = other;
+            return;
+        }
+        self.objects.extend(other.objects);
+        self.texts.extend(other.texts);
+        self.resource_version = other.resource_version;
+    }
+
     fn take(
         &mut self,
         connection: &Connection,

@@ -17,6 +17,7 @@ use super::config::{Settings, chain};
 use super::credentials::Credentials;
 use super::error::HubError;
 use super::tls;
+use super::traffic::Traffic;
 use crate::mask;
 
 /// How often a read is sent at most.
@@ -39,6 +40,8 @@ pub(super) struct Connection {
     pub(super) end: Option<TimeLimit>,
     /// What the command may still read.
     pub(super) budget: Allowance,
+    /// What was asked and read so far.
+    pub(super) traffic: Traffic,
 }
 
 /// What is read, and how.
@@ -73,6 +76,7 @@ impl Connection {
             limit,
             end: None,
             budget: Allowance::default(),
+            traffic: Traffic::default(),
         })
     }
 
@@ -170,6 +174,7 @@ impl Connection {
         let agent = header::HeaderValue::from_static(USER_AGENT);
         parts.headers.insert(header::USER_AGENT, agent);
         let path = parts.uri.path().to_owned();
+        self.traffic.asked();
         let request = Request::from_parts(parts, Body::from(body));
         let response = self
             .client
@@ -192,6 +197,7 @@ impl Connection {
             .await
             .and_then(|body| self.budget.answer(body.len()).map(|()| body))
             .map_err(|error| (error, None))?;
+        self.traffic.read(body.len());
         Ok(Answer {
             body,
             is_page,
@@ -214,6 +220,7 @@ impl Connection {
             .header(header::ACCEPT_ENCODING, "identity")
             .body(Body::empty())
             .map_err(|error| plain(HubError::Broken(error.to_string())))?;
+        self.traffic.asked();
         let response = timeout_at(deadline.at, self.client.send(request))
             .await
             .map_err(|_| plain(deadline.passed(None)))?
@@ -236,14 +243,21 @@ impl Connection {
 /// A body to its end, of which at most so many bytes are taken: they are counted as they come, after
 /// they were decompressed.
 async fn whole(body: Body, path: &str, most: usize) -> Result<Vec<u8>, HubError> {
-    match Limited::new(body, most).collect().await {
-        Ok(body) => Ok(body.to_bytes().into()),
-        Err(error) if error.is::<LengthLimitError>() => Err(too_large(path, most)),
-        Err(error) => Err(HubError::Broken(format!(
-            "it was truncated: {}",
-            chain(error.as_ref())
-        ))),
+    let mut body = Limited::new(body, most);
+    let mut bytes = Vec::new();
+    while let Some(frame) = body.frame().await {
+        match frame {
+            Ok(frame) => bytes.extend_from_slice(frame.data_ref().map_or(&[], AsRef::as_ref)),
+            Err(error) if error.is::<LengthLimitError>() => return Err(too_large(path, most)),
+            Err(error) => {
+                return Err(HubError::Broken(format!(
+                    "it was truncated: {}",
+                    chain(error.as_ref())
+                )));
+            }
+        }
     }
+    Ok(bytes)
 }
 
 /// Says what a failed exchange means.

@@ -70,11 +70,40 @@ impl Served {
 
     /// Every kind and version, as `clusterstagedupdateruns.placement.kubernetes-fleet.io/v1beta1`.
     pub fn names(&self) -> Vec<String> {
-        let name =
-            |kind: Kind, version: &String| format!("{}.{}/{version}", kind.plural(), kind.group());
         self.kinds()
-            .flat_map(|(kind, versions)| versions.iter().map(move |version| name(kind, version)))
+            .flat_map(|(kind, versions)| {
+                let versions = versions.iter();
+                versions.map(move |version| format!("{}/{version}", name(kind)))
+            })
             .collect()
+    }
+
+    /// The versions by resource, as `clusterstagedupdateruns.placement.kubernetes-fleet.io`.
+    pub(super) fn resources(&self) -> BTreeMap<String, BTreeSet<String>> {
+        self.kinds()
+            .map(|(kind, versions)| (name(kind), versions.clone()))
+            .collect()
+    }
+
+    /// The other way round; what is not known of it is passed over.
+    pub(super) fn of_names(
+        resources: &BTreeMap<String, BTreeSet<String>>,
+        elsewhere: BTreeSet<String>,
+    ) -> Self {
+        let kinds = Kind::ALL.iter().filter_map(|kind| {
+            let versions = resources.get(&name(*kind))?;
+            Some((*kind, versions.clone()))
+        });
+        Self {
+            versions: kinds.collect(),
+            unknown: false,
+            elsewhere,
+        }
+    }
+
+    /// The rollouts of other engines.
+    pub(super) const fn elsewhere(&self) -> &BTreeSet<String> {
+        &self.elsewhere
     }
 
     /// Whether the server has KubeFleet's placements or update runs at all.
@@ -131,6 +160,11 @@ impl Served {
                 .insert(version.to_owned());
         }
     }
+}
+
+/// A resource with its group.
+fn name(kind: Kind) -> String {
+    format!("{}.{}", kind.plural(), kind.group())
 }
 
 /// The answer of `/apis`: all groups with their resources, or the plain list of groups. What is not

@@ -20,7 +20,7 @@ use tokio::time::{Instant, sleep, timeout};
 use super::answer::{self, Expected};
 use super::bounds::Allowance;
 use super::error::HubError;
-use super::read;
+use super::pages;
 use super::request::Connection;
 use super::served::Served;
 use super::signals::Signals;
@@ -358,7 +358,7 @@ impl Follower {
         // It may list again and again for days: each list has an allowance of its own.
         let mut connection = self.connection.clone();
         connection.budget = Allowance::default();
-        let found = read::list(&connection, self.query.kind, &path, false)
+        let found = pages::list(&connection, self.query.kind, &path, false)
             .await
             .map_err(plain)?;
         self.reached(place);

@@ -60,6 +60,15 @@ impl Answer {
     }
 }
 
+/// What one of several walks asks next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Round {
+    /// The questions.
+    pub queries: Vec<Query>,
+    /// The placement around which it walks, as far as it is known yet.
+    pub placement: Option<String>,
+}
+
 /// Something that answers queries: a live hub or a bundle.
 pub trait Source {
     /// Answers one round: as many answers as queries, in their order.
@@ -69,6 +78,14 @@ pub trait Source {
     /// source that holds thousands of runs need not hand all of them out for each.
     fn answer_around(&mut self, queries: &[Query], _placement: Option<&str>) -> Vec<Answer> {
         self.answer(queries)
+    }
+
+    /// Answers rounds of several walks, so that a source may ask for the same, or alike, once.
+    fn answer_many(&mut self, rounds: &[Round]) -> Vec<Vec<Answer>> {
+        rounds
+            .iter()
+            .map(|round| self.answer_around(&round.queries, round.placement.as_deref()))
+            .collect()
     }
 
     /// Looks into the member clusters themselves. Clusters that nobody asked to look into are

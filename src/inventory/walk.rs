@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::choose::run_for_placement;
-use super::source::{Answer, Outcome, Query, Source};
+use super::source::{Answer, Outcome, Query, Round, Source};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::{BindingProblem, parse_binding_problem};
 use crate::kubefleet::object::{Body, Object};
@@ -89,6 +89,26 @@ impl Walk {
             let placement = self.placement_meant();
             let answers = source.answer_around(&round, placement.as_deref());
             self.absorb(round, answers);
+        }
+    }
+
+    /// Walks several targets side by side: what they ask next is asked at the same time.
+    pub fn drive_all(walks: &mut [Self], source: &mut dyn Source) {
+        loop {
+            let rounds: Vec<_> = walks
+                .iter()
+                .map(|walk| Round {
+                    queries: walk.next_round(),
+                    placement: walk.placement_meant(),
+                })
+                .collect();
+            if rounds.iter().all(|round| round.queries.is_empty()) {
+                return;
+            }
+            let answers = source.answer_many(&rounds);
+            for ((walk, round), answers) in walks.iter_mut().zip(rounds).zip(answers) {
+                walk.absorb(round.queries, answers);
+            }
         }
     }
 

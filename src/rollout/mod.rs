@@ -289,6 +289,18 @@ impl<'i> Rollout<'i> {
                 })
     }
 
+    /// The clusters of which the bindings may change what the run's status tells: those that are not
+    /// done, in stages that are not.
+    pub fn unsettled(&self) -> impl Iterator<Item = &ClusterView<'i>> {
+        let stages = self
+            .stages
+            .iter()
+            .filter(|stage| !stage.status.conditions.is_true(reasons::SUCCEEDED));
+        stages
+            .flat_map(|stage| &stage.clusters)
+            .filter(|cluster| cluster.state != ClusterState::Done)
+    }
+
     /// The clusters from which the run has still to remove the placement, once all its other stages
     /// are done. A stop neither begins with them nor ends before they are gone.
     /// Source: updaterun/stop.go:stopDeleteStage.

@@ -258,7 +258,8 @@ fn peak(command: &mut Command) -> (u64, std::process::Output) {
         .arg(command.get_program())
         .args(command.get_args())
         .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .env("KUBECONFIG", "/nonexistent");
+        .env("KUBECONFIG", "/nonexistent")
+        .env("KUBECACHEDIR", "/nonexistent");
     let output = time.output().unwrap();
     let err = String::from_utf8_lossy(&output.stderr);
     let peak = err

@@ -30,6 +30,7 @@ fn program(args: &[&str]) -> Command {
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .env_remove("_")
         .env("KUBECONFIG", "/nonexistent")
+        .env("KUBECACHEDIR", "/nonexistent")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());

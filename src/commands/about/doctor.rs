@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::commands::about::permissions::{self, Need, Role};
 use crate::commands::open::global::Global;
-use crate::commands::open::reading::{Input, Reading};
+use crate::commands::open::reading::Reading;
 use crate::commands::open::session::Session;
 use crate::commands::output::Form;
 use crate::error::Error;
@@ -161,7 +161,7 @@ pub fn run(args: &DoctorArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
         ));
         return Ok(lacks(role, session));
     }
-    let mut reading = session.open(&Input::default(), "doctor")?;
+    let mut reading = session.open_within(None, "doctor")?;
     let scope = scope(session.global);
     let permissions = allowed(&mut reading, &scope)?;
     let doctor = Doctor {
@@ -208,7 +208,7 @@ fn scope(global: &Global) -> Scope {
 /// Says what of a role the user lacks. The manifest is there without a hub, too.
 fn lacks(role: Role, session: &mut Session<'_>) -> Exit {
     let asked = session
-        .open(&Input::default(), "doctor")
+        .open_within(None, "doctor")
         .and_then(|mut reading| allowed(&mut reading, &scope(session.global)));
     let commands = match asked {
         Ok(commands) => commands,

@@ -123,6 +123,7 @@ impl Global {
             interactive,
             quiet: false,
             plugin_limit: self.plugin_limit(interactive),
+            remembers: false,
         }
     }
 

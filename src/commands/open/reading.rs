@@ -12,10 +12,9 @@ use crate::bundle::{self, Bundle};
 use crate::change::record::{Record, Told};
 use crate::commands::open::global::Global;
 use crate::commands::open::names;
-use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::hub::{Hub, HubError, TimeLimit};
+use crate::hub::{Flags, Hub, HubError, TimeLimit};
 use crate::inventory::source::{Answer, HubFacts, Outcome, Query, Source};
 use crate::inventory::{Inventory, Shared, Walk, choose};
 use crate::kubefleet::object::{Body, Object};
@@ -79,7 +78,7 @@ pub struct Reading {
     /// The objects that were asked for and stood in the files more than once, and how often.
     doubtful: Vec<(ObjectRef, usize)>,
     /// What is around the placements of the targets so far.
-    shared: Shared,
+    pub(super) shared: Shared,
     /// What a command that writes has done so far.
     pub record: Record,
 }
@@ -94,21 +93,25 @@ pub(super) enum Place {
 
 /// Connects to the hub that the flags and the kubeconfig name; at `end` nothing is waited for any
 /// more.
-pub fn connect(global: &Global, end: Option<TimeLimit>, ui: &mut Ui) -> Result<Hub, Error> {
-    let flags = global.connection(ui.has_terminal_input());
+pub fn connect(
+    global: &Global,
+    remembers: bool,
+    end: Option<TimeLimit>,
+    ui: &mut Ui,
+) -> Result<Hub, Error> {
+    let flags = Flags {
+        remembers,
+        ..global.connection(ui.has_terminal_input())
+    };
     let progress = ui.progress();
     let on_wait = Arc::new(move |what: Option<&str>| match what {
         Some(what) => progress.say(&format!("reading {what}")),
         None => progress.hush(),
     });
     let variable = |name: &str| std::env::var_os(name);
-    Ok(Hub::connect(
-        &flags,
-        global.limit(),
-        end,
-        &variable,
-        on_wait,
-    )?)
+    let hub = Hub::connect(&flags, global.limit(), end, &variable, on_wait)?;
+    ui.count(hub.traffic());
+    Ok(hub)
 }
 
 impl Reading {
@@ -238,6 +241,9 @@ impl Reading {
                 scope.namespace(),
             )]
         };
+        if let Some(hub) = self.hub() {
+            hub.learn_small(&queries);
+        }
         let answers = self.answer(&queries);
         self.listed(&queries, &answers)?;
         let mut runs: Vec<_> = answers
@@ -288,12 +294,7 @@ impl Reading {
     /// Walks around a target and freezes what is known.
     pub fn inventory(&mut self, target: &ObjectRef) -> Result<Inventory, Error> {
         let walk = self.walk_whole(target)?;
-        let facts = self.hub_facts(walk.run().into_iter());
-        let mut inventory = Inventory::sharing(walk, self.now, facts, &mut self.shared);
-        if self.sees_members() {
-            inventory.looks = self.look(&diagnose::errands(&inventory));
-        }
-        Ok(inventory)
+        Ok(self.freeze(walk))
     }
 
     /// Walks around a target until what was read of its run goes together with the rest.
@@ -343,7 +344,7 @@ impl Reading {
     }
 
     /// Whether there is anything to be seen of member clusters.
-    fn sees_members(&self) -> bool {
+    pub(super) fn sees_members(&self) -> bool {
         match &self.place {
             Place::Hub(hub) => hub.sees_members(),
             Place::Files(bundle) => !bundle.looks.is_empty(),

@@ -1,17 +1,19 @@
-//! Many runs at once: one list request per kind, and the verdict that `diagnose` gives of each.
+//! Many runs at once: each kind is listed once at most, and each run gets the verdict that `diagnose`
+//! gives it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::commands::open::global::Global;
 use crate::commands::open::reading::Reading;
 use crate::error::Error;
+use crate::hub::More;
 use crate::inventory::source::{Answer, HubFacts, Outcome, Query, Source};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::object::{Body, Object};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
 use crate::report::NotChecked;
-use crate::rollout::Rollout;
+use crate::rollout::{self, Rollout};
 use crate::ui::Ui;
 
 /// Where a command that lists looks.
@@ -63,14 +65,14 @@ pub(in crate::commands) enum Evidence {
     VerdictIfListed,
     /// All approval requests.
     Approvals,
+    /// What the runs tell by themselves; without them the command has other things to say.
+    Nothing,
 }
 
 /// Runs, by placement.
 pub(in crate::commands) struct Runs {
     /// What is known around each placement that a run names, by scope, namespace and name.
     pub placements: Vec<Inventory>,
-    /// Every approval request that was read.
-    pub approvals: Vec<Object>,
     /// The kinds that could not be listed in full, and why.
     pub gaps: Vec<NotChecked>,
 }
@@ -135,57 +137,116 @@ pub(in crate::commands) fn read(
     if evidence == Evidence::Verdict {
         reading.listed(&queries, &answers)?;
     }
-    let mut groups: BTreeMap<ObjectRef, Group> = BTreeMap::new();
-    for (query, answer) in queries.iter().zip(&answers) {
+    let mut known = Known::default();
+    if evidence == Evidence::Approvals {
+        known.add_approvals(reading, reach)?;
+    }
+    known.note(&queries, &answers);
+    let mut groups = Groups::new();
+    for answer in &answers {
         for object in answer.objects.iter() {
-            let Body::Run(run) = &object.body else {
-                continue;
-            };
-            if wanted(run) {
-                let placement = run.scope().object(Concept::Placement, &run.spec.placement);
-                let group = groups.entry(placement).or_insert_with(|| Group {
-                    runs: Vec::new(),
-                    outcome: answer.outcome.clone(),
-                    facts: HubFacts::default(),
-                });
-                debug_assert_eq!(query.kind, object.kind);
-                group.runs.push(object.clone());
+            if as_run(object).is_some_and(&wanted) {
+                add(&mut groups, object.clone(), &answer.outcome);
             }
         }
     }
-    facts(reading, &mut groups);
-    let needs: Vec<_> = groups
-        .iter()
-        .map(|(placement, group)| Needs::of(&group.inventory(placement, reading.now, None, None)))
-        .collect();
-    let more = more(reach, evidence, &groups.keys().zip(&needs));
-    let further = reading.answer(&more);
-    let mut gaps = gaps(&queries, &answers);
-    gaps.extend(self::gaps(&more, &further));
-    if evidence == Evidence::Approvals {
-        let (asked, answered): (Vec<_>, Vec<_>) = more
-            .iter()
-            .zip(&further)
-            .filter(|(query, _)| query.kind.concept() == Concept::ApprovalRequest)
-            .map(|(query, answer)| (query.clone(), answer.clone()))
-            .unzip();
-        reading.listed(&asked, &answered)?;
-    }
-    let known = Known::new(&more, &further);
-    let placements = groups
-        .iter()
-        .map(|(placement, group)| {
-            let approvals = known.approvals(placement, group);
-            let bindings = known.bindings(placement);
-            group.inventory(placement, reading.now, approvals, bindings)
-        })
-        .collect();
+    let placements = known.settle(reading, reach, evidence, groups)?;
     Ok(Runs {
         placements,
-        approvals: known.approvals.into_values().flatten().collect(),
-        gaps,
+        gaps: known.gaps,
     })
 }
+
+/// Runs as rows of a list.
+pub(in crate::commands) struct Rows<R> {
+    /// The rows, by scope, namespace and name of their runs.
+    pub rows: Vec<(ObjectRef, R)>,
+    /// Every approval request that was read.
+    pub approvals: Vec<Object>,
+    /// The kinds that could not be listed in full, and why.
+    pub gaps: Vec<NotChecked>,
+}
+
+impl<R> Rows<R> {
+    /// Says which kinds could not be listed.
+    pub fn warn(&self, ui: &mut Ui) {
+        warn(&self.gaps, ui);
+    }
+}
+
+/// Makes a row of each run that is `wanted`, and keeps nothing else of it: runs are read in pages,
+/// and a run is dropped with its page unless its verdict needs something that is not read yet.
+pub(in crate::commands) fn rows<R>(
+    reading: &mut Reading,
+    reach: &Reach,
+    evidence: Evidence,
+    wanted: impl Fn(&UpdateRun) -> bool,
+    mut row: impl FnMut(&Inventory, &Rollout<'_>) -> R,
+) -> Result<Rows<R>, Error> {
+    let queries = reach.queries(Concept::UpdateRun);
+    let mut known = Known::default();
+    if evidence == Evidence::Approvals {
+        known.add_approvals(reading, reach)?;
+    }
+    let now = reading.now;
+    let mut pages: Vec<(Vec<_>, Vec<Object>)> = Vec::new();
+    pages.resize_with(queries.len(), Default::default);
+    let answers = reading.each(&queries, |at, more| {
+        let Some((rows, later)) = pages.get_mut(at) else {
+            return;
+        };
+        let objects = match more {
+            More::Objects(objects) => objects,
+            More::Again => {
+                rows.clear();
+                later.clear();
+                return;
+            }
+        };
+        for object in objects {
+            let Some(run) = as_run(&object).filter(|run| wanted(run)) else {
+                continue;
+            };
+            let placement = run.scope().object(Concept::Placement, &run.spec.placement);
+            let group = Group::new(vec![object.clone()], &Outcome::Listed);
+            let approvals = known.approvals_of(&placement, &group);
+            let inventory = group.inventory(&placement, now, approvals, None);
+            let rollout = Rollout::of(&inventory, run);
+            let needs = Needs::of(&rollout, evidence);
+            if rollout::depends_on_schema(run) || needs.any() {
+                later.push(object);
+            } else {
+                rows.push((run.object(), row(&inventory, &rollout)));
+            }
+        }
+    });
+    if evidence == Evidence::Verdict {
+        reading.listed(&queries, &answers)?;
+    }
+    known.note(&queries, &answers);
+    let (mut rows, mut groups) = (Vec::new(), Groups::new());
+    for ((own, later), answer) in pages.into_iter().zip(&answers) {
+        rows.extend(own);
+        for object in later {
+            add(&mut groups, object, &answer.outcome);
+        }
+    }
+    let placements = known.settle(reading, reach, evidence, groups)?;
+    for inventory in placements {
+        for run in inventory.runs.iter() {
+            rows.push((run.object(), row(&inventory, &Rollout::of(&inventory, run))));
+        }
+    }
+    rows.sort_by(|(a, _), (b, _)| a.cmp(b));
+    Ok(Rows {
+        rows,
+        approvals: known.approvals,
+        gaps: known.gaps,
+    })
+}
+
+/// The runs on each placement.
+type Groups = BTreeMap<ObjectRef, Group>;
 
 /// The runs on one placement.
 struct Group {
@@ -194,12 +255,34 @@ struct Group {
     facts: HubFacts,
 }
 
+fn as_run(object: &Object) -> Option<&UpdateRun> {
+    match &object.body {
+        Body::Run(run) => Some(run),
+        _ => None,
+    }
+}
+
+fn add(groups: &mut Groups, object: Object, outcome: &Outcome) {
+    if let Some(run) = as_run(&object) {
+        let placement = run.scope().object(Concept::Placement, &run.spec.placement);
+        let group = groups
+            .entry(placement)
+            .or_insert_with(|| Group::new(Vec::new(), outcome));
+        group.runs.push(object);
+    }
+}
+
 impl Group {
+    fn new(runs: Vec<Object>, outcome: &Outcome) -> Self {
+        Self {
+            runs,
+            outcome: outcome.clone(),
+            facts: HubFacts::default(),
+        }
+    }
+
     fn runs(&self) -> impl Iterator<Item = &UpdateRun> {
-        self.runs.iter().filter_map(|object| match &object.body {
-            Body::Run(run) => Some(run.as_ref()),
-            _ => None,
-        })
+        self.runs.iter().filter_map(as_run)
     }
 
     /// What is known around the placement.
@@ -240,7 +323,7 @@ impl Group {
 }
 
 /// Asks for the schema of the runs whose conditions leave open what they mean, once per kind.
-fn facts(reading: &mut Reading, groups: &mut BTreeMap<ObjectRef, Group>) {
+fn facts(reading: &mut Reading, groups: &mut Groups) {
     let mut known: HashMap<Kind, HubFacts> = HashMap::new();
     let kinds: BTreeSet<_> = groups.keys().map(|placement| placement.kind).collect();
     for kind in kinds {
@@ -257,127 +340,257 @@ fn facts(reading: &mut Reading, groups: &mut BTreeMap<ObjectRef, Group>) {
     }
 }
 
-/// What the verdicts of some runs depend on.
+/// What is read beside a run for what is shown of it.
+#[derive(Debug, Clone, Copy, Default)]
 struct Needs {
     approvals: bool,
     bindings: bool,
 }
 
 impl Needs {
-    fn of(inventory: &Inventory) -> Self {
-        let rollouts = || inventory.runs.iter().map(|run| Rollout::of(inventory, run));
-        Self {
-            approvals: rollouts()
-                .any(|rollout| rollout.is_live() && rollout.open_approvals().next().is_some()),
-            bindings: rollouts().any(|rollout| rollout.is_live() && rollout.may_be_stuck()),
-        }
-    }
-}
-
-/// The further questions: at most one per kind.
-fn more<'n>(
-    reach: &Reach,
-    evidence: Evidence,
-    needs: &(impl Iterator<Item = (&'n ObjectRef, &'n Needs)> + Clone),
-) -> Vec<Query> {
-    let approvals = evidence == Evidence::Approvals;
-    let mut queries = Vec::new();
-    for query in reach.queries(Concept::ApprovalRequest) {
-        let wants = |(placement, needs): (&ObjectRef, &Needs)| {
-            needs.approvals && placement.kind.is_namespaced() == query.kind.is_namespaced()
-        };
-        if approvals || needs.clone().any(wants) {
-            queries.push(query);
-        }
-    }
-    for query in reach.queries(Concept::Binding) {
-        let mut wanting = needs.clone().filter(|(placement, needs)| {
+    fn of(rollout: &Rollout<'_>, evidence: Evidence) -> Self {
+        let asks = rollout.is_live() && rollout.open_approvals().next().is_some();
+        match evidence {
+            Evidence::Nothing => Self::default(),
             // What a gate opens depends on what the clusters have.
-            let wanted = if approvals {
-                needs.approvals
-            } else {
-                needs.bindings
-            };
-            wanted && placement.kind.is_namespaced() == query.kind.is_namespaced()
-        });
-        queries.extend(match (wanting.next(), wanting.next()) {
-            (None, _) => None,
-            (Some((placement, _)), None) => Some(Query::labelled(
-                query.kind,
-                &placement.namespace,
-                names::PARENT_PLACEMENT,
-                &placement.name,
-            )),
-            (Some(_), Some(_)) => Some(query),
-        });
+            Evidence::Approvals => Self {
+                approvals: false,
+                bindings: asks,
+            },
+            Evidence::Verdict | Evidence::VerdictIfListed => Self {
+                approvals: asks,
+                bindings: rollout.is_live() && rollout.may_be_stuck(),
+            },
+        }
     }
-    queries
+
+    const fn any(self) -> bool {
+        self.approvals || self.bindings
+    }
+
+    const fn or(self, other: Self) -> Self {
+        Self {
+            approvals: self.approvals || other.approvals,
+            bindings: self.bindings || other.bindings,
+        }
+    }
 }
 
-/// The answers to the further questions, by what they belong to.
+/// What was read beside the runs.
 #[derive(Default)]
 struct Known {
-    outcomes: HashMap<Kind, Outcome>,
-    approvals: BTreeMap<String, Vec<Object>>,
-    bindings: HashMap<(Kind, String, String), Vec<Object>>,
+    approvals: Vec<Object>,
+    /// The requests of a run, and the request of a name, by kind, namespace and name.
+    by_run: HashMap<(Kind, String, String), Vec<usize>>,
+    by_name: HashMap<(Kind, String, String), usize>,
+    /// How it went, of each kind of requests that was asked for.
+    asked: HashMap<Kind, Outcome>,
+    gaps: Vec<NotChecked>,
 }
 
 impl Known {
-    fn new(queries: &[Query], answers: &[Answer]) -> Self {
-        let mut known = Self::default();
+    /// Notes what could not be read.
+    fn note(&mut self, queries: &[Query], answers: &[Answer]) {
+        self.gaps.extend(gaps(queries, answers));
+        self.gaps.sort();
+        self.gaps.dedup();
+    }
+
+    /// All approval requests, without which the command has nothing to say.
+    fn add_approvals(&mut self, reading: &mut Reading, reach: &Reach) -> Result<(), Error> {
+        let queries = reach.queries(Concept::ApprovalRequest);
+        let answers = reading.answer(&queries);
+        reading.listed(&queries, &answers)?;
+        self.take_approvals(&queries, &answers);
+        Ok(())
+    }
+
+    fn take_approvals(&mut self, queries: &[Query], answers: &[Answer]) {
+        self.note(queries, answers);
         for (query, answer) in queries.iter().zip(answers) {
-            known.outcomes.insert(query.kind, answer.outcome.clone());
+            self.asked.insert(query.kind, answer.outcome.clone());
             for object in answer.objects.iter() {
-                let meta = object.body.meta();
-                if let Body::Approval(_) = &object.body {
-                    let namespace = meta.namespace.clone();
-                    let objects = known.approvals.entry(namespace).or_default();
-                    objects.push(object.clone());
-                } else if let Some(placement) = meta.label(names::PARENT_PLACEMENT) {
-                    let key = (object.kind, meta.namespace.clone(), placement.to_owned());
-                    known.bindings.entry(key).or_default().push(object.clone());
-                }
+                let Body::Approval(request) = &object.body else {
+                    continue;
+                };
+                let at = self.approvals.len();
+                let key = |name: &str| {
+                    let namespace = request.meta.namespace.clone();
+                    (object.kind, namespace, name.to_owned())
+                };
+                let of_run = self.by_run.entry(key(&request.spec.run)).or_default();
+                of_run.push(at);
+                self.by_name.insert(key(&request.meta.name), at);
+                self.approvals.push(object.clone());
             }
         }
-        known
     }
 
     /// The requests of a placement's runs, and those under the names that their gates give.
-    fn approvals(&self, placement: &ObjectRef, group: &Group) -> Option<Answer> {
+    fn approvals_of(&self, placement: &ObjectRef, group: &Group) -> Option<Answer> {
         let kind = placement.scope().kind(Concept::ApprovalRequest);
-        let outcome = self.outcomes.get(&kind)?.clone();
-        let runs: BTreeSet<_> = group.runs().map(|run| run.meta.name.as_str()).collect();
-        let named: BTreeSet<_> = group
-            .runs()
-            .flat_map(UpdateRun::all_stages)
-            .flat_map(|stage| stage.before.iter().chain(&stage.after))
-            .map(|task| task.approval_request.as_str())
-            .collect();
-        let objects = self
-            .approvals
-            .get(&placement.namespace)
-            .into_iter()
-            .flatten()
-            .filter(|object| match &object.body {
-                Body::Approval(request) => {
-                    runs.contains(request.spec.run.as_str())
-                        || named.contains(request.meta.name.as_str())
-                }
-                _ => false,
-            })
-            .cloned()
-            .collect();
-        Some(Answer { objects, outcome })
-    }
-
-    fn bindings(&self, placement: &ObjectRef) -> Option<Answer> {
-        let kind = placement.scope().kind(Concept::Binding);
-        let outcome = self.outcomes.get(&kind)?.clone();
-        let key = (kind, placement.namespace.clone(), placement.name.clone());
-        let objects = self.bindings.get(&key).map_or(&[][..], Vec::as_slice);
+        let outcome = self.asked.get(&kind)?.clone();
+        let key = |name: &str| (kind, placement.namespace.clone(), name.to_owned());
+        let mut places = BTreeSet::new();
+        for run in group.runs() {
+            let own = self.by_run.get(&key(&run.meta.name));
+            places.extend(own.into_iter().flatten().copied());
+            let tasks = run
+                .all_stages()
+                .flat_map(|stage| stage.before.iter().chain(&stage.after));
+            let named = tasks.filter(|task| !task.approval_request.is_empty());
+            places.extend(named.filter_map(|task| self.by_name.get(&key(&task.approval_request))));
+        }
+        let objects = places.iter().filter_map(|at| self.approvals.get(*at));
         Some(Answer {
-            objects: objects.into(),
+            objects: objects.cloned().collect(),
             outcome,
         })
+    }
+
+    /// Reads what the groups need, and puts together what is known of each.
+    fn settle(
+        &mut self,
+        reading: &mut Reading,
+        reach: &Reach,
+        evidence: Evidence,
+        mut groups: Groups,
+    ) -> Result<Vec<Inventory>, Error> {
+        facts(reading, &mut groups);
+        let now = reading.now;
+        let needs: Vec<Needs> = groups
+            .iter()
+            .map(|(placement, group)| {
+                let approvals = self.approvals_of(placement, group);
+                let inventory = group.inventory(placement, now, approvals, None);
+                let runs = inventory.runs.iter();
+                let needs = runs.map(|run| Needs::of(&Rollout::of(&inventory, run), evidence));
+                needs.fold(Needs::default(), Needs::or)
+            })
+            .collect();
+        let wanting = || groups.keys().zip(&needs);
+        let mut approvals = reach.queries(Concept::ApprovalRequest);
+        approvals.retain(|query| {
+            wanting().any(|(placement, needs)| {
+                needs.approvals && placement.scope().kind(Concept::ApprovalRequest) == query.kind
+            })
+        });
+        let answers = reading.answer(&approvals);
+        self.take_approvals(&approvals, &answers);
+        let placements = groups.iter().zip(&needs);
+        let placements = placements
+            .filter(|(_, needs)| needs.bindings)
+            .map(|((placement, group), _)| {
+                (placement, self.clusters(placement, group, evidence, now))
+            })
+            .collect();
+        let mut bindings = self.bindings(reading, placements);
+        reading.no_hub()?;
+        let inventories = groups.iter().map(|(placement, group)| {
+            let approvals = self.approvals_of(placement, group);
+            let bindings = bindings.remove(placement);
+            group.inventory(placement, now, approvals, bindings)
+        });
+        Ok(inventories.collect())
+    }
+
+    /// Reads the bindings of placements to the clusters that matter.
+    fn bindings(
+        &mut self,
+        reading: &mut Reading,
+        placements: Vec<(&ObjectRef, Clusters)>,
+    ) -> HashMap<ObjectRef, Answer> {
+        let binding = |placement: &ObjectRef| placement.scope().kind(Concept::Binding);
+        let queries: Vec<_> = placements
+            .iter()
+            .map(|(placement, _)| {
+                let key = names::PARENT_PLACEMENT;
+                Query::labelled(
+                    binding(placement),
+                    &placement.namespace,
+                    key,
+                    &placement.name,
+                )
+            })
+            .collect();
+        let clusters: HashMap<(Kind, &str, &str), &Clusters> = placements
+            .iter()
+            .map(|(placement, clusters)| {
+                let (namespace, name) = (placement.namespace.as_str(), placement.name.as_str());
+                ((binding(placement), namespace, name), clusters)
+            })
+            .collect();
+        let mut kept: HashMap<usize, Vec<Object>> = HashMap::new();
+        let answers = reading.each_alike(&queries, |at, more| {
+            let kept = kept.entry(at).or_default();
+            match more {
+                More::Objects(objects) => kept.extend(objects.into_iter().filter(|object| {
+                    let Body::Binding(it) = &object.body else {
+                        return false;
+                    };
+                    let placement = it.meta.label(names::PARENT_PLACEMENT).unwrap_or_default();
+                    let key = (object.kind, it.meta.namespace.as_str(), placement);
+                    let clusters = clusters.get(&key);
+                    clusters.is_some_and(|clusters| clusters.has(&it.spec.cluster))
+                })),
+                More::Again => kept.clear(),
+            }
+        });
+        self.note(&queries, &answers);
+        let mut found: HashMap<(Kind, String, String), Vec<Object>> = HashMap::new();
+        for object in kept.into_values().flatten() {
+            let meta = object.body.meta();
+            let placement = meta.label(names::PARENT_PLACEMENT).unwrap_or_default();
+            let key = (object.kind, meta.namespace.clone(), placement.to_owned());
+            found.entry(key).or_default().push(object);
+        }
+        let answers = placements
+            .iter()
+            .zip(answers)
+            .map(|((placement, _), answer)| {
+                let (namespace, name) = (placement.namespace.clone(), placement.name.clone());
+                let objects = found.remove(&(binding(placement), namespace, name));
+                let objects = objects.unwrap_or_default().into();
+                ((*placement).clone(), Answer { objects, ..answer })
+            });
+        answers.collect()
+    }
+
+    /// The clusters of which bindings matter.
+    fn clusters(
+        &self,
+        placement: &ObjectRef,
+        group: &Group,
+        evidence: Evidence,
+        now: jiff::Timestamp,
+    ) -> Clusters {
+        if evidence == Evidence::Approvals {
+            return Clusters::All;
+        }
+        let approvals = self.approvals_of(placement, group);
+        let inventory = group.inventory(placement, now, approvals, None);
+        let mut clusters = BTreeSet::new();
+        for run in inventory.runs.iter() {
+            let rollout = Rollout::of(&inventory, run);
+            if Needs::of(&rollout, evidence).bindings {
+                clusters.extend(rollout.unsettled().map(|cluster| cluster.name.to_owned()));
+            }
+        }
+        Clusters::Some(clusters)
+    }
+}
+
+/// Clusters that matter.
+enum Clusters {
+    All,
+    Some(BTreeSet<String>),
+}
+
+impl Clusters {
+    fn has(&self, cluster: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Some(clusters) => clusters.contains(cluster),
+        }
     }
 }

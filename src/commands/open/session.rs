@@ -35,7 +35,7 @@ impl Session<'_> {
         command: &'static str,
     ) -> Result<Reading, Error> {
         let limit = limit.filter(|limit| !limit.is_zero());
-        let hub = reading::connect(self.global, limit.map(TimeLimit::after), self.ui)?;
+        let hub = reading::connect(self.global, false, limit.map(TimeLimit::after), self.ui)?;
         Ok(Reading::of_hub(hub, None, command, self.clock))
     }
 
@@ -47,7 +47,7 @@ impl Session<'_> {
         command: &'static str,
     ) -> Result<Reading, Error> {
         if input.files.is_empty() {
-            let hub = reading::connect(self.global, None, self.ui)?;
+            let hub = reading::connect(self.global, true, None, self.ui)?;
             return Ok(Reading::of_hub(hub, input.now, command, self.clock));
         }
         let inputs = self.inputs(input)?;

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::change::guard::Accepted;
 use crate::change::record::Told;
 use crate::change::{Change, Happened};
-use crate::commands::open::reading::{Input, Reading};
+use crate::commands::open::reading::Reading;
 use crate::commands::open::session::Session;
 use crate::commands::operate::refusal;
 use crate::commands::operate::writing::{DryRun, Format, Writing};
@@ -42,7 +42,7 @@ pub(in crate::commands) fn operate(
     session: &mut Session<'_>,
     act: impl FnOnce(&mut Operation<'_>) -> Result<Exit, Error>,
 ) -> Result<Exit, Error> {
-    let mut reading = session.open(&Input::default(), name)?;
+    let mut reading = session.open_within(None, name)?;
     if let Some(hub) = reading.hub() {
         hub.mind_signals();
     }

@@ -1,6 +1,6 @@
 //! `approvals`: the gates that a person opens.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use clap::Args;
 use jiff::Timestamp;
@@ -8,12 +8,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::commands::open::reading::Input;
-use crate::commands::open::runs::{self, Evidence, Reach, Runs};
+use crate::commands::open::runs::{self, Evidence, Reach, Rows};
 use crate::commands::open::session::Session;
 use crate::commands::output::{Format, Output, age, document, names};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::inventory::Sight;
+use crate::inventory::Inventory;
 use crate::kubefleet::object::{Body, OWN_API_VERSION};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef, Scope};
@@ -136,9 +136,10 @@ pub fn run(args: &ApprovalsArgs, session: &mut Session<'_>) -> Result<Exit, Erro
         only = Some(target);
     }
     let is_wanted = |run: &UpdateRun| only.as_ref().is_none_or(|only| run.object() == *only);
-    let runs = runs::read(&mut reading, &reach, Evidence::Approvals, is_wanted)?;
+    let runs = runs::rows(&mut reading, &reach, Evidence::Approvals, is_wanted, of_one)?;
     runs.warn(session.ui);
-    let mut found = gather(&runs, only.as_ref());
+    let gaps = runs.gaps.clone();
+    let mut found = gather(runs, only.as_ref());
     found.retain(|(_, approval)| !args.pending || approval.state.needs_a_person());
     if found.is_empty() {
         let which = if args.pending {
@@ -178,7 +179,7 @@ pub fn run(args: &ApprovalsArgs, session: &mut Session<'_>) -> Result<Exit, Erro
                 .collect();
             names(&objects)
         }
-        format => document(&list(&found, &runs), format)?,
+        format => document(&list(&found, gaps), format)?,
     };
     session.ui.answer(&text);
     if matches!(args.output.format(), Format::Table | Format::Wide) {
@@ -187,59 +188,59 @@ pub fn run(args: &ApprovalsArgs, session: &mut Session<'_>) -> Result<Exit, Erro
     Ok(Exit::Done)
 }
 
-/// The gates of the runs, and the requests that belong to none of them.
-fn gather(runs: &Runs, only: Option<&ObjectRef>) -> Vec<(Scope, Approval)> {
-    let rollouts = runs.rollouts();
-    let mut found: Vec<(ObjectRef, usize, Approval)> = Vec::new();
-    let mut seen = BTreeSet::new();
-    for (inventory, rollout) in &rollouts {
-        for approval in of_run(rollout) {
-            if matches!(approval.state, ApprovalState::RunOver)
-                && !matches!(
-                    inventory.approval(&approval.request),
-                    Sight::Present(_) | Sight::Unknown(_)
-                )
-            {
-                // Never asked for, and never will be.
-                continue;
-            }
-            if approval.state != ApprovalState::Foreign {
-                seen.insert(object(&inventory.scope, &approval));
-            }
-            found.push((rollout.run.object(), found.len(), approval));
-        }
-    }
+/// The gates of a run, and its requests that belong to none of them.
+fn of_one(inventory: &Inventory, rollout: &Rollout<'_>) -> Vec<Approval> {
+    let mut found = of_run(rollout);
+    // Others were never asked for, and never will be.
+    found.retain(|approval| {
+        !matches!(approval.state, ApprovalState::RunOver)
+            || !inventory.approval(&approval.request).is_absent()
+    });
+    let seen: BTreeSet<_> = found
+        .iter()
+        .filter(|approval| approval.state != ApprovalState::Foreign)
+        .map(|approval| approval.request.clone())
+        .collect();
+    let own = inventory.approvals.iter().filter(|request| {
+        request.spec.run == rollout.run.meta.name && !seen.contains(&request.meta.name)
+    });
+    found.extend(own.map(|request| of_request(request, Some(rollout))));
+    found
+}
+
+/// The gates of the runs, and the requests that belong to no run.
+fn gather(runs: Rows<Vec<Approval>>, only: Option<&ObjectRef>) -> Vec<(Scope, Approval)> {
     let runs_are_known = runs.gaps.iter().all(|gap| {
         !matches!(
             gap.what.as_str(),
             "ClusterStagedUpdateRun" | "StagedUpdateRun"
         )
     });
+    let mut found: BTreeMap<ObjectRef, Vec<Approval>> = runs.rows.into_iter().collect();
+    let mut strays: BTreeMap<ObjectRef, Vec<Approval>> = BTreeMap::new();
     for request in &runs.approvals {
         let Body::Approval(request) = &request.body else {
             continue;
         };
-        let object = request.object();
-        let run = object.scope().object(Concept::UpdateRun, &request.spec.run);
-        if seen.contains(&object) || only.is_some_and(|only| *only != run) {
+        let scope = request.object().scope();
+        let run = scope.object(Concept::UpdateRun, &request.spec.run);
+        if found.contains_key(&run) || only.is_some_and(|only| *only != run) {
             continue;
         }
-        let rollout = rollouts
-            .iter()
-            .map(|(_, rollout)| rollout)
-            .find(|rollout: &&Rollout<'_>| rollout.run.object() == run);
-        let mut approval = of_request(request, rollout);
-        if rollout.is_none() && !runs_are_known {
+        let mut approval = of_request(request, None);
+        if !runs_are_known {
             // For all that is known, the run exists.
             approval.state = answered(request);
         }
-        found.push((run, found.len(), approval));
+        strays.entry(run).or_default().push(approval);
     }
-    found.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
-    found
-        .into_iter()
-        .map(|(run, _, approval)| (run.scope(), approval))
-        .collect()
+    found.append(&mut strays);
+    let approvals = found.into_iter().flat_map(|(run, approvals)| {
+        let scope = run.scope();
+        let approvals = approvals.into_iter();
+        approvals.map(move |approval| (scope.clone(), approval))
+    });
+    approvals.collect()
 }
 
 fn object(scope: &Scope, approval: &Approval) -> ObjectRef {
@@ -299,12 +300,12 @@ fn note(approval: &Approval) -> Option<String> {
     })
 }
 
-fn list(found: &[(Scope, Approval)], runs: &Runs) -> ApprovalList {
+fn list(found: &[(Scope, Approval)], not_checked: Vec<NotChecked>) -> ApprovalList {
     ApprovalList {
         api_version: OWN_API_VERSION.to_owned(),
         kind: "ApprovalList".to_owned(),
         items: found.iter().map(item).collect(),
-        not_checked: runs.gaps.clone(),
+        not_checked,
     }
 }
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::bundle::members::document;
 use crate::bundle::write::{Contents, Header};
 use crate::commands::open::members::MemberArgs;
-use crate::commands::open::reading::{Input, Reading};
+use crate::commands::open::reading::Reading;
 use crate::commands::open::session::Session;
 use crate::commands::show::controller_logs;
 use crate::commands::show::saving;
@@ -66,7 +66,7 @@ pub fn run(args: &CollectArgs, session: &mut Session<'_>) -> Result<Exit, Error>
         saving::check(path)?;
     }
     let mut entrance = args.members.open(session)?;
-    let mut reading = session.open(&Input::default(), "collect")?;
+    let mut reading = session.open_within(None, "collect")?;
     entrance.enter(&mut reading);
     if let Some(hub) = reading.hub() {
         hub.keep_texts();

@@ -140,16 +140,24 @@ pub fn run(args: &DiagnoseArgs, session: &mut Session<'_>) -> Result<Exit, Error
     } else {
         vec![reading.target(args.target.as_deref(), namespace, session.ui)?]
     };
-    let mut reports = Vec::new();
     let mut contexts = BTreeMap::new();
-    for target in &targets {
-        let inventory = reading.inventory(target)?;
-        entrance.check(&inventory, session.ui);
-        contexts.append(&mut members::contexts(&mut reading, &inventory));
-        let mut report = examine(&mut reading, &inventory);
+    let mut report = |reading: &mut Reading, inventory: &Inventory| {
+        entrance.check(inventory, session.ui);
+        contexts.append(&mut members::contexts(reading, inventory));
+        let mut report = examine(reading, inventory);
         filter::apply(&mut report, args.min_severity, &args.suppress);
-        reports.push(report);
-    }
+        report
+    };
+    let reports = if args.all {
+        reading.look_at(&targets, |reading, inventory| report(reading, &inventory))?
+    } else {
+        let mut reports = Vec::new();
+        for target in &targets {
+            let inventory = reading.inventory(target)?;
+            reports.push(report(&mut reading, &inventory));
+        }
+        reports
+    };
     let exit = filter::worst(
         reports
             .iter()

@@ -6,20 +6,20 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::commands::open::reading::{Input, Reading};
-use crate::commands::open::runs::{self, Evidence, Reach, Runs};
+use crate::commands::open::runs::{self, Evidence, Reach, Rows};
 use crate::commands::open::session::Session;
 use crate::commands::output::{Format, Output, age, document, names};
 use crate::diagnose;
 use crate::error::{Error, did_you_mean};
 use crate::exit::Exit;
-use crate::inventory::choose;
+use crate::inventory::{Inventory, choose};
 use crate::kubefleet::object::OWN_API_VERSION;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Kind, ObjectRef};
 use crate::render::style::verdict_style;
 use crate::render::table::{Cell, Column, Table};
 use crate::report::{NotChecked, Verdict};
-use crate::rollout::{ClusterState, Rollout, StageState, StageView};
+use crate::rollout::{ClusterState, Rollout, StageState};
 
 /// List update runs and their status
 ///
@@ -133,28 +133,21 @@ pub fn run(args: &ListArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
         (!args.active || !choose::is_finished(run))
             && placement.as_ref().is_none_or(|wanted| wanted.matches(run))
     };
-    let mut runs = runs::read(&mut reading, &reach, Evidence::Verdict, wanted)?;
+    let row = |_: &Inventory, rollout: &Rollout<'_>| item(rollout);
+    let mut runs = runs::rows(&mut reading, &reach, Evidence::Verdict, wanted, row)?;
     runs.gaps.extend(elsewhere(&mut reading));
     runs.warn(session.ui);
-    let rollouts = runs.rollouts();
-    if rollouts.is_empty() {
+    if runs.rows.is_empty() {
         let none = none(&mut reading, &reach, args, placement.as_ref())?;
         session.ui.status(&none);
     }
-    let rollouts: Vec<_> = rollouts.iter().map(|(_, rollout)| rollout).collect();
     let text = match args.output.format() {
         Format::Table | Format::Wide => {
-            let table = table(&rollouts, &reach, args.output.is_wide());
+            let table = table(&runs.rows, &reach, args.output.is_wide(), reading.now);
             args.output.draw(&table, session.ui)
         }
-        Format::Name => {
-            let objects: Vec<_> = rollouts
-                .iter()
-                .map(|rollout| rollout.run.object())
-                .collect();
-            names(&objects)
-        }
-        format => document(&list(&rollouts, &runs), format)?,
+        Format::Name => names(runs.rows.iter().map(|(run, _)| run)),
+        format => document(&list(runs), format)?,
     };
     session.ui.answer(&text);
     Ok(Exit::Done)
@@ -231,13 +224,10 @@ fn none(
     };
     let place = reading.place();
     if let Some(wanted) = placement {
-        let others = runs::read(reading, reach, Evidence::Verdict, |_| true)?;
-        let names: Vec<_> = others
-            .placements
-            .iter()
-            .map(|inventory| inventory.placement_name.as_str())
-            .collect();
-        let near = did_you_mean(&wanted.name, names.iter().copied());
+        let name = |_: &Inventory, rollout: &Rollout<'_>| rollout.run.spec.placement.clone();
+        let others = runs::rows(reading, reach, Evidence::Nothing, |_| true, name)?;
+        let names = others.rows.iter().map(|(_, name)| name.as_str());
+        let near = did_you_mean(&wanted.name, names);
         return Ok(match near {
             Some(near) if near != wanted.name => format!(
                 "{place} has no {what} on placement {:?}; did you mean {near}?",
@@ -264,10 +254,12 @@ fn clusters(rollout: &Rollout<'_>) -> (usize, usize) {
     (done.count(), rollout.clusters().count())
 }
 
+const COMPARED: &str = " compared";
+
 /// What stands behind the clusters that are done of a run that applies nothing.
 pub(in crate::commands) fn compared(rollout: &Rollout<'_>) -> &'static str {
     if rollout.only_compares() {
-        " compared"
+        COMPARED
     } else {
         ""
     }
@@ -277,12 +269,12 @@ fn filled(text: &str) -> Option<String> {
     (!text.trim().is_empty()).then(|| text.to_owned())
 }
 
-fn list(rollouts: &[&Rollout<'_>], runs: &Runs) -> RunList {
+fn list(runs: Rows<RunItem>) -> RunList {
     RunList {
         api_version: OWN_API_VERSION.to_owned(),
         kind: "RunList".to_owned(),
-        items: rollouts.iter().map(|rollout| item(rollout)).collect(),
-        not_checked: runs.gaps.clone(),
+        items: runs.rows.into_iter().map(|(_, item)| item).collect(),
+        not_checked: runs.gaps,
     }
 }
 
@@ -317,7 +309,7 @@ fn item(rollout: &Rollout<'_>) -> RunItem {
     }
 }
 
-fn table(rollouts: &[&Rollout<'_>], reach: &Reach, wide: bool) -> Table {
+fn table(runs: &[(ObjectRef, RunItem)], reach: &Reach, wide: bool, now: Timestamp) -> Table {
     let mut columns = Vec::new();
     if reach.is_everywhere() {
         columns.push(Column::shrinking("NAMESPACE", 9));
@@ -341,31 +333,29 @@ fn table(rollouts: &[&Rollout<'_>], reach: &Reach, wide: bool) -> Table {
         ]);
     }
     let mut table = Table::new(columns);
-    for rollout in rollouts {
-        let run = rollout.run;
-        let verdict = diagnose::verdict(rollout);
-        let (done, total) = clusters(rollout);
-        let stage = rollout.current_stage();
+    for (run, item) in runs {
+        let stage = item.stage.as_ref();
+        let compared = if item.only_compares { COMPARED } else { "" };
         let mut cells: Vec<Cell> = Vec::new();
         if reach.is_everywhere() {
-            cells.push(Cell::from(&run.meta.namespace));
+            cells.push(Cell::from(&run.namespace));
         }
         cells.extend([
-            Cell::from(&run.meta.name),
-            Cell::from(&run.spec.placement),
-            Cell::styled(verdict.as_str(), verdict_style(verdict)),
-            Cell::from(stage.map(StageView::name)),
-            Cell::from(format!("{done}/{total}{}", compared(rollout))),
-            Cell::from(filled(&run.status.snapshot_index)),
-            Cell::from(age(run.meta.created, rollout.now)),
+            Cell::from(&run.name),
+            Cell::from(&item.placement),
+            Cell::styled(item.verdict.as_str(), verdict_style(item.verdict)),
+            Cell::from(stage.map(|stage| &stage.name)),
+            Cell::from(format!("{}/{}{compared}", item.done, item.total)),
+            Cell::from(item.snapshot.as_ref()),
+            Cell::from(age(item.created, now)),
         ]);
         if wide {
             cells.extend([
                 Cell::from(stage.map(|stage| stage.state.describe())),
-                Cell::from(&run.spec.strategy),
-                Cell::from(filled(&run.spec.snapshot_index)),
-                Cell::from(rollout.started().map(|at| at.to_string())),
-                Cell::from(rollout.ended().map(|at| at.to_string())),
+                Cell::from(&item.strategy),
+                Cell::from(item.asked_snapshot.as_ref()),
+                Cell::from(item.started.map(|at| at.to_string())),
+                Cell::from(item.ended.map(|at| at.to_string())),
             ]);
         }
         table.row(cells);

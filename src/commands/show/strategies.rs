@@ -1,23 +1,26 @@
 //! `strategies`: the staged update strategies, and who uses them.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::commands::open::reading::{Input, Reading};
-use crate::commands::open::runs::{self, Evidence, Reach, Runs};
+use crate::commands::open::runs::{self, Evidence, Reach};
 use crate::commands::open::session::Session;
 use crate::commands::output::{Format, Output, age, document, names};
 use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::inventory::choose;
 use crate::inventory::source::{Query, Source};
+use crate::inventory::{Inventory, choose};
 use crate::kubefleet::object::{Body, OWN_API_VERSION};
+use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::selector::LabelSelector;
 use crate::kubefleet::strategy::{Stage, Strategy, Task};
-use crate::kubefleet::{Concept, ObjectRef, Scope};
+use crate::kubefleet::{Concept, ObjectRef};
 use crate::render::style::verdict_style;
 use crate::render::table::{Cell, Column, Table};
 use crate::report::{NotChecked, Verdict};
@@ -133,7 +136,7 @@ struct TaskItem {
 }
 
 /// A run that was made from a strategy.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct UsedBy {
     /// The run's name.
@@ -175,7 +178,12 @@ pub fn run(args: &StrategiesArgs, session: &mut Session<'_>) -> Result<Exit, Err
 fn list(args: &StrategiesArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let reach = Reach::of(session.global, args.all_namespaces)?;
     let mut reading = session.open(&args.input, "strategies")?;
-    let found = Found::read(&mut reading, &reach)?;
+    // A table shows who is active, which the runs tell by themselves.
+    let evidence = match args.output.format() {
+        Format::Json | Format::Yaml => Evidence::VerdictIfListed,
+        Format::Table | Format::Wide | Format::Name => Evidence::Nothing,
+    };
+    let found = Found::read(&mut reading, &reach, evidence)?;
     runs::warn(&found.gaps, session.ui);
     if found.strategies.is_empty() {
         let scope = if reach.is_everywhere() {
@@ -251,21 +259,22 @@ fn show(args: &StrategiesArgs, show: &ShowArgs, session: &mut Session<'_>) -> Re
 /// Strategies, and the runs of their scopes.
 struct Found {
     strategies: Vec<(ObjectRef, std::sync::Arc<Strategy>)>,
-    runs: Option<Runs>,
+    /// The runs by the strategy that they were made from, each list in their order.
+    users: BTreeMap<ObjectRef, Vec<UsedBy>>,
     gaps: Vec<NotChecked>,
 }
 
 impl Found {
-    fn read(reading: &mut Reading, reach: &Reach) -> Result<Self, Error> {
+    fn read(reading: &mut Reading, reach: &Reach, evidence: Evidence) -> Result<Self, Error> {
         let queries = reach.queries(Concept::Strategy);
         let answers = reading.answer(&queries);
         reading.listed(&queries, &answers)?;
         let mut found = Self {
             strategies: strategies(answers.iter().flat_map(|answer| answer.objects.iter())),
-            runs: None,
+            users: BTreeMap::new(),
             gaps: runs::gaps(&queries, &answers),
         };
-        found.add_runs(reading, reach)?;
+        found.add_runs(reading, reach, evidence)?;
         Ok(found)
     }
 
@@ -275,25 +284,30 @@ impl Found {
         reading.listed(std::slice::from_ref(&query), &answers)?;
         let mut found = Self {
             strategies: strategies(answers.iter().flat_map(|answer| answer.objects.iter())),
-            runs: None,
+            users: BTreeMap::new(),
             gaps: Vec::new(),
         };
-        found.add_runs(reading, &Reach::One(target.scope()))?;
+        let reach = Reach::One(target.scope());
+        found.add_runs(reading, &reach, Evidence::VerdictIfListed)?;
         Ok(found)
     }
 
     /// Adds the runs that were made from one of the strategies; without them the strategies are
     /// worth showing all the same.
-    fn add_runs(&mut self, reading: &mut Reading, reach: &Reach) -> Result<(), Error> {
-        let known = &self.strategies;
-        let wanted = |run: &crate::kubefleet::run::UpdateRun| {
-            known.iter().any(|(object, _)| {
-                object.name == run.spec.strategy && object.namespace == run.meta.namespace
-            })
-        };
-        let runs = runs::read(reading, reach, Evidence::VerdictIfListed, wanted)?;
-        self.gaps.extend(runs.gaps.iter().cloned());
-        self.runs = Some(runs);
+    fn add_runs(
+        &mut self,
+        reading: &mut Reading,
+        reach: &Reach,
+        evidence: Evidence,
+    ) -> Result<(), Error> {
+        let known: BTreeSet<_> = self.strategies.iter().map(|(object, _)| object).collect();
+        let wanted = |run: &UpdateRun| known.contains(&strategy_of(run));
+        let row = |_: &Inventory, rollout: &Rollout<'_>| (strategy_of(rollout.run), user(rollout));
+        let runs = runs::rows(reading, reach, evidence, wanted, row)?;
+        for (_, (strategy, user)) in runs.rows {
+            self.users.entry(strategy).or_default().push(user);
+        }
+        self.gaps.extend(runs.gaps);
         Ok(())
     }
 
@@ -307,7 +321,6 @@ impl Found {
     }
 
     fn items(&self) -> Vec<StrategyItem> {
-        let rollouts = self.runs.as_ref().map(Runs::rollouts).unwrap_or_default();
         self.strategies
             .iter()
             .map(|(object, strategy)| StrategyItem {
@@ -316,12 +329,7 @@ impl Found {
                 name: object.name.clone(),
                 created: strategy.meta.created,
                 stages: strategy.spec.stages.iter().map(stage).collect(),
-                used_by: rollouts
-                    .iter()
-                    .map(|(_, rollout)| rollout)
-                    .filter(|rollout| uses(rollout, object))
-                    .map(user)
-                    .collect(),
+                used_by: self.users.get(object).cloned().unwrap_or_default(),
             })
             .collect()
     }
@@ -389,9 +397,8 @@ fn strategies<'o>(
     found
 }
 
-fn uses(rollout: &Rollout<'_>, strategy: &ObjectRef) -> bool {
-    rollout.run.spec.strategy == strategy.name
-        && rollout.run.scope() == Scope::of_namespace(&strategy.namespace)
+fn strategy_of(run: &UpdateRun) -> ObjectRef {
+    run.scope().object(Concept::Strategy, &run.spec.strategy)
 }
 
 fn user(rollout: &Rollout<'_>) -> UsedBy {

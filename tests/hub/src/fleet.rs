@@ -2,6 +2,7 @@
 
 mod big;
 mod objects;
+mod plan;
 
 use std::time::Duration;
 

@@ -1,0 +1,215 @@
+//! One look at many targets: what is alike is asked together, and what was read for some of them is
+//! dropped before the next ones are read.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::commands::open::reading::{Place, Reading};
+use crate::diagnose;
+use crate::error::Error;
+use crate::hub::More;
+use crate::inventory::source::{Answer, Outcome, Query, Source};
+use crate::inventory::{Inventory, Shared, Walk};
+use crate::kubefleet::object::Body;
+use crate::kubefleet::{Concept, ObjectRef};
+
+/// Over how many clusters placements are looked at together.
+const TOGETHER: usize = 3000;
+/// How many placements at most.
+const PLACEMENTS: usize = 100;
+
+impl Reading {
+    /// Reads lists page by page; what comes is given away with the number of its query. The answers
+    /// say how it went, and hold no objects.
+    pub fn each(&mut self, queries: &[Query], mut take: impl FnMut(usize, More)) -> Vec<Answer> {
+        match &mut self.place {
+            Place::Hub(hub) => {
+                let outcomes = hub.each(queries, take);
+                outcomes.into_iter().map(Answer::none).collect()
+            }
+            Place::Files(_) => {
+                let answers = self.answer(queries);
+                for (at, answer) in answers.iter().enumerate() {
+                    take(at, More::Objects(answer.objects.to_vec()));
+                }
+                answers
+            }
+        }
+    }
+
+    /// The same where many questions differ in a label's value alone, with the number of the list
+    /// that it is in.
+    pub fn each_alike(&mut self, queries: &[Query], take: impl FnMut(usize, More)) -> Vec<Answer> {
+        match &mut self.place {
+            Place::Hub(hub) => {
+                let outcomes = hub.each_alike(queries, take);
+                outcomes.into_iter().map(Answer::none).collect()
+            }
+            Place::Files(_) => self.each(queries, take),
+        }
+    }
+
+    /// Walks around many targets, and gives away what is known of each. Runs that are deleted
+    /// meanwhile are left out.
+    pub fn look_at<T>(
+        &mut self,
+        targets: &[ObjectRef],
+        mut each: impl FnMut(&mut Self, Inventory) -> T,
+    ) -> Result<Vec<T>, Error> {
+        let mut found = BTreeMap::new();
+        let mut versions = HashMap::new();
+        for group in self.groups(targets) {
+            for (at, walk) in self.walks(targets, &group)? {
+                if let Some(run) = walk.run() {
+                    versions.insert(at, run.meta.resource_version.clone());
+                }
+                let inventory = self.freeze(walk);
+                found.insert(at, each(self, inventory));
+            }
+            self.drop_parts();
+        }
+        // Runs that went on while they were looked at: what was read of them does not go together
+        // with what was read after it. Once more is enough.
+        let torn = self.torn(targets, &versions);
+        if !torn.is_empty() {
+            self.forget();
+            for group in self.groups_of(targets, torn) {
+                for (at, walk) in self.walks(targets, &group)? {
+                    let gone = walk.answer(&walk.target_query()).is_some_and(|answer| {
+                        answer.objects.is_empty() && answer.outcome == Outcome::Listed
+                    });
+                    if gone {
+                        found.remove(&at);
+                        continue;
+                    }
+                    let inventory = self.freeze(walk);
+                    found.insert(at, each(self, inventory));
+                }
+                self.drop_parts();
+            }
+        }
+        Ok(found.into_values().collect())
+    }
+
+    fn walks(
+        &mut self,
+        targets: &[ObjectRef],
+        group: &[usize],
+    ) -> Result<Vec<(usize, Walk)>, Error> {
+        let group: Vec<_> = group
+            .iter()
+            .filter_map(|at| Some((*at, targets.get(*at)?)))
+            .collect();
+        let mut walks: Vec<_> = group
+            .iter()
+            .map(|(_, target)| Walk::new((*target).clone()))
+            .collect();
+        Walk::drive_all(&mut walks, self);
+        let walks = group.iter().zip(walks);
+        walks
+            .map(|((at, target), walk)| Ok((*at, self.checked(walk, target)?)))
+            .collect()
+    }
+
+    pub(super) fn freeze(&mut self, walk: Walk) -> Inventory {
+        let facts = self.hub_facts(walk.run().into_iter());
+        let mut inventory = Inventory::sharing(walk, self.now, facts, &mut self.shared);
+        if self.sees_members() {
+            inventory.looks = self.look(&diagnose::errands(&inventory));
+        }
+        inventory
+    }
+
+    /// Drops what was read for targets that are done with.
+    fn drop_parts(&mut self) {
+        if let Some(hub) = self.hub() {
+            hub.keep_lists();
+            self.shared = Shared::default();
+        }
+    }
+
+    /// The targets that are looked at together: those on one placement, and as many placements as
+    /// have not too many clusters. Files have everything at hand.
+    fn groups(&mut self, targets: &[ObjectRef]) -> Vec<Vec<usize>> {
+        if self.is_offline() {
+            return (0..targets.len()).map(|at| vec![at]).collect();
+        }
+        let all = (0..targets.len()).collect();
+        self.groups_of(targets, all)
+    }
+
+    fn groups_of(&mut self, targets: &[ObjectRef], which: Vec<usize>) -> Vec<Vec<usize>> {
+        let mut placements: BTreeMap<ObjectRef, (Vec<usize>, usize)> = BTreeMap::new();
+        for at in which {
+            let Some(target) = targets.get(at) else {
+                continue;
+            };
+            let (placement, clusters) = self.size_of(target);
+            let (group, most) = placements.entry(placement).or_default();
+            group.push(at);
+            *most = clusters.max(*most);
+        }
+        let mut groups: Vec<(Vec<usize>, usize, usize)> = Vec::new();
+        for (group, clusters) in placements.into_values() {
+            match groups.last_mut() {
+                Some((last, sum, count)) if *sum + clusters <= TOGETHER && *count < PLACEMENTS => {
+                    last.extend(group);
+                    *sum += clusters;
+                    *count += 1;
+                }
+                _ => groups.push((group, clusters, 1)),
+            }
+        }
+        groups.into_iter().map(|(group, ..)| group).collect()
+    }
+
+    /// The placement of a run, and over how many clusters the run goes.
+    fn size_of(&mut self, target: &ObjectRef) -> (ObjectRef, usize) {
+        let query = Query::named(target.kind, &target.namespace, &target.name);
+        let answer = self.ask(&query);
+        let run = answer.objects.iter().find_map(|object| match &object.body {
+            Body::Run(run) => Some(run),
+            _ => None,
+        });
+        run.map_or_else(
+            || (target.clone(), 0),
+            |run| {
+                let clusters = run.all_stages().map(|stage| stage.clusters.len()).sum();
+                let placement = run.scope().object(Concept::Placement, &run.spec.placement);
+                (placement, clusters)
+            },
+        )
+    }
+
+    /// The targets whose runs have another version by now.
+    fn torn(&mut self, targets: &[ObjectRef], read: &HashMap<usize, String>) -> Vec<usize> {
+        let Some(hub) = self.hub() else {
+            return Vec::new();
+        };
+        let mut lists: Vec<_> = targets
+            .iter()
+            .map(|target| Query::all(target.kind, &target.namespace))
+            .collect();
+        lists.sort();
+        lists.dedup();
+        if lists.len() > 1 {
+            // Many namespaces: all of them were listed at once.
+            for query in &mut lists {
+                *query = Query::all(query.kind, "");
+            }
+            lists.dedup();
+        }
+        // What cannot be read again is taken as it was read.
+        let Some(now) = hub.versions_now(&lists) else {
+            return Vec::new();
+        };
+        let is_torn = |(at, version): &(&usize, &String)| {
+            let target = targets.get(**at);
+            target.is_some_and(|target| {
+                now.get(&(target.namespace.clone(), target.name.clone())) != Some(*version)
+            })
+        };
+        let mut torn: Vec<_> = read.iter().filter(is_torn).map(|(at, _)| *at).collect();
+        torn.sort_unstable();
+        torn
+    }
+}

@@ -1,0 +1,220 @@
+//! Fewer requests for many questions: those that differ in a label's value or in a name alone are
+//! asked together.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::inventory::source::{Query, Which};
+use crate::kubefleet::Kind;
+
+/// How long the values in one selector may be together: a proxy may refuse an address of 8 KiB.
+const VALUES: usize = 2000;
+/// The longest value that a label may have.
+const VALUE: usize = 63;
+/// Up to so many objects are asked for one by one.
+const ONE_BY_ONE: usize = 8;
+
+/// What one request, with its pages, asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Ask {
+    /// One question, as it is.
+    One(Query),
+    /// The objects with one of these values of a label.
+    Any {
+        kind: Kind,
+        /// Everywhere when it is empty.
+        namespace: String,
+        key: &'static str,
+        values: Vec<String>,
+    },
+    /// The objects of these names in a namespace.
+    Names {
+        kind: Kind,
+        namespace: String,
+        names: BTreeSet<String>,
+    },
+}
+
+impl Ask {
+    /// How it selects by labels; `None` for all objects.
+    pub(super) fn selector(&self) -> Option<String> {
+        match self {
+            Self::Any { key, values, .. } => Some(format!("{key} in ({})", values.join(","))),
+            Self::One(_) | Self::Names { .. } => None,
+        }
+    }
+
+    /// The questions that it answers.
+    pub(super) fn queries(&self) -> Vec<Query> {
+        match self {
+            Self::One(query) => vec![query.clone()],
+            Self::Any {
+                kind,
+                namespace,
+                key,
+                values,
+            } => values
+                .iter()
+                .map(|value| Query::labelled(*kind, namespace, key, value))
+                .collect(),
+            Self::Names {
+                kind,
+                namespace,
+                names,
+            } => names
+                .iter()
+                .map(|name| Query::named(*kind, namespace, name))
+                .collect(),
+        }
+    }
+}
+
+/// What to ask for a round of questions.
+pub(super) fn asks(queries: Vec<Query>) -> Vec<Ask> {
+    let mut asks = Vec::new();
+    let mut values: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
+    let mut names: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
+    for query in queries {
+        match query.which {
+            Which::All {
+                namespace,
+                labels: Some((key, value)),
+            } if is_value(&value) => {
+                let namespace = namespace.unwrap_or_default();
+                let same = values.entry((query.kind, namespace, key)).or_default();
+                same.insert(value);
+            }
+            Which::Named { namespace, name } => {
+                let same = names.entry((query.kind, namespace)).or_default();
+                same.insert(name);
+            }
+            which @ Which::All { .. } => asks.push(Ask::One(Query { which, ..query })),
+        }
+    }
+    for ((kind, namespace, key), values) in values {
+        for values in chunks(values) {
+            asks.push(match values.as_slice() {
+                [value] => Ask::One(Query::labelled(kind, &namespace, key, value)),
+                _ => Ask::Any {
+                    kind,
+                    namespace: namespace.clone(),
+                    key,
+                    values,
+                },
+            });
+        }
+    }
+    for ((kind, namespace), names) in names {
+        if names.len() > ONE_BY_ONE {
+            asks.push(Ask::Names {
+                kind,
+                namespace,
+                names,
+            });
+        } else {
+            let named = |name: &String| Ask::One(Query::named(kind, &namespace, name));
+            asks.extend(names.iter().map(named));
+        }
+    }
+    asks
+}
+
+/// As many values together as an address has room for.
+fn chunks(values: BTreeSet<String>) -> Vec<Vec<String>> {
+    let mut chunks: Vec<Vec<String>> = Vec::new();
+    let mut length = usize::MAX;
+    for value in values {
+        // Beside it a comma, which an address writes with three letters.
+        length = length.saturating_add(value.len() + 3);
+        match chunks.last_mut() {
+            Some(last) if length <= VALUES => last.push(value),
+            _ => {
+                length = value.len() + 3;
+                chunks.push(vec![value]);
+            }
+        }
+    }
+    chunks
+}
+
+/// Whether a label may have the value: one that may not would spoil the request for all others.
+fn is_value(value: &str) -> bool {
+    let ends = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+    let bytes = value.as_bytes();
+    value.len() <= VALUE
+        && ends(bytes.first())
+        && ends(bytes.last())
+        && bytes
+            .iter()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Ask, Query, asks};
+    use crate::kubefleet::{Kind, names};
+
+    const BINDING: Kind = Kind::ClusterResourceBinding;
+
+    fn of(placement: &str) -> Query {
+        Query::labelled(BINDING, "", names::PARENT_PLACEMENT, placement)
+    }
+
+    #[test]
+    fn values_of_one_label_are_asked_together() {
+        let other = Query::labelled(BINDING, "", names::PARENT_BINDING, "a");
+        let elsewhere = Query::labelled(Kind::Work, "x", names::PARENT_BINDING, "a");
+        let all = Query::all(BINDING, "");
+        let queries = vec![
+            of("b"),
+            other.clone(),
+            all.clone(),
+            of("a"),
+            elsewhere.clone(),
+        ];
+        let together = Ask::Any {
+            kind: BINDING,
+            namespace: String::new(),
+            key: names::PARENT_PLACEMENT,
+            values: vec!["a".to_owned(), "b".to_owned()],
+        };
+        let asked = asks(queries);
+        assert_eq!(asked.len(), 4, "{asked:?}");
+        for ask in [
+            Ask::One(other),
+            Ask::One(all),
+            Ask::One(elsewhere),
+            together,
+        ] {
+            assert!(asked.contains(&ask), "{ask:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_server_would_refuse_is_asked_alone() {
+        let long = "x".repeat(64);
+        for odd in ["", "a,b", "a b", "-a", "a)", &long] {
+            let asked = asks(vec![of("a"), of("b"), of(odd)]);
+            assert_eq!(asked.len(), 2, "{asked:?}");
+            assert!(asked.contains(&Ask::One(of(odd))), "{asked:?}");
+        }
+    }
+
+    #[test]
+    fn no_address_is_too_long_and_nothing_is_left_out() {
+        let queries: Vec<_> = (0..1000)
+            .map(|n| of(&format!("placement-{n:04}")))
+            .collect();
+        let asked = asks(queries.clone());
+        assert!((9..20).contains(&asked.len()), "{}", asked.len());
+        let answered: Vec<_> = asked.iter().flat_map(Ask::queries).collect();
+        assert_eq!(answered, queries);
+    }
+
+    #[test]
+    fn few_names_are_asked_one_by_one() {
+        let named = |n: usize| Query::named(Kind::ClusterResourcePlacement, "", &n.to_string());
+        assert_eq!(asks((0..8).map(named).collect()).len(), 8);
+        let asked = asks((0..9).map(named).collect());
+        assert!(matches!(asked.as_slice(), [Ask::Names { names, .. }] if names.len() == 9));
+    }
+}

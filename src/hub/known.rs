@@ -1,0 +1,224 @@
+//! What a command knows of a hub: nothing is asked twice.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::inventory::source::{Answer, Outcome, Query, Which};
+use crate::kubefleet::names;
+use crate::kubefleet::object::{Body, Object};
+
+/// Where in a list something is, by namespace and name or by placement.
+type Places<K> = HashMap<Query, HashMap<K, Vec<usize>>>;
+
+/// The answers so far.
+#[derive(Default)]
+pub(super) struct Known {
+    answers: HashMap<Query, Answer>,
+    by_name: Places<(String, String)>,
+    by_placement: Places<String>,
+    /// The runs on a placement: who asks again shares them.
+    around: HashMap<(Query, String), Answer>,
+}
+
+impl Known {
+    pub(super) fn insert(&mut self, query: Query, answer: Answer) {
+        self.forget_parts(&query);
+        self.answers.insert(query, answer);
+    }
+
+    pub(super) fn remove(&mut self, query: &Query) {
+        self.forget_parts(query);
+        self.answers.remove(query);
+    }
+
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Forgets what belongs to single objects, and keeps what was asked for all of a kind.
+    pub(super) fn keep_lists(&mut self) {
+        self.answers.retain(|query, _| match &query.which {
+            Which::All { labels: None, .. } => true,
+            Which::All { labels: label, .. } => {
+                matches!(label, Some((key, _)) if *key == names::IS_LATEST)
+            }
+            Which::Named { .. } => false,
+        });
+    }
+
+    fn forget_parts(&mut self, query: &Query) {
+        self.by_name.remove(query);
+        self.by_placement.remove(query);
+        self.around.retain(|(list, _), _| list != query);
+    }
+
+    /// What is known already: asked for itself, or part of a list that was read in full. Of all
+    /// runs those on the placement, where one is given.
+    pub(super) fn get(&mut self, query: &Query, placement: Option<&str>) -> Option<Answer> {
+        if let Some(answer) = self.answers.get(query) {
+            return match placement {
+                Some(placement) if is_runs(answer) => Some(self.runs_on(query, placement)?),
+                _ => Some(answer.clone()),
+            };
+        }
+        let Which::Named { namespace, name } = &query.which else {
+            return None;
+        };
+        [namespace.as_str(), ""].iter().find_map(|place| {
+            let list = Query::all(query.kind, place);
+            let answer = self.answers.get(&list)?;
+            if answer.outcome != Outcome::Listed {
+                return None;
+            }
+            let places = self.by_name.entry(list).or_insert_with(|| {
+                index(&answer.objects, |object| {
+                    let meta = object.body.meta();
+                    Some((meta.namespace.clone(), meta.name.clone()))
+                })
+            });
+            let key = (namespace.clone(), name.clone());
+            Some(part(answer, places.get(&key)))
+        })
+    }
+
+    fn runs_on(&mut self, query: &Query, placement: &str) -> Option<Answer> {
+        let key = (query.clone(), placement.to_owned());
+        if let Some(answer) = self.around.get(&key) {
+            return Some(answer.clone());
+        }
+        let answer = self.answers.get(query)?;
+        let places = self
+            .by_placement
+            .entry(query.clone())
+            .or_insert_with(|| index(&answer.objects, |object| Some(of_run(object)?.to_owned())));
+        let runs = part(answer, places.get(placement));
+        self.around.insert(key, runs.clone());
+        Some(runs)
+    }
+}
+
+/// Whether an answer is a list of runs, of which there may be thousands.
+fn is_runs(answer: &Answer) -> bool {
+    answer.objects.len() > 1 && answer.objects.iter().all(|object| of_run(object).is_some())
+}
+
+/// The placement of a run.
+fn of_run(object: &Object) -> Option<&str> {
+    match &object.body {
+        Body::Run(run) => Some(run.spec.placement.as_str()),
+        _ => None,
+    }
+}
+
+fn index<K: Eq + std::hash::Hash>(
+    objects: &[Object],
+    key: impl Fn(&Object) -> Option<K>,
+) -> HashMap<K, Vec<usize>> {
+    let mut places: HashMap<K, Vec<usize>> = HashMap::new();
+    for (at, object) in objects.iter().enumerate() {
+        if let Some(key) = key(object) {
+            places.entry(key).or_default().push(at);
+        }
+    }
+    places
+}
+
+fn part(answer: &Answer, places: Option<&Vec<usize>>) -> Answer {
+    let places = places.into_iter().flatten();
+    let objects: Arc<[Object]> = places
+        .filter_map(|at| answer.objects.get(*at).cloned())
+        .collect();
+    Answer {
+        objects,
+        outcome: answer.outcome.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Answer, Known, Outcome, Query};
+    use crate::kubefleet::object::Object;
+    use crate::kubefleet::{Kind, names};
+    use serde_json::json;
+
+    const RUN: Kind = Kind::StagedUpdateRun;
+
+    fn run(namespace: &str, name: &str, placement: &str) -> Object {
+        Object::of(&json!({
+            "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
+            "kind": "StagedUpdateRun",
+            "metadata": {"namespace": namespace, "name": name},
+            "spec": {"placementName": placement},
+        }))
+    }
+
+    fn listed(objects: Vec<Object>) -> Answer {
+        Answer {
+            objects: objects.into(),
+            outcome: Outcome::Listed,
+        }
+    }
+
+    fn seen(answer: Option<Answer>) -> Option<Vec<String>> {
+        let answer = answer?;
+        let names = answer.objects.iter();
+        Some(names.map(|object| object.reference().to_string()).collect())
+    }
+
+    #[test]
+    fn a_name_in_a_list_is_known_and_in_a_list_that_failed_it_is_not() {
+        let mut known = Known::default();
+        let all = Query::all(RUN, "");
+        let named = |name| Query::named(RUN, "shop", name);
+        assert!(known.get(&named("a"), None).is_none());
+        let list = vec![run("shop", "a", "web"), run("other", "b", "web")];
+        known.insert(all.clone(), listed(list.clone()));
+        assert_eq!(seen(known.get(&named("a"), None)).unwrap().len(), 1);
+        // The one of another namespace is another.
+        assert_eq!(seen(known.get(&named("b"), None)), Some(vec![]));
+        known.insert(
+            all,
+            Answer {
+                outcome: Outcome::Failed("no".to_owned()),
+                ..listed(list)
+            },
+        );
+        assert!(known.get(&named("a"), None).is_none());
+    }
+
+    #[test]
+    fn runs_around_a_placement_are_its_own_and_shared() {
+        let mut known = Known::default();
+        let all = Query::all(RUN, "shop");
+        let list = ["web", "db", "web"].into_iter().enumerate();
+        let list = list.map(|(n, placement)| run("shop", &n.to_string(), placement));
+        known.insert(all.clone(), listed(list.collect()));
+        let first = known.get(&all, Some("web")).unwrap();
+        assert_eq!(first.objects.len(), 2);
+        let again = known.get(&all, Some("web")).unwrap();
+        assert!(std::sync::Arc::ptr_eq(&first.objects, &again.objects));
+        assert_eq!(known.get(&all, Some("none")).unwrap().objects.len(), 0);
+        assert_eq!(known.get(&all, None).unwrap().objects.len(), 3);
+        // What is read again replaces all of it.
+        known.insert(all.clone(), listed(vec![]));
+        assert_eq!(known.get(&all, Some("web")).unwrap().objects.len(), 0);
+    }
+
+    #[test]
+    fn lists_of_a_kind_outlive_what_belongs_to_one_object() {
+        let mut known = Known::default();
+        let kind = Kind::ClusterResourceBinding;
+        let label = |key, value| Query::labelled(kind, "", key, value);
+        let kept = [Query::all(kind, ""), label(names::IS_LATEST, "true")];
+        let gone = [
+            label(names::PARENT_PLACEMENT, "web"),
+            Query::named(kind, "", "x"),
+        ];
+        for query in kept.iter().chain(&gone) {
+            known.insert(query.clone(), Answer::none(Outcome::NotServed));
+        }
+        known.keep_lists();
+        assert!(kept.iter().all(|query| known.get(query, None).is_some()));
+        assert!(gone.iter().all(|query| known.get(query, None).is_none()));
+    }
+}

@@ -1,0 +1,285 @@
+//! A list in pages: while one is parsed, the next is on its way.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tokio::task::JoinSet;
+
+use super::answer::{self, Expected, Items};
+use super::bounds::{self, Deadline, PAGES};
+use super::error::HubError;
+use super::read::{Found, parse_object};
+use super::request::{Asking, Connection, JSON};
+use crate::kubefleet::Kind;
+use crate::kubefleet::path::encode;
+
+/// How many objects a page holds that is kept: a fleet of a thousand clusters in one, and some
+/// megabytes as a rule.
+const MANY: usize = 1000;
+/// Where pages are to be small, how many the first one holds; the next ones follow from its size.
+const FIRST: usize = 20;
+/// The size of a small page.
+const SMALL: usize = 2 << 20;
+/// Fewer objects than these are never asked for at once.
+const LEAST: usize = 10;
+/// How often a list is begun again because it grew too old while it was read.
+const RESTARTS: usize = 2;
+
+/// How large pages are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Size {
+    /// Few requests: all of it is kept anyway.
+    Large,
+    /// Little memory: what was read is soon dropped.
+    Small,
+}
+
+/// What comes next of a list.
+#[derive(Debug)]
+pub(super) enum Part {
+    /// More of it.
+    Page(Found),
+    /// It has begun again: what came so far does not count.
+    Again,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Page<'t> {
+    api_version: String,
+    kind: String,
+    #[serde(borrow)]
+    items: Items<'t>,
+    metadata: Metadata,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Metadata {
+    #[serde(rename = "continue")]
+    next: Option<String>,
+    resource_version: Option<String>,
+    remaining_item_count: Option<usize>,
+}
+
+/// A list that is being read.
+pub(super) struct Pages {
+    connection: Connection,
+    kind: Kind,
+    path: String,
+    keep_text: bool,
+    size: Size,
+    /// How many objects are asked for; `None` for all of them, which cannot grow too old.
+    limit: Option<usize>,
+    deadline: Deadline,
+    next: String,
+    ahead: JoinSet<Result<Vec<u8>, HubError>>,
+    /// Whether the next page is asked for before it is wanted.
+    pub(super) is_eager: bool,
+    /// How many objects the server says are left.
+    pub(super) remaining: Option<usize>,
+    restarts: usize,
+    pages: usize,
+    over: bool,
+}
+
+impl Pages {
+    /// Nothing is asked for yet. All pages share one time limit.
+    pub(super) fn new(connection: &Connection, kind: Kind, path: String, size: Size) -> Self {
+        let first = match size {
+            Size::Large => MANY,
+            Size::Small => FIRST,
+        };
+        Self {
+            connection: connection.clone(),
+            kind,
+            path,
+            keep_text: false,
+            size,
+            limit: Some(first),
+            deadline: connection.deadline(),
+            next: String::new(),
+            ahead: JoinSet::new(),
+            is_eager: true,
+            remaining: None,
+            restarts: 0,
+            pages: 0,
+            over: false,
+        }
+    }
+
+    /// The same in large pages.
+    pub(super) fn large(mut self) -> Self {
+        self.size = Size::Large;
+        self.limit = Some(MANY);
+        self
+    }
+
+    /// The same; objects keep their text.
+    pub(super) fn keeping_text(mut self, keep_text: bool) -> Self {
+        self.keep_text = keep_text;
+        self
+    }
+
+    /// What comes next; `None` after the last page.
+    pub(super) async fn next(&mut self) -> Result<Option<Part>, HubError> {
+        while !self.over {
+            let body = match self.body().await {
+                Ok(body) => body,
+                // Its objects are large: fewer at a time.
+                Err(HubError::TooLarge(_)) if self.limit.is_some_and(|limit| limit > LEAST) => {
+                    self.limit = self.limit.map(|limit| (limit / 10).max(LEAST));
+                    continue;
+                }
+                Err(HubError::Gone) if self.restarts < RESTARTS => {
+                    self.restarts += 1;
+                    self.next.clear();
+                    if self.restarts == RESTARTS {
+                        self.limit = None;
+                    }
+                    return Ok(Some(Part::Again));
+                }
+                Err(error) => return Err(error),
+            };
+            return Ok(Some(Part::Page(self.take(&body)?)));
+        }
+        Ok(None)
+    }
+
+    async fn body(&mut self) -> Result<Vec<u8>, HubError> {
+        match self.ahead.join_next().await {
+            Some(Ok(body)) => body,
+            Some(Err(_)) => Err(HubError::Broken("its reading ended early".to_owned())),
+            None => fetch(self.connection.clone(), self.url(), self.deadline).await,
+        }
+    }
+
+    fn take(&mut self, body: &[u8]) -> Result<Found, HubError> {
+        let wanted = Expected::List {
+            group: self.kind.group(),
+            kind: self.kind.name(),
+        };
+        let page = page(&wanted, body)?;
+        let items = page.items.there()?;
+        let version = page.metadata.resource_version.unwrap_or_default();
+        // No watch could go on from here.
+        if version.is_empty() {
+            return Err(HubError::Broken("a list without a version".to_owned()));
+        }
+        self.remaining = page.metadata.remaining_item_count;
+        let more = page.metadata.next.unwrap_or_default();
+        self.pages += 1;
+        self.over = more.is_empty();
+        if !self.over {
+            if more == self.next {
+                return Err(HubError::Broken("a list that never ends".to_owned()));
+            }
+            if self.pages >= PAGES {
+                return Err(HubError::TooMuch(format!(
+                    "the list of {} has more than {PAGES} pages",
+                    self.kind.plural()
+                )));
+            }
+            self.next = more;
+            if self.size == Size::Small {
+                self.limit = self.limit.map(|_| of_size(items.len(), body.len()));
+            }
+            if self.is_eager {
+                let url = self.url();
+                self.ahead
+                    .spawn(fetch(self.connection.clone(), url, self.deadline));
+            }
+        }
+        let mut found = Found {
+            resource_version: version,
+            ..Found::default()
+        };
+        found.objects.reserve(items.len());
+        for text in items {
+            self.connection.budget.object()?;
+            found.objects.push(parse_object(self.kind, text)?);
+            if self.keep_text {
+                found.texts.push(RawValue::to_owned(text));
+            }
+        }
+        Ok(found)
+    }
+
+    /// The page that is asked for next.
+    fn url(&self) -> String {
+        let mut parameters = Vec::new();
+        parameters.extend(self.limit.map(|limit| format!("limit={limit}")));
+        if !self.next.is_empty() {
+            parameters.push(format!("continue={}", encode(&self.next)));
+        }
+        if parameters.is_empty() {
+            return self.path.clone();
+        }
+        let joint = if self.path.contains('?') { '&' } else { '?' };
+        format!("{}{joint}{}", self.path, parameters.join("&"))
+    }
+}
+
+/// How many objects make a small page, when so many had so many bytes.
+fn of_size(objects: usize, bytes: usize) -> usize {
+    let fits = SMALL.saturating_mul(objects) / bytes.max(1);
+    fits.clamp(LEAST, MANY)
+}
+
+async fn fetch(
+    connection: Connection,
+    url: String,
+    deadline: Deadline,
+) -> Result<Vec<u8>, HubError> {
+    let asking = Asking {
+        most: bounds::PAGE,
+        deadline,
+        ..connection.asking(&url, JSON)
+    };
+    Ok(connection.patiently(&asking).await?.body)
+}
+
+/// Reads a whole list.
+pub(super) async fn list(
+    connection: &Connection,
+    kind: Kind,
+    path: &str,
+    keep_text: bool,
+) -> Result<Found, HubError> {
+    let pages = Pages::new(connection, kind, path.to_owned(), Size::Large);
+    all(pages.keeping_text(keep_text), Found::default()).await
+}
+
+/// A whole list, of which something was read already.
+pub(super) async fn all(mut pages: Pages, mut found: Found) -> Result<Found, HubError> {
+    while let Some(part) = pages.next().await? {
+        match part {
+            Part::Page(page) => found.absorb(page),
+            Part::Again => found = Found::default(),
+        }
+    }
+    Ok(found)
+}
+
+/// Reads a page, which is to be one of this list.
+fn page<'b>(wanted: &Expected<'_>, body: &'b [u8]) -> Result<Page<'b>, HubError> {
+    match serde_json::from_slice::<Page<'b>>(body) {
+        Ok(page) if answer::is_list_of(wanted, &page.api_version, &page.kind) => Ok(page),
+        _ => Err(answer::wrong(wanted, body)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LEAST, MANY, SMALL, of_size};
+
+    #[test]
+    fn a_page_follows_from_what_came() {
+        // Runs over 100 clusters, and over 1 000.
+        assert_eq!(of_size(20, 20 * 89_000), 23);
+        assert_eq!(of_size(20, 20 * 890_000), LEAST);
+        assert_eq!(of_size(20, 20 * 900), MANY);
+        assert_eq!(of_size(0, 0), LEAST);
+        assert_eq!(of_size(1, SMALL), LEAST);
+        assert_eq!(of_size(usize::MAX, 1), MANY);
+    }
+}

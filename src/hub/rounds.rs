@@ -1,0 +1,245 @@
+//! Rounds of questions: all of them at once, on a bounded number of connections.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use tokio::sync::{Semaphore, mpsc};
+use tokio::task::JoinSet;
+
+use super::batch::{Ask, asks};
+use super::error::HubError;
+use super::pages::Part;
+use super::read::{self, Replies};
+use super::{AT_ONCE, Hub, describe, signals, wait};
+use crate::inventory::source::{Answer, Outcome, Query};
+use crate::kubefleet::object::Object;
+
+/// What comes next of a list that is read page by page.
+#[derive(Debug)]
+pub enum More {
+    /// More of its objects.
+    Objects(Vec<Object>),
+    /// What came so far does not count: the list has begun again, or could not be read to its end.
+    Again,
+}
+
+impl Hub {
+    /// Asks for what is not known yet.
+    pub(super) fn learn<'q>(&mut self, queries: impl Iterator<Item = &'q Query>) {
+        let mut unknown = BTreeSet::new();
+        for query in queries {
+            if !unknown.contains(query) && self.known.get(query, None).is_none() {
+                unknown.insert(query.clone());
+            }
+        }
+        if !unknown.is_empty() {
+            self.fetch(unknown.into_iter().collect());
+        }
+    }
+
+    /// What is known; of all runs those on the placement, where one is given.
+    pub(super) fn known_answers(
+        &mut self,
+        queries: &[Query],
+        placement: Option<&str>,
+    ) -> Vec<Answer> {
+        let mut known = |query| self.known.get(query, placement);
+        let answer = |query| {
+            known(query).unwrap_or_else(|| {
+                read::unanswered(&HubError::Broken("there was no answer".to_owned()))
+            })
+        };
+        queries.iter().map(answer).collect()
+    }
+
+    fn fetch(&mut self, queries: Vec<Query>) {
+        let what = describe(&queries);
+        let mut asks = asks(queries);
+        while !asks.is_empty() {
+            let replies = self.request(&what, asks.clone());
+            let mut answered = replies.iter().flat_map(|reply| &reply.answered);
+            if answered.any(|(_, found)| is_stale(found.as_ref().err())) && self.rediscover() {
+                continue;
+            }
+            asks = Vec::new();
+            for reply in replies {
+                asks.extend(reply.rest.into_iter().map(Ask::One));
+                for (query, found) in reply.answered {
+                    let answer = self.answer_of(found);
+                    self.known.insert(query, answer);
+                }
+            }
+        }
+    }
+
+    /// Sends several requests at once.
+    fn request(&mut self, what: &str, asks: Vec<Ask>) -> Vec<Replies> {
+        let keep = self.texts.is_some();
+        let connection = self.connection.clone();
+        let served = Arc::clone(&self.served);
+        let (count, bears) = (self.signals.clone(), self.bears);
+        let asked: Vec<_> = asks.iter().flat_map(Ask::queries).collect();
+        wait(&self.runtime, &self.on_wait, what, async move {
+            let slots = Arc::new(Semaphore::new(AT_ONCE));
+            let mut tasks = JoinSet::new();
+            for ask in asks {
+                let (connection, served, slots) =
+                    (connection.clone(), Arc::clone(&served), Arc::clone(&slots));
+                tasks.spawn(async move {
+                    let _slot = slots.acquire_owned().await;
+                    read::ask(&connection, &served, &ask, keep).await
+                });
+            }
+            let all = tasks.join_all();
+            match count {
+                None => all.await,
+                Some(mut count) => tokio::select! {
+                    read = all => read,
+                    () = signals::more_than(&mut count, bears) => {
+                        let unread = |query| (query, Err(HubError::Interrupted));
+                        vec![Replies {
+                            answered: asked.into_iter().map(unread).collect(),
+                            rest: Vec::new(),
+                        }]
+                    }
+                },
+            }
+        })
+    }
+
+    fn answer_of(&mut self, found: Result<read::Found, HubError>) -> Answer {
+        match found {
+            Ok(found) => {
+                if let Some(texts) = &mut self.texts {
+                    let names = found.objects.iter().map(Object::reference);
+                    texts.extend(names.zip(found.texts));
+                }
+                Answer {
+                    objects: found.objects.into(),
+                    outcome: Outcome::Listed,
+                }
+            }
+            Err(error) => self.failed(error),
+        }
+    }
+
+    fn failed(&mut self, error: HubError) -> Answer {
+        let answer = read::unanswered(&error);
+        if error.is_fatal() {
+            self.lost.get_or_insert(error);
+        }
+        answer
+    }
+
+    /// Reads lists in small pages, as long as they are not known: of many large objects, what is
+    /// kept is little beside their text.
+    pub fn learn_small(&mut self, queries: &[Query]) {
+        let mut unknown = queries.to_vec();
+        unknown.retain(|query| self.known.get(query, None).is_none());
+        let mut found: Vec<Vec<Object>> = Vec::new();
+        found.resize_with(unknown.len(), Vec::new);
+        let outcomes = self.each(&unknown, |at, more| {
+            if let Some(found) = found.get_mut(at) {
+                match more {
+                    More::Objects(objects) => found.extend(objects),
+                    More::Again => found.clear(),
+                }
+            }
+        });
+        for ((query, objects), outcome) in unknown.into_iter().zip(found).zip(outcomes) {
+            let objects = objects.into();
+            self.known.insert(query, Answer { objects, outcome });
+        }
+    }
+
+    /// Reads lists page by page, at the same time; nothing of them is remembered. What comes is
+    /// given away with the number of its query.
+    pub fn each(&mut self, queries: &[Query], take: impl FnMut(usize, More)) -> Vec<Outcome> {
+        let lists = queries.iter().map(|query| Ask::One(query.clone()));
+        self.stream(&lists.collect::<Vec<_>>(), take)
+    }
+
+    /// The same where many questions differ in a label's value alone: what comes is given away with
+    /// the number of the list that it is in, and the outcomes are those of the questions.
+    pub fn each_alike(&mut self, queries: &[Query], take: impl FnMut(usize, More)) -> Vec<Outcome> {
+        let lists = asks(queries.to_vec());
+        let outcomes = self.stream(&lists, take);
+        let mut known: HashMap<Query, Outcome> = HashMap::new();
+        for (list, outcome) in lists.iter().zip(outcomes) {
+            let answered = list.queries().into_iter();
+            known.extend(answered.map(|query| (query, outcome.clone())));
+        }
+        let outcome = |query| known.get(query).cloned().unwrap_or(Outcome::NotCollected);
+        queries.iter().map(outcome).collect()
+    }
+
+    fn stream(&mut self, lists: &[Ask], mut take: impl FnMut(usize, More)) -> Vec<Outcome> {
+        let mut outcomes = self.read_pages(lists, &mut take);
+        let stale = |outcome: &Result<(), HubError>| is_stale(outcome.as_ref().err());
+        if outcomes.iter().any(stale) && self.rediscover() {
+            for at in 0..lists.len() {
+                take(at, More::Again);
+            }
+            outcomes = self.read_pages(lists, &mut take);
+        }
+        let outcome = |outcome| match outcome {
+            Ok(()) => Outcome::Listed,
+            Err(error) => self.failed(error).outcome,
+        };
+        outcomes.into_iter().map(outcome).collect()
+    }
+
+    fn read_pages(
+        &self,
+        lists: &[Ask],
+        mut take: impl FnMut(usize, More),
+    ) -> Vec<Result<(), HubError>> {
+        let mut outcomes = vec![Ok(()); lists.len()];
+        let queries: Vec<_> = lists.iter().flat_map(Ask::queries).collect();
+        let slots = Arc::new(Semaphore::new(AT_ONCE));
+        let (sender, mut pages) = mpsc::channel(1);
+        let lists: Vec<_> = lists
+            .iter()
+            .map(|list| read::small_pages(&self.connection, &self.served, list))
+            .collect();
+        let read = async {
+            let mut tasks = JoinSet::new();
+            for (at, list) in lists.into_iter().enumerate() {
+                let (slots, sender) = (Arc::clone(&slots), sender.clone());
+                tasks.spawn(async move {
+                    let _slot = slots.acquire_owned().await;
+                    let mut pages = match list {
+                        Ok(pages) => pages,
+                        Err(error) => return drop(sender.send((at, Err(error))).await),
+                    };
+                    while let Some(next) = pages.next().await.transpose() {
+                        let is_last = next.is_err();
+                        if sender.send((at, next)).await.is_err() || is_last {
+                            return;
+                        }
+                    }
+                });
+            }
+            drop(sender);
+            while let Some((at, next)) = pages.recv().await {
+                match next {
+                    Ok(Part::Page(found)) => take(at, More::Objects(found.objects)),
+                    Ok(Part::Again) => take(at, More::Again),
+                    Err(error) => {
+                        take(at, More::Again);
+                        if let Some(outcome) = outcomes.get_mut(at) {
+                            *outcome = Err(error);
+                        }
+                    }
+                }
+            }
+        };
+        wait(&self.runtime, &self.on_wait, &describe(&queries), read);
+        outcomes
+    }
+}
+
+/// Whether an error may come from what is remembered of the hub.
+const fn is_stale(error: Option<&HubError>) -> bool {
+    matches!(error, Some(HubError::NotServed(_) | HubError::NotRouted(_)))
+}

@@ -1,0 +1,114 @@
+//! The versions of objects, of which the hub sends the metadata alone.
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+
+use super::answer::{self, Expected};
+use super::bounds::PAGES;
+use super::error::HubError;
+use super::request::Connection;
+use super::served::Served;
+use crate::inventory::source::{Query, Which};
+use crate::kubefleet::path::{encode, path};
+
+/// The object's metadata and nothing else.
+const METADATA: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+/// The same of each object of a list.
+const LIST: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+const GROUP: &str = "meta.k8s.io";
+const KIND: &str = "PartialObjectMetadata";
+/// How many objects a page holds.
+const LIMIT: usize = 500;
+
+/// Resource versions by namespace and name.
+pub(super) type Versions = HashMap<(String, String), String>;
+
+#[derive(Deserialize)]
+struct Partial {
+    metadata: Metadata,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Metadata {
+    namespace: String,
+    name: String,
+    resource_version: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Page {
+    items: Option<Vec<Partial>>,
+    #[serde(default)]
+    metadata: Rest,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Rest {
+    #[serde(rename = "continue")]
+    next: String,
+}
+
+/// The resource version of the named object.
+pub(super) async fn version_of(
+    connection: &Connection,
+    served: &Served,
+    query: &Query,
+) -> Result<Option<String>, HubError> {
+    let (Some(version), Which::Named { namespace, name }) =
+        (served.version(query.kind), &query.which)
+    else {
+        return Ok(None);
+    };
+    let path = path(query.kind, version, Some(namespace), Some(name));
+    let body = connection.get(&path, METADATA).await?;
+    let wanted = Expected::Object {
+        group: GROUP,
+        kind: KIND,
+        namespace,
+        name,
+    };
+    let partial: Partial = answer::read(&wanted, &body)?;
+    Ok(partial.metadata.resource_version)
+}
+
+/// The resource versions of all objects of some lists.
+pub(super) async fn versions_of(
+    connection: &Connection,
+    served: &Served,
+    lists: &[Query],
+) -> Result<Versions, HubError> {
+    let mut versions = Versions::new();
+    for query in lists {
+        let (Some(version), Which::All { namespace, .. }) =
+            (served.version(query.kind), &query.which)
+        else {
+            continue;
+        };
+        let path = path(query.kind, version, namespace.as_deref(), None);
+        let mut next = String::new();
+        for _ in 0..PAGES {
+            let url = match next.as_str() {
+                "" => format!("{path}?limit={LIMIT}"),
+                next => format!("{path}?limit={LIMIT}&continue={}", encode(next)),
+            };
+            let body = connection.get(&url, LIST).await?;
+            let wanted = Expected::List {
+                group: GROUP,
+                kind: KIND,
+            };
+            let page: Page = answer::read(&wanted, &body)?;
+            for Partial { metadata } in page.items.into_iter().flatten() {
+                let version = metadata.resource_version.unwrap_or_default();
+                versions.insert((metadata.namespace, metadata.name), version);
+            }
+            next = page.metadata.next;
+            if next.is_empty() {
+                break;
+            }
+        }
+    }
+    Ok(versions)
+}
