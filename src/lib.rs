@@ -16,6 +16,7 @@ pub mod exit;
 pub mod hub;
 pub mod inventory;
 pub mod kubefleet;
+pub mod manifests;
 pub mod mask;
 pub mod member;
 #[cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
