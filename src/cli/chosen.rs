@@ -5,12 +5,13 @@
 use clap::{Arg, ArgAction, Command};
 
 /// By command, the arguments that are chosen when they are left out.
-const CHOSEN: [(&str, &[&str]); 9] = [
+const CHOSEN: [(&str, &[&str]); 10] = [
     ("approve", &["target"]),
     ("collect", &["target"]),
     ("delete", &["runs"]),
     ("history", &["placement"]),
     ("init", &["placement", "strategy"]),
+    ("render", &["target"]),
     ("resume", &["runs"]),
     ("rollback", &["target"]),
     ("snapshots", &["placement"]),

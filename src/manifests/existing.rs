@@ -28,7 +28,7 @@ impl Existing {
 }
 
 /// How many objects a rendering changes in a cluster.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Counts {
     /// Objects that the cluster does not have yet.
     pub created: usize,

@@ -15,6 +15,7 @@ use crate::commands::show::diagnose::DiagnosisList;
 use crate::commands::show::history::HistoryView;
 use crate::commands::show::list::RunList;
 use crate::commands::show::plan::PlanView;
+use crate::commands::show::render::RenderView;
 use crate::commands::show::snapshots::{SnapshotDiff, SnapshotList, SnapshotView};
 use crate::commands::show::strategies::{StrategyList, StrategyView};
 use crate::diagnose::report::Report;
@@ -63,6 +64,8 @@ pub enum Described {
     Snapshot,
     /// Differences in `snapshots diff -o json`
     SnapshotDiff,
+    /// Groups of clusters in `render --summary -o json` and `render --diff -o json`
+    Rendering,
     /// Checks in `doctor -o json`
     Doctor,
     /// Findings in `explain --list -o json`
@@ -103,6 +106,7 @@ pub fn schema(described: Described) -> Schema {
         Described::SnapshotList => of::<SnapshotList>(),
         Described::Snapshot => of::<SnapshotView>(),
         Described::SnapshotDiff => of::<SnapshotDiff>(),
+        Described::Rendering => of::<RenderView>(),
         Described::Doctor => of::<Doctor>(),
         Described::FindingList => of::<FindingList>(),
         Described::Finding => of::<Entry>(),

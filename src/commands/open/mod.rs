@@ -4,6 +4,7 @@ pub(in crate::commands) mod around;
 pub(in crate::commands) mod findings;
 pub(in crate::commands) mod following;
 pub mod global;
+pub(in crate::commands) mod manifests;
 pub mod members;
 pub(in crate::commands) mod names;
 pub(in crate::commands) mod picking;

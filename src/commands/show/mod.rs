@@ -8,6 +8,7 @@ pub mod diagnose;
 pub mod history;
 pub mod list;
 pub mod plan;
+pub mod render;
 pub mod saving;
 pub mod snapshots;
 pub mod status;

@@ -58,6 +58,7 @@ impl Changes {
     /// What changes, as `diff -u` prints it below one line.
     pub(super) fn text(&self, paint: Paint) -> String {
         let names = (self.from.as_str(), self.to.as_str());
+        let [from, to] = [names.0, names.1].map(|index| format!("snapshot {index}"));
         let head = format!(
             "{} ({})",
             summary(&self.resources, names, true),
@@ -66,7 +67,7 @@ impl Changes {
         format!(
             "{}\n{}",
             paint.bold(&escape::line(&head)),
-            unified(&self.resources, names, paint)
+            unified(&self.resources, (&from, &to), paint)
         )
     }
 }
