@@ -91,6 +91,7 @@ fn command(cli: &Cli, ui: &mut Ui, clock: fn() -> Timestamp) -> Exit {
         Command::Strategies(args) => commands::show::strategies::run(args, global, ui, clock),
         Command::Snapshots(args) => commands::show::snapshots::run(args, global, ui, clock),
         Command::History(args) => commands::show::history::run(args, global, ui, clock),
+        Command::Clusters(args) => commands::show::clusters::run(args, global, ui, clock),
         Command::Render(args) => commands::show::render::run(args, global, ui, clock),
         Command::Explain(args) => commands::about::explain::run(args, ui),
         Command::Schema(args) => commands::about::schema::run(args, ui),

@@ -1,7 +1,9 @@
-//! What clusters get, against the Works that KubeFleet wrote.
+//! What clusters get, against what KubeFleet wrote and what its own code makes.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test may fail
 
 mod files;
+#[path = "manifests/kubefleet.rs"]
+mod kubefleet;
 #[path = "manifests/works.rs"]
 mod works;

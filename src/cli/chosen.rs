@@ -5,8 +5,9 @@
 use clap::{Arg, ArgAction, Command};
 
 /// By command, the arguments that are chosen when they are left out.
-const CHOSEN: [(&str, &[&str]); 10] = [
+const CHOSEN: [(&str, &[&str]); 11] = [
     ("approve", &["target"]),
+    ("clusters", &["placement"]),
     ("collect", &["target"]),
     ("delete", &["runs"]),
     ("history", &["placement"]),

@@ -13,7 +13,7 @@ use crate::commands::about::{completion, doctor, explain, schema, version};
 use crate::commands::open::global::Global;
 use crate::commands::operate::{approve, delete, init, resume, rollback, run, stop};
 use crate::commands::show::{
-    approvals, collect, diagnose, history, list, plan, render, snapshots, status, strategies, wait,
+    approvals, clusters, collect, diagnose, history, list, plan, render, snapshots, status, strategies, wait,
 };
 use crate::render::invocation::Invocation;
 use crate::ui::Color;
@@ -102,6 +102,7 @@ pub enum Command {
     Strategies(strategies::StrategiesArgs),
     Snapshots(snapshots::SnapshotsArgs),
     History(history::HistoryArgs),
+    Clusters(clusters::ClustersArgs),
     Render(render::RenderArgs),
     Diagnose(diagnose::DiagnoseArgs),
     Explain(explain::ExplainArgs),

@@ -10,6 +10,7 @@ use crate::commands::about::explain::{Entry, FindingList};
 use crate::commands::about::version::About;
 use crate::commands::output;
 use crate::commands::show::approvals::ApprovalList;
+use crate::commands::show::clusters::ClusterList;
 use crate::commands::show::controller_logs::ControllerLog;
 use crate::commands::show::diagnose::DiagnosisList;
 use crate::commands::show::history::HistoryView;
@@ -64,6 +65,8 @@ pub enum Described {
     Snapshot,
     /// Differences in `snapshots diff -o json`
     SnapshotDiff,
+    /// Clusters in `clusters -o json`
+    ClusterList,
     /// Groups of clusters in `render --summary -o json` and `render --diff -o json`
     Rendering,
     /// Checks in `doctor -o json`
@@ -106,6 +109,7 @@ pub fn schema(described: Described) -> Schema {
         Described::SnapshotList => of::<SnapshotList>(),
         Described::Snapshot => of::<SnapshotView>(),
         Described::SnapshotDiff => of::<SnapshotDiff>(),
+        Described::ClusterList => of::<ClusterList>(),
         Described::Rendering => of::<RenderView>(),
         Described::Doctor => of::<Doctor>(),
         Described::FindingList => of::<FindingList>(),

@@ -42,6 +42,8 @@ pub(in crate::commands) struct Material {
     /// The placement's Works, where they were asked for.
     works: Vec<Arc<Work>>,
     works_texts: Texts,
+    /// Whether files were read, which may not hold all.
+    is_offline: bool,
     /// Why Works may be missing.
     works_gap: Option<String>,
     members: BTreeMap<String, Arc<MemberCluster>>,
@@ -105,6 +107,7 @@ pub(in crate::commands) fn read(
         works,
         works_texts,
         works_gap,
+        is_offline: reading.is_offline(),
         unlabelled: BTreeSet::new(),
     })
 }
@@ -177,14 +180,22 @@ impl Material {
         Content::new(texts.map(AsRef::as_ref), generator)
     }
 
-    /// What a cluster's Works hold now.
-    pub fn existing(&self, cluster: &str) -> Existing {
+    /// What a cluster's Works hold now; `None` where they were not read.
+    pub fn existing(&self, cluster: &str) -> Option<Existing> {
         let works = self.works.iter();
-        let works = works.filter(|work| work.cluster() == Some(cluster));
-        Existing::new(works.filter_map(|work| {
+        let mut works = works
+            .filter(|work| work.cluster() == Some(cluster))
+            .peekable();
+        // A cluster that was given a snapshot has a Work at least, even for no object.
+        let given = self.inventory().binding(cluster);
+        let given = given.is_some_and(|it| !it.spec.snapshot.is_empty());
+        if works.peek().is_none() && (self.works_gap.is_some() || self.is_offline && given) {
+            return None;
+        }
+        Some(Existing::new(works.filter_map(|work| {
             let text = self.works_texts.get(&work.object())?;
             Some(AsRef::as_ref(text))
-        }))
+        })))
     }
 
     /// The clusters that are asked for, or all that the run or the placement has.
@@ -272,7 +283,9 @@ impl Material {
             clusters,
         };
         let recorded = self.initialized().is_some();
-        if let Some(why) = &self.overrides_gap {
+        let why = self.overrides_gap.as_deref();
+        let limit = self.is_offline.then_some("not all of them are in the input");
+        if let Some(why) = why.or(limit) {
             let missing = placed.iter_mut().filter(|cluster| !cluster.gone.is_empty());
             let missing: Vec<_> = missing
                 .map(|cluster| {
@@ -280,7 +293,7 @@ impl Material {
                     cluster.member.meta.name.clone()
                 })
                 .collect();
-            if !recorded || !missing.is_empty() {
+            if self.overrides_gap.is_some() && !recorded || !missing.is_empty() {
                 gaps.push(gap("overrides", why, missing));
             }
         }

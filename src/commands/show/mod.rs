@@ -2,6 +2,7 @@
 
 pub mod approvals;
 pub(in crate::commands) mod awaiting;
+pub mod clusters;
 pub mod collect;
 pub mod controller_logs;
 pub mod diagnose;

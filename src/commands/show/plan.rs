@@ -11,10 +11,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::commands::open::global::Global;
+use crate::commands::open::manifests::{self, KEEP, Works};
 use crate::commands::open::planning::{self, StrategyChoice, Wish};
 use crate::commands::open::reading::{self, Input};
 use crate::commands::output::Form;
-use crate::commands::show::snapshots::KEEP;
 use crate::commands::show::status::look;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -124,11 +124,13 @@ pub fn run(
         snapshot: args.snapshot.clone(),
         run: args.run.clone(),
     };
-    let planned = planning::read_all(&mut reading, &wish, args.diff)?;
-    let plan = planned.plan;
-    let changes = args
-        .diff
-        .then(|| diff::changes(&plan, &planned.around, args.show_secrets));
+    let plan = planning::read(&mut reading, &wish)?;
+    let changes = if args.diff {
+        let material = manifests::read(&mut reading, &wish.placement, Works::Of(&[]))?;
+        Some(diff::changes(&plan, &material, args.show_secrets))
+    } else {
+        None
+    };
     let exit = Exit::from(plan.outcome);
     let diffs = changes.as_ref();
     let view = PlanView {

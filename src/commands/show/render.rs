@@ -1,10 +1,8 @@
 //! `render`: the manifests that each cluster gets.
 
-mod changes;
+pub(in crate::commands) mod changes;
 mod document;
-mod text;
-
-use std::borrow::Cow;
+pub(in crate::commands) mod text;
 
 use clap::Args;
 use jiff::Timestamp;
@@ -15,7 +13,7 @@ use crate::commands::open::manifests::{self, KEEP, Material, Works};
 use crate::commands::open::reading::{self, Input};
 use crate::commands::output::{self, Form};
 use crate::commands::show::snapshots::find;
-use crate::contents::{self, Manifest, Secrets};
+use crate::contents::{self, Secrets};
 use crate::diagnose::finding::count;
 use crate::diagnose::report::NotChecked;
 use crate::error::Error;
@@ -154,21 +152,35 @@ pub fn run(
         rendering: Rendering::new(&content, &material.overrides, &placed),
         not_checked,
     };
-    for gap in &rendered.not_checked {
-        ui.warning(&format!("{} are unknown: {}", gap.what, gap.why));
-    }
+    uncertain(&rendered.not_checked, ui);
     if rendered.rendering.opens_envelopes() {
         ui.status("KubeFleet 0.3.1 and older do not apply overrides inside envelopes");
     }
     let command = reading.again(Command::fleet("render"));
+    let mut known = true;
     if !args.between.is_empty() {
         compare_two(&rendered, args, ui)?;
     } else if args.output == Form::Text || args.summary || args.diff {
-        summary(&rendered, args, global, ui)?;
+        known = summary(&rendered, args, global, ui)?;
     } else {
         print(&rendered, args, command, ui)?;
     }
-    Ok(rendered.exit())
+    Ok(match rendered.exit() {
+        Exit::Done if !known => Exit::Incomplete,
+        exit => exit,
+    })
+}
+
+/// Says why clusters may get something else.
+fn uncertain(gaps: &[NotChecked], ui: &mut Ui) {
+    if gaps.is_empty() {
+        return;
+    }
+    let gaps: Vec<_> = gaps.iter().map(|it| format!("{} ({})", it.what, it.why)).collect();
+    ui.warning(&format!(
+        "clusters may get something else: what was not read is {}",
+        gaps.join(", ")
+    ));
 }
 
 /// Says which clusters get nothing of the placement, whatever is shown.
@@ -197,20 +209,19 @@ impl Rendered<'_> {
         let clusters = self.rendering.clusters();
         clusters.get(cluster).map_or("", |it| &it.member.meta.name)
     }
-
-    fn manifests(&self, cluster: usize) -> Vec<Manifest> {
-        let rendered = self.rendering.manifests(cluster).into_iter();
-        rendered.map(|it| Cow::into_owned(it.manifest)).collect()
-    }
 }
 
+/// Shows the groups of clusters, and whether all that changes is known.
 fn summary(
     rendered: &Rendered<'_>,
     args: &RenderArgs,
     global: &Global,
     ui: &mut Ui,
-) -> Result<(), Error> {
-    let changes = args.diff.then(|| changes::of(rendered, args.secrets()));
+) -> Result<bool, Error> {
+    let now = |name: &str| rendered.material.existing(name);
+    let changes = args
+        .diff
+        .then(|| changes::of(&rendered.rendering, &now, args.secrets()));
     let view = RenderView::new(rendered, changes.as_deref());
     let style = text::Style {
         paint: ui.paint(),
@@ -223,7 +234,8 @@ fn summary(
         .print(&view, || text::summary(rendered, changes.as_deref(), &style))?;
     ui.answer(&text);
     masked(changes.iter().flatten(), ui);
-    Ok(())
+    let mut changes = changes.iter().flatten();
+    Ok(changes.all(|group| group.counts.is_some()))
 }
 
 fn masked<'c>(changes: impl Iterator<Item = &'c GroupChanges>, ui: &mut Ui) {
@@ -234,7 +246,7 @@ fn masked<'c>(changes: impl Iterator<Item = &'c GroupChanges>, ui: &mut Ui) {
 }
 
 fn compare_two(rendered: &Rendered<'_>, args: &RenderArgs, ui: &mut Ui) -> Result<(), Error> {
-    let changes = between(rendered, args.secrets());
+    let changes = between(&rendered.rendering, args.secrets());
     let view = RenderView::new(rendered, Some(std::slice::from_ref(&changes)));
     let names = (rendered.name(0), rendered.name(1));
     let text = args
@@ -279,7 +291,7 @@ fn print(
         said(&rendering.faults, ui);
         ui.warning("KubeFleet sends nothing to the cluster until the overrides are fixed");
     }
-    let mut manifests = rendered.manifests(0);
+    let mut manifests = changes::manifests(rendering, 0);
     if !args.show_secrets {
         let masked: usize = contents::mask(&mut manifests).values().map(Vec::len).sum();
         if masked > 0 {

@@ -104,9 +104,9 @@ struct IdleItem {
 struct ChangesItem {
     /// The clusters.
     clusters: Vec<String>,
-    /// How many objects change in each.
-    #[serde(flatten)]
-    counts: Counts,
+    /// How many objects change in each; absent where their Works are not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    counts: Option<Counts>,
     /// What changes in the first of them.
     changes: Vec<DifferenceItem>,
 }

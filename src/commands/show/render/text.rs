@@ -125,7 +125,10 @@ fn effect_text(effect: &Effect) -> String {
 }
 
 /// `2 created, 1 changed, 0 deleted`.
-pub(super) fn counts_text(counts: Counts) -> String {
+pub(in crate::commands) fn counts_text(counts: Option<Counts>) -> String {
+    let Some(counts) = counts else {
+        return "unknown, because the Works were not read".to_owned();
+    };
     if counts.is_none() {
         return "nothing changes".to_owned();
     }
@@ -141,15 +144,11 @@ pub(super) fn counts_text(counts: Counts) -> String {
 
 fn changes_text(out: &mut String, rendered: &Rendered<'_>, changes: &GroupChanges, style: &Style) {
     let names = names(rendered, &changes.clusters, style);
-    let text = format!("{}: {names}", counts_text(changes.counts));
+    let text = format!("{} ({names})", counts_text(changes.counts));
     hanging(out, "  now -> then: ", "    ", &text, style.width);
     for difference in &changes.differences {
-        if let Some(field) = &difference.immutable {
+        if let Some(text) = refused_text(difference) {
             let label = format!("  {} ", style.paint.warning("warning:"));
-            let text = format!(
-                "{}: {field} cannot be changed, so the member cluster refuses the object",
-                difference.change.identity.describe()
-            );
             hanging(out, &label, "    ", &text, style.width);
         }
     }
@@ -163,6 +162,15 @@ fn changes_text(out: &mut String, rendered: &Rendered<'_>, changes: &GroupChange
         hanging(out, "  ", "  ", &format!("shown for {name}:"), style.width);
     }
     out.push_str(&differences(&changes.differences, ("now", &then), style.paint));
+}
+
+/// That the member cluster refuses a change.
+pub(in crate::commands) fn refused_text(difference: &Difference) -> Option<String> {
+    let field = difference.immutable.as_ref()?;
+    Some(format!(
+        "{}: {field} cannot be changed, so the member cluster refuses the object",
+        difference.change.identity.describe()
+    ))
 }
 
 /// Differences as `diff -u` prints them.
