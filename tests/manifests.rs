@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test may fail
 
+#[path = "manifests/command.rs"]
+mod command;
 mod files;
 #[path = "manifests/kubefleet.rs"]
 mod kubefleet;

@@ -47,10 +47,7 @@ impl Content {
     }
 
     /// The same of manifests that were read already.
-    pub fn of_parts(
-        parts: impl IntoIterator<Item = Vec<Manifest>>,
-        generator: Generator,
-    ) -> Self {
+    pub fn of_parts(parts: impl IntoIterator<Item = Vec<Manifest>>, generator: Generator) -> Self {
         let mut content = Self {
             generator,
             ..Self::default()

@@ -136,9 +136,17 @@ mod tests {
         for (kind, there, why) in [
             ("ClusterResourceEnvelope", "shop", "takes none that has"),
             ("ResourceEnvelope", "", "takes none without"),
-            ("ResourceEnvelope", "other", "is not in the envelope's namespace shop"),
+            (
+                "ResourceEnvelope",
+                "other",
+                "is not in the envelope's namespace shop",
+            ),
         ] {
-            let namespace = if kind.starts_with("Cluster") { "" } else { "shop" };
+            let namespace = if kind.starts_with("Cluster") {
+                ""
+            } else {
+                "shop"
+            };
             let error = opened(kind, namespace, &json!({"x": role("a", there)})).unwrap_err();
             assert!(error.contains(why), "{error}");
         }
@@ -151,11 +159,13 @@ mod tests {
     #[test]
     fn other_objects_are_not_envelopes() {
         let mut plain = envelope("ConfigMap", "shop", &json!({}));
-        plain.value["metadata"]["annotations"] = json!({"kubernetes-fleet.io/envelope-configmap": ""});
+        plain.value["metadata"]["annotations"] =
+            json!({"kubernetes-fleet.io/envelope-configmap": ""});
         assert_eq!(Kind::of(&plain, Generator::ConfigMaps), None);
         let marked = envelope("ConfigMap", "shop", &json!({}));
         assert_eq!(Kind::of(&marked, Generator::Newest), None);
-        let other = json!({"apiVersion": "x.io/v1", "kind": "ResourceEnvelope", "metadata": {"name": "e"}});
+        let other =
+            json!({"apiVersion": "x.io/v1", "kind": "ResourceEnvelope", "metadata": {"name": "e"}});
         assert_eq!(Kind::of(&Manifest::of(other, 0), Generator::Newest), None);
     }
 }

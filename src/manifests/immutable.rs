@@ -17,22 +17,48 @@ const FIELDS: &[(&str, &str, &[&str])] = &[
             "/spec/volumeClaimTemplates",
         ],
     ),
-    ("Job", "batch", &["/spec/selector", "/spec/template", "/spec/completionMode"]),
+    (
+        "Job",
+        "batch",
+        &["/spec/selector", "/spec/template", "/spec/completionMode"],
+    ),
     ("RoleBinding", "rbac.authorization.k8s.io", &["/roleRef"]),
-    ("ClusterRoleBinding", "rbac.authorization.k8s.io", &["/roleRef"]),
+    (
+        "ClusterRoleBinding",
+        "rbac.authorization.k8s.io",
+        &["/roleRef"],
+    ),
     ("Secret", "", &["/type"]),
     (
         "PersistentVolumeClaim",
         "",
-        &["/spec/accessModes", "/spec/storageClassName", "/spec/volumeMode", "/spec/selector"],
+        &[
+            "/spec/accessModes",
+            "/spec/storageClassName",
+            "/spec/volumeMode",
+            "/spec/selector",
+        ],
     ),
     (
         "StorageClass",
         "storage.k8s.io",
-        &["/provisioner", "/parameters", "/reclaimPolicy", "/volumeBindingMode"],
+        &[
+            "/provisioner",
+            "/parameters",
+            "/reclaimPolicy",
+            "/volumeBindingMode",
+        ],
     ),
-    ("PriorityClass", "scheduling.k8s.io", &["/value", "/preemptionPolicy"]),
-    ("CustomResourceDefinition", "apiextensions.k8s.io", &["/spec/scope", "/spec/group"]),
+    (
+        "PriorityClass",
+        "scheduling.k8s.io",
+        &["/value", "/preemptionPolicy"],
+    ),
+    (
+        "CustomResourceDefinition",
+        "apiextensions.k8s.io",
+        &["/spec/scope", "/spec/group"],
+    ),
 ];
 
 /// The first field that changes although it must not, as a JSON pointer.
@@ -77,7 +103,7 @@ mod tests {
             "replicas": replicas, "selector": {"matchLabels": {"app": app}}}})
     }
 
-    fn config(immutable: Value, value: &str, label: &str) -> Value {
+    fn config(immutable: bool, value: &str, label: &str) -> Value {
         json!({"apiVersion": "v1", "kind": "ConfigMap", "immutable": immutable,
             "metadata": {"labels": {"x": label}}, "data": {"a": value}})
     }
@@ -86,17 +112,23 @@ mod tests {
     fn a_field_that_must_stay_is_named() {
         let (old, new) = (deployment("web", 1), deployment("shop", 1));
         assert_eq!(changed(&old, &new).as_deref(), Some("/spec/selector"));
-        let old = config(json!(true), "1", "");
-        assert_eq!(changed(&old, &config(json!(true), "2", "")).as_deref(), Some("/data"));
-        assert_eq!(changed(&old, &config(json!(false), "1", "")).as_deref(), Some("/immutable"));
+        let old = config(true, "1", "");
+        assert_eq!(
+            changed(&old, &config(true, "2", "")).as_deref(),
+            Some("/data")
+        );
+        assert_eq!(
+            changed(&old, &config(false, "1", "")).as_deref(),
+            Some("/immutable")
+        );
     }
 
     #[test]
     fn other_changes_are_fine() {
         for (old, new) in [
             (deployment("web", 1), deployment("web", 2)),
-            (config(json!(false), "1", ""), config(json!(false), "2", "")),
-            (config(json!(true), "1", "a"), config(json!(true), "1", "b")),
+            (config(false, "1", ""), config(false, "2", "")),
+            (config(true, "1", "a"), config(true, "1", "b")),
             (
                 json!({"apiVersion": "x.io/v1", "kind": "Deployment", "spec": {"selector": 1}}),
                 json!({"apiVersion": "x.io/v1", "kind": "Deployment", "spec": {"selector": 2}}),

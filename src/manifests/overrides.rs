@@ -70,7 +70,10 @@ impl Override {
 
     /// The rules for a cluster, up to one that deletes the object; and the problem of one that
     /// stopped the search.
-    pub(super) fn rules_for(&self, member: &MemberCluster) -> (Vec<usize>, Option<(usize, String)>) {
+    pub(super) fn rules_for(
+        &self,
+        member: &MemberCluster,
+    ) -> (Vec<usize>, Option<(usize, String)>) {
         let mut found = Vec::new();
         for (at, rule) in self.rules().iter().enumerate() {
             match rule_matches(rule, member) {
@@ -211,9 +214,7 @@ pub(super) fn idle(one: &Override, content: &Content, clusters: &[Placed<'_>]) -
     let selected: Vec<_> = content
         .items
         .iter()
-        .filter_map(|item| {
-            crate::rollout::overrides::selector_of(&one.snapshot, &item.identity)
-        })
+        .filter_map(|item| crate::rollout::overrides::selector_of(&one.snapshot, &item.identity))
         .collect();
     let words = crate::rollout::overrides::selected(&one.snapshot);
     let unused = (0..selectors(&one.snapshot).len())

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::content::{Content, Item};
 use super::overrides::{self, Idle, Override, Placed, is_deletion};
 use super::patch::{self, Verb};
+use super::variables::Template;
 use super::{Generator, envelope};
 use crate::contents::{Identity, Manifest};
 use crate::kubefleet::ObjectRef;
@@ -32,7 +33,7 @@ struct Form {
     /// Whether values in it depend on the cluster.
     varies: bool,
     /// What becomes of it; absent where that depends on the cluster.
-    made: Option<Result<Option<Value>, Cause>>,
+    made: Option<Result<Option<Value>, Box<Cause>>>,
 }
 
 /// Why a cluster gets nothing new.
@@ -176,7 +177,11 @@ pub struct Rendering<'i> {
 
 impl<'i> Rendering<'i> {
     /// Puts content, overrides, and clusters together.
-    pub fn new(content: &'i Content, overrides: &'i [Override], clusters: &'i [Placed<'i>]) -> Self {
+    pub fn new(
+        content: &'i Content,
+        overrides: &'i [Override],
+        clusters: &'i [Placed<'i>],
+    ) -> Self {
         let mut this = Self {
             content,
             overrides,
@@ -194,13 +199,15 @@ impl<'i> Rendering<'i> {
 
     /// Finds the form of each item in each cluster.
     fn place(&mut self) {
+        // For each item, which overrides select it.
         let selected: Vec<Vec<bool>> = self
-            .overrides
+            .content
+            .items
             .iter()
-            .map(|one| {
-                let items = self.content.items.iter();
-                items
-                    .map(|item| selector_of(&one.snapshot, &item.identity).is_some())
+            .map(|item| {
+                let overrides = self.overrides.iter();
+                overrides
+                    .map(|one| selector_of(&one.snapshot, &item.identity).is_some())
                     .collect()
             })
             .collect();
@@ -221,8 +228,8 @@ impl<'i> Rendering<'i> {
                 .filter(|step| !step.rules.is_empty() || step.broken.is_some())
                 .collect();
             let mut row = Vec::with_capacity(self.content.items.len());
-            for item in 0..self.content.items.len() {
-                let own = steps.iter().filter(|step| selected[step.over][item]);
+            for (item, selected) in selected.iter().enumerate() {
+                let own = steps.iter().filter(|step| selected[step.over]);
                 let key = (item, own.cloned().collect());
                 let next = self.forms.len();
                 let form = *known.entry(key.clone()).or_insert(next);
@@ -241,7 +248,7 @@ impl<'i> Rendering<'i> {
             let over = &self.overrides[step.over];
             step.rules.iter().any(|rule| {
                 let patches = over.rules()[*rule].patches.len();
-                (0..patches).any(|at| over.value(*rule, at).is_some_and(|it| it.varies()))
+                (0..patches).any(|at| over.value(*rule, at).is_some_and(Template::varies))
             })
         });
         let mut form = Form {
@@ -258,7 +265,7 @@ impl<'i> Rendering<'i> {
     }
 
     /// What becomes of an object in a cluster; `None` where it is deleted.
-    fn make(&self, form: &Form, cluster: &Placed<'_>) -> Result<Option<Value>, Cause> {
+    fn make(&self, form: &Form, cluster: &Placed<'_>) -> Result<Option<Value>, Box<Cause>> {
         let item = &self.content.items[form.item];
         let mut value = item.manifest.value.clone();
         let mut deleted = false;
@@ -273,16 +280,16 @@ impl<'i> Rendering<'i> {
                 }
             }
             if let Some((rule, problem)) = &step.broken {
-                return Err(Cause::Rule {
+                return Err(Box::new(Cause::Rule {
                     over: over.object(),
                     rule: rule + 1,
                     problem: problem.clone(),
-                });
+                }));
             }
         }
         if let (Some(kind), false) = (item.opens, deleted) {
             let patched = Manifest::of(value.clone(), item.manifest.bytes);
-            envelope::open(&patched, kind).map_err(Cause::Envelope)?;
+            envelope::open(&patched, kind).map_err(|why| Box::new(Cause::Envelope(why)))?;
         }
         Ok((!deleted).then_some(value))
     }
@@ -293,20 +300,26 @@ impl<'i> Rendering<'i> {
         rule: usize,
         cluster: &Placed<'_>,
         mut target: Option<&mut Value>,
-    ) -> Result<(), Cause> {
+    ) -> Result<(), Box<Cause>> {
         let patches = &over.rules()[rule].patches;
-        let failed = |operation: usize, why: String| Cause::Operation {
-            over: over.object(),
-            rule: rule + 1,
-            operation: operation + 1,
-            verb: patches[operation].operator.clone(),
-            path: patches[operation].path.clone(),
-            why,
+        let failed = |operation: usize, why: String| {
+            Box::new(Cause::Operation {
+                over: over.object(),
+                rule: rule + 1,
+                operation: operation + 1,
+                verb: patches[operation].operator.clone(),
+                path: patches[operation].path.clone(),
+                why,
+            })
         };
         let mut values = Vec::with_capacity(patches.len());
         for at in 0..patches.len() {
             let value = over.value(rule, at).map(|it| it.value_for(cluster.member));
-            values.push(value.unwrap_or(Ok(Value::Null)).map_err(|why| failed(at, why))?);
+            values.push(
+                value
+                    .unwrap_or(Ok(Value::Null))
+                    .map_err(|why| failed(at, why))?,
+            );
         }
         for (at, (patch, value)) in patches.iter().zip(&values).enumerate() {
             let Some(target) = target.as_deref_mut() else {
@@ -348,7 +361,10 @@ impl<'i> Rendering<'i> {
         for (row, cluster) in self.rows.iter().zip(self.clusters) {
             let name = &cluster.member.meta.name;
             let mut add = |cause: Cause, object: Option<String>| {
-                faults.entry((cause, object)).or_default().push(name.clone());
+                faults
+                    .entry((cause, object))
+                    .or_default()
+                    .push(name.clone());
             };
             for over in &cluster.gone {
                 add(Cause::Gone(over.clone()), None);
@@ -359,8 +375,11 @@ impl<'i> Rendering<'i> {
                 add(Cause::Override { over, problem }, None);
             }
             for flaw in &self.content.flaws {
-                let object =
-                    describe_object(&flaw.envelope.kind, &flaw.envelope.namespace, &flaw.envelope.name);
+                let object = describe_object(
+                    &flaw.envelope.kind,
+                    &flaw.envelope.namespace,
+                    &flaw.envelope.name,
+                );
                 add(Cause::Envelope(flaw.why.clone()), Some(object));
             }
             for form in row.iter().map(|form| &self.forms[*form]) {
@@ -371,7 +390,7 @@ impl<'i> Rendering<'i> {
                 };
                 if let Err(cause) = made {
                     let item = &self.content.items[form.item];
-                    add(cause, Some(item.manifest.identity.describe()));
+                    add(*cause, Some(item.manifest.identity.describe()));
                 }
             }
         }
@@ -461,7 +480,11 @@ impl<'i> Rendering<'i> {
             let mut clusters = self.clusters.iter();
             clusters.any(|cluster| cluster.overrides.contains(&at))
         };
-        let overrides = self.overrides.iter().enumerate().filter(|(at, _)| used(*at));
+        let overrides = self
+            .overrides
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| used(*at));
         overrides
             .flat_map(|(_, one)| {
                 let idle = overrides::idle(one, self.content, self.clusters);

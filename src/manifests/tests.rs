@@ -32,7 +32,10 @@ fn over(namespace: &str, name: &str, selects: &[(&str, &str)], rules: &Value) ->
         })
         .collect();
     let (kind, key) = if namespace.is_empty() {
-        ("ClusterResourceOverrideSnapshot", "clusterResourceSelectors")
+        (
+            "ClusterResourceOverrideSnapshot",
+            "clusterResourceSelectors",
+        )
     } else {
         ("ResourceOverrideSnapshot", "resourceSelectors")
     };
@@ -64,7 +67,9 @@ fn rule(label: Option<(&str, &str)>, patches: &Value) -> Value {
 }
 
 fn set(path: &str, value: Value) -> Value {
-    json!([{"op": "add", "path": path, "value": value}])
+    let mut patches = json!([{"op": "add", "path": path}]);
+    patches[0]["value"] = value;
+    patches
 }
 
 fn deployment() -> Value {
@@ -109,7 +114,10 @@ fn rendered_by(
     let values = (0..members.len())
         .map(|at| {
             let manifests = rendering.manifests(at);
-            manifests.iter().map(|it| it.manifest.value.clone()).collect()
+            manifests
+                .iter()
+                .map(|it| it.manifest.value.clone())
+                .collect()
         })
         .collect();
     (values, rendering.faults)
@@ -124,7 +132,11 @@ fn members() -> [MemberCluster; 3] {
 }
 
 fn replicas(values: &[Vec<Value>]) -> Vec<Option<i64>> {
-    let of = |manifests: &Vec<Value>| manifests.iter().find_map(|it| it.pointer("/spec/replicas")?.as_i64());
+    let of = |manifests: &Vec<Value>| {
+        manifests
+            .iter()
+            .find_map(|it| it.pointer("/spec/replicas")?.as_i64())
+    };
     values.iter().map(of).collect()
 }
 
@@ -138,7 +150,10 @@ fn without_overrides_every_cluster_gets_the_snapshot() {
 
 #[test]
 fn a_rule_is_for_the_clusters_that_it_selects() {
-    let rules = json!([rule(Some(("region", "eu")), &set("/spec/replicas", json!(6)))]);
+    let rules = json!([rule(
+        Some(("region", "eu")),
+        &set("/spec/replicas", json!(6))
+    )]);
     let overrides = [over("shop", "web", &[("Deployment", "web")], &rules)];
     let (values, _) = rendered(&[deployment()], &overrides);
     assert_eq!(replicas(&values), [Some(6), Some(6), Some(1)]);
@@ -162,7 +177,10 @@ fn selectors_of_clusters() {
         (Value::Null, [Some(1); 3]),
         (json!({}), [Some(6); 3]),
         (json!({"clusterSelectorTerms": [{}]}), [Some(1); 3]),
-        (json!({"clusterSelectorTerms": [{"labelSelector": {}}]}), [Some(6); 3]),
+        (
+            json!({"clusterSelectorTerms": [{"labelSelector": {}}]}),
+            [Some(6); 3],
+        ),
         (
             json!({"clusterSelectorTerms": [{"propertySelector": {"matchExpressions": []}}]}),
             [Some(1); 3],
@@ -181,10 +199,25 @@ fn later_rules_and_overrides_win() {
     let gold = rule(Some(("tier", "gold")), &set("/spec/replicas", json!(9)));
     let overrides = [
         // Applied by name, not in the order of the list; those of the cluster scope come first.
-        over("shop", "b", &[("Deployment", "web")], &json!([all(3), gold])),
+        over(
+            "shop",
+            "b",
+            &[("Deployment", "web")],
+            &json!([all(3), gold]),
+        ),
         over("shop", "a", &[("Deployment", "web")], &json!([all(2)])),
-        over("", "z", &[("Namespace", "shop")], &json!([rule(None, &json!([]))])),
-        over("", "y", &[("Namespace", "shop")], &json!([rule(None, &set("/spec/paused", json!(true)))])),
+        over(
+            "",
+            "z",
+            &[("Namespace", "shop")],
+            &json!([rule(None, &json!([]))]),
+        ),
+        over(
+            "",
+            "y",
+            &[("Namespace", "shop")],
+            &json!([rule(None, &set("/spec/paused", json!(true)))]),
+        ),
     ];
     let (values, _) = rendered(&[deployment()], &overrides);
     assert_eq!(replicas(&values), [Some(3), Some(9), Some(3)]);
@@ -209,9 +242,19 @@ fn an_override_of_a_namespace_is_for_everything_in_it() {
 #[test]
 fn an_object_that_is_deleted_stays_deleted() {
     let overrides = [
-        over("", "a", &[("Namespace", "shop")], &json!([rule(Some(("region", "eu")), &Value::Null)])),
+        over(
+            "",
+            "a",
+            &[("Namespace", "shop")],
+            &json!([rule(Some(("region", "eu")), &Value::Null)]),
+        ),
         // What cannot be applied to the object does not matter any more.
-        over("shop", "b", &[("Deployment", "web")], &json!([rule(Some(("region", "eu")), &set("/x/y", json!(1)))])),
+        over(
+            "shop",
+            "b",
+            &[("Deployment", "web")],
+            &json!([rule(Some(("region", "eu")), &set("/x/y", json!(1)))]),
+        ),
     ];
     let (values, faults) = rendered(&[deployment()], &overrides);
     assert_eq!(values.iter().map(Vec::len).collect::<Vec<_>>(), [0, 0, 1]);
@@ -220,7 +263,10 @@ fn an_object_that_is_deleted_stays_deleted() {
 
 #[test]
 fn rules_after_a_deletion_do_not_count() {
-    let bad = rule(None, &set("/x/y", json!("${MEMBER-CLUSTER-LABEL-KEY-none}")));
+    let bad = rule(
+        None,
+        &set("/x/y", json!("${MEMBER-CLUSTER-LABEL-KEY-none}")),
+    );
     let rules = json!([rule(None, &Value::Null), bad]);
     let overrides = [over("shop", "a", &[("Deployment", "web")], &rules)];
     let (values, faults) = rendered(&[deployment()], &overrides);
@@ -243,8 +289,10 @@ fn an_operation_that_cannot_be_applied_is_named() {
     let said: Vec<_> = faults.iter().map(Fault::describe).collect();
     assert_eq!(
         said,
-        ["ResourceOverrideSnapshot shop/web-eu-0 cannot be applied to Deployment shop/web: rule 2, \
-          operation 2 (add /spec/template/spec/containers/1): `/spec/template` does not exist"]
+        [
+            "ResourceOverrideSnapshot shop/web-eu-0 cannot be applied to Deployment shop/web: rule 2, \
+          operation 2 (add /spec/template/spec/containers/1): `/spec/template` does not exist"
+        ]
     );
     assert_eq!(faults[0].clusters, ["member-1", "member-2"]);
     assert_eq!(values.iter().map(Vec::len).collect::<Vec<_>>(), [0, 0, 1]);
@@ -252,28 +300,49 @@ fn an_operation_that_cannot_be_applied_is_named() {
 
 #[test]
 fn a_variable_without_a_value_stops_its_clusters_alone() {
-    let rules = json!([rule(None, &set("/spec/region", json!("${MEMBER-CLUSTER-LABEL-KEY-region}")))]);
+    let rules = json!([rule(
+        None,
+        &set("/spec/region", json!("${MEMBER-CLUSTER-LABEL-KEY-region}"))
+    )]);
     let overrides = [over("shop", "web", &[("Deployment", "web")], &rules)];
     let (values, faults) = rendered(&[deployment()], &overrides);
     assert_eq!(values[1][0].pointer("/spec/region"), Some(&json!("eu")));
     assert_eq!(faults.len(), 1);
     assert_eq!(faults[0].clusters, ["member-3"]);
-    assert!(faults[0].describe().ends_with("the cluster has no label region"));
+    assert!(
+        faults[0]
+            .describe()
+            .ends_with("the cluster has no label region")
+    );
 }
 
 #[test]
 fn clusters_are_grouped_by_what_applies_to_them() {
     let rules = json!([
         rule(Some(("region", "eu")), &set("/spec/replicas", json!(6))),
-        rule(Some(("region", "eu")), &set("/spec/name", json!("${MEMBER-CLUSTER-NAME}"))),
+        rule(
+            Some(("region", "eu")),
+            &set("/spec/name", json!("${MEMBER-CLUSTER-NAME}"))
+        ),
         rule(Some(("region", "us")), &Value::Null),
     ]);
-    let overrides = [over("shop", "web-eu", &[("Deployment", "web"), ("Service", "web")], &rules)];
+    let overrides = [over(
+        "shop",
+        "web-eu",
+        &[("Deployment", "web"), ("Service", "web")],
+        &rules,
+    )];
     let content = content(&[deployment()], Generator::Newest);
     let members = members();
-    let placed = members.each_ref().map(|it| Placed::anew(it, &placement(), &content, &overrides));
+    let placed = members
+        .each_ref()
+        .map(|it| Placed::anew(it, &placement(), &content, &overrides));
     let rendering = Rendering::new(&content, &overrides, &placed);
-    let groups: Vec<_> = rendering.groups.iter().map(|it| (it.clusters.clone(), it.varies)).collect();
+    let groups: Vec<_> = rendering
+        .groups
+        .iter()
+        .map(|it| (it.clusters.clone(), it.varies))
+        .collect();
     assert_eq!(groups, [(vec![0, 1], true), (vec![2], false)]);
     assert!(!rendering.is_same(0, 1), "each has its own name in it");
     let effects = rendering.effects(&rendering.groups[0]);
@@ -281,18 +350,34 @@ fn clusters_are_grouped_by_what_applies_to_them() {
         .iter()
         .map(|it| {
             let operation = it.operation.as_ref().unwrap();
-            format!("{} {} {} {}", it.over, it.rule, operation.path, operation.value.as_ref().unwrap())
+            format!(
+                "{} {} {} {}",
+                it.over,
+                it.rule,
+                operation.path,
+                operation.value.as_ref().unwrap()
+            )
         })
         .collect();
-    assert_eq!(said, [
-        "web-eu 1 /spec/replicas 6",
-        "web-eu 2 /spec/name \"${MEMBER-CLUSTER-NAME}\"",
-    ]);
-    let idle: Vec<_> = rendering.idle().into_iter().map(|(over, idle)| (over.name(), idle)).collect();
-    assert_eq!(idle, [
-        ("web-eu", Idle::Selector("v1 Service web".to_owned())),
-        ("web-eu", Idle::Rule(3)),
-    ]);
+    assert_eq!(
+        said,
+        [
+            "web-eu 1 /spec/replicas 6",
+            "web-eu 2 /spec/name \"${MEMBER-CLUSTER-NAME}\"",
+        ]
+    );
+    let idle: Vec<_> = rendering
+        .idle()
+        .into_iter()
+        .map(|(over, idle)| (over.name(), idle))
+        .collect();
+    assert_eq!(
+        idle,
+        [
+            ("web-eu", Idle::Selector("v1 Service web".to_owned())),
+            ("web-eu", Idle::Rule(3)),
+        ]
+    );
 }
 
 #[test]
@@ -303,7 +388,9 @@ fn values_of_secrets_are_not_in_the_effects() {
         "metadata": {"name": "db", "namespace": "shop"}, "data": {}});
     let content = content(&[secret], Generator::Newest);
     let members = members();
-    let placed = members.each_ref().map(|it| Placed::anew(it, &placement(), &content, &overrides));
+    let placed = members
+        .each_ref()
+        .map(|it| Placed::anew(it, &placement(), &content, &overrides));
     let rendering = Rendering::new(&content, &overrides, &placed);
     let effects = rendering.effects(&rendering.groups[0]);
     assert!(!format!("{effects:?}").contains("c2VjcmV0"), "{effects:?}");
@@ -347,6 +434,10 @@ fn an_envelope_that_cannot_be_opened_stops_every_cluster() {
         let (_, faults) = rendered_by(generator, &[envelope.clone()], &[]);
         assert_eq!(faults.len(), 1);
         assert_eq!(faults[0].clusters.len(), 3);
-        assert!(faults[0].describe().starts_with("ResourceEnvelope shop/web cannot be opened"));
+        assert!(
+            faults[0]
+                .describe()
+                .starts_with("ResourceEnvelope shop/web cannot be opened")
+        );
     }
 }

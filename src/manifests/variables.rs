@@ -90,14 +90,17 @@ mod tests {
                 json!({"a": ["${MEMBER-CLUSTER-LABEL-KEY-example.com/tier}"]}),
                 json!({"a": ["gold"]}),
             ),
-            (
-                json!({"${MEMBER-CLUSTER-NAME}": 1}),
-                json!({"member-1": 1}),
-            ),
+            (json!({"${MEMBER-CLUSTER-NAME}": 1}), json!({"member-1": 1})),
             // Near misses: nothing of these is a variable.
-            (json!("${member-cluster-name}"), json!("${member-cluster-name}")),
+            (
+                json!("${member-cluster-name}"),
+                json!("${member-cluster-name}"),
+            ),
             (json!("$MEMBER-CLUSTER-NAME"), json!("$MEMBER-CLUSTER-NAME")),
-            (json!("${MEMBER-CLUSTER-LABEL-region}"), json!("${MEMBER-CLUSTER-LABEL-region}")),
+            (
+                json!("${MEMBER-CLUSTER-LABEL-region}"),
+                json!("${MEMBER-CLUSTER-LABEL-region}"),
+            ),
             (json!(6), json!(6)),
         ] {
             assert_eq!(valued(written.clone()), Ok(expected), "{written}");
@@ -107,9 +110,15 @@ mod tests {
     #[test]
     fn a_variable_without_a_value_says_why() {
         for (written, why) in [
-            ("${MEMBER-CLUSTER-LABEL-KEY-zone}", "the cluster has no label zone"),
+            (
+                "${MEMBER-CLUSTER-LABEL-KEY-zone}",
+                "the cluster has no label zone",
+            ),
             ("${MEMBER-CLUSTER-LABEL-KEY-}", "the cluster has no label "),
-            ("${MEMBER-CLUSTER-LABEL-KEY-region", "a variable has no closing `}`"),
+            (
+                "${MEMBER-CLUSTER-LABEL-KEY-region",
+                "a variable has no closing `}`",
+            ),
         ] {
             assert_eq!(valued(json!(written)), Err(why.to_owned()), "{written}");
         }

@@ -30,7 +30,10 @@ fn compare(case: &Value) -> (usize, usize) {
         Kind::MemberCluster,
     ];
     let answers = bundle.answer(&kinds.map(|kind| Query::all(kind, "")));
-    let objects: Vec<_> = answers.iter().flat_map(|it| it.objects.iter().cloned()).collect();
+    let objects: Vec<_> = answers
+        .iter()
+        .flat_map(|it| it.objects.iter().cloned())
+        .collect();
     let (mut overrides, mut members) = (Vec::new(), Vec::new());
     for object in &objects {
         match &object.body {
@@ -96,7 +99,11 @@ fn compare(case: &Value) -> (usize, usize) {
             }
         }
         assert_eq!(Value::from(plain), expected["manifests"], "{name}: {case}");
-        assert_eq!(Value::from(wrapped), expected["envelopes"], "{name}: {case}");
+        assert_eq!(
+            Value::from(wrapped),
+            expected["envelopes"],
+            "{name}: {case}"
+        );
         right += 1;
     }
     (right, refused)

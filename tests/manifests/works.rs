@@ -13,7 +13,7 @@ use kubectl_fleet_stage::kubefleet::object::{Body, Object};
 use kubectl_fleet_stage::kubefleet::snapshot::ResourceSnapshot;
 use kubectl_fleet_stage::kubefleet::work::Work;
 use kubectl_fleet_stage::kubefleet::{Concept, Kind, names};
-use kubectl_fleet_stage::manifests::{Content, Generator, Override, Placed, Rendering};
+use kubectl_fleet_stage::manifests::{Content, Fault, Generator, Override, Placed, Rendering};
 use serde_json::Value;
 
 use crate::files::below;
@@ -51,7 +51,9 @@ impl Recording {
         let mut bundle = bundle::read_within(inputs, KEEP, Limits::default()).ok()?;
         let queries: Vec<_> = Kind::ALL.iter().map(|kind| Query::all(*kind, "")).collect();
         let answers = bundle.answer(&queries);
-        let objects = answers.iter().flat_map(|answer| answer.objects.iter().cloned());
+        let objects = answers
+            .iter()
+            .flat_map(|answer| answer.objects.iter().cloned());
         let objects = objects.collect();
         Some(Self { bundle, objects })
     }
@@ -62,7 +64,9 @@ impl Recording {
 
     /// The parts of the version that a Work was written from.
     fn parts(&self, work: &Work, placement: &str, namespace: &str) -> Vec<&Arc<ResourceSnapshot>> {
-        let index = work.meta.label("kubernetes-fleet.io/parent-resource-snapshot-index");
+        let index = work
+            .meta
+            .label("kubernetes-fleet.io/parent-resource-snapshot-index");
         let mut parts: Vec<_> = self
             .of(snapshot)
             .into_iter()
@@ -108,7 +112,10 @@ impl Recording {
         let Some(text) = self.bundle.text(&work.object()) else {
             return;
         };
-        let held: Vec<Value> = contents::of_work(text).into_iter().map(|it| it.value).collect();
+        let held: Vec<Value> = contents::of_work(text)
+            .into_iter()
+            .map(|it| it.value)
+            .collect();
         let has_content = |value: &Value| {
             let fields = value.as_object();
             fields.is_some_and(|fields| fields.len() > 3)
@@ -120,19 +127,26 @@ impl Recording {
         }
         let parts = self.parts(work, placement, namespace);
         let cluster = work.cluster().unwrap_or_default();
-        let member = self.of(member).into_iter().find(|it| it.meta.name == cluster);
+        let member = self
+            .of(member)
+            .into_iter()
+            .find(|it| it.meta.name == cluster);
         let (Some(binding), Some(member), false) = (binding, member, parts.is_empty()) else {
             tally.unknown += 1;
             return;
         };
         // A Work is written again after its binding was changed, not before.
-        let its_snapshot = work.meta.annotation("kubernetes-fleet.io/parent-resource-snapshot-name");
+        let its_snapshot = work
+            .meta
+            .annotation("kubernetes-fleet.io/parent-resource-snapshot-name");
         let placed = Placed::bound(member, binding, overrides);
         if its_snapshot.is_some_and(|it| it != binding.spec.snapshot) || !placed.gone.is_empty() {
             tally.unknown += 1;
             return;
         }
-        let texts = parts.iter().filter_map(|part| self.bundle.text(&part.object()));
+        let texts = parts
+            .iter()
+            .filter_map(|part| self.bundle.text(&part.object()));
         let content = Content::new(texts, Generator::of_works([work]));
         let placed = [placed];
         let rendering = Rendering::new(&content, overrides, &placed);
@@ -149,10 +163,14 @@ impl Recording {
             .collect();
         tally.works += 1;
         tally.manifests += held.len();
-        tally.overridden += rendering.groups.iter().map(|it| rendering.effects(it).len()).sum::<usize>();
+        tally.overridden += rendering
+            .groups
+            .iter()
+            .map(|it| rendering.effects(it).len())
+            .sum::<usize>();
         tally.enveloped += usize::from(work.envelope().is_some());
         if rendered != held {
-            let faults: Vec<_> = rendering.faults.iter().map(|it| it.describe()).collect();
+            let faults: Vec<_> = rendering.faults.iter().map(Fault::describe).collect();
             tally.different.push(format!(
                 "{name}: {}: rendered {} of {}: {faults:?}\n  {}\n  {}",
                 work.object(),
@@ -168,7 +186,9 @@ impl Recording {
 /// The part of the version that a Work holds: the first is called `…-work`, the others by subindex.
 fn part_of(work: &Work) -> usize {
     let number = work.meta.name.rsplit_once('-').map(|(_, number)| number);
-    number.and_then(|number| number.parse::<usize>().ok()).map_or(0, |at| at + 1)
+    number
+        .and_then(|number| number.parse::<usize>().ok())
+        .map_or(0, |at| at + 1)
 }
 
 macro_rules! picks {
@@ -221,14 +241,29 @@ fn every_recorded_work_holds_what_is_rendered() {
     let mut tally = compared(&folders);
     for name in BY_HAND {
         let before = tally.different.len();
-        tally.different.retain(|it| !it.contains(&format!("{name}: ")));
-        assert!(tally.different.len() < before, "{name} is as KubeFleet writes it now");
+        tally
+            .different
+            .retain(|it| !it.contains(&format!("{name}: ")));
+        assert!(
+            tally.different.len() < before,
+            "{name} is as KubeFleet writes it now"
+        );
     }
     println!(
         "{} files: {} manifests in {} Works are equal, {} with overrides, {} of envelopes; {} Works \
          without their snapshot, {} without content",
-        tally.files, tally.manifests, tally.works, tally.overridden, tally.enveloped, tally.unknown, tally.bare
+        tally.files,
+        tally.manifests,
+        tally.works,
+        tally.overridden,
+        tally.enveloped,
+        tally.unknown,
+        tally.bare
     );
     assert!(tally.different.is_empty(), "{}", tally.different.join("\n"));
-    assert!(tally.manifests >= 1000, "too few manifests: {}", tally.manifests);
+    assert!(
+        tally.manifests >= 1000,
+        "too few manifests: {}",
+        tally.manifests
+    );
 }

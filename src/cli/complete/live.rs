@@ -90,7 +90,7 @@ pub(super) fn hint(path: &str, id: &str) -> Option<Hint> {
         (_, "namespace") => Hint::Namespaces,
         (_, "context") => Hint::Contexts,
         (_, "placement") => Hint::Placements,
-        (_, "strategy") => Hint::Strategies,
+        (_, "strategy") | ("clusters", "strategies") => Hint::Strategies,
         (_, "snapshot")
         | ("rollback", "to")
         | ("snapshots show", "index")
@@ -100,12 +100,11 @@ pub(super) fn hint(path: &str, id: &str) -> Option<Hint> {
         ("run", "run") => Hint::Runs(Which::Idle),
         ("stop", "runs") => Hint::Runs(Which::Active),
         ("resume", "runs") => Hint::Runs(Which::Stopped),
-        ("run", "from") | ("delete", "runs") | ("wait" | "approvals", "run") => {
+        ("run", "from") | ("delete", "runs") | ("wait" | "approvals" | "retry", "run") => {
             Hint::Runs(Which::All)
         }
         ("status" | "diagnose" | "collect" | "render" | "rollback", "target") => Hint::Targets,
-        ("clusters", "strategies") => Hint::Strategies,
-        ("render", "clusters" | "between") => Hint::Clusters,
+        ("render", "clusters" | "between") | ("trace", "member") => Hint::Clusters,
         ("wait", "conditions") => Hint::Conditions,
         ("explain", "finding") | (_, "suppress") => Hint::Codes,
         _ => return None,

@@ -19,6 +19,7 @@ use crate::commands::show::plan::PlanView;
 use crate::commands::show::render::RenderView;
 use crate::commands::show::snapshots::{SnapshotDiff, SnapshotList, SnapshotView};
 use crate::commands::show::strategies::{StrategyList, StrategyView};
+use crate::commands::show::trace::Trace;
 use crate::diagnose::report::Report;
 use crate::diagnose::status::Status;
 use crate::error::Error;
@@ -69,6 +70,8 @@ pub enum Described {
     ClusterList,
     /// Groups of clusters in `render --summary -o json` and `render --diff -o json`
     Rendering,
+    /// Way of an object in `trace -o json`
+    Trace,
     /// Checks in `doctor -o json`
     Doctor,
     /// Findings in `explain --list -o json`
@@ -111,6 +114,7 @@ pub fn schema(described: Described) -> Schema {
         Described::SnapshotDiff => of::<SnapshotDiff>(),
         Described::ClusterList => of::<ClusterList>(),
         Described::Rendering => of::<RenderView>(),
+        Described::Trace => of::<Trace>(),
         Described::Doctor => of::<Doctor>(),
         Described::FindingList => of::<FindingList>(),
         Described::Finding => of::<Entry>(),

@@ -141,7 +141,12 @@ fn read_works(reading: &mut Reading, placement: &ObjectRef, works: Works<'_>) ->
         return (Vec::new(), Texts::new(), None);
     };
     let of = |namespace: &str| {
-        Query::labelled(Kind::Work, namespace, names::PARENT_PLACEMENT, &placement.name)
+        Query::labelled(
+            Kind::Work,
+            namespace,
+            names::PARENT_PLACEMENT,
+            &placement.name,
+        )
     };
     let queries: Vec<_> = if clusters.is_empty() {
         vec![of("")]
@@ -250,7 +255,9 @@ impl Material {
     fn initialized(&self) -> Option<&UpdateRun> {
         let run = self.run.as_deref()?;
         let mut stages = run.status.stages.iter();
-        stages.any(|stage| !stage.clusters.is_empty()).then_some(run)
+        stages
+            .any(|stage| !stage.clusters.is_empty())
+            .then_some(run)
     }
 
     /// Clusters with the overrides that apply to them: those that the run recorded, or those that a
@@ -284,7 +291,9 @@ impl Material {
         };
         let recorded = self.initialized().is_some();
         let why = self.overrides_gap.as_deref();
-        let limit = self.is_offline.then_some("not all of them are in the input");
+        let limit = self
+            .is_offline
+            .then_some("not all of them are in the input");
         if let Some(why) = why.or(limit) {
             let missing = placed.iter_mut().filter(|cluster| !cluster.gone.is_empty());
             let missing: Vec<_> = missing

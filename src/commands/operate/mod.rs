@@ -6,6 +6,7 @@ pub mod init;
 pub(in crate::commands) mod launching;
 pub(in crate::commands) mod refusal;
 pub mod resume;
+pub mod retry;
 pub mod rollback;
 pub mod run;
 pub(in crate::commands) mod steering;

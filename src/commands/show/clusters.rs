@@ -22,6 +22,7 @@ use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::object::{Body, OWN_API_VERSION};
 use crate::kubefleet::selector::LabelSelector;
+use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::kubefleet::strategy::{Stage, Strategy};
 use crate::kubefleet::{Concept, Kind, ObjectRef, duration, names};
 use crate::render::table::{Cell, Column, Table};
@@ -142,11 +143,13 @@ pub fn run(
     if matches!(args.output.format(), Format::Table | Format::Wide) {
         suggest(&items, ui);
     }
-    Ok(if around.gaps.iter().any(|gap| gap.why != "not collected") {
-        Exit::Incomplete
-    } else {
-        Exit::Done
-    })
+    Ok(
+        if around.gaps.iter().any(|gap| gap.why != "not collected") {
+            Exit::Incomplete
+        } else {
+            Exit::Done
+        },
+    )
 }
 
 fn list(items: &[ClusterItem], around: &Around, placement: &ObjectRef) -> ClusterList {
@@ -243,7 +246,7 @@ fn why(
     reason: Option<&String>,
 ) -> (Option<bool>, String) {
     let policy = deciding_policy(inventory);
-    let kind = policy.map(|policy| policy.policy_type());
+    let kind = policy.map(PolicySnapshot::policy_type);
     if selected.contains(name) {
         let why = match kind {
             Some("PickFixed") => "the placement names it",
@@ -257,7 +260,10 @@ fn why(
         && binding.is_unscheduled()
     {
         let why = reason.map_or(String::new(), |why| format!(": {why}"));
-        return (Some(false), format!("a run removes the placement from it{why}"));
+        return (
+            Some(false),
+            format!("a run removes the placement from it{why}"),
+        );
     }
     match (reason, policy) {
         (Some(reason), _) => (Some(false), reason.clone()),
@@ -305,7 +311,7 @@ fn suggestions(
     let mut found = Vec::new();
     let terms: Vec<_> = deciding_policy(inventory)
         .into_iter()
-        .flat_map(|policy| policy.required_labels())
+        .flat_map(PolicySnapshot::required_labels)
         .collect();
     let matched = |term: &&LabelSelector| term.matches(&member.meta.labels) == Some(true);
     if is_in == Some(false)
@@ -374,7 +380,9 @@ fn missing(selector: &LabelSelector, member: &MemberCluster) -> Option<Vec<Strin
         }
     }
     wanted.retain(|key, value| member.meta.label(key) != Some(value));
-    let labels = wanted.into_iter().map(|(key, value)| format!("{key}={value}"));
+    let labels = wanted
+        .into_iter()
+        .map(|(key, value)| format!("{key}={value}"));
     Some(labels.collect())
 }
 

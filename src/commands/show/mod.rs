@@ -14,4 +14,5 @@ pub mod saving;
 pub mod snapshots;
 pub mod status;
 pub mod strategies;
+pub mod trace;
 pub mod wait;

@@ -118,7 +118,9 @@ pub fn run(
         &args.between
     };
     if !matches!(args.between.len(), 0 | 2) {
-        return Err(Error::usage("--between needs two clusters, as in --between member-1,member-2"));
+        return Err(Error::usage(
+            "--between needs two clusters, as in --between member-1,member-2",
+        ));
     }
     let mut reading = reading::open_keeping(KEEP, &args.input, "render", global, ui, clock)?;
     let target = reading.target(args.target.as_deref(), global.namespace.as_deref(), ui)?;
@@ -130,8 +132,10 @@ pub fn run(
     let mut material = manifests::read(&mut reading, &target, works)?;
     let clusters = material.choose(asked)?;
     if clusters.is_empty() {
-        return Err(Error::not_found(format!("{} has no clusters", material.placement))
-            .hint("to render for a cluster that it does not select, use --member"));
+        return Err(
+            Error::not_found(format!("{} has no clusters", material.placement))
+                .hint("to render for a cluster that it does not select, use --member"),
+        );
     }
     stray(&material, &clusters, ui);
     let all = versions(material.inventory());
@@ -139,7 +143,11 @@ pub fn run(
         let index = &material.run.as_deref()?.status.snapshot_index;
         (!index.is_empty()).then(|| index.clone())
     });
-    let version = find(&all, word.as_deref().unwrap_or("latest"), &material.placement)?;
+    let version = find(
+        &all,
+        word.as_deref().unwrap_or("latest"),
+        &material.placement,
+    )?;
     if let Some(flaw) = version.flaw() {
         ui.warning(&format!("snapshot {} is incomplete: {flaw}", version.index));
     }
@@ -176,7 +184,10 @@ fn uncertain(gaps: &[NotChecked], ui: &mut Ui) {
     if gaps.is_empty() {
         return;
     }
-    let gaps: Vec<_> = gaps.iter().map(|it| format!("{} ({})", it.what, it.why)).collect();
+    let gaps: Vec<_> = gaps
+        .iter()
+        .map(|it| format!("{} ({})", it.what, it.why))
+        .collect();
     ui.warning(&format!(
         "clusters may get something else: what was not read is {}",
         gaps.join(", ")
@@ -198,7 +209,10 @@ fn stray(material: &Material, clusters: &[String], ui: &mut Ui) {
 
 impl Rendered<'_> {
     fn exit(&self) -> Exit {
-        match (self.rendering.faults.is_empty(), self.not_checked.is_empty()) {
+        match (
+            self.rendering.faults.is_empty(),
+            self.not_checked.is_empty(),
+        ) {
             (false, _) => Exit::Failed,
             (true, false) => Exit::Incomplete,
             (true, true) => Exit::Done,
@@ -229,9 +243,9 @@ fn summary(
         all: global.verbose,
         diffs: args.diff && !args.summary,
     };
-    let text = args
-        .output
-        .print(&view, || text::summary(rendered, changes.as_deref(), &style))?;
+    let text = args.output.print(&view, || {
+        text::summary(rendered, changes.as_deref(), &style)
+    })?;
     ui.answer(&text);
     masked(changes.iter().flatten(), ui);
     let mut changes = changes.iter().flatten();
@@ -249,12 +263,15 @@ fn compare_two(rendered: &Rendered<'_>, args: &RenderArgs, ui: &mut Ui) -> Resul
     let changes = between(&rendered.rendering, args.secrets());
     let view = RenderView::new(rendered, Some(std::slice::from_ref(&changes)));
     let names = (rendered.name(0), rendered.name(1));
-    let text = args
-        .output
-        .print(&view, || text::differences(&changes.differences, names, ui.paint()))?;
+    let text = args.output.print(&view, || {
+        text::differences(&changes.differences, names, ui.paint())
+    })?;
     ui.answer(&text);
     if changes.differences.is_empty() {
-        ui.status(&format!("{} and {} get the same manifests", names.0, names.1));
+        ui.status(&format!(
+            "{} and {} get the same manifests",
+            names.0, names.1
+        ));
     }
     said(&rendered.rendering.faults, ui);
     masked(std::iter::once(&changes), ui);
@@ -301,15 +318,12 @@ fn print(
             ));
         }
     }
-    let text = match args.output {
-        Form::Yaml => {
-            let documents = manifests.iter().map(|it| output::yaml(&it.value));
-            documents.collect::<Result<Vec<_>, _>>()?.join("---\n")
-        }
-        _ => {
-            let items: Vec<_> = manifests.into_iter().map(|it| it.value).collect();
-            output::json(&json!({"apiVersion": "v1", "kind": "List", "items": items}))?
-        }
+    let text = if args.output == Form::Yaml {
+        let documents = manifests.iter().map(|it| output::yaml(&it.value));
+        documents.collect::<Result<Vec<_>, _>>()?.join("---\n")
+    } else {
+        let items: Vec<_> = manifests.into_iter().map(|it| it.value).collect();
+        output::json(&json!({"apiVersion": "v1", "kind": "List", "items": items}))?
     };
     ui.answer(&text);
     Ok(())

@@ -53,7 +53,11 @@ impl VersionDiff {
             to: changes.to.clone(),
             clusters: changes.clusters.clone(),
             counts: changes.counts,
-            changes: changes.resources.iter().map(|it| item(&it.change)).collect(),
+            changes: changes
+                .resources
+                .iter()
+                .map(|it| item(&it.change))
+                .collect(),
         }
     }
 }
@@ -93,7 +97,11 @@ pub(super) fn changes(plan: &Plan, material: &Material, show_secrets: bool) -> V
         all.iter()
             .find(|version| version.index == index && version.exists())
     };
-    let clusters: Vec<_> = plan.stages.iter().flat_map(|stage| &stage.clusters).collect();
+    let clusters: Vec<_> = plan
+        .stages
+        .iter()
+        .flat_map(|stage| &stage.clusters)
+        .collect();
     let held = |name: &str| {
         let mut clusters = clusters.iter();
         clusters.find(|it| it.name == name)?.snapshot_now.clone()

@@ -38,7 +38,11 @@ pub(super) fn summary(
     let rendering = &rendered.rendering;
     let mut out = String::new();
     let clusters = rendering.clusters().len();
-    let latest = if rendered.version.is_latest() { " (latest)" } else { "" };
+    let latest = if rendered.version.is_latest() {
+        " (latest)"
+    } else {
+        ""
+    };
     let head = format!(
         "snapshot {}{latest} of {}: {} in {}",
         rendered.version.index,
@@ -84,26 +88,43 @@ fn names(rendered: &Rendered<'_>, clusters: &[usize], style: &Style) -> String {
 
 fn group_text(out: &mut String, rendered: &Rendered<'_>, group: &Group, style: &Style) {
     let effects = rendered.rendering.effects(group);
-    let manifests = rendered.rendering.manifests(group.clusters[0]).len();
-    let what = match (effects.is_empty(), group.varies) {
-        (true, _) => "no overrides",
-        (false, true) => "overridden; values depend on the cluster",
-        (false, false) => "overridden",
+    let rendering = &rendered.rendering;
+    let manifests = count(rendering.manifests(group.clusters[0]).len(), "manifest");
+    let is_blocked = |at: &usize| {
+        let name = rendered.name(*at);
+        let mut faults = rendering.faults.iter();
+        faults.any(|fault| fault.clusters.iter().any(|it| it == name))
     };
-    let head = format!(
-        "{}: {}, {what}",
-        count(group.clusters.len(), "cluster"),
-        count(manifests, "manifest")
-    );
+    let blocked = group.clusters.iter().filter(|at| is_blocked(at)).count();
+    let what = match (blocked, effects.is_empty(), group.varies) {
+        (0, true, _) => format!("{manifests}, no overrides"),
+        (0, false, true) => format!("{manifests}, overridden; values depend on the cluster"),
+        (0, false, false) => format!("{manifests}, overridden"),
+        (some, ..) if some < group.clusters.len() => {
+            format!("{manifests}, overridden; {some} get nothing new")
+        }
+        _ => "gets nothing new".to_owned(),
+    };
+    let head = format!("{}: {what}", count(group.clusters.len(), "cluster"));
     let _ = writeln!(out, "{}", style.paint.bold(&head));
-    hanging(out, "  ", "  ", &names(rendered, &group.clusters, style), style.width);
+    hanging(
+        out,
+        "  ",
+        "  ",
+        &names(rendered, &group.clusters, style),
+        style.width,
+    );
     let most = if style.all { usize::MAX } else { 20 };
     for effect in effects.iter().take(most) {
         hanging(out, "  - ", "    ", &effect_text(effect), style.width);
     }
     if effects.len() > most {
         let more = effects.len() - most;
-        let _ = writeln!(out, "    and {} (--verbose shows all)", count(more, "more operation"));
+        let _ = writeln!(
+            out,
+            "    and {} (--verbose shows all)",
+            count(more, "more operation")
+        );
     }
 }
 
@@ -121,7 +142,10 @@ fn effect_text(effect: &Effect) -> String {
         Some(value) => format!(" {value}"),
         None => String::new(),
     };
-    format!("{object}: {} {}{value} {by}", operation.verb, operation.path)
+    format!(
+        "{object}: {} {}{value} {by}",
+        operation.verb, operation.path
+    )
 }
 
 /// `2 created, 1 changed, 0 deleted`.
@@ -161,7 +185,11 @@ fn changes_text(out: &mut String, rendered: &Rendered<'_>, changes: &GroupChange
         let name = rendered.name(changes.clusters[0]).to_owned();
         hanging(out, "  ", "  ", &format!("shown for {name}:"), style.width);
     }
-    out.push_str(&differences(&changes.differences, ("now", &then), style.paint));
+    out.push_str(&differences(
+        &changes.differences,
+        ("now", &then),
+        style.paint,
+    ));
 }
 
 /// That the member cluster refuses a change.
@@ -174,11 +202,7 @@ pub(in crate::commands) fn refused_text(difference: &Difference) -> Option<Strin
 }
 
 /// Differences as `diff -u` prints them.
-pub(super) fn differences(
-    differences: &[Difference],
-    names: (&str, &str),
-    paint: Paint,
-) -> String {
+pub(super) fn differences(differences: &[Difference], names: (&str, &str), paint: Paint) -> String {
     let changes: Vec<Change> = differences.iter().map(|it| it.change.clone()).collect();
     unified(&changes, names, paint)
 }
