@@ -4,6 +4,7 @@
 
 mod files;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use files::below;
@@ -101,4 +102,153 @@ fn only_the_terminal_prints() {
             );
         }
     }
+}
+
+/// No file needs another that needs it, be it by way of others. What a file shares with the files
+/// below it, such as its types, is its own.
+#[test]
+fn there_are_no_circles() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut texts = BTreeMap::new();
+    for file in below(&root, "rs") {
+        let relative = file.strip_prefix(&root).unwrap().with_extension("");
+        let mut module: Vec<_> = relative
+            .iter()
+            .map(|part| part.to_string_lossy().into_owned())
+            .collect();
+        if module.last().is_some_and(|last| last == "mod") {
+            module.pop();
+        }
+        if !matches!(module[0].as_str(), "main" | "lib") && !module.contains(&"tests".to_owned()) {
+            texts.insert(module, std::fs::read_to_string(&file).unwrap());
+        }
+    }
+    let edges: BTreeMap<_, _> = texts
+        .iter()
+        .map(|(module, text)| {
+            let own = text.split("\n#[cfg(test)]").next().unwrap_or_default();
+            let used: BTreeSet<_> = uses(own, module)
+                .into_iter()
+                .filter_map(|path| {
+                    let longest = (1..=path.len()).rev().map(|end| &path[..end]);
+                    longest
+                        .into_iter()
+                        .find(|prefix| texts.contains_key(*prefix))
+                        .map(<[String]>::to_vec)
+                })
+                .filter(|other| !other.starts_with(module) && !module.starts_with(other))
+                .collect();
+            (module.clone(), used)
+        })
+        .collect();
+    for module in edges.keys() {
+        let mut reached = BTreeSet::new();
+        let mut next: Vec<_> = edges[module].iter().collect();
+        while let Some(other) = next.pop() {
+            if reached.insert(other) {
+                next.extend(&edges[other]);
+            }
+        }
+        assert!(
+            !reached.contains(module),
+            "a circle leads from {} back to itself, by way of {:?}",
+            module.join("::"),
+            edges[module]
+                .iter()
+                .filter(|other| reaches(&edges, other, module))
+                .map(|other| other.join("::"))
+                .collect::<Vec<_>>()
+        );
+    }
+}
+
+type Module = Vec<String>;
+
+fn reaches(edges: &BTreeMap<Module, BTreeSet<Module>>, from: &Module, to: &Module) -> bool {
+    let mut seen = BTreeSet::new();
+    let mut next = vec![from];
+    while let Some(one) = next.pop() {
+        if one == to {
+            return true;
+        }
+        if seen.insert(one) {
+            next.extend(&edges[one]);
+        }
+    }
+    false
+}
+
+/// The paths that the `use` lines of a module name, from the root on.
+fn uses(text: &str, module: &[String]) -> Vec<Module> {
+    let mut paths = Vec::new();
+    let starts = text.match_indices("use ").filter(|(at, _)| {
+        let line = text[..*at].rsplit('\n').next().unwrap_or_default().trim();
+        line.is_empty() || line.starts_with("pub")
+    });
+    for (at, word) in starts {
+        let rest = &text[at + word.len()..];
+        // A line of prose may begin with the word.
+        if !["crate::", "super::", "self::"]
+            .iter()
+            .any(|root| rest.starts_with(root))
+        {
+            continue;
+        }
+        let tree = rest.split(';').next().unwrap_or_default();
+        let tree: String = tree.split_whitespace().collect::<Vec<_>>().join(" ");
+        let found = expand(&tree, &[]);
+        paths.extend(found.iter().filter_map(|path| from_root(path, module)));
+    }
+    paths
+}
+
+/// The paths of a `use` tree, below what stands before it.
+fn expand(tree: &str, before: &[String]) -> Vec<Vec<String>> {
+    let tree = tree.trim();
+    let names = |text: &str| {
+        let names = text
+            .split("::")
+            .map(str::trim)
+            .filter(|name| !name.is_empty());
+        let names = names.map(|name| name.split(" as ").next().unwrap_or(name).to_owned());
+        [before.to_vec(), names.collect()].concat()
+    };
+    let (Some(open), Some(close)) = (tree.find('{'), tree.rfind('}')) else {
+        let mut path = names(tree);
+        path.pop_if(|last| last == "self" && !before.is_empty());
+        return vec![path];
+    };
+    let before = names(&tree[..open]);
+    let mut depth = 0;
+    let parts = tree[open + 1..close].split(|letter| {
+        depth += i32::from(letter == '{') - i32::from(letter == '}');
+        letter == ',' && depth == 0
+    });
+    parts
+        .filter(|part| !part.trim().is_empty())
+        .flat_map(|part| expand(part, &before))
+        .collect()
+}
+
+/// A path from the root on; `None` where it leads to a crate of others.
+fn from_root(path: &[String], module: &[String]) -> Option<Module> {
+    let ups = path.iter().take_while(|name| *name == "super").count();
+    match path.first()?.as_str() {
+        "crate" => Some(path[1..].to_vec()),
+        "self" => Some([module, &path[1..]].concat()),
+        "super" => Some([&module[..module.len().saturating_sub(ups)], &path[ups..]].concat()),
+        _ => None,
+    }
+}
+
+#[test]
+fn the_paths_of_a_use_are_found() {
+    let module = ["a", "b"].map(str::to_owned);
+    let text = "use std::fmt;\npub(in crate::a) use crate::{c::{self, d as e}, f};\n    \
+                use super::g::{\n    H,\n};\nuse self::i;\n";
+    let found: Vec<_> = uses(text, &module)
+        .into_iter()
+        .map(|path| path.join("::"))
+        .collect();
+    assert_eq!(found, ["c", "c::d", "f", "a::g::H", "a::b::i"]);
 }
