@@ -26,7 +26,7 @@ pub(super) fn finding(
         Some(failure) => finding.evidence(
             cx.run_object(),
             cx.failure_path(),
-            failure.condition.message.clone(),
+            &failure.condition.message,
         ),
         None => finding,
     }

@@ -106,8 +106,7 @@ pub(super) fn since_path(stage: &str) -> String {
 /// Where it stands how long a stage's timed wait is.
 pub(super) fn wait_path(stage: &str) -> String {
     format!(
-        "status.stagedUpdateStrategySnapshot.stages[name={stage}].afterStageTasks\
-         [type=TimedWait].waitTime"
+        "status.stagedUpdateStrategySnapshot.stages[name={stage}].afterStageTasks[type=TimedWait].waitTime"
     )
 }
 

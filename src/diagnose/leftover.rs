@@ -80,7 +80,7 @@ impl<'i> Leftover<'i> {
         for work in self.works.iter().take(3) {
             if let Some(deleted) = work.meta.deleted {
                 let path = "metadata.deletionTimestamp";
-                finding = finding.evidence(work.object(), path, deleted.to_string());
+                finding = finding.evidence(work.object(), path, deleted);
             }
             let finalizers = work.meta.finalizers.join(", ");
             finding = finding.evidence(work.object(), "metadata.finalizers", finalizers);
@@ -89,7 +89,7 @@ impl<'i> Leftover<'i> {
             && let Some(heartbeat) = member.agent().and_then(|agent| agent.heartbeat)
         {
             let path = "status.agentStatus[type=MemberAgent].lastReceivedHeartbeat";
-            finding = finding.evidence(member.object(), path, heartbeat.to_string());
+            finding = finding.evidence(member.object(), path, heartbeat);
         }
         finding
     }

@@ -5,15 +5,16 @@
 
 use crate::report::{Build, Finding, NotChecked, Subject};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Deref;
 
 use super::claims;
 use super::context::Context;
 use super::members::needed;
-use super::objects::goes_on;
+use super::objects::{Affected, grouped};
 use super::rules::Rule;
 use super::troubled::Troubled;
 use crate::kubefleet::binding::Binding;
-use crate::kubefleet::{Concept, duration, names};
+use crate::kubefleet::{Concept, names};
 use crate::member::model::{Event, Meta};
 use crate::member::pods::Terminated;
 use crate::member::{
@@ -164,12 +165,18 @@ fn seen<'a, 'i>(cx: &'a Context<'i>) -> Vec<Seen<'a, 'i>> {
     all
 }
 
-/// An object that is at fault for one reason, and the clusters in which it is.
+/// An object that is at fault for one reason, and what was found in the clusters in which it is.
 pub(super) struct Group<'a, 'i, T> {
-    /// The case.
-    pub cx: &'a Context<'i>,
-    /// The object in each cluster, and what was found there.
+    affected: Affected<'a, 'i>,
     pub all: Vec<(Seen<'a, 'i>, Vec<T>)>,
+}
+
+impl<'a, 'i, T> Deref for Group<'a, 'i, T> {
+    type Target = Affected<'a, 'i>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.affected
+    }
 }
 
 /// Makes a finding for every object of which `find` finds something in a cluster that was looked
@@ -180,32 +187,18 @@ pub(super) fn per_object<'a, 'i, T>(
     find: impl Fn(&Seen<'a, 'i>) -> Vec<T>,
     describe: impl Fn(&Group<'a, 'i, T>, Finding) -> Finding,
 ) -> Vec<Finding> {
-    let mut groups: BTreeMap<_, Vec<(Seen<'a, 'i>, Vec<T>)>> = BTreeMap::new();
-    for seen in seen(cx) {
+    let found = seen(cx).into_iter().filter_map(|seen| {
         let found = find(&seen);
-        if found.is_empty() {
-            continue;
-        }
         let manifest = seen.manifest;
         let subject = Subject::new(manifest.kind, manifest.namespace, manifest.name);
-        let key = (
-            subject,
-            seen.troubled.stage,
-            seen.troubled.explains(cx.verdict),
-        );
-        groups.entry(key).or_default().push((seen, found));
-    }
-    groups
+        (!found.is_empty()).then(|| (subject, seen.troubled, (seen, found)))
+    });
+    grouped(cx, rule, found)
         .into_iter()
-        .filter_map(|((subject, stage, explains), all)| {
-            let first = all.first()?.0.troubled;
-            let mut finding = rule
-                .finding(subject, String::new())
-                .severity(first.severity(cx.verdict))
-                .root_if(explains)
-                .clusters(all.iter().map(|(seen, _)| seen.troubled.cluster));
-            finding.stage = stage.map(str::to_owned);
-            let group = Group { cx, all };
+        .filter_map(|(mut finding, all)| {
+            let on = all.iter().map(|(seen, _)| (seen.troubled, seen.manifest));
+            let affected = Affected::new(cx, on.collect())?;
+            let group = Group { affected, all };
             for (seen, _) in group.all.iter().take(SHOWN) {
                 if let Some(view) = seen.view(cx) {
                     finding = status(&view, seen.troubled.cluster, finding);
@@ -315,74 +308,25 @@ impl<'a, 'i, T> Group<'a, 'i, T> {
             .filter_map(|(seen, found)| Some((seen.troubled.cluster, found.first()?)))
     }
 
-    /// `Deployment shop/web`.
-    pub fn object(&self) -> String {
-        self.all
-            .first()
-            .map_or_else(String::new, |(seen, _)| seen.manifest.describe())
-    }
-
-    /// The name of the first cluster: the one that commands inspect.
-    pub fn cluster(&self) -> &str {
-        self.all
-            .first()
-            .map_or("", |(seen, _)| seen.troubled.cluster)
-    }
-
-    /// `member-1`, `member-1 and member-2`, `member-1, member-2, member-3 and 4 more`.
-    pub fn clusters(&self) -> String {
-        enumerate(self.all.iter().map(|(seen, _)| seen.troubled.cluster))
-    }
-
     /// The sentence: that the object is not available, and why.
     pub fn says(&self, mut finding: Finding, why: &str) -> Finding {
-        let lasting = self
-            .all
-            .iter()
-            .filter_map(|(seen, _)| seen.troubled.lasting)
-            .max()
-            .map_or_else(String::new, |lasting| {
-                format!(" for {}", duration::describe(lasting))
-            });
         finding.message = format!(
-            "{} has not become available on {}{lasting}: {why}.",
-            self.object(),
-            self.clusters()
+            "{} has not become available on {}{}: {why}.",
+            self.manifest.describe(),
+            self.clusters(),
+            self.lasting()
         );
         finding
     }
 
     /// A command that inspects the first cluster: `kubectl --context CONTEXT -n NAMESPACE VERB`.
     pub fn kubectl(&self, verb: &'static str) -> Command {
-        let first = self.all.first();
-        self.kubectl_in(first.map_or("", |(seen, _)| seen.manifest.namespace), verb)
+        self.kubectl_in(self.manifest.namespace, verb)
     }
 
     /// The same in another namespace.
     pub fn kubectl_in(&self, namespace: &str, verb: &'static str) -> Command {
-        Command::member(self.cluster(), verb).namespace(namespace)
-    }
-
-    /// Adds what follows a repair in the clusters: the same run continues by itself.
-    pub fn goes_on(&self, finding: Finding) -> Finding {
-        goes_on(self.cx, finding)
-    }
-
-    /// Adds a repair of the content on the hub, which needs a new run: this one keeps its snapshot.
-    pub fn new_run(&self, finding: Finding, repair: impl Into<String>) -> Finding {
-        finding.fix_with(repair, self.cx.new_run_command())
-    }
-
-    /// What to change on the hub: the object itself, or the envelope that wraps it.
-    pub fn on_hub(&self) -> String {
-        let manifest = self.all.first().map(|(seen, _)| seen.manifest);
-        match manifest.and_then(|manifest| manifest.envelope.as_ref()) {
-            Some(envelope) => format!(
-                "the envelope {} {}/{}",
-                envelope.kind, envelope.namespace, envelope.name
-            ),
-            None => self.object(),
-        }
+        self.on_member(verb).namespace(namespace)
     }
 }
 

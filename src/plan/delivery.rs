@@ -121,8 +121,8 @@ pub(super) fn check(draft: &mut Draft<'_>, computed: &Computed, carriers: &Carri
         );
     }
     draft.warnings.push(warning.fix(format!(
-        "Create a {} that selects the Namespace {namespace} with `selectionScope: \
-             NamespaceOnly` for the same clusters, or create the namespace there.",
+        "Create a {} that selects the Namespace {namespace} with `selectionScope: NamespaceOnly` \
+         for the same clusters, or create the namespace there.",
         object.kind
     )));
 }

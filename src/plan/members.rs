@@ -43,9 +43,7 @@ fn leave(draft: &mut Draft<'_>, leaving: &[&MemberCluster]) {
             member.meta.deleted,
             member.status.conditions.condition("Joined"),
         ) {
-            (Some(at), _) => {
-                warning.evidence(&object, "metadata.deletionTimestamp", at.to_string())
-            }
+            (Some(at), _) => warning.evidence(&object, "metadata.deletionTimestamp", at),
             (None, Some(joined)) => warning.condition(&object, joined),
             (None, None) => warning,
         };
@@ -84,7 +82,7 @@ fn silent(draft: &mut Draft<'_>, members: &[&MemberCluster]) {
             warning = warning.evidence(
                 member.object(),
                 "status.agentStatus[type=MemberAgent].lastReceivedHeartbeat",
-                heartbeat.to_string(),
+                heartbeat,
             );
         }
     }

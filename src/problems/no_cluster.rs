@@ -36,8 +36,8 @@ pub fn no_cluster(
         problem = scheduling::evidence(policy, inventory, problem);
     }
     problem.fix_with(
-        "Fix the policy's affinity or tolerations, or the labels, taints, and agents of the \
-         member clusters, until the policy selects clusters.",
+        "Fix the policy's affinity or tolerations, or the labels, taints, and agents of the member \
+         clusters, until the policy selects clusters.",
         show_labels(),
     )
 }

@@ -51,8 +51,8 @@ pub fn several_latest(
     let mut problem = Problem::new(
         object,
         format!(
-            "{number} scheduling policy snapshots of {object} {} marked as the latest{tense}\
-             {still}.",
+            "{number} scheduling policy snapshots of {object} {} marked as the \
+             latest{tense}{still}.",
             tense.are()
         ),
     );

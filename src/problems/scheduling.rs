@@ -80,7 +80,7 @@ pub fn evidence<B: Build>(policy: &PolicySnapshot, inventory: &Inventory, mut fi
                 "status.targetClusters[clusterName={}].reason",
                 decision.cluster
             ),
-            decision.reason.clone(),
+            &decision.reason,
         );
         if let Some((member, _)) = near(policy, inventory, decision) {
             finding = finding.evidence(member.object(), "metadata.labels", &member.meta.labels);
@@ -209,10 +209,10 @@ mod tests {
             assert!(is_for_good(text), "{text}");
         }
         for text in [
-            "ClusterUnschedulable, cluster is not connected to the fleet: no recent heartbeat signals \
-             (last received 12.40 minutes ago)",
-            "Successfully scheduled resources for placement in \"member1\" (affinity score: 0, topology \
-             spread score: 0): picked by scheduling policy",
+            "ClusterUnschedulable, cluster is not connected to the fleet: no recent heartbeat \
+             signals (last received 12.40 minutes ago)",
+            "Successfully scheduled resources for placement in \"member1\" (affinity score: 0, \
+             topology spread score: 0): picked by scheduling policy",
             "",
         ] {
             assert!(!is_for_good(text), "{text}");

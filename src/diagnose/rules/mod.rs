@@ -1,6 +1,7 @@
 //! The rules: one file each, in one sorted list.
 
 use super::context::Context;
+use super::objects::{Affected, per_object};
 use crate::kubefleet::Concept;
 use crate::kubefleet::messages::Cause;
 use crate::report::{Finding, Severity, Subject};
@@ -9,6 +10,7 @@ use crate::report::{Finding, Severity, Subject};
 mod prelude {
     pub use super::{Check, Rule};
     pub use crate::diagnose::context::Context;
+    pub use crate::diagnose::objects::Repair;
     pub use crate::kubefleet::Concept;
     pub use crate::kubefleet::messages::Cause;
     pub use crate::report::{ABSENT, Build, Finding, Severity, Subject, Verdict};
@@ -36,6 +38,10 @@ pub struct Rule {
 pub enum Check {
     /// In everything that was collected.
     Whole(fn(&Context<'_>, &Rule) -> Vec<Finding>),
+    /// The same, where there is one at most.
+    One(fn(&Context<'_>, &Rule) -> Option<Finding>),
+    /// In an object that the rule owns (see `claims`), and the clusters that have its problem.
+    Object(fn(&Affected<'_, '_>, Finding) -> Finding),
     /// In one of the causes that the text of a failed run names.
     Cause(fn(&Context<'_>, &Rule, &Cause) -> Option<Finding>),
 }
@@ -78,6 +84,8 @@ impl Rule {
     pub fn check(&self, cx: &Context<'_>) -> Vec<Finding> {
         let mut findings: Vec<_> = match self.check {
             Check::Whole(check) => check(cx, self),
+            Check::One(check) => check(cx, self).into_iter().collect(),
+            Check::Object(check) => per_object(cx, self, check),
             Check::Cause(check) => cx
                 .causes()
                 .filter_map(|cause| check(cx, self, cause))

@@ -172,7 +172,7 @@ fn removal(stage: &StageView<'_>) -> String {
     let left: Vec<_> = left.map(|cluster| cluster.name).collect();
     if left.is_empty() {
         return "the placement is removed from all clusters that must lose it; the controller ends \
-        the run at its next check."
+                the run at its next check."
             .to_owned();
     }
     format!("the placement is being removed from {}.", enumerate(left))

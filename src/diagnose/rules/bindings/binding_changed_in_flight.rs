@@ -43,12 +43,12 @@ fn finding(cx: &Context<'_>, rule: &Rule, lost: &Lost<'_, '_>) -> Finding {
              read, so the writer is unknown."
         ),
         Some(off) if off.is_empty() => format!(
-            "The binding for {cluster} was changed while the run was updating it. It has the \
-             run's values again, but the run has failed for good."
+            "The binding for {cluster} was changed while the run was updating it. It has the run's \
+             values again, but the run has failed for good."
         ),
         Some(off) => format!(
-            "The binding for {cluster} was changed while the run was updating it: {}. The writer \
-             is unknown.",
+            "The binding for {cluster} was changed while the run was updating it: {}. The writer is \
+             unknown.",
             enumerate(off.iter().map(|difference| difference.what.as_str()))
         ),
     };
@@ -79,8 +79,8 @@ fn finding(cx: &Context<'_>, rule: &Rule, lost: &Lost<'_, '_>) -> Finding {
         ),
         None => finding.look_with(
             format!(
-                "Check which run has the cluster now: the RolloutStarted message on the binding \
-                 for {cluster} names it."
+                "Check which run has the cluster now: the RolloutStarted message on the binding for \
+                 {cluster} names it."
             ),
             cx.of_placement(Concept::Binding).flag("-o", "yaml"),
         ),

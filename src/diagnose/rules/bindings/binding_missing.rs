@@ -46,20 +46,16 @@ fn finding(cx: &Context<'_>, rule: &Rule, cluster: &str, stage: &str, stopping: 
     .clusters([cluster]);
     match cx.inventory.binding(cluster) {
         Some(binding) => {
-            finding = finding.evidence(binding.object(), "spec.state", binding.spec.state.clone());
+            finding = finding.evidence(binding.object(), "spec.state", &binding.spec.state);
             if let Some(deleted) = binding.meta.deleted {
-                finding = finding.evidence(
-                    binding.object(),
-                    "metadata.deletionTimestamp",
-                    deleted.to_string(),
-                );
+                finding = finding.evidence(binding.object(), "metadata.deletionTimestamp", deleted);
             }
         }
         None if cx.inventory.bindings.is_complete() => {
             finding = finding.evidence(
                 cx.placement_object(),
                 format!("its {kind} with targetCluster {cluster}"),
-                "absent",
+                ABSENT,
             );
         }
         None => {}
@@ -71,7 +67,7 @@ fn finding(cx: &Context<'_>, rule: &Rule, cluster: &str, stage: &str, stopping: 
     failing::new_run(
         cx,
         finding,
-        "Start a new run once the placement is scheduled: its stages are computed from the \
-         existing bindings.",
+        "Start a new run once the placement is scheduled: its stages are computed from the existing \
+         bindings.",
     )
 }

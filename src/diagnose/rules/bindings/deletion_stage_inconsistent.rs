@@ -14,15 +14,15 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
         Cause::DeletedClusterHasBinding { cluster } => (
             cluster,
             format!(
-                "{cluster} had a binding again before the run ended, although the run had \
-                 removed the placement from it"
+                "{cluster} had a binding again before the run ended, although the run had removed \
+                 the placement from it"
             ),
         ),
         Cause::DeletingBindingNotDeleting { cluster } => (
             cluster,
             format!(
-                "The binding for {cluster} was not being deleted, although the run was \
-                 removing the placement from it"
+                "The binding for {cluster} was not being deleted, although the run was removing the \
+                 placement from it"
             ),
         ),
         _ => return None,
@@ -54,10 +54,10 @@ fn finding(cx: &Context<'_>, rule: &Rule, cluster: &str, what: &str) -> Finding 
     if let Some(binding) = binding {
         let object = binding.object();
         finding = finding
-            .evidence(&object, "spec.state", binding.spec.state.clone())
+            .evidence(&object, "spec.state", &binding.spec.state)
             .evidence(&object, "metadata.deletionTimestamp", binding.meta.deleted);
         if let Some(created) = binding.meta.created {
-            finding = finding.evidence(&object, "metadata.creationTimestamp", created.to_string());
+            finding = finding.evidence(&object, "metadata.creationTimestamp", created);
         }
     }
     let finding = finding.look_with(

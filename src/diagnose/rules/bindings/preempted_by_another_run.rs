@@ -1,9 +1,9 @@
 //! Another run took over a cluster that this run was working on.
 
-use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeMap;
 
 use crate::diagnose::failing;
+use crate::diagnose::rules::prelude::*;
 use crate::diagnose::taken::{Winner, describe_state, lost, winner};
 use crate::inventory::choose::is_finished;
 use crate::kubefleet::{Conditions, reasons};
@@ -99,7 +99,7 @@ fn evidence(
         finding = finding.evidence(
             run.object(),
             run.snapshot_path(),
-            run.status.snapshot_index.clone(),
+            &run.status.snapshot_index,
         );
     }
     for cluster in clusters.iter().take(3) {
@@ -109,7 +109,7 @@ fn evidence(
         finding = finding.evidence(
             binding.object(),
             "spec.resourceSnapshotName",
-            binding.spec.snapshot.clone(),
+            &binding.spec.snapshot,
         );
         if let Some(started) = binding
             .status
@@ -124,7 +124,7 @@ fn evidence(
         finding = finding.evidence(
             run.object(),
             run.snapshot_path(),
-            run.status.snapshot_index.clone(),
+            &run.status.snapshot_index,
         );
         let conditions = &run.status.conditions;
         if let Some(condition) = conditions

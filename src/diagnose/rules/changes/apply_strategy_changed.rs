@@ -29,8 +29,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         .finding(
             &placement,
             format!(
-                "The apply strategy of {placement} differs from the one that the run recorded \
-                 ({}), {}.",
+                "The apply strategy of {placement} differs from the one that the run recorded ({}), \
+                 {}.",
                 enumerate(&differences),
                 failing::will_fail(cx)
             ),
@@ -51,16 +51,16 @@ fn after_failure(cx: &Context<'_>, rule: &Rule, placement: &ObjectRef) -> Findin
     let differences = cx.run().and_then(|run| differences(cx, run));
     let message = match &differences {
         None => format!(
-            "The apply strategy of {placement} was changed while the run was under way, so the \
-             run failed."
+            "The apply strategy of {placement} was changed while the run was under way, so the run \
+             failed."
         ),
         Some(found) if found.is_empty() => format!(
             "The apply strategy of {placement} was changed while the run was under way. It is \
              restored, but the run has failed for good."
         ),
         Some(found) => format!(
-            "The apply strategy of {placement} was changed while the run was under way ({}), so \
-             the run failed.",
+            "The apply strategy of {placement} was changed while the run was under way ({}), so the \
+             run failed.",
             enumerate(found)
         ),
     };

@@ -59,8 +59,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             .severity(Severity::Warning)
             .root_if(waits)
             .stage(gate.stage);
-        let delete = "Delete it before the run reaches the gate, unless its own run still waits \
-        for it: the controller then creates the right one.";
+        let delete = "Delete it before the run reaches the gate, unless its own run still waits for \
+                      it: the controller then creates the right one.";
         findings.push(finish(cx, finding, &object, delete));
     }
     findings
@@ -86,12 +86,12 @@ fn finish(cx: &Context<'_>, mut finding: Finding, object: &ObjectRef, delete: &s
             .evidence(
                 Subject::from(object),
                 "spec.parentStageRollout",
-                request.spec.run.clone(),
+                &request.spec.run,
             )
             .evidence(
                 Subject::from(object),
                 "spec.targetStage",
-                request.spec.stage.clone(),
+                &request.spec.stage,
             );
     }
     let finding = finding
@@ -103,7 +103,7 @@ fn finish(cx: &Context<'_>, mut finding: Finding, object: &ObjectRef, delete: &s
     failing::new_run(
         cx,
         finding,
-        "Start a new run under a name that was never used: requests are named after the run and \
-         the stage.",
+        "Start a new run under a name that was never used: requests are named after the run and the \
+         stage.",
     )
 }

@@ -7,10 +7,10 @@ use crate::kubefleet::snapshot::PolicySnapshot;
 
 /// Scaling a PickN placement keeps its policy snapshot and changes an annotation on it; a run is
 /// bound to the number that it was computed from. Source: updaterun/validation.go:validate.
-pub const RULE: Rule = Rule::error("FS203", "cluster-count-changed", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS203", "cluster-count-changed", Check::One(check))
     .reads(&[Concept::Placement, Concept::PolicySnapshot]);
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     let placement = cx.placement_object();
     let policy = policy(cx);
     let wanted = policy.and_then(PolicySnapshot::wanted_clusters);
@@ -35,22 +35,22 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             rule,
             &placement,
             format!(
-                "The number of clusters that {placement} asks for was changed{numbers}{since} \
-                 while the run was under way, so the run failed."
+                "The number of clusters that {placement} asks for was changed{numbers}{since} while \
+                 the run was under way, so the run failed."
             ),
         )
     } else {
         let (Some(run), Some(wanted), Some(recorded), Some(policy)) =
             (failing::live_run(cx), wanted, recorded, policy)
         else {
-            return Vec::new();
+            return None;
         };
         // Another policy snapshot is another matter.
         if recorded < 0
             || recorded == wanted
             || policy.index() != Some(run.status.policy_index.as_str())
         {
-            return Vec::new();
+            return None;
         }
         rule.finding(
             &placement,
@@ -67,7 +67,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         finding = finding.evidence(
             cx.run_object(),
             "status.policyObservedClusterCount",
-            recorded.to_string(),
+            recorded,
         );
     }
     if let (Some(policy), Some(wanted)) = (policy, wanted) {
@@ -76,13 +76,13 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         } else {
             "spec.policy.clusterNames (length)".to_owned()
         };
-        finding = finding.evidence(policy.object(), path, wanted.to_string());
+        finding = finding.evidence(policy.object(), path, wanted);
     }
-    vec![failing::new_run(
+    Some(failing::new_run(
         cx,
         finding,
         "Start a new run: it is computed for the current number of clusters.",
-    )]
+    ))
 }
 
 /// The latest policy snapshot, when there is exactly one.

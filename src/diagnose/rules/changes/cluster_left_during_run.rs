@@ -1,10 +1,10 @@
 //! A cluster left the fleet, or the placement left the cluster, under a run.
 
-use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeMap;
 
 use crate::diagnose::failing;
 use crate::diagnose::membership::{Fate, fate, recorded_stage};
+use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::Kind;
 use crate::kubefleet::binding::Binding;
 use crate::problems::steps;
@@ -100,13 +100,13 @@ fn finding(
     if let Some(member) = cx.inventory.member(cluster) {
         let object = member.object();
         if let Some(deleted) = member.meta.deleted {
-            finding = finding.evidence(&object, "metadata.deletionTimestamp", deleted.to_string());
+            finding = finding.evidence(&object, "metadata.deletionTimestamp", deleted);
         }
     } else if cx.inventory.member_is_absent(cluster) {
         finding = finding.absent(Subject::new(Kind::MemberCluster.name(), "", cluster));
     }
     if let Some(binding) = cx.inventory.binding(cluster) {
-        finding = finding.evidence(binding.object(), "spec.state", binding.spec.state.clone());
+        finding = finding.evidence(binding.object(), "spec.state", &binding.spec.state);
     }
     finding = if cx.inventory.member_is_absent(cluster) {
         finding.look_with(

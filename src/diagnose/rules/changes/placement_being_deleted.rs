@@ -8,8 +8,8 @@ use crate::rollout::Rollout;
 /// The run's controller never reads the placement's deletionTimestamp: it fails for what is
 /// missing first, and policy snapshots go before the placement does.
 /// Source: placement/controller.go:handleDelete.
-pub const RULE: Rule = Rule::warning("FS206", "placement-being-deleted", Check::Whole(check))
-    .reads(&[
+pub const RULE: Rule =
+    Rule::warning("FS206", "placement-being-deleted", Check::One(check)).reads(&[
         Concept::Placement,
         Concept::Binding,
         Concept::PolicySnapshot,
@@ -18,9 +18,9 @@ pub const RULE: Rule = Rule::warning("FS206", "placement-being-deleted", Check::
 /// How many of its bindings are shown.
 const SHOWN: usize = 2;
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     if cx.run().is_none() {
-        return Vec::new();
+        return None;
     }
     let placement = cx.placement_object();
     let deleting = cx
@@ -40,13 +40,13 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         && (failing::live_run(cx).is_some()
             || (leftovers > 0 && leftovers == cx.inventory.bindings.items.len()));
     if deleting.is_none() && !gone {
-        return Vec::new();
+        return None;
     }
     let explains = cx.causes().any(is_explained);
     let live = cx.rollout.as_ref().is_some_and(Rollout::is_live);
     if (!explains && !live) || (explains && gone) {
         // That a placement is gone for good is told by what the run says of it.
-        return Vec::new();
+        return None;
     }
     let what = match (gone, leftovers) {
         (true, 0) => format!("{placement} was deleted"),
@@ -73,7 +73,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         )
     };
     let finding = evidence(cx, finding, &placement, gone);
-    vec![remedies(cx, finding, &placement)]
+    Some(remedies(cx, finding, &placement))
 }
 
 fn evidence(cx: &Context<'_>, mut finding: Finding, placement: &ObjectRef, gone: bool) -> Finding {

@@ -6,14 +6,12 @@ use crate::kubefleet::snapshot::PolicySnapshot;
 
 /// Every change of the policy makes a policy snapshot with the next index, and a run is bound to
 /// the one that it was computed from. Source: updaterun/validation.go:validate.
-pub const RULE: Rule = Rule::error("FS202", "placement-policy-changed", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS202", "placement-policy-changed", Check::One(check))
     .reads(&[Concept::Placement, Concept::PolicySnapshot]);
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     let placement = cx.placement_object();
-    let Some(run) = cx.run() else {
-        return Vec::new();
-    };
+    let run = cx.run()?;
     let recorded = run.status.policy_index.as_str();
     let latest = latest(cx);
     let now = latest.and_then(PolicySnapshot::index);
@@ -37,8 +35,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             rule,
             &placement,
             format!(
-                "The scheduling policy of {placement} was changed while the run was under way. \
-                 The run uses policy snapshot {recorded}; the latest was {latest}{since}."
+                "The scheduling policy of {placement} was changed while the run was under way. The \
+                 run uses policy snapshot {recorded}; the latest was {latest}{since}."
             ),
         )
     } else if unscheduled {
@@ -47,8 +45,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             rule,
             &placement,
             format!(
-                "The scheduling policy of {placement} was changed while the run was under way. \
-                 The run uses policy snapshot {recorded}; the latest is {}.",
+                "The scheduling policy of {placement} was changed while the run was under way. The \
+                 run uses policy snapshot {recorded}; the latest is {}.",
                 now.unwrap_or_default()
             ),
         )
@@ -64,9 +62,9 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         )
         .severity(Severity::Warning)
     } else {
-        return Vec::new();
+        return None;
     };
-    vec![with_details(cx, finding, latest, recorded)]
+    Some(with_details(cx, finding, latest, recorded))
 }
 
 /// The latest policy snapshot, when there is exactly one.
@@ -87,7 +85,7 @@ fn with_details(
         finding = finding.evidence(
             latest.object(),
             "metadata.labels[kubernetes-fleet.io/policy-index]",
-            latest.index().unwrap_or_default(),
+            latest.index(),
         );
         if !latest.is_scheduled() {
             finding = finding.look_with(

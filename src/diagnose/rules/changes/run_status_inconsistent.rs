@@ -32,8 +32,8 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
         };
         finding.stage = stage;
         let finding = finding.look_with(
-            "Find what wrote the status: its managed fields name the writers. Typical causes: \
-                 a restored backup, a manual edit, an older hub agent that drops newer fields.",
+            "Find what wrote the status: its managed fields name the writers. Typical causes: a \
+             restored backup, a manual edit, an older hub agent that drops newer fields.",
             cx.run_object()
                 .kubectl("get")
                 .flag("-o", "yaml")

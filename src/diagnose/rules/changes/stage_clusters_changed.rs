@@ -1,10 +1,10 @@
 //! A stage has other clusters, or the same in another order, than when the run began.
 
-use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeSet;
 
 use crate::diagnose::failing;
 use crate::diagnose::membership::{self, StageDifference, compare, recorded_stage};
+use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::Kind;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::{StageStatus, UpdateRun};
@@ -39,9 +39,10 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                         "was changed during the run: it had {} at the start and {new} at the check",
                         count(usize::try_from(*existing).unwrap_or(usize::MAX), "cluster")
                     ),
-                    _ => "was changed during the run: its number of clusters differs from the \
-                    start"
-                        .to_owned(),
+                    _ => {
+                        "was changed during the run: its number of clusters differs from the start"
+                            .to_owned()
+                    }
                 };
                 Some(finding(cx, rule, run, *stage_index, &text, None))
             }
@@ -244,20 +245,21 @@ fn finding(
     }
     finding = members(cx, finding, &clusters);
     if known.is_none() {
-        finding = finding.look_with(
-            "Compare the labels of the member clusters with the stage's selector.",
-            steps::show_labels(),
-        );
-        finding = finding.look_with(
-            "List the bindings of the placement to see its clusters.",
-            cx.of_placement(Concept::Binding),
-        );
+        finding = finding
+            .look_with(
+                "Compare the labels of the member clusters with the stage's selector.",
+                steps::show_labels(),
+            )
+            .look_with(
+                "List the bindings of the placement to see its clusters.",
+                cx.of_placement(Concept::Binding),
+            );
     }
     failing::new_run(
         cx,
         finding,
-        "Start a new run: it computes its stages from the current clusters. Do not change labels \
-         or membership while it runs.",
+        "Start a new run: it computes its stages from the current clusters. Do not change labels or \
+         membership while it runs.",
     )
 }
 

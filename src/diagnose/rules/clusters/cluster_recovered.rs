@@ -93,7 +93,7 @@ fn one(
         finding = finding.evidence(
             binding.object(),
             format!("status.conditions[type={}].lastTransitionTime", fine.kind),
-            since.to_string(),
+            since,
         );
     }
     if let Some(progressing) = rollout.progressing() {

@@ -1,9 +1,9 @@
 //! A cluster does not finish, and nothing that was read tells why.
 
-use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeMap;
 
 use crate::diagnose::claims;
+use crate::diagnose::rules::prelude::*;
 use crate::inventory::BLOCKING;
 use crate::kubefleet::binding::{Binding, describe_object};
 use crate::kubefleet::messages::parse_stuck;
@@ -154,7 +154,7 @@ fn second_hand<'c>(
             .collect();
         for (at, failed) in entry.failed.iter().enumerate().take(SHOWN) {
             let path = format!("{base}.failedPlacements[{at}].condition.message");
-            finding = finding.evidence(&object, path, failed.condition.message.clone());
+            finding = finding.evidence(&object, path, &failed.condition.message);
         }
         said.push(if objects.is_empty() {
             format!("{cluster}: {}=False {}", failed.kind, failed.reason)
@@ -196,7 +196,7 @@ fn unknown(cx: &Context<'_>, binding: Option<&Binding>) -> &'static str {
             .all(|condition| !condition.observes(binding.meta.generation))
     {
         return "the conditions of its binding cover an older generation, so the hub agent has not \
-        processed it since the run wrote it";
+                processed it since the run wrote it";
     }
     let failing = cx
         .troubles
@@ -216,7 +216,7 @@ fn conditions(binding: &Binding, mut finding: Finding) -> Finding {
     let object = binding.object();
     finding = finding.evidence(&object, "metadata.generation", binding.meta.generation);
     if binding.status.conditions.is_empty() {
-        return finding.evidence(&object, "status.conditions", "absent");
+        return finding.evidence(&object, "status.conditions", ABSENT);
     }
     for condition in &binding.status.conditions {
         finding = finding.condition(&object, condition);
@@ -242,7 +242,7 @@ fn remedies(cx: &Context<'_>, mut finding: Finding) -> Finding {
     if !cx.inventory.bindings.is_complete() || !cx.inventory.works.is_complete() {
         finding = finding.look(format!(
             "Diagnose again with permission to read {kind} and Work \
-                 (works.placement.kubernetes-fleet.io), or from a file that contains them."
+             (works.placement.kubernetes-fleet.io), or from a file that contains them."
         ));
     }
     finding

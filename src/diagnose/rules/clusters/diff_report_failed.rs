@@ -1,7 +1,7 @@
 //! A placement only reports differences, and the report of a cluster does not complete.
 
 use crate::diagnose::claims;
-use crate::diagnose::objects::{clusters, goes_on, per_object, per_trouble};
+use crate::diagnose::objects::{clusters, per_object, per_trouble};
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::troubled::Troubled;
 use crate::kubefleet::messages::{ManifestProblem, parse_manifest_problem};
@@ -15,34 +15,30 @@ pub const RULE: Rule = Rule::error("FS514", "diff-report-failed", Check::Whole(c
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
-    let mut findings = per_object(
-        cx,
-        rule,
-        |manifest| claims::of_manifest(manifest) == Some(rule.code),
-        |affected, mut finding| {
-            let clusters = affected.clusters();
-            let degraded = matches!(affected.manifest.problem, ManifestProblem::DiffFound { .. });
-            if degraded {
-                return in_degraded_mode(cx, &affected.object(), &clusters, finding);
-            }
-            finding.message = format!(
-                "The differences of {} could not be determined on {clusters}.",
-                affected.object()
-            );
-            finding = finding.fix(format!(
-                "Fix on {clusters} what the evidence names: the kind, the permission, or the \
-                     API server."
-            ));
-            finding = affected.goes_on(finding);
-            affected.new_run(
-                finding,
+    let mut findings = per_object(cx, rule, |affected, mut finding| {
+        let clusters = affected.clusters();
+        let degraded = matches!(affected.manifest.problem, ManifestProblem::DiffFound { .. });
+        if degraded {
+            return in_degraded_mode(cx, &affected.object(), &clusters, finding);
+        }
+        finding.message = format!(
+            "The differences of {} could not be determined on {clusters}.",
+            affected.object()
+        );
+        finding
+            .fix(format!(
+                "Fix on {clusters} what the evidence names: the kind, the permission, or the API \
+                 server."
+            ))
+            .then_continues(affected.cx)
+            .new_run(
+                affected.cx,
                 format!(
                     "Or fix {} on the hub and start a new run, if the manifest is wrong.",
                     affected.on_hub()
                 ),
             )
-        },
-    );
+    });
     findings.extend(unnamed(cx, rule));
     findings
 }
@@ -92,11 +88,12 @@ fn unnamed(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         finding.message = format!(
             "The differences on {clusters} could not be reported, and the binding names no object."
         );
-        let finding = finding.look_with(
-            format!("Search the Works of {clusters} for a manifest without DiffReported=True."),
-            steps::works().flag("-o", "yaml"),
-        );
-        goes_on(cx, finding)
+        finding
+            .look_with(
+                format!("Search the Works of {clusters} for a manifest without DiffReported=True."),
+                steps::works().flag("-o", "yaml"),
+            )
+            .then_continues(cx)
     })
 }
 

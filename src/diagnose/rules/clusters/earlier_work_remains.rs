@@ -32,8 +32,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             return left.steps(left.shown(finding));
         }
         finding.message = format!(
-            "{names} cannot receive the new content: an earlier Work, whose name the new one \
-             needs, is still being deleted."
+            "{names} cannot receive the new content: an earlier Work, whose name the new one needs, \
+             is still being deleted."
         );
         match on.first() {
             Some(one) => leftover::ask_agent(

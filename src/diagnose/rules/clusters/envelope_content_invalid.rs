@@ -53,8 +53,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             ),
             EnvelopeProblem::SeveralWorks { .. } => {
                 finding.message = format!(
-                    "More than one Work carries the {envelope} for {clusters}, so \
-                     KubeFleet updates none of them."
+                    "More than one Work carries the {envelope} for {clusters}, so KubeFleet updates \
+                     none of them."
                 );
                 return finding
                     .look_with(

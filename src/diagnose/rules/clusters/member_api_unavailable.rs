@@ -1,10 +1,10 @@
 //! The API server of a member cluster does not answer the member agent.
 
-use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeSet;
 
 use crate::diagnose::claims;
-use crate::diagnose::objects::{self, goes_on};
+use crate::diagnose::objects;
+use crate::diagnose::rules::prelude::*;
 use crate::diagnose::troubled::Troubled;
 use crate::kubefleet::duration;
 use crate::kubefleet::messages::ManifestProblem;
@@ -56,8 +56,8 @@ fn on_cluster(
     });
     let said = said.map_or_else(String::new, |said| format!(": {said}"));
     let message = format!(
-        "The API server of {cluster} does not answer its member agent: {} could not be applied\
-         {lasting} ({}){said}.",
+        "The API server of {cluster} does not answer its member agent: {} could not be \
+         applied{lasting} ({}){said}.",
         count(objects.len(), "object"),
         enumerate(&objects)
     );
@@ -77,7 +77,7 @@ fn on_cluster(
             ),
         );
     }
-    let finding = finding
+    finding
         .look_with(
             format!(
                 "Check whether the API server of {cluster} answers, and which of its checks fails."
@@ -86,6 +86,6 @@ fn on_cluster(
         )
         .fix(format!(
             "Restore the control plane of {cluster}, or its agent's connection to it."
-        ));
-    goes_on(cx, finding)
+        ))
+        .then_continues(cx)
 }

@@ -31,11 +31,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     format!("{name} {state}, but the rollout still needs it."),
                 );
                 if let Some(deleted) = member.meta.deleted {
-                    finding = finding.evidence(
-                        member.object(),
-                        "metadata.deletionTimestamp",
-                        deleted.to_string(),
-                    );
+                    finding =
+                        finding.evidence(member.object(), "metadata.deletionTimestamp", deleted);
                 }
                 if let Some(joined) = joined {
                     finding = finding.condition(&member.object(), joined);
@@ -54,14 +51,14 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                         name: name.to_owned(),
                     },
                     "metadata.name",
-                    "absent",
+                    ABSENT,
                 ),
             _ => continue,
         };
         findings.push(finding.fix_with(
             format!(
-                "Join {name} again, if it should stay. Then start a new run, which is computed \
-                 from the clusters that are scheduled at that time."
+                "Join {name} again, if it should stay. Then start a new run, which is computed from \
+                 the clusters that are scheduled at that time."
             ),
             cx.new_run_command(),
         ));

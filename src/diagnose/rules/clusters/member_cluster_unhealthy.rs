@@ -1,7 +1,6 @@
 //! A member agent reports that its cluster is not healthy.
 
 use crate::diagnose::members::needed;
-use crate::diagnose::objects::goes_on;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::{Conditions, reasons};
 use crate::words::Command;
@@ -45,7 +44,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 )
                 .fix(format!("Fix the control plane of {name}."));
             Some(if needed.waits {
-                goes_on(cx, finding)
+                finding.then_continues(cx)
             } else {
                 finding
             })

@@ -60,7 +60,7 @@ fn describe(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
             finding = finding.evidence(
                 member.object(),
                 format!("status.namespaces[{namespace}]"),
-                "absent",
+                ABSENT,
             );
         }
     }
@@ -81,16 +81,17 @@ fn describe(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
     if namespaced == namespace {
         finding = finding.fix(format!(
             "Place the namespace first, because a ResourcePlacement does not: let a \
-                 ClusterResourcePlacement select the Namespace {namespace} with selectionScope \
-                 NamespaceOnly."
+             ClusterResourcePlacement select the Namespace {namespace} with selectionScope \
+             NamespaceOnly."
         ));
     }
-    finding = finding.fix_with(
-        format!("Create the namespace on {clusters}."),
-        affected
-            .on_member("create")
-            .arg("namespace")
-            .arg(&namespace),
-    );
-    affected.goes_on(finding)
+    finding
+        .fix_with(
+            format!("Create the namespace on {clusters}."),
+            affected
+                .on_member("create")
+                .arg("namespace")
+                .arg(&namespace),
+        )
+        .then_continues(affected.cx)
 }

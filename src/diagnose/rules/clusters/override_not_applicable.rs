@@ -166,7 +166,7 @@ fn changed_since(cx: &Context<'_>, troubled: &Troubled<'_>, mut finding: Finding
             cx.run_object().name,
         );
         if let Some(created) = snapshot.meta.created {
-            finding = finding.evidence(&object, "metadata.creationTimestamp", created.to_string());
+            finding = finding.evidence(&object, "metadata.creationTimestamp", created);
         }
         finding = finding.look_with(
             "Compare both snapshots to see what was changed.",

@@ -62,8 +62,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             }
         }
         finding = finding.fix_with(
-            "Start a new run on an existing snapshot; without an index it uses the current \
-             content.",
+            "Start a new run on an existing snapshot; without an index it uses the current content.",
             cx.new_run_command(),
         );
         if let Some(placement) = cx.inventory.placement.present()

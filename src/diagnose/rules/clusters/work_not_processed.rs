@@ -1,7 +1,7 @@
 //! A member agent has not processed what the hub wants it to apply.
 
 use crate::diagnose::claims;
-use crate::diagnose::objects::{self, goes_on};
+use crate::diagnose::objects;
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::troubled::Troubled;
 use crate::kubefleet::work::Work;
@@ -56,7 +56,7 @@ fn one(cx: &Context<'_>, rule: &Rule, troubled: &Troubled<'_>) -> Finding {
     for work in works.iter().take(3) {
         finding = evidence(work, finding);
     }
-    finding = finding
+    finding
         .look_with(
             "Read what the agent reported.",
             steps::works_for(cluster).flag("-o", "yaml"),
@@ -67,8 +67,8 @@ fn one(cx: &Context<'_>, rule: &Rule, troubled: &Troubled<'_>) -> Finding {
         )
         .fix(format!(
             "Restore the agent of {cluster}, or its connection to the hub."
-        ));
-    goes_on(cx, finding)
+        ))
+        .then_continues(cx)
 }
 
 /// Whether the agent has not spoken of the Work as it is now.
@@ -87,7 +87,7 @@ fn evidence(work: &Work, finding: Finding) -> Finding {
         .condition(reasons::APPLIED)
         .or_else(|| conditions.condition(reasons::DIFF_REPORTED))
     {
-        None => finding.evidence(&object, "status.conditions", "absent"),
+        None => finding.evidence(&object, "status.conditions", ABSENT),
         Some(condition) => finding.evidence(
             &object,
             format!(

@@ -100,7 +100,7 @@ fn no_object(
         finding = finding.evidence(
             snapshot.object(),
             format!("spec.overrideSpec.{field}[{at}].name"),
-            selector.name.clone(),
+            &selector.name,
         );
     }
     finding

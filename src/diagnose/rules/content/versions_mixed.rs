@@ -1,8 +1,8 @@
 //! The clusters of a placement are on different versions, and no run is about to change that.
 
-use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeMap;
 
+use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::{Conditions, reasons};
 use crate::rollout::life::{self, Life};
 use crate::rollout::rollout_started;
@@ -78,8 +78,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         ));
         for binding in bindings.iter().take(3) {
             let object = binding.object();
-            finding =
-                finding.evidence(&object, "spec.resourceSnapshotName", (*snapshot).to_owned());
+            finding = finding.evidence(&object, "spec.resourceSnapshotName", *snapshot);
             if let Some(started) = binding
                 .status
                 .conditions

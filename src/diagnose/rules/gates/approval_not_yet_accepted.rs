@@ -55,8 +55,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     )
                 } else {
                     format!(
-                        "{name} was approved correctly{ago}; the controller accepts it at its \
-                         next check."
+                        "{name} was approved correctly{ago}; the controller accepts it at its next \
+                         check."
                     )
                 },
             )

@@ -55,7 +55,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             .evidence(
                 &object,
                 format!("status.conditions[type={}]", reasons::APPROVAL_ACCEPTED),
-                "absent",
+                ABSENT,
             )
             .fix_with(
                 "Approve it again: the approval then carries the request's generation.",

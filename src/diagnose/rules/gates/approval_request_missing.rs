@@ -37,14 +37,14 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             .finding(
                 &object,
                 format!(
-                    "{} waits for {name}, which was deleted; the controller creates a new one \
-                     when the run {when}.",
+                    "{} waits for {name}, which was deleted; the controller creates a new one when \
+                     the run {when}.",
                     run.name
                 ),
             )
             .root_if(cx.verdict == Verdict::WaitingForApproval)
             .stage(gate.stage)
-            .evidence(&run, format!("{base}.approvalRequestName"), name.clone());
+            .evidence(&run, format!("{base}.approvalRequestName"), &name);
         if let Some(created) = gate
             .task
             .conditions

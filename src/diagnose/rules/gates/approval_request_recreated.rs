@@ -47,16 +47,15 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 ),
             )
             .stage(gate.stage)
-            .evidence(&object, "metadata.creationTimestamp", created.to_string())
+            .evidence(&object, "metadata.creationTimestamp", created)
             .evidence(
                 &run,
                 format!(
-                    "status.stagesStatus[stageName={}].{}StageTaskStatus[type=Approval].conditions\
-                     [type=ApprovalRequestCreated].lastTransitionTime",
+                    "status.stagesStatus[stageName={}].{}StageTaskStatus[type=Approval].conditions[type=ApprovalRequestCreated].lastTransitionTime",
                     gate.stage,
                     gate.time.as_str()
                 ),
-                asked.to_string(),
+                asked,
             )
             .fix_with("Approve again.", cx.command("approve").arg(name)),
         );

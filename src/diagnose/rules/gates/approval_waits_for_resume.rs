@@ -40,11 +40,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             )
             .stage(gate.stage)
             .condition(&object, approved)
-            .evidence(
-                &run,
-                "spec.state",
-                rollout.run.spec.state.clone().unwrap_or_default(),
-            )
+            .evidence(&run, "spec.state", &rollout.run.spec.state)
             .fix_with(
                 "Resume the run when the rollout should continue.",
                 cx.command("resume").arg(&run.name),

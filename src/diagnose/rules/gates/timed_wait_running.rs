@@ -42,7 +42,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             .finding(&run, message)
             .root_if(cx.verdict == Verdict::WaitingForTimer)
             .stage(stage)
-            .evidence(&run, since_path(stage), since.to_string());
+            .evidence(&run, since_path(stage), since);
         if let Some(until) = gate.until() {
             finding = finding
                 .evidence(&run, wait_path(stage), wait_of(rollout.run, stage))

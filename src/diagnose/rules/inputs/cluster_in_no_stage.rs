@@ -1,9 +1,10 @@
 //! The placement selects clusters that no stage of the strategy takes.
 
 use crate::diagnose::failing;
+use std::collections::BTreeSet;
+
 use crate::diagnose::rules::prelude::*;
 use crate::problems::{StageMap, no_stage};
-use std::collections::BTreeSet;
 
 /// The controller prints ten names at most. A stage without a selector takes no cluster.
 /// Source: updaterun/initialization.go:computeRunStageStatus.

@@ -57,15 +57,14 @@ fn passing(cx: &Context<'_>, rule: &Rule, what: &str) -> Finding {
     finding
         .fix_with(
             format!(
-                "Start a new run: {} has failed for good. Nothing else needs a fix unless the \
-                 error returns.",
+                "Start a new run: {} has failed for good. Nothing else needs a fix unless the error \
+                 returns.",
                 run.name
             ),
             cx.new_run_command(),
         )
         .look_with(
-            "Check the hub agent's log and the hub's API server, if the new run fails the same \
-             way.",
+            "Check the hub agent's log and the hub's API server, if the new run fails the same way.",
             Command::fleet("doctor"),
         )
 }
@@ -91,11 +90,11 @@ fn unsettled(cx: &Context<'_>, rule: &Rule, key: &ObjectKey, state: &str) -> Fin
     if let Some(binding) = binding {
         finding = finding
             .clusters([binding.spec.cluster.as_str()])
-            .evidence(&object, "spec.state", binding.spec.state.clone())
+            .evidence(&object, "spec.state", &binding.spec.state)
             .evidence(
                 &object,
                 "spec.schedulingPolicySnapshotName",
-                binding.spec.policy_snapshot.clone(),
+                &binding.spec.policy_snapshot,
             );
     }
     finding = finding.look(

@@ -64,8 +64,7 @@ fn invalid(
     let get = Command::kubectl("get");
     let list = if placement.namespace.is_empty() {
         get.arg(
-            "clusterresourceoverrides.placement.kubernetes-fleet.io,\
-             resourceoverrides.placement.kubernetes-fleet.io",
+            "clusterresourceoverrides.placement.kubernetes-fleet.io,resourceoverrides.placement.kubernetes-fleet.io",
         )
         .switch("-A")
     } else {

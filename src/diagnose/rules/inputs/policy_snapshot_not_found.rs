@@ -42,8 +42,8 @@ fn missing(cx: &Context<'_>, rule: &Rule) -> Finding {
         (Some(_), _) => problem
             .evidence(&object, "metadata.deletionTimestamp", deleted)
             .look(
-                "Wait until the placement is gone, create it again, and wait until it is \
-                 scheduled, if the deletion was a mistake. Otherwise nothing is left to roll out.",
+                "Wait until the placement is gone, create it again, and wait until it is scheduled, \
+                 if the deletion was a mistake. Otherwise nothing is left to roll out.",
             ),
         (None, _) if gone => problem.absent(&object).fix(
             "Create the placement again with `spec.strategy.type: External` and wait until it is \

@@ -27,8 +27,8 @@ fn unsupported(cx: &Context<'_>, rule: &Rule, state: &str) -> Finding {
         rule,
         &run,
         format!(
-            "{run} {verb} in state {state}, which the hub's controller does not support. \
-             Supported states: Initialize, Run, Stop."
+            "{run} {verb} in state {state}, which the hub's controller does not support. Supported \
+             states: Initialize, Run, Stop."
         ),
     );
     if let Some(now) = now {

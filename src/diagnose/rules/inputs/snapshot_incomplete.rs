@@ -108,8 +108,8 @@ fn partial(
         return finding
             .fix(
                 "Make the content small enough for one snapshot object, or remove the overrides: \
-                 with overrides, the controller searches for the other parts outside the \
-                 namespace and always fails.",
+                 with overrides, the controller searches for the other parts outside the namespace \
+                 and always fails.",
             )
             .fix_with("Then start a new run.", cx.new_run_command());
     }

@@ -65,8 +65,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 }
             }
             finding.look_with(
-                "Compare the labels of the clusters with its selector, if clusters should be in \
-                 it.",
+                "Compare the labels of the clusters with its selector, if clusters should be in it.",
                 steps::show_labels(),
             )
         })

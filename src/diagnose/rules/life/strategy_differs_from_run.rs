@@ -25,8 +25,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             rule.finding(
                 &object,
                 format!(
-                    "{object} no longer exists. This run continues with its own copy, but a new \
-                     run would fail."
+                    "{object} no longer exists. This run continues with its own copy, but a new run \
+                     would fail."
                 ),
             )
             .absent(&object)

@@ -35,15 +35,13 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     "available, as KubeFleet judges it",
                 );
             }
-            finding = finding.look(
+            finding.look(
                 "Wait: the agent checks again by itself at growing intervals, at least every 15 \
                  minutes.",
-            );
-            finding = finding.fix_with(
+            ).fix_with(
                 "Check that the member agent runs and reaches the hub, if this persists.",
                 group.kubectl_in("fleet-system", "get").arg("pods"),
-            );
-            group.goes_on(finding)
+            ).then_continues(group.cx)
         },
     )
 }

@@ -51,15 +51,13 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     .evidence_in(cluster, object.clone(), "metadata.generation", is)
                     .evidence_in(cluster, object, "status.observedGeneration", observed);
             }
-            finding = finding.look_with(
+            finding.look_with(
                 "Check whether the cluster's controllers run.",
                 group.kubectl_in("", "get").arg("leases").switch("-A"),
-            );
-            finding = finding.fix(
-                "Fix the control plane of the member: its kube-controller-manager does not work, \
-                 or is far behind.",
-            );
-            group.goes_on(finding)
+            ).fix(
+                "Fix the control plane of the member: its kube-controller-manager does not work, or \
+                 is far behind.",
+            ).then_continues(group.cx)
         },
     )
 }

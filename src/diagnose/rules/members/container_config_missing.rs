@@ -34,20 +34,15 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     ),
                 };
             }
-            finding = finding.look_with(
+            finding.look_with(
                 "List what exists.",
                 group.kubectl("get").arg("configmaps,secrets"),
-            );
-            finding = finding.fix(
-                "Create it on the member under this name, if it is made there (by an operator or \
-                 by hand): the pods then start by themselves.",
-            );
-            finding = group.goes_on(finding);
-            group.new_run(
-                finding,
-                "Or add it to the placement's selectors, or fix its name, if it belongs to the \
-                 content. Then start a new run.",
-            )
+            ).fix(
+                "Create it on the member under this name, if it is made there (by an operator or by \
+                 hand): the pods then start by themselves.",
+            ).then_continues(group.cx).new_run(group.cx, "Or add it to the placement's selectors, \
+                                                          or fix its name, if it belongs to the \
+                                                          content. Then start a new run.")
         },
     )
 }

@@ -69,19 +69,14 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             }
             finding =
                 finding.look_with("Read the log from before it ended.", group.previous_logs());
-            finding = finding.fix(
+            finding.fix(
                 "Fix the member, if something is missing there (a database, a permission, a host \
                  name): the container restarts by itself within five minutes.",
-            );
-            finding = group.goes_on(finding);
-            group.new_run(
-                finding,
-                format!(
-                    "Or fix {} on the hub and start a new run, if the program or its \
-                     configuration is wrong: this run keeps its snapshot.",
+            ).then_continues(group.cx).new_run(group.cx, format!(
+                    "Or fix {} on the hub and start a new run, if the program or its configuration \
+                     is wrong: this run keeps its snapshot.",
                     group.on_hub()
-                ),
-            )
+                ))
         },
     )
 }

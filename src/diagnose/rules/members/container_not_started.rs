@@ -47,19 +47,14 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     finding = finding.evidence_in(cluster, pod, path, end);
                 }
             }
-            finding = finding.look_with(
+            finding.look_with(
                 "Inspect the pod.",
                 group.kubectl("describe").arg("pod").arg(group.pod()),
-            );
-            finding = group.goes_on(finding);
-            group.new_run(
-                finding,
-                format!(
+            ).then_continues(group.cx).new_run(group.cx, format!(
                     "Fix the command, the security context, or the mounts in {} on the hub, and \
                      start a new run: this run keeps its snapshot.",
                     group.on_hub()
-                ),
-            )
+                ))
         },
     )
 }

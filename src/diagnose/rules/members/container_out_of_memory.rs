@@ -1,9 +1,9 @@
 //! A container is killed because it runs out of memory.
 
-use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeSet;
 
 use crate::diagnose::looks::{self, per_pod};
+use crate::diagnose::rules::prelude::*;
 use crate::member::State;
 
 /// A container of the newest template ended as `OOMKilled`.
@@ -60,9 +60,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                      of its own, so its node ran out of memory.",
                 );
             }
-            finding = group.goes_on(finding);
-            group.new_run(
-                finding,
+            finding.then_continues(group.cx).new_run(
+                group.cx,
                 format!(
                     "Raise the memory limit in {} on the hub, or with an override for these \
                      clusters, or reduce the program's memory use. Then start a new run.",

@@ -52,23 +52,23 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     format!("False {}: {}", condition.reason, condition.message),
                 );
             }
-            finding = finding.look_with(
-                "Inspect the definition.",
-                group.kubectl("describe").arg("crd").arg(&meta.name),
-            );
-            finding = finding.look_with(
-                "List the other definitions.",
-                group.kubectl("get").arg("crds"),
-            );
+            finding = finding
+                .look_with(
+                    "Inspect the definition.",
+                    group.kubectl("describe").arg("crd").arg(&meta.name),
+                )
+                .look_with(
+                    "List the other definitions.",
+                    group.kubectl("get").arg("crds"),
+                );
             if names {
                 finding = finding.disrupt(
                     "Delete the other definition, if nothing needs it: this deletes all its \
                      objects.",
                 );
             }
-            finding = group.goes_on(finding);
-            group.new_run(
-                finding,
+            finding.then_continues(group.cx).new_run(
+                group.cx,
                 format!(
                     "Or rename {} on the hub and start a new run.",
                     group.on_hub()

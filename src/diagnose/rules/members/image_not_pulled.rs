@@ -1,9 +1,9 @@
 //! The image of a container cannot be pulled.
 
-use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeSet;
 
 use crate::diagnose::looks::{self, per_pod};
+use crate::diagnose::rules::prelude::*;
 use crate::member::State;
 use crate::member::texts::{PullProblem, pull_problem};
 
@@ -73,8 +73,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 group.kubectl("describe").arg("pod").arg(group.pod()),
             );
             if one == PullProblem::InvalidName {
-                return group.new_run(
-                    finding,
+                return finding.new_run(
+                    group.cx,
                     format!(
                         "Correct the image name in {} on the hub, or with an override for these \
                          clusters, and start a new run: nothing can be pushed under this name.",
@@ -82,13 +82,11 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     ),
                 );
             }
-            finding = finding.fix(repair(one));
-            finding = group.goes_on(finding);
-            group.new_run(
-                finding,
+            finding.fix(repair(one)).then_continues(group.cx).new_run(
+                group.cx,
                 format!(
-                    "Or fix the image in {} on the hub, or with an override for these clusters, \
-                     and start a new run.",
+                    "Or fix the image in {} on the hub, or with an override for these clusters, and \
+                     start a new run.",
                     group.on_hub()
                 ),
             )

@@ -41,25 +41,26 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     since,
                 );
             }
-            finding = finding.look_with(
-                "Read its log to see what it waits for.",
-                group
-                    .kubectl("logs")
-                    .arg(group.pod())
-                    .flag("-c", group.container()),
-            );
-            finding = finding.fix(
-                "Provide on the member what it waits for: a database, another service, or a \
-                 migration.",
-            );
-            finding = group.goes_on(finding);
-            group.new_run(
-                finding,
-                format!(
-                    "Or fix {} on the hub and start a new run, if it should not wait.",
-                    group.on_hub()
-                ),
-            )
+            finding
+                .look_with(
+                    "Read its log to see what it waits for.",
+                    group
+                        .kubectl("logs")
+                        .arg(group.pod())
+                        .flag("-c", group.container()),
+                )
+                .fix(
+                    "Provide on the member what it waits for: a database, another service, or a \
+                     migration.",
+                )
+                .then_continues(group.cx)
+                .new_run(
+                    group.cx,
+                    format!(
+                        "Or fix {} on the hub and start a new run, if it should not wait.",
+                        group.on_hub()
+                    ),
+                )
         },
     )
 }

@@ -49,23 +49,24 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 );
                 finding = looks::event(finding, cluster, event);
             }
-            finding = finding.look_with(
-                "Read the full error.",
-                group.kubectl("describe").arg("service").arg(name),
-            );
-            finding = finding.fix(
-                "Fix on the member what the error names: an address quota, a subnet, or a \
-                 permission of the cloud controller.",
-            );
-            finding = group.goes_on(finding);
-            group.new_run(
-                finding,
-                format!(
-                    "Or fix {} on the hub, or with an override for these clusters, and start a \
-                     new run, if the cluster cannot provide what the Service asks for.",
-                    group.on_hub()
-                ),
-            )
+            finding
+                .look_with(
+                    "Read the full error.",
+                    group.kubectl("describe").arg("service").arg(name),
+                )
+                .fix(
+                    "Fix on the member what the error names: an address quota, a subnet, or a \
+                     permission of the cloud controller.",
+                )
+                .then_continues(group.cx)
+                .new_run(
+                    group.cx,
+                    format!(
+                        "Or fix {} on the hub, or with an override for these clusters, and start a \
+                         new run, if the cluster cannot provide what the Service asks for.",
+                        group.on_hub()
+                    ),
+                )
         },
     )
 }

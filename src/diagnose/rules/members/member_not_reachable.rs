@@ -46,8 +46,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     )
                     .fix("Restore the cluster: its agent then continues by itself.")
                     .disrupt_with(
-                        "Or remove its MemberCluster from the fleet and start a new run without \
-                         it, if the cluster is lost.",
+                        "Or remove its MemberCluster from the fleet and start a new run without it, \
+                         if the cluster is lost.",
                         cx.new_run_command(),
                     ),
             )

@@ -1,9 +1,9 @@
 //! Pods count as not ready since their node has stopped reporting.
 
-use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeSet;
 
 use crate::diagnose::looks::{self, per_pod};
+use crate::diagnose::rules::prelude::*;
 use crate::member::State;
 
 /// The last thing that the kubelet reported is that all containers are ready, and the pod is not:
@@ -67,7 +67,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             );
             finding =
                 finding.fix("Restore the node, or remove it from the cluster to replace its pods.");
-            group.goes_on(finding)
+            finding.then_continues(group.cx)
         },
     )
 }

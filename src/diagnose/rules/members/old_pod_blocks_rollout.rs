@@ -56,15 +56,16 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                         &status.current_revision,
                     );
             }
-            finding = finding.look_with(
-                "Check why the old pod is not ready.",
-                group.kubectl("describe").arg("pod").arg(pod),
-            );
-            finding = finding.disrupt_with(
-                "Delete the old pod: its replacement has the new template.",
-                group.kubectl("delete").arg("pod").arg(pod),
-            );
-            group.goes_on(finding)
+            finding
+                .look_with(
+                    "Check why the old pod is not ready.",
+                    group.kubectl("describe").arg("pod").arg(pod),
+                )
+                .disrupt_with(
+                    "Delete the old pod: its replacement has the new template.",
+                    group.kubectl("delete").arg("pod").arg(pod),
+                )
+                .then_continues(group.cx)
         },
     )
 }

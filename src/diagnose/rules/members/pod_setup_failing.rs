@@ -40,20 +40,21 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             for (cluster, (_, event)) in group.shown() {
                 finding = looks::event(finding, cluster, event);
             }
-            finding = finding.look_with(
-                "Read the pod's events.",
-                group.kubectl("describe").arg("pod").arg(group.pod()),
-            );
-            finding = finding.fix(if volumes {
-                "Detach the volume from the node or pod that still uses it, or fix the \
+            finding
+                .look_with(
+                    "Read the pod's events.",
+                    group.kubectl("describe").arg("pod").arg(group.pod()),
+                )
+                .fix(if volumes {
+                    "Detach the volume from the node or pod that still uses it, or fix the \
                      cluster's storage driver."
-            } else if network {
-                "Fix the cluster's network plugin or the node's container runtime: the event \
+                } else if network {
+                    "Fix the cluster's network plugin or the node's container runtime: the event \
                      names which."
-            } else {
-                "Fix what the event names, on the node or in the cluster."
-            });
-            group.goes_on(finding)
+                } else {
+                    "Fix what the event names, on the node or in the cluster."
+                })
+                .then_continues(group.cx)
         },
     )
 }

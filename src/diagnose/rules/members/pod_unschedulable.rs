@@ -41,14 +41,15 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     format!("False {}: {}", condition.reason, condition.message),
                 );
             }
-            finding = finding.look_with(
-                "List the nodes.",
-                group.kubectl_in("", "get").arg("nodes").flag("-o", "wide"),
-            );
-            finding = finding.look_with(
-                "Inspect the pod's requests.",
-                group.kubectl("describe").arg("pod").arg(group.pod()),
-            );
+            finding = finding
+                .look_with(
+                    "List the nodes.",
+                    group.kubectl_in("", "get").arg("nodes").flag("-o", "wide"),
+                )
+                .look_with(
+                    "Inspect the pod's requests.",
+                    group.kubectl("describe").arg("pod").arg(group.pod()),
+                );
             if *gated {
                 finding = finding.look(
                     "Find what should remove the pod's schedulingGates (a queue, a quota \
@@ -60,17 +61,16 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             }
             if read.taints {
                 finding = finding.fix(
-                    "Remove the taint from the nodes, if it is stale, or fix the nodes, if they \
-                     are unhealthy.",
+                    "Remove the taint from the nodes, if it is stale, or fix the nodes, if they are \
+                     unhealthy.",
                 );
             }
             if read.no_nodes {
                 finding = finding
                     .fix("Add nodes to the cluster, or remove the cluster from the placement.");
             }
-            finding = group.goes_on(finding);
-            group.new_run(
-                finding,
+            finding.then_continues(group.cx).new_run(
+                group.cx,
                 format!(
                     "Or fix the requests, tolerations, or affinity in {} on the hub, or with an \
                      override for these clusters, and start a new run.",

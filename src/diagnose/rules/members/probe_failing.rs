@@ -45,27 +45,28 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 }
             }
             let (pod, container) = (group.pod(), group.container());
-            finding = finding.look_with(
-                "Check the result of the probe.",
-                group.kubectl("describe").arg("pod").arg(pod),
-            );
-            finding = finding.look_with(
-                "Read the program's log.",
-                group.kubectl("logs").arg(pod).flag("-c", container),
-            );
-            finding = finding.fix(
-                "Fix what the program waits for on the member, such as a database or another \
-                 service.",
-            );
-            finding = group.goes_on(finding);
-            group.new_run(
-                finding,
-                format!(
-                    "Or fix the probe in {} on the hub and start a new run, if it uses a wrong \
-                     port or path or starts too early.",
-                    group.on_hub()
-                ),
-            )
+            finding
+                .look_with(
+                    "Check the result of the probe.",
+                    group.kubectl("describe").arg("pod").arg(pod),
+                )
+                .look_with(
+                    "Read the program's log.",
+                    group.kubectl("logs").arg(pod).flag("-c", container),
+                )
+                .fix(
+                    "Fix what the program waits for on the member, such as a database or another \
+                     service.",
+                )
+                .then_continues(group.cx)
+                .new_run(
+                    group.cx,
+                    format!(
+                        "Or fix the probe in {} on the hub and start a new run, if it uses a wrong \
+                         port or path or starts too early.",
+                        group.on_hub()
+                    ),
+                )
         },
     )
 }

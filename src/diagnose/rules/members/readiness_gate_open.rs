@@ -1,9 +1,9 @@
 //! A pod waits for somebody else to say that it is ready.
 
-use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeSet;
 
 use crate::diagnose::looks::{self, per_pod};
+use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::Conditions;
 use crate::member::State;
 
@@ -50,15 +50,13 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     value,
                 );
             }
-            finding = finding.look_with(
-                "Find which controller sets this condition, such as a load balancer's or a \
-                 service mesh's, and why it does not.",
+            finding.look_with(
+                "Find which controller sets this condition, such as a load balancer's or a service \
+                 mesh's, and why it does not.",
                 group.kubectl("describe").arg("pod").arg(group.pod()),
-            );
-            finding = finding.fix(
+            ).fix(
                 "Fix that controller on the member, or what it checks, such as a target's health.",
-            );
-            group.goes_on(finding)
+            ).then_continues(group.cx)
         },
     )
 }

@@ -1,9 +1,9 @@
 //! A pod waits for a volume that is not bound.
 
-use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeSet;
 
 use crate::diagnose::looks::{self, per_object};
+use crate::diagnose::rules::prelude::*;
 use crate::member::{Kind, State};
 
 /// A pod of the newest template cannot be scheduled because its claims are not bound.
@@ -93,24 +93,19 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 }
             }
             let claim = pending.first().map_or("pvc", |name| name);
-            finding = finding.look_with(
+            finding.look_with(
                 "Inspect the claim.",
                 group.kubectl("describe").arg("pvc").arg(claim),
-            );
-            finding = finding.look_with(
+            ).look_with(
                 "List the storage classes.",
                 group.kubectl_in("", "get").arg("storageclasses"),
-            );
-            finding = finding.fix(
+            ).fix(
                 "Add the storage class that the claim names, a working provisioner, or a matching \
                  volume to the cluster.",
-            );
-            finding = group.goes_on(finding);
-            group.new_run(
-                finding,
-                "Or set the members' storage class with an override and start a new run. A claim \
-                 keeps its class, so delete the old one first.",
-            )
+            ).then_continues(group.cx).new_run(group.cx, "Or set the members' storage class with an \
+                                                          override and start a new run. A claim \
+                                                          keeps its class, so delete the old one \
+                                                          first.")
         },
     )
 }
