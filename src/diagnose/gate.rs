@@ -1,6 +1,6 @@
 //! What a gate opens.
 
-use crate::report::{Build, Finding, Verdict};
+use crate::report::{Compose, Finding, Verdict};
 /// What passing a gate lets happen: `stage canary update member1 and member2 (1 at a time)`.
 pub(super) fn opens(cx: &super::context::Context<'_>, gate: &crate::rollout::Gate<'_>) -> String {
     use crate::rollout::{TaskState, TaskTime};

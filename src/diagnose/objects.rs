@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::claims;
 use super::context::Context;
+use super::failing_cluster::FailingCluster;
+use super::ownership;
 use super::rules::Rule;
-use super::troubled::Troubled;
 use crate::kubefleet::binding::FieldDifference;
 use crate::kubefleet::{ObjectRef, duration};
-use crate::report::{Build, Finding, HubAndMember, Subject, Verdict, WithCondition};
+use crate::report::{Compose, Finding, HubAndMember, Subject, Verdict, WithCondition};
 use crate::rollout::{ManifestTrouble, Phase};
 use crate::words::{Command, enumerate};
 
@@ -23,7 +23,7 @@ pub(super) fn per_object(
     describe: impl Fn(&Affected<'_, '_>, Finding) -> Finding,
 ) -> Vec<Finding> {
     let subject = |manifest: &ManifestTrouble<'_>| {
-        (claims::of_manifest(manifest) == Some(rule.code))
+        (ownership::of_manifest(manifest) == Some(rule.code))
             .then(|| Subject::new(manifest.kind, manifest.namespace, manifest.name))
     };
     per_subject(cx, rule, subject, describe)
@@ -37,9 +37,9 @@ pub(super) fn per_subject(
     subject: impl Fn(&ManifestTrouble<'_>) -> Option<Subject>,
     describe: impl Fn(&Affected<'_, '_>, Finding) -> Finding,
 ) -> Vec<Finding> {
-    let all = cx.troubles.iter().flat_map(|troubled| {
-        let manifests = troubled.trouble.manifests.iter();
-        manifests.map(move |manifest| (troubled, manifest))
+    let all = cx.troubles.iter().flat_map(|failing| {
+        let manifests = failing.trouble.manifests.iter();
+        manifests.map(move |manifest| (failing, manifest))
     });
     let found = all.filter_map(|(on, manifest)| Some((subject(manifest)?, on, (on, manifest))));
     grouped(cx, rule, found)
@@ -56,9 +56,9 @@ pub(super) fn per_subject(
                 };
                 finding = finding.evidence(object, path, value);
             }
-            for troubled in affected.on.iter().take(SHOWN) {
-                let object = troubled.binding.object();
-                finding = finding.condition(&object, troubled.trouble.condition);
+            for failing in affected.on.iter().take(SHOWN) {
+                let object = failing.binding.object();
+                finding = finding.condition(&object, failing.trouble.condition);
             }
             Some(describe(&affected, finding))
         })
@@ -70,13 +70,13 @@ pub(super) fn per_subject(
 pub(super) fn grouped<'a, 'i: 'a, X>(
     cx: &Context<'_>,
     rule: &Rule,
-    found: impl Iterator<Item = (Subject, &'a Troubled<'i>, X)>,
+    found: impl Iterator<Item = (Subject, &'a FailingCluster<'i>, X)>,
 ) -> Vec<(Finding, Vec<X>)> {
-    let mut groups: BTreeMap<_, (Vec<&Troubled<'_>>, Vec<X>)> = BTreeMap::new();
-    for (subject, troubled, one) in found {
-        let key = (subject, troubled.stage, troubled.explains(cx.verdict));
+    let mut groups: BTreeMap<_, (Vec<&FailingCluster<'_>>, Vec<X>)> = BTreeMap::new();
+    for (subject, failing, one) in found {
+        let key = (subject, failing.stage, failing.explains(cx.verdict));
         let group = groups.entry(key).or_default();
-        group.0.push(troubled);
+        group.0.push(failing);
         group.1.push(one);
     }
     groups
@@ -87,7 +87,7 @@ pub(super) fn grouped<'a, 'i: 'a, X>(
                 .finding(subject, String::new())
                 .severity(severity.unwrap_or(rule.severity))
                 .root_if(explains)
-                .clusters(on.iter().map(|troubled| troubled.cluster));
+                .clusters(on.iter().map(|failing| failing.cluster));
             finding.stage = stage.map(str::to_owned);
             (finding, all)
         })
@@ -97,7 +97,6 @@ pub(super) fn grouped<'a, 'i: 'a, X>(
 /// How many differing fields of one object are shown.
 const FIELDS: usize = 5;
 
-/// What an object is compared for.
 #[derive(Clone, Copy)]
 pub enum Compared {
     /// Changes on the member since it was applied.
@@ -111,13 +110,13 @@ impl Compared {
     fn fields<'i>(
         self,
         cx: &Context<'i>,
-        troubled: &Troubled<'i>,
+        failing: &FailingCluster<'i>,
         manifest: &ManifestTrouble<'i>,
     ) -> Option<(ObjectRef, String, &'i [FieldDifference])> {
         let same = |kind: &str, namespace: &str, name: &str| {
             (kind, namespace, name) == (manifest.kind, manifest.namespace, manifest.name)
         };
-        let status = &troubled.binding.status;
+        let status = &failing.binding.status;
         let (list, lists) = match self {
             Self::Drift => (
                 &status.drifted,
@@ -138,10 +137,10 @@ impl Compared {
             };
             if !fields.is_empty() {
                 let path = format!("status.{}[{at}].{}", lists.0, lists.1);
-                return Some((troubled.binding.object(), path, fields));
+                return Some((failing.binding.object(), path, fields));
             }
         }
-        cx.inventory.works_of(troubled.binding).find_map(|work| {
+        cx.inventory.works_of(failing.binding).find_map(|work| {
             work.status
                 .manifests
                 .iter()
@@ -162,24 +161,21 @@ impl Compared {
 
 /// What is at fault, and where.
 pub struct Affected<'a, 'i> {
-    /// The case.
     pub cx: &'a Context<'i>,
     /// The first object, on the first of the clusters.
     pub manifest: &'a ManifestTrouble<'i>,
-    /// The clusters, each once.
-    pub on: Vec<&'a Troubled<'i>>,
-    /// Every object on every cluster.
-    pub all: Vec<(&'a Troubled<'i>, &'a ManifestTrouble<'i>)>,
+    pub on: Vec<&'a FailingCluster<'i>>,
+    pub all: Vec<(&'a FailingCluster<'i>, &'a ManifestTrouble<'i>)>,
 }
 
 impl<'a, 'i> Affected<'a, 'i> {
     pub(super) fn new(
         cx: &'a Context<'i>,
-        all: Vec<(&'a Troubled<'i>, &'a ManifestTrouble<'i>)>,
+        all: Vec<(&'a FailingCluster<'i>, &'a ManifestTrouble<'i>)>,
     ) -> Option<Self> {
         let manifest = all.first()?.1;
         let mut on: Vec<_> = all.iter().map(|(on, _)| *on).collect();
-        on.dedup_by_key(|troubled| troubled.cluster);
+        on.dedup_by_key(|failing| failing.cluster);
         Some(Self {
             cx,
             manifest,
@@ -212,14 +208,14 @@ impl<'a, 'i> Affected<'a, 'i> {
 
     /// `member-1`, `member-1 and member-2`, `member-1, member-2, member-3 and 4 more`.
     pub fn clusters(&self) -> String {
-        enumerate(self.on.iter().map(|troubled| troubled.cluster))
+        enumerate(self.on.iter().map(|failing| failing.cluster))
     }
 
     /// ` for 6m12s`, the longest of all, with its leading space; empty when no time is known.
     pub fn lasting(&self) -> String {
         self.on
             .iter()
-            .filter_map(|troubled| troubled.lasting)
+            .filter_map(|failing| failing.lasting)
             .max()
             .map_or_else(String::new, |lasting| {
                 format!(" for {}", duration::describe(lasting))
@@ -253,8 +249,8 @@ impl<'a, 'i> Affected<'a, 'i> {
 
     /// Adds the fields that differ between hub and member, as far as bindings or Works name them.
     pub fn compared(&self, mut finding: Finding, what: Compared) -> Finding {
-        for (troubled, manifest) in self.all.iter().take(SHOWN) {
-            let Some((object, base, fields)) = what.fields(self.cx, troubled, manifest) else {
+        for (failing, manifest) in self.all.iter().take(SHOWN) {
+            let Some((object, base, fields)) = what.fields(self.cx, failing, manifest) else {
                 continue;
             };
             for (at, field) in fields.iter().enumerate().take(FIELDS) {
@@ -278,7 +274,7 @@ impl<'a, 'i> Affected<'a, 'i> {
 
     /// The first of the clusters: the one that commands inspect.
     pub fn cluster(&self) -> &'i str {
-        self.on.first().map_or("", |troubled| troubled.cluster)
+        self.on.first().map_or("", |failing| failing.cluster)
     }
 
     /// The same about the object, in its namespace: `… -n NAMESPACE VERB KIND NAME`.
@@ -320,8 +316,8 @@ impl Repair for Finding {
 }
 
 /// `member-1`, `member-1 and member-2`, `member-1, member-2, member-3 and 4 more`.
-pub(super) fn clusters(on: &[&Troubled<'_>]) -> String {
-    enumerate(on.iter().map(|troubled| troubled.cluster))
+pub(super) fn clusters(on: &[&FailingCluster<'_>]) -> String {
+    enumerate(on.iter().map(|failing| failing.cluster))
 }
 
 /// A finding about one cluster whose binding shows the trouble.
@@ -330,16 +326,21 @@ pub(super) fn on_cluster(
     rule: &Rule,
     subject: Subject,
     message: String,
-    troubled: &Troubled<'_>,
+    failing: &FailingCluster<'_>,
 ) -> Finding {
-    let mut finding = on_clusters(cx, rule, subject, &[troubled]);
+    let mut finding = on_clusters(cx, rule, subject, &[failing]);
     finding.message = message;
     finding
 }
 
 /// A finding about clusters in one stage, with what the first of their bindings show. Its message
 /// is still to be written.
-fn on_clusters(cx: &Context<'_>, rule: &Rule, subject: Subject, on: &[&Troubled<'_>]) -> Finding {
+fn on_clusters(
+    cx: &Context<'_>,
+    rule: &Rule,
+    subject: Subject,
+    on: &[&FailingCluster<'_>],
+) -> Finding {
     let first = on.first();
     let severity = first.map_or(rule.severity, |first| first.severity(cx.verdict));
     let explains = first.is_some_and(|first| first.explains(cx.verdict));
@@ -347,11 +348,11 @@ fn on_clusters(cx: &Context<'_>, rule: &Rule, subject: Subject, on: &[&Troubled<
         .finding(subject, String::new())
         .severity(severity)
         .root_if(explains)
-        .clusters(on.iter().map(|troubled| troubled.cluster));
+        .clusters(on.iter().map(|failing| failing.cluster));
     finding.stage = first.and_then(|first| first.stage).map(str::to_owned);
-    for troubled in on.iter().take(SHOWN) {
-        let binding = troubled.binding.object();
-        finding = finding.condition(&binding, troubled.trouble.condition);
+    for failing in on.iter().take(SHOWN) {
+        let binding = failing.binding.object();
+        finding = finding.condition(&binding, failing.trouble.condition);
     }
     finding
 }
@@ -361,20 +362,20 @@ fn on_clusters(cx: &Context<'_>, rule: &Rule, subject: Subject, on: &[&Troubled<
 pub(super) fn per_trouble<'a, 'i>(
     cx: &'a Context<'i>,
     rule: &Rule,
-    subject: impl Fn(&Troubled<'i>) -> Option<Subject>,
-    describe: impl Fn(&[&'a Troubled<'i>], Finding) -> Finding,
+    subject: impl Fn(&FailingCluster<'i>) -> Option<Subject>,
+    describe: impl Fn(&[&'a FailingCluster<'i>], Finding) -> Finding,
 ) -> Vec<Finding> {
-    let mut groups: BTreeMap<_, Vec<&Troubled<'_>>> = BTreeMap::new();
-    for troubled in &cx.troubles {
-        if let Some(subject) = subject(troubled) {
+    let mut groups: BTreeMap<_, Vec<&FailingCluster<'_>>> = BTreeMap::new();
+    for failing in &cx.troubles {
+        if let Some(subject) = subject(failing) {
             let key = (
                 subject,
-                troubled.stage,
-                troubled.explains(cx.verdict),
+                failing.stage,
+                failing.explains(cx.verdict),
                 // One sentence speaks of one text.
-                troubled.trouble.condition.message.as_str(),
+                failing.trouble.condition.message.as_str(),
             );
-            groups.entry(key).or_default().push(troubled);
+            groups.entry(key).or_default().push(failing);
         }
     }
     groups

@@ -10,7 +10,7 @@ use crate::problems::{
     Problem, Tense, pruned_below, resource_selectors, snapshot_index, snapshot_missing,
     snapshot_pruned,
 };
-use crate::report::Build;
+use crate::report::Compose;
 use crate::rollout::content::DELAY;
 use crate::rollout::versions::{Version, versions};
 use crate::words::count;

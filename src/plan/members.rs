@@ -5,7 +5,7 @@ use super::stages::Computed;
 use super::{Warning, WarningKind};
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::{Conditions, duration, names};
-use crate::report::Build;
+use crate::report::Compose;
 use crate::words::enumerate;
 
 /// Warns of clusters whose agent is silent, and of those that are leaving.

@@ -1,6 +1,6 @@
 //! Other runs on the placement, and clusters that would go back: who overtakes whom.
 
-use crate::report::Build;
+use crate::report::Compose;
 use std::collections::BTreeMap;
 
 use super::draft::Draft;

@@ -11,7 +11,7 @@ use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::snapshot::ManifestIdentity;
 use crate::problems::steps::see_override;
 use crate::problems::{Problem, Tense, override_invalid};
-use crate::report::{Build, Subject};
+use crate::report::{Compose, Subject};
 use crate::rollout::overrides::{Idle, applies, idle, is_lost, matches, origin, selected};
 use crate::rollout::versions::{Version, versions};
 use crate::words::enumerate;

@@ -5,7 +5,7 @@ use super::{Problem, Tense, scheduling};
 use crate::inventory::Inventory;
 use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::kubefleet::{Conditions, ObjectRef, reasons};
-use crate::report::Build;
+use crate::report::Compose;
 
 /// With PickAll a policy that finds nothing counts as fulfilled.
 pub fn no_cluster(

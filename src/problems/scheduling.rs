@@ -1,6 +1,6 @@
 //! What the scheduler decided about clusters, in words.
 
-use crate::report::Build;
+use crate::report::Compose;
 use std::collections::BTreeMap;
 
 use crate::inventory::Inventory;
@@ -70,7 +70,7 @@ pub fn explain(groups: &BTreeMap<String, Vec<&str>>) -> Option<String> {
 }
 
 /// Adds the reasons as the snapshot has them.
-pub fn evidence<B: Build>(policy: &PolicySnapshot, inventory: &Inventory, mut finding: B) -> B {
+pub fn evidence<B: Compose>(policy: &PolicySnapshot, inventory: &Inventory, mut finding: B) -> B {
     const SHOWN: usize = 8;
     let object = policy.object();
     for decision in left_out(policy).take(SHOWN) {

@@ -2,7 +2,7 @@
 
 use super::{Problem, Tense};
 use crate::kubefleet::ObjectRef;
-use crate::report::Build;
+use crate::report::Compose;
 
 /// The schema does not check operators and values.
 pub fn stage_selector(strategy: &ObjectRef, stage: &str, error: &str, tense: Tense<'_>) -> Problem {

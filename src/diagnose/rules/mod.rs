@@ -8,12 +8,12 @@ use crate::report::{Finding, Severity, Subject};
 
 /// What nearly every rule speaks of.
 mod prelude {
-    pub use super::{Check, Rule};
+    pub use super::{Rule, Search};
     pub use crate::diagnose::context::Context;
     pub use crate::diagnose::objects::Repair;
     pub use crate::kubefleet::Concept;
     pub use crate::kubefleet::messages::Cause;
-    pub use crate::report::{ABSENT, Build, Finding, Severity, Subject, Verdict};
+    pub use crate::report::{ABSENT, Compose, Finding, Severity, Subject, Verdict};
     pub use crate::words::{count, distinct, enumerate};
 }
 
@@ -30,12 +30,12 @@ pub struct Rule {
     pub reads: &'static [Concept],
     /// Codes of findings that may explain this one.
     pub caused_by: &'static [&'static str],
-    check: Check,
+    check: Search,
 }
 
 /// How a rule finds what it is about. The rule is passed to itself, for [`Rule::finding`].
 #[derive(Debug)]
-pub enum Check {
+pub enum Search {
     /// In everything that was collected.
     Whole(fn(&Context<'_>, &Rule) -> Vec<Finding>),
     /// The same, where there is one at most.
@@ -47,7 +47,12 @@ pub enum Check {
 }
 
 impl Rule {
-    const fn new(severity: Severity, code: &'static str, name: &'static str, check: Check) -> Self {
+    const fn new(
+        severity: Severity,
+        code: &'static str,
+        name: &'static str,
+        check: Search,
+    ) -> Self {
         Self {
             code,
             name,
@@ -58,15 +63,15 @@ impl Rule {
         }
     }
 
-    const fn error(code: &'static str, name: &'static str, check: Check) -> Self {
+    const fn error(code: &'static str, name: &'static str, check: Search) -> Self {
         Self::new(Severity::Error, code, name, check)
     }
 
-    const fn warning(code: &'static str, name: &'static str, check: Check) -> Self {
+    const fn warning(code: &'static str, name: &'static str, check: Search) -> Self {
         Self::new(Severity::Warning, code, name, check)
     }
 
-    const fn info(code: &'static str, name: &'static str, check: Check) -> Self {
+    const fn info(code: &'static str, name: &'static str, check: Search) -> Self {
         Self::new(Severity::Info, code, name, check)
     }
 
@@ -83,10 +88,10 @@ impl Rule {
     /// Everything that the rule finds. Each cluster stands once in a finding, in the order of names.
     pub fn check(&self, cx: &Context<'_>) -> Vec<Finding> {
         let mut findings: Vec<_> = match self.check {
-            Check::Whole(check) => check(cx, self),
-            Check::One(check) => check(cx, self).into_iter().collect(),
-            Check::Object(check) => per_object(cx, self, check),
-            Check::Cause(check) => cx
+            Search::Whole(check) => check(cx, self),
+            Search::One(check) => check(cx, self).into_iter().collect(),
+            Search::Object(check) => per_object(cx, self, check),
+            Search::Cause(check) => cx
                 .causes()
                 .filter_map(|cause| check(cx, self, cause))
                 .collect(),
@@ -274,7 +279,6 @@ rules! {
     }
 }
 
-/// The rule of a code.
 pub fn find(code: &str) -> Option<&'static Rule> {
     ALL.iter().copied().find(|rule| rule.code == code)
 }

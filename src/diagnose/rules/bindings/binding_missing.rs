@@ -1,12 +1,12 @@
 //! A cluster of the run has no binding.
 
-use crate::diagnose::failing;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::run_failure;
 use crate::kubefleet::Kind;
 
 /// The stages list a cluster and no binding that is scheduled or bound belongs to it.
 /// Source: updaterun/execution.go:executeUpdatingStage, stop.go:stopUpdatingStage.
-pub const RULE: Rule = Rule::error("FS303", "binding-missing", Check::Cause(check))
+pub const RULE: Rule = Rule::error("FS303", "binding-missing", Search::Cause(check))
     .reads(&[Concept::Binding])
     .caused_by(&["FS205", "FS206"]);
 
@@ -34,7 +34,7 @@ fn finding(cx: &Context<'_>, rule: &Rule, cluster: &str, stage: &str, stopping: 
         Some(_) => ". It has one again, but the run has failed for good",
         None => "",
     };
-    let mut finding = failing::finding(
+    let mut finding = run_failure::finding(
         cx,
         rule,
         Subject::new(Kind::MemberCluster.name(), "", cluster),
@@ -64,7 +64,7 @@ fn finding(cx: &Context<'_>, rule: &Rule, cluster: &str, stage: &str, stopping: 
         "Check which clusters the scheduler picked, and why it rejected the others.",
         cx.of_placement(Concept::PolicySnapshot).flag("-o", "yaml"),
     );
-    failing::new_run(
+    run_failure::new_run(
         cx,
         finding,
         "Start a new run once the placement is scheduled: its stages are computed from the existing \

@@ -1,13 +1,13 @@
 //! The number of clusters that the placement asks for was changed under a run.
 
-use crate::diagnose::failing;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::run_failure;
 use crate::kubefleet::names;
 use crate::kubefleet::snapshot::PolicySnapshot;
 
 /// Scaling a PickN placement keeps its policy snapshot and changes an annotation on it; a run is
 /// bound to the number that it was computed from. Source: updaterun/validation.go:validate.
-pub const RULE: Rule = Rule::error("FS203", "cluster-count-changed", Check::One(check))
+pub const RULE: Rule = Rule::error("FS203", "cluster-count-changed", Search::One(check))
     .reads(&[Concept::Placement, Concept::PolicySnapshot]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
@@ -30,7 +30,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
             }
             _ => String::new(),
         };
-        failing::finding(
+        run_failure::finding(
             cx,
             rule,
             &placement,
@@ -41,7 +41,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         )
     } else {
         let (Some(run), Some(wanted), Some(recorded), Some(policy)) =
-            (failing::live_run(cx), wanted, recorded, policy)
+            (run_failure::live_run(cx), wanted, recorded, policy)
         else {
             return None;
         };
@@ -57,7 +57,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
             format!(
                 "{placement} asks for {} but the run was computed for {recorded}, {}.",
                 count(usize::try_from(wanted).unwrap_or_default(), "cluster"),
-                failing::will_fail(cx)
+                run_failure::will_fail(cx)
             ),
         )
         .severity(Severity::Warning)
@@ -78,7 +78,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         };
         finding = finding.evidence(policy.object(), path, wanted);
     }
-    Some(failing::new_run(
+    Some(run_failure::new_run(
         cx,
         finding,
         "Start a new run: it is computed for the current number of clusters.",

@@ -1,7 +1,7 @@
 //! The placement is being deleted under a run, or has been.
 
-use crate::diagnose::failing;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::run_failure;
 use crate::kubefleet::ObjectRef;
 use crate::rollout::Rollout;
 
@@ -9,7 +9,7 @@ use crate::rollout::Rollout;
 /// missing first, and policy snapshots go before the placement does.
 /// Source: placement/controller.go:handleDelete.
 pub const RULE: Rule =
-    Rule::warning("FS206", "placement-being-deleted", Check::One(check)).reads(&[
+    Rule::warning("FS206", "placement-being-deleted", Search::One(check)).reads(&[
         Concept::Placement,
         Concept::Binding,
         Concept::PolicySnapshot,
@@ -19,9 +19,7 @@ pub const RULE: Rule =
 const SHOWN: usize = 2;
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
-    if cx.run().is_none() {
-        return None;
-    }
+    cx.run()?;
     let placement = cx.placement_object();
     let deleting = cx
         .inventory
@@ -37,7 +35,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         .count();
     // A run that was initialized had its placement.
     let gone = cx.inventory.placement.is_absent()
-        && (failing::live_run(cx).is_some()
+        && (run_failure::live_run(cx).is_some()
             || (leftovers > 0 && leftovers == cx.inventory.bindings.items.len()));
     if deleting.is_none() && !gone {
         return None;
@@ -60,7 +58,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         _ => "",
     };
     let finding = if explains {
-        failing::finding(
+        run_failure::finding(
             cx,
             rule,
             &placement,
@@ -132,7 +130,7 @@ fn remedies(cx: &Context<'_>, finding: Finding, placement: &ObjectRef) -> Findin
     } else {
         "Or wait until the placement is gone, then create it again from its manifest."
     });
-    failing::new_run(
+    run_failure::new_run(
         cx,
         finding,
         "Then start a new run, once the placement exists again and is scheduled.",

@@ -1,12 +1,12 @@
 //! The scheduling policy was changed under a run.
 
-use crate::diagnose::failing;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::run_failure;
 use crate::kubefleet::snapshot::PolicySnapshot;
 
 /// Every change of the policy makes a policy snapshot with the next index, and a run is bound to
 /// the one that it was computed from. Source: updaterun/validation.go:validate.
-pub const RULE: Rule = Rule::error("FS202", "placement-policy-changed", Check::One(check))
+pub const RULE: Rule = Rule::error("FS202", "placement-policy-changed", Search::One(check))
     .reads(&[Concept::Placement, Concept::PolicySnapshot]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
@@ -30,7 +30,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
             Some(now) if now != latest => format!(" (now {now})"),
             _ => String::new(),
         };
-        failing::finding(
+        run_failure::finding(
             cx,
             rule,
             &placement,
@@ -40,7 +40,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
             ),
         )
     } else if unscheduled {
-        failing::finding(
+        run_failure::finding(
             cx,
             rule,
             &placement,
@@ -50,14 +50,14 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
                 now.unwrap_or_default()
             ),
         )
-    } else if changed && failing::live_run(cx).is_some() {
+    } else if changed && run_failure::live_run(cx).is_some() {
         rule.finding(
             &placement,
             format!(
                 "The scheduling policy of {placement} was changed after the run was initialized \
                  (policy snapshot {recorded}, now {}), {}.",
                 now.unwrap_or_default(),
-                failing::will_fail(cx)
+                run_failure::will_fail(cx)
             ),
         )
         .severity(Severity::Warning)
@@ -97,7 +97,7 @@ fn with_details(
             );
         }
     }
-    failing::new_run(
+    run_failure::new_run(
         cx,
         finding,
         "Start a new run: it uses the current policy and clusters.",

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::diagnose::claims;
+use crate::diagnose::ownership;
 use crate::diagnose::rules::prelude::*;
 use crate::inventory::BLOCKING;
 use crate::kubefleet::binding::{Binding, describe_object};
@@ -13,7 +13,7 @@ use crate::rollout::{ClusterState, Health, Rollout};
 
 /// The rest of the stuck clusters, so that each has a finding: those of which no other rule of this
 /// group speaks. Source: updaterun/execution.go:checkClusterUpdateResult.
-pub const RULE: Rule = Rule::error("FS521", "cluster-stuck-unexplained", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS521", "cluster-stuck-unexplained", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work, Concept::MemberCluster])
     .caused_by(&["FS516", "FS517", "FS518"]);
 
@@ -34,7 +34,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         let explained = cx
             .troubles
             .iter()
-            .any(|troubled| troubled.cluster == cluster && claims::is_explained(cx, troubled));
+            .any(|failing| failing.cluster == cluster && ownership::is_explained(cx, failing));
         if explained {
             continue;
         }
@@ -102,13 +102,9 @@ fn stuck(cx: &Context<'_>) -> Vec<(String, Option<String>)> {
             }
         }
     }
-    for troubled in &cx.troubles {
-        if troubled.explains(cx.verdict) && !stuck.iter().any(|(name, _)| name == troubled.cluster)
-        {
-            stuck.push((
-                troubled.cluster.to_owned(),
-                troubled.stage.map(str::to_owned),
-            ));
+    for failing in &cx.troubles {
+        if failing.explains(cx.verdict) && !stuck.iter().any(|(name, _)| name == failing.cluster) {
+            stuck.push((failing.cluster.to_owned(), failing.stage.map(str::to_owned)));
         }
     }
     stuck
@@ -201,7 +197,7 @@ fn unknown(cx: &Context<'_>, binding: Option<&Binding>) -> &'static str {
     let failing = cx
         .troubles
         .iter()
-        .any(|troubled| troubled.binding.meta.name == binding.meta.name);
+        .any(|failing| failing.binding.meta.name == binding.meta.name);
     if !failing {
         return "its binding shows no failure and no success";
     }

@@ -1,9 +1,9 @@
 //! A placement only reports differences, and the report of a cluster does not complete.
 
-use crate::diagnose::claims;
+use crate::diagnose::failing_cluster::FailingCluster;
 use crate::diagnose::objects::{clusters, per_object, per_trouble};
+use crate::diagnose::ownership;
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::troubled::Troubled;
 use crate::kubefleet::messages::{ManifestProblem, parse_manifest_problem};
 use crate::kubefleet::work::Work;
 use crate::kubefleet::{Condition, Conditions, reasons};
@@ -11,7 +11,7 @@ use crate::problems::steps;
 
 /// `FailedToReportDiff`; also `FoundDiffInDegradedMode`, which is a report, but is not counted as
 /// one. Source: workapplier/status.go:setManifestDiffReportedCondition.
-pub const RULE: Rule = Rule::error("FS514", "diff-report-failed", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS514", "diff-report-failed", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -57,17 +57,17 @@ fn in_degraded_mode(cx: &Context<'_>, object: &str, on: &str, mut finding: Findi
 
 /// Reports that failed without an object whose condition says so.
 fn unnamed(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
-    let subject = |troubled: &Troubled<'_>| {
-        let unnamed = claims::of_trouble(troubled).contains(&rule.code)
-            && !troubled
+    let subject = |failing: &FailingCluster<'_>| {
+        let unnamed = ownership::of_trouble(failing).contains(&rule.code)
+            && !failing
                 .trouble
                 .manifests
                 .iter()
-                .any(|manifest| claims::of_manifest(manifest) == Some(rule.code));
+                .any(|manifest| ownership::of_manifest(manifest) == Some(rule.code));
         unnamed.then(|| {
-            let works = cx.inventory.works_of(troubled.binding);
+            let works = cx.inventory.works_of(failing.binding);
             degraded(works).map_or_else(
-                || troubled.binding.object().into(),
+                || failing.binding.object().into(),
                 |(_, subject, ..)| subject,
             )
         })

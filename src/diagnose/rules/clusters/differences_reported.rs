@@ -11,7 +11,7 @@ use crate::report::HubAndMember;
 /// With `type: ReportDiff` nothing is applied, and a cluster is done when its report is there,
 /// whatever it says. Source: updaterun/execution.go:checkClusterUpdateResult.
 pub const RULE: Rule =
-    Rule::info("FS526", "differences-reported", Check::One(check)).reads(&[Concept::Binding]);
+    Rule::info("FS526", "differences-reported", Search::One(check)).reads(&[Concept::Binding]);
 
 /// Clusters of which differing fields are shown, and fields of each.
 const SHOWN: usize = 3;
@@ -31,9 +31,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         })
         .collect();
     let differing = || compared.iter().filter(|it| !it.status.diffed.is_empty());
-    if differing().next().is_none() {
-        return None;
-    }
+    differing().next()?;
     let clusters: BTreeSet<&str> = differing().map(|it| it.spec.cluster.as_str()).collect();
     let objects: BTreeSet<String> = differing()
         .flat_map(|binding| &binding.status.diffed)

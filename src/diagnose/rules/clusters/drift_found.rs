@@ -5,7 +5,7 @@ use crate::diagnose::rules::prelude::*;
 
 /// `FoundDrifts` with `whenToApply: IfNotDrifted`.
 /// Source: workapplier/process.go:performPreApplyDriftDetectionIfApplicable.
-pub const RULE: Rule = Rule::error("FS505", "drift-found", Check::Object(check))
+pub const RULE: Rule = Rule::error("FS505", "drift-found", Search::Object(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {

@@ -1,14 +1,14 @@
 //! A Service waits for the address of a load balancer.
 
-use crate::diagnose::looks;
+use crate::diagnose::member_findings;
 use crate::diagnose::objects::Affected;
 use crate::diagnose::rules::prelude::*;
 
 /// A Service of type LoadBalancer is available once it has an ingress address, any other once it
 /// has a cluster address. Source: workapplier/availability_tracker.go:trackServiceAvailability.
-pub const RULE: Rule = Rule::error("FS523", "load-balancer-pending", Check::Object(check))
+pub const RULE: Rule = Rule::error("FS523", "load-balancer-pending", Search::Object(check))
     .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&looks::OF_OBJECTS);
+    .caused_by(&member_findings::OF_OBJECTS);
 
 fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
     let clusters = affected.clusters();
@@ -26,7 +26,7 @@ fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
         affected.kubectl("describe"),
     );
     let names: Vec<_> = affected.on.iter().map(|on| on.cluster).collect();
-    finding = looks::invite(affected.cx, &names, finding);
+    finding = member_findings::invite(affected.cx, &names, finding);
     finding
         .fix(format!(
             "Install a load balancer controller on {clusters} (the cloud's, or MetalLB), or free an \

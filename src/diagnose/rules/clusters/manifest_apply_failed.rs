@@ -8,18 +8,18 @@ use crate::kubefleet::messages::ManifestProblem;
 
 /// `ManifestApplyFailed`, `FailedToFindObjInMemberCluster` and the like, where no other rule knows
 /// the cause. Source: workapplier/process.go, apply.go.
-pub const RULE: Rule = Rule::error("FS502", "manifest-apply-failed", Check::Object(check))
+pub const RULE: Rule = Rule::error("FS502", "manifest-apply-failed", Search::Object(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
     // The same object may be refused for another reason elsewhere.
     let mut reasons: BTreeMap<String, (&ManifestProblem, BTreeSet<&str>)> = BTreeMap::new();
-    for (troubled, manifest) in &affected.all {
+    for (failing, manifest) in &affected.all {
         reasons
             .entry(why(&manifest.problem))
             .or_insert_with(|| (&manifest.problem, BTreeSet::new()))
             .1
-            .insert(troubled.cluster);
+            .insert(failing.cluster);
     }
     let object = affected.object();
     finding.message = if reasons.len() == 1 {

@@ -6,7 +6,7 @@ use crate::kubefleet::messages::ManifestProblem;
 
 /// The agent refuses the manifest before it asks the member's API server.
 /// Source: workapplier/preprocess.go:preProcessManifests, apply.go:validateOwnerReferences.
-pub const RULE: Rule = Rule::error("FS513", "manifest-invalid", Check::Object(check))
+pub const RULE: Rule = Rule::error("FS513", "manifest-invalid", Search::Object(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {

@@ -8,7 +8,7 @@ use crate::problems::steps;
 
 /// No condition changes when an agent is gone: `Joined` stays True, and only the heartbeat grows
 /// old. Seen on a real hub.
-pub const RULE: Rule = Rule::warning("FS516", "member-agent-silent", Check::Whole(check))
+pub const RULE: Rule = Rule::warning("FS516", "member-agent-silent", Search::Whole(check))
     .reads(&[Concept::MemberCluster])
     .caused_by(&["FS922"]);
 

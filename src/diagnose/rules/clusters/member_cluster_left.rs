@@ -6,7 +6,7 @@ use crate::kubefleet::{Conditions, Kind, ObjectRef, reasons};
 
 /// The MemberCluster is being deleted, says `Joined=False`, or does not exist.
 /// Source: membercluster/v1beta1/membercluster_controller.go.
-pub const RULE: Rule = Rule::warning("FS518", "member-cluster-left", Check::Whole(check))
+pub const RULE: Rule = Rule::warning("FS518", "member-cluster-left", Search::Whole(check))
     .reads(&[Concept::MemberCluster]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -17,7 +17,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         needed.waits |= cx
             .troubles
             .iter()
-            .any(|troubled| troubled.cluster == name && troubled.explains(cx.verdict));
+            .any(|failing| failing.cluster == name && failing.explains(cx.verdict));
         let finding = match needed.member {
             Some(member) if member.is_leaving() => {
                 let joined = member.status.conditions.condition(reasons::JOINED);

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use crate::diagnose::failing_cluster::FailingCluster;
 use crate::diagnose::objects::Affected;
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::troubled::Troubled;
 use crate::kubefleet::messages::ManifestProblem;
 use crate::rollout::ManifestTrouble;
 
@@ -14,7 +14,7 @@ use crate::rollout::ManifestTrouble;
 pub const RULE: Rule = Rule::error(
     "FS508",
     "object-owned-by-another-placement",
-    Check::Object(check),
+    Search::Object(check),
 )
 .reads(&[Concept::Binding, Concept::Work]);
 
@@ -23,7 +23,7 @@ fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
     if affected
         .all
         .iter()
-        .all(|(troubled, manifest)| is_own(troubled, manifest))
+        .all(|(failing, manifest)| is_own(failing, manifest))
     {
         return earlier(affected, finding);
     }
@@ -87,8 +87,8 @@ fn owners<'m>(manifest: &'m ManifestTrouble<'_>) -> impl Iterator<Item = &'m str
 
 /// Whether the other owner has the name of the Work that may not apply the object: a name is given
 /// once on a cluster, so that it is an AppliedWork that was deleted and created again meanwhile.
-fn is_own(troubled: &Troubled<'_>, manifest: &ManifestTrouble<'_>) -> bool {
-    let work = troubled.trouble.work.as_ref();
+fn is_own(failing: &FailingCluster<'_>, manifest: &ManifestTrouble<'_>) -> bool {
+    let work = failing.trouble.work.as_ref();
     let own = work.and_then(|work| work.work.as_deref());
     let mut owners = owners(manifest).peekable();
     owners.peek().is_some() && owners.all(|owner| Some(owner) == own)

@@ -9,7 +9,7 @@ use crate::kubefleet::messages::ManifestProblem;
 /// `FailedToTakeOver` over foreign owner references, while `allowCoOwnership` is off.
 /// Source: workapplier/drift_detection_takeover.go:takeOverPreExistingObject,
 /// apply.go:validateOwnerReferences.
-pub const RULE: Rule = Rule::error("FS507", "object-owned-by-others", Check::Object(check))
+pub const RULE: Rule = Rule::error("FS507", "object-owned-by-others", Search::Object(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {

@@ -1,28 +1,28 @@
 //! The hub could not write what a member cluster should apply.
 
-use crate::diagnose::claims;
+use crate::diagnose::failing_cluster::FailingCluster;
 use crate::diagnose::objects::{clusters, per_trouble};
+use crate::diagnose::ownership;
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::troubled::Troubled;
 use crate::kubefleet::messages::BindingProblem;
 use crate::kubefleet::names;
 use crate::problems::steps;
 
 /// `SyncWorkFailed`, or `OverriddenFailed` with a text that is not about overrides.
 /// Source: workgenerator/controller.go:Reconcile.
-pub const RULE: Rule = Rule::error("FS511", "work-not-synchronized", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS511", "work-not-synchronized", Search::Whole(check))
     .reads(&[Concept::Binding])
     .caused_by(&["FS518"]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
-    let subject = |troubled: &Troubled<'_>| {
-        let problem = troubled.trouble.problem.as_ref()?;
-        (claims::of_binding(problem) == rule.code).then(|| match problem {
+    let subject = |failing: &FailingCluster<'_>| {
+        let problem = failing.trouble.problem.as_ref()?;
+        (ownership::of_binding(problem) == rule.code).then(|| match problem {
             BindingProblem::NamespaceTerminating { namespace } => {
-                let own = names::member_namespace(troubled.cluster);
+                let own = names::member_namespace(failing.cluster);
                 Subject::new("Namespace", "", namespace.clone().unwrap_or(own))
             }
-            _ => troubled.binding.object().into(),
+            _ => failing.binding.object().into(),
         })
     };
     per_trouble(cx, rule, subject, |on, finding| {

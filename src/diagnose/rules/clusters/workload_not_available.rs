@@ -3,9 +3,9 @@
 use crate::diagnose::rules::prelude::*;
 use jiff::Timestamp;
 
-use crate::diagnose::looks;
+use crate::diagnose::failing_cluster::FailingCluster;
+use crate::diagnose::member_findings;
 use crate::diagnose::objects::Affected;
-use crate::diagnose::troubled::Troubled;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::messages::ManifestProblem;
 use crate::rollout::STUCK_AFTER;
@@ -14,9 +14,9 @@ use crate::words::Command;
 /// `ManifestNotAvailableYet` on anything but a Service, whose wait has another reason
 /// (FS523), and an availability that could not be tracked.
 /// Source: workapplier/availability_tracker.go.
-pub const RULE: Rule = Rule::error("FS501", "workload-not-available", Check::Object(check))
+pub const RULE: Rule = Rule::error("FS501", "workload-not-available", Search::Object(check))
     .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&looks::OF_OBJECTS);
+    .caused_by(&member_findings::OF_OBJECTS);
 
 /// Whether objects of a kind become available through pods, which need a node.
 fn has_pods(kind: &str) -> bool {
@@ -45,11 +45,11 @@ fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
     }
     let clusters: Vec<_> = affected.on.iter().map(|on| on.cluster).collect();
     let subject = finding.subject.clone();
-    finding = looks::statuses(affected.cx, &subject, &clusters, finding);
+    finding = member_findings::statuses(affected.cx, &subject, &clusters, finding);
     let without_nodes: Vec<_> = affected
         .on
         .iter()
-        .filter_map(|troubled| troubled.member)
+        .filter_map(|failing| failing.member)
         .filter(|member| has_pods(affected.manifest.kind) && member.nodes() == Some("0"))
         .collect();
     for member in without_nodes.iter().take(3) {
@@ -82,7 +82,7 @@ fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
         ),
         affected.kubectl("describe"),
     );
-    finding = looks::invite(affected.cx, &clusters, finding);
+    finding = member_findings::invite(affected.cx, &clusters, finding);
     finding
         .fix(
             "Fix the cause on the member, if it is there: nodes, quota, pull secret, or a \
@@ -104,7 +104,7 @@ fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
 fn fresh(affected: &Affected<'_, '_>) -> Option<Timestamp> {
     let looks = &affected.cx.inventory.looks;
     affected.cx.run()?;
-    let is_fresh = |on: &&Troubled<'_>| {
+    let is_fresh = |on: &&FailingCluster<'_>| {
         let has_nodes = on.member.and_then(MemberCluster::nodes) != Some("0");
         // Content that was there before may have failed for long.
         let before = on.trouble.condition.since;

@@ -9,7 +9,7 @@ use crate::rollout::{ClusterState, ClusterView};
 /// A cluster that the run has still to reach has a later version, rolled out after the run was
 /// initialized. Nothing fails when it goes back. Measured on a hub; see the decisions.
 pub const RULE: Rule =
-    Rule::warning("FS703", "cluster-would-go-back", Check::One(check)).reads(&[Concept::Binding]);
+    Rule::warning("FS703", "cluster-would-go-back", Search::One(check)).reads(&[Concept::Binding]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx.rollout.as_ref()?;
@@ -23,7 +23,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         .finding(&object, format!("{}.", goes_back(rollout, &later)))
         .root_if(cx.is_resting())
         .clusters(later.iter().map(|back| back.cluster))
-        .evidence(&object, run.snapshot_path(), &own);
+        .evidence(&object, run.snapshot_path(), own);
     for back in later.iter().take(3) {
         let binding = back.binding;
         let reference = binding.object();

@@ -10,7 +10,7 @@ use crate::rollout::rollout_started;
 /// when another run has replaced its snapshot there.
 /// Source: updaterun/execution.go:executeUpdatingStage.
 pub const RULE: Rule =
-    Rule::warning("FS706", "done-cluster-overtaken", Check::One(check)).reads(&[Concept::Binding]);
+    Rule::warning("FS706", "done-cluster-overtaken", Search::One(check)).reads(&[Concept::Binding]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx.rollout.as_ref()?;
@@ -42,7 +42,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         )
         .root_if(cx.is_resting())
         .clusters(lost.iter().map(|lost| lost.cluster))
-        .evidence(&run, rollout.run.snapshot_path(), &own);
+        .evidence(&run, rollout.run.snapshot_path(), own);
     for lost in lost.iter().take(3) {
         let object = lost.binding.object();
         finding = finding.evidence(

@@ -5,7 +5,7 @@ use crate::kubefleet::names;
 use crate::rollout::content::old_content;
 
 /// See [`old_content`].
-pub const RULE: Rule = Rule::warning("FS701", "old-content-rolled-out", Check::One(check))
+pub const RULE: Rule = Rule::warning("FS701", "old-content-rolled-out", Search::One(check))
     .reads(&[Concept::ResourceSnapshot]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
@@ -43,7 +43,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
                 .map(|cluster| cluster.name),
         )
         .evidence(&run_object, "spec.resourceSnapshotIndex", "")
-        .evidence(&run_object, "status.resourceSnapshotIndexUsed", &used)
+        .evidence(&run_object, "status.resourceSnapshotIndexUsed", used)
         .evidence(
             &object,
             format!("metadata.annotations[{}]", names::NEXT_DETECTION_TIME),

@@ -6,7 +6,7 @@ use crate::rollout::ClusterState;
 /// A placement keeps `revisionHistoryLimit` versions; the oldest is deleted before a new one is made,
 /// and runs do not hold the version that they roll out. Source:
 /// utils/controller/resource_snapshot_resolver.go:deleteRedundantResourceSnapshots.
-pub const RULE: Rule = Rule::warning("FS704", "snapshot-about-to-be-pruned", Check::One(check))
+pub const RULE: Rule = Rule::warning("FS704", "snapshot-about-to-be-pruned", Search::One(check))
     .reads(&[Concept::ResourceSnapshot, Concept::Placement]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
@@ -41,7 +41,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
                 count(usize::try_from(limit).unwrap_or_default(), "snapshot")
             ),
         )
-        .evidence(rollout.run.object(), rollout.run.snapshot_path(), &index)
+        .evidence(rollout.run.object(), rollout.run.snapshot_path(), index)
         .evidence(
             placement.object(),
             "spec.revisionHistoryLimit",
@@ -50,7 +50,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         .evidence(
             &object,
             "metadata.labels[kubernetes-fleet.io/resource-index]",
-            &index,
+            index,
         )
         .fix("Raise `spec.revisionHistoryLimit` of the placement before it gets a new snapshot.")
         .look_with(

@@ -9,7 +9,7 @@ use crate::rollout::rollout_started;
 
 /// Bindings with different snapshots while no run on the placement is under way. Each run says
 /// `Succeeded` of itself; only the bindings tell. See section "measured" of the decisions.
-pub const RULE: Rule = Rule::warning("FS702", "versions-mixed", Check::Whole(check))
+pub const RULE: Rule = Rule::warning("FS702", "versions-mixed", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::UpdateRun]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {

@@ -8,7 +8,7 @@ use crate::kubefleet::reasons;
 pub const RULE: Rule = Rule::error(
     "FS401",
     "approval-observed-generation-mismatch",
-    Check::Whole(check),
+    Search::Whole(check),
 )
 .reads(&[Concept::ApprovalRequest]);
 

@@ -8,8 +8,8 @@ use crate::kubefleet::duration;
 use crate::rollout::Phase;
 
 /// An approval request without an answer.
-pub const RULE: Rule =
-    Rule::info("FS402", "approval-pending", Check::Whole(check)).reads(&[Concept::ApprovalRequest]);
+pub const RULE: Rule = Rule::info("FS402", "approval-pending", Search::Whole(check))
+    .reads(&[Concept::ApprovalRequest]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let Some(rollout) = cx.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
@@ -62,7 +62,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     gate.stage,
                     gate.time.as_str()
                 ),
-                &name,
+                name,
             );
         if let Some(Sight::Present(request)) = &gate.request {
             finding = finding.evidence(&object, "status.conditions[type=Approved]", ABSENT);

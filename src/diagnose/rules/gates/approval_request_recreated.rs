@@ -7,7 +7,7 @@ use crate::kubefleet::{Conditions, duration, reasons};
 
 /// The task's condition keeps the time of the first request; the object is younger.
 /// Source: updaterun/controller.go:handleApprovalRequestDelete.
-pub const RULE: Rule = Rule::warning("FS405", "approval-request-recreated", Check::Whole(check))
+pub const RULE: Rule = Rule::warning("FS405", "approval-request-recreated", Search::Whole(check))
     .reads(&[Concept::ApprovalRequest]);
 
 /// The condition is written right after the request: a few seconds apart is the same one.

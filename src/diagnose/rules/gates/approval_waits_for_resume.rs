@@ -4,7 +4,7 @@ use crate::diagnose::rules::prelude::*;
 use crate::rollout::Phase;
 
 /// Approvals are taken in state Run only. Source: updaterun/stop.go.
-pub const RULE: Rule = Rule::info("FS404", "approval-waits-for-resume", Check::Whole(check))
+pub const RULE: Rule = Rule::info("FS404", "approval-waits-for-resume", Search::Whole(check))
     .reads(&[Concept::ApprovalRequest])
     .caused_by(&["FS602"]);
 

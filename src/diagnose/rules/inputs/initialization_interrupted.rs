@@ -1,7 +1,7 @@
 //! Something that passes by itself ended the initialization for good.
 
-use crate::diagnose::failing;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::run_failure;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::messages::ObjectKey;
 use crate::words::Command;
@@ -9,11 +9,11 @@ use crate::words::Command;
 /// While it reads overrides the controller takes every error for a final one, also those that it
 /// would try again elsewhere; KubeFleet 0.0.1 did so with bindings too.
 /// Source: updaterun/initialization.go:recordOverrideSnapshots, collectScheduledClusters.
-pub const RULE: Rule = Rule::error("FS120", "initialization-interrupted", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS120", "initialization-interrupted", Search::Whole(check))
     .reads(&[Concept::Binding]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
-    if !failing::initializing(cx) {
+    if !run_failure::initializing(cx) {
         return Vec::new();
     }
     cx.causes()
@@ -45,7 +45,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
 
 fn passing(cx: &Context<'_>, rule: &Rule, what: &str) -> Finding {
     let run = cx.run_object();
-    let finding = failing::finding(
+    let finding = run_failure::finding(
         cx,
         rule,
         &run,
@@ -78,7 +78,7 @@ fn unsettled(cx: &Context<'_>, rule: &Rule, key: &ObjectKey, state: &str) -> Fin
         .bindings
         .iter()
         .find(|binding| binding.meta.name == key.name);
-    let mut finding = failing::finding(
+    let mut finding = run_failure::finding(
         cx,
         rule,
         &object,
@@ -100,5 +100,5 @@ fn unsettled(cx: &Context<'_>, rule: &Rule, key: &ObjectKey, state: &str) -> Fin
     finding = finding.look(
         "Wait until the placement is scheduled and no binding belongs to an older policy snapshot.",
     );
-    failing::then_new_run(cx, finding)
+    run_failure::then_new_run(cx, finding)
 }

@@ -9,7 +9,7 @@ use crate::words::Command;
 
 /// Errors that pass are tried again without a word in the status, at growing intervals.
 /// Source: updaterun/controller.go:Reconcile, initialization.go.
-pub const RULE: Rule = Rule::error("FS121", "initialization-retried", Check::One(check)).reads(&[
+pub const RULE: Rule = Rule::error("FS121", "initialization-retried", Search::One(check)).reads(&[
     Concept::Binding,
     Concept::PolicySnapshot,
     Concept::ResourceSnapshot,

@@ -7,7 +7,7 @@ use crate::rollout::Phase;
 /// The server takes a change of `spec.state` of a run that is over, and the controller does
 /// nothing about it; its conditions keep the generation at which the run ended.
 /// Source: updaterun/controller.go:Reconcile.
-pub const RULE: Rule = Rule::info("FS606", "finished-run-edited", Check::One(check));
+pub const RULE: Rule = Rule::info("FS606", "finished-run-edited", Search::One(check));
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     let rollout = cx
@@ -16,13 +16,11 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         .filter(|rollout| rollout.is_finished())?;
     let run = rollout.run;
     let conditions = &run.status.conditions;
-    let Some(terminal) = (if rollout.phase == Phase::InitializationFailed {
+    let terminal = (if rollout.phase == Phase::InitializationFailed {
         conditions.condition(reasons::INITIALIZED)
     } else {
         conditions.condition(reasons::SUCCEEDED)
-    }) else {
-        return None;
-    };
+    })?;
     let (Some(observed), Some(generation)) = (terminal.observed_generation, run.meta.generation)
     else {
         return None;

@@ -13,7 +13,7 @@ const LONG: SignedDuration = SignedDuration::from_secs(120);
 
 /// The controller deletes the run's approval requests and lets it go, whatever is in flight;
 /// bindings stay as they are. Source: updaterun/controller.go:handleDelete.
-pub const RULE: Rule = Rule::info("FS607", "run-being-deleted", Check::One(check))
+pub const RULE: Rule = Rule::info("FS607", "run-being-deleted", Search::One(check))
     .reads(&[Concept::Binding, Concept::ApprovalRequest]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {

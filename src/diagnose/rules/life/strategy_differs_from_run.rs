@@ -7,7 +7,7 @@ use crate::kubefleet::strategy::{Stage, StrategySpec, Task};
 
 /// A run works from its own copy of the strategy; later edits reach new runs only.
 /// Source: updaterun/initialization.go:generateStagesByStrategy.
-pub const RULE: Rule = Rule::info("FS609", "strategy-differs-from-run", Check::Whole(check))
+pub const RULE: Rule = Rule::info("FS609", "strategy-differs-from-run", Search::Whole(check))
     .reads(&[Concept::Strategy]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {

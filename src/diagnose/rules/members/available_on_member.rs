@@ -1,12 +1,12 @@
 //! An object is available in its cluster, and the hub does not know yet.
 
-use crate::diagnose::looks::per_object;
+use crate::diagnose::member_findings::per_object;
 use crate::diagnose::rules::prelude::*;
 use crate::member::availability::is_available;
 
 /// By the member agent's own rules the object is available, while its last report says that it is
 /// not. Source: workapplier/availability_tracker.go.
-pub const RULE: Rule = Rule::info("FS919", "available-on-member", Check::Whole(check))
+pub const RULE: Rule = Rule::info("FS919", "available-on-member", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work, Concept::MemberCluster])
     .caused_by(&["FS516"]);
 

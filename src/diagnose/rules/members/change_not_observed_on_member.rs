@@ -3,7 +3,7 @@
 use crate::diagnose::rules::prelude::*;
 use jiff::SignedDuration;
 
-use crate::diagnose::looks::per_object;
+use crate::diagnose::member_findings::per_object;
 use crate::member::Body;
 
 /// The status speaks of another generation than the object's own, a minute after the rollout
@@ -11,7 +11,7 @@ use crate::member::Body;
 pub const RULE: Rule = Rule::error(
     "FS918",
     "change-not-observed-on-member",
-    Check::Whole(check),
+    Search::Whole(check),
 )
 .reads(&[Concept::Binding, Concept::Work]);
 
@@ -24,7 +24,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         rule,
         |seen| {
             let waited = seen
-                .troubled
+                .failing
                 .lasting
                 .is_none_or(|lasting| lasting >= PATIENCE);
             let generations = seen.object().and_then(|object| {

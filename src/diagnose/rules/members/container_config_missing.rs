@@ -1,13 +1,13 @@
 //! A container needs a ConfigMap or a Secret that the cluster does not have.
 
-use crate::diagnose::looks::{self, per_pod};
+use crate::diagnose::member_findings::{self, per_pod};
 use crate::diagnose::rules::prelude::*;
 use crate::member::State;
 
 /// `CreateContainerConfigError`, or a volume that cannot be mounted, with a text that names a
 /// missing ConfigMap, Secret or key.
 /// Source: kubernetes, pkg/kubelet/kubelet_pods.go:makeEnvironmentVariables, pkg/volume/secret.
-pub const RULE: Rule = Rule::error("FS904", "container-config-missing", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS904", "container-config-missing", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -25,11 +25,11 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             finding = group.says(finding, &needs(&group.pods(), &what));
             for (cluster, (trouble, (message, event))) in group.shown() {
                 finding = match event {
-                    Some(event) => looks::event(finding, cluster, event),
+                    Some(event) => member_findings::event(finding, cluster, event),
                     None => finding.evidence_in(
                         cluster,
-                        looks::pod(trouble),
-                        looks::path(trouble, "state.waiting.message"),
+                        member_findings::pod(trouble),
+                        member_findings::path(trouble, "state.waiting.message"),
                         *message,
                     ),
                 };

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::diagnose::looks::{self, per_pod};
+use crate::diagnose::member_findings::{self, per_pod};
 use crate::diagnose::rules::prelude::*;
 use crate::member::State;
 
 /// A container of the newest template ended as `OOMKilled`.
-pub const RULE: Rule = Rule::error("FS903", "container-out-of-memory", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS903", "container-out-of-memory", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -40,15 +40,15 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             for (cluster, (trouble, ended)) in group.shown() {
                 finding = finding.evidence_in(
                     cluster,
-                    looks::pod(trouble),
-                    looks::end_path(trouble, ended),
+                    member_findings::pod(trouble),
+                    member_findings::end_path(trouble, ended),
                     *ended,
                 );
                 if let Some(restarts) = trouble.container.and_then(|place| place.status.restarts) {
                     finding = finding.evidence_in(
                         cluster,
-                        looks::pod(trouble),
-                        looks::path(trouble, "restartCount"),
+                        member_findings::pod(trouble),
+                        member_findings::path(trouble, "restartCount"),
                         restarts,
                     );
                 }

@@ -1,13 +1,13 @@
 //! A CustomResourceDefinition is not accepted, or not served, by its cluster.
 
-use crate::diagnose::looks::per_object;
+use crate::diagnose::member_findings::per_object;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::{Condition, Conditions};
 use crate::member::{Body, Kind};
 
 /// `NamesAccepted` or `Established` is `False`: KubeFleet waits for both.
 /// Source: workapplier/availability_tracker.go:trackCRDAvailability.
-pub const RULE: Rule = Rule::error("FS921", "definition-not-accepted", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS921", "definition-not-accepted", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {

@@ -1,12 +1,12 @@
 //! A container that runs before the others does not come to an end.
 
-use crate::diagnose::looks::{self, per_pod};
+use crate::diagnose::member_findings::{self, per_pod};
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::duration;
 use crate::member::State;
 
 /// An init container of the newest template, and no sidecar, has run for a minute.
-pub const RULE: Rule = Rule::error("FS907", "init-container-running", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS907", "init-container-running", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -36,8 +36,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     .and_then(|place| place.status.state.running.as_deref()?.since);
                 finding = finding.evidence_in(
                     cluster,
-                    looks::pod(trouble),
-                    looks::path(trouble, "state.running.startedAt"),
+                    member_findings::pod(trouble),
+                    member_findings::path(trouble, "state.running.startedAt"),
                     since,
                 );
             }

@@ -1,12 +1,12 @@
 //! A Service gets no address from a load balancer, and the cluster says why.
 
-use crate::diagnose::looks::{self, per_object};
+use crate::diagnose::member_findings::{self, per_object};
 use crate::diagnose::rules::prelude::*;
 use crate::member::{Body, Kind};
 
 /// A Service of type LoadBalancer has no ingress address, and there is a warning about it.
 /// Source: kubernetes, cloud-provider/controllers/service/controller.go.
-pub const RULE: Rule = Rule::error("FS920", "load-balancer-refused", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS920", "load-balancer-refused", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -21,7 +21,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 return Vec::new();
             }
             let meta = &service.meta;
-            let events = looks::events(seen, Kind::Service.name(), meta);
+            let events = member_findings::events(seen, Kind::Service.name(), meta);
             events
                 .first()
                 .map(|event| (service, *event))
@@ -47,7 +47,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     "spec.loadBalancerClass",
                     &service.spec.class,
                 );
-                finding = looks::event(finding, cluster, event);
+                finding = member_findings::event(finding, cluster, event);
             }
             finding
                 .look_with(

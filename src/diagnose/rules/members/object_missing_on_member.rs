@@ -1,11 +1,11 @@
 //! An object that the member agent has applied is not in the member cluster.
 
-use crate::diagnose::looks::per_object;
+use crate::diagnose::member_findings::per_object;
 use crate::diagnose::rules::prelude::*;
 
 /// The Work says `Applied=True`, and the cluster, which is surely the right one, answers that there
 /// is no such object.
-pub const RULE: Rule = Rule::error("FS915", "object-missing-on-member", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS915", "object-missing-on-member", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {

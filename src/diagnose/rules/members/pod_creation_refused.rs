@@ -1,11 +1,11 @@
 //! The member's API server does not let a workload's pods be created.
 
-use crate::diagnose::looks::per_object;
+use crate::diagnose::member_findings::per_object;
 use crate::diagnose::rules::prelude::*;
 
 /// The newest ReplicaSet, or an event about the StatefulSet or DaemonSet, says `FailedCreate`, and
 /// no quota is the reason. Source: kubernetes, pkg/controller/replicaset/replica_set_utils.go.
-pub const RULE: Rule = Rule::error("FS912", "pod-creation-refused", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS912", "pod-creation-refused", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {

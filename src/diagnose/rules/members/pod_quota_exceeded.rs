@@ -1,11 +1,11 @@
 //! A quota of the namespace allows no more pods.
 
-use crate::diagnose::looks::per_object;
+use crate::diagnose::member_findings::per_object;
 use crate::diagnose::rules::prelude::*;
 use crate::member::Kind;
 
 /// The newest ReplicaSet, or an event about the StatefulSet or DaemonSet, says `exceeded quota`.
-pub const RULE: Rule = Rule::error("FS911", "pod-quota-exceeded", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS911", "pod-quota-exceeded", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {

@@ -1,12 +1,12 @@
 //! A node cannot prepare a pod: its volumes, or its network.
 
-use crate::diagnose::looks::{self, per_pod};
+use crate::diagnose::member_findings::{self, per_pod};
 use crate::diagnose::rules::prelude::*;
 use crate::member::State;
 
 /// No container of a pod of the newest template has begun, and the kubelet, or the controller that
 /// attaches volumes, says why. Source: kubernetes, pkg/kubelet/events/event.go.
-pub const RULE: Rule = Rule::error("FS910", "pod-setup-failing", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS910", "pod-setup-failing", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -38,7 +38,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             };
             finding = group.says(finding, &format!("{} cannot start: {what}", group.pods()));
             for (cluster, (_, event)) in group.shown() {
-                finding = looks::event(finding, cluster, event);
+                finding = member_findings::event(finding, cluster, event);
             }
             finding
                 .look_with(

@@ -1,13 +1,13 @@
 //! No node of the member cluster takes a pod.
 
-use crate::diagnose::looks::{self, per_pod};
+use crate::diagnose::member_findings::{self, per_pod};
 use crate::diagnose::rules::prelude::*;
 use crate::member::State;
 use crate::member::texts::unschedulable;
 
 /// A pod of the newest template has `PodScheduled=False`, for another reason than its volumes; or
 /// somebody holds it back with a scheduling gate.
-pub const RULE: Rule = Rule::error("FS908", "pod-unschedulable", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS908", "pod-unschedulable", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -36,7 +36,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             for (cluster, (trouble, (condition, _))) in group.shown() {
                 finding = finding.evidence_in(
                     cluster,
-                    looks::pod(trouble),
+                    member_findings::pod(trouble),
                     "status.conditions[type=PodScheduled]",
                     format!("False {}: {}", condition.reason, condition.message),
                 );

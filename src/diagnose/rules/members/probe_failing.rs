@@ -1,12 +1,12 @@
 //! A container runs and does not pass a probe.
 
-use crate::diagnose::looks::{self, per_pod};
+use crate::diagnose::member_findings::{self, per_pod};
 use crate::diagnose::rules::prelude::*;
 use crate::member::{Probe, State};
 
 /// A container of the newest template with a probe runs and is not ready, or the kubelet ends it
 /// while its liveness or startup probe fails. Source: kubernetes, pkg/kubelet/prober/prober.go.
-pub const RULE: Rule = Rule::error("FS906", "probe-failing", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS906", "probe-failing", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -36,12 +36,12 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             for (cluster, (trouble, (_, event))) in group.shown() {
                 finding = finding.evidence_in(
                     cluster,
-                    looks::pod(trouble),
-                    looks::path(trouble, "ready"),
+                    member_findings::pod(trouble),
+                    member_findings::path(trouble, "ready"),
                     "false",
                 );
                 if let Some(event) = event {
-                    finding = looks::event(finding, cluster, event);
+                    finding = member_findings::event(finding, cluster, event);
                 }
             }
             let (pod, container) = (group.pod(), group.container());

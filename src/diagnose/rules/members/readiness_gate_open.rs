@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use crate::diagnose::looks::{self, per_pod};
+use crate::diagnose::member_findings::{self, per_pod};
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::Conditions;
 use crate::member::State;
 
 /// All containers of a pod of the newest template are ready, and a condition among its readiness
 /// gates is not `True`.
-pub const RULE: Rule = Rule::error("FS913", "readiness-gate-open", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS913", "readiness-gate-open", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -45,7 +45,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 );
                 finding = finding.evidence_in(
                     cluster,
-                    looks::pod(trouble),
+                    member_findings::pod(trouble),
                     format!("status.conditions[type={gate}]"),
                     value,
                 );

@@ -1,13 +1,13 @@
 //! A workload's own settings keep its pods from being replaced.
 
-use crate::diagnose::looks::per_object;
+use crate::diagnose::member_findings::per_object;
 use crate::diagnose::rules::prelude::*;
 use crate::member::Held;
 
 /// KubeFleet waits until every pod has the newest template. A paused Deployment, a StatefulSet with
 /// a partition, and `OnDelete` keep older pods for ever.
 /// Source: workapplier/availability_tracker.go.
-pub const RULE: Rule = Rule::error("FS916", "rollout-held-on-member", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS916", "rollout-held-on-member", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {

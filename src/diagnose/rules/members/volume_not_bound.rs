@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use crate::diagnose::looks::{self, per_object};
+use crate::diagnose::member_findings::{self, per_object};
 use crate::diagnose::rules::prelude::*;
 use crate::member::{Kind, State};
 
 /// A pod of the newest template cannot be scheduled because its claims are not bound.
 /// Source: kubernetes, pkg/scheduler/framework/plugins/volumebinding.
-pub const RULE: Rule = Rule::error("FS909", "volume-not-bound", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS909", "volume-not-bound", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -73,7 +73,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             for (cluster, (_, trouble, condition)) in group.shown() {
                 finding = finding.evidence_in(
                     cluster,
-                    looks::pod(trouble),
+                    member_findings::pod(trouble),
                     "status.conditions[type=PodScheduled]",
                     *condition,
                 );
@@ -89,7 +89,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     .evidence_in(cluster, object, "spec.storageClassName", &claim.spec.class);
                 let events = view.events(Kind::PersistentVolumeClaim.name(), &claim.meta);
                 if let Some(event) = events.first() {
-                    finding = looks::event(finding, cluster, event);
+                    finding = member_findings::event(finding, cluster, event);
                 }
             }
             let claim = pending.first().map_or("pvc", |name| name);

@@ -3,8 +3,8 @@
 use crate::diagnose::rules::prelude::*;
 
 /// A binding without a snapshot beside bindings with one, while no run is under way.
-pub const RULE: Rule =
-    Rule::warning("FS803", "cluster-without-content", Check::One(check)).reads(&[Concept::Binding]);
+pub const RULE: Rule = Rule::warning("FS803", "cluster-without-content", Search::One(check))
+    .reads(&[Concept::Binding]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     let inventory = cx.inventory;

@@ -3,7 +3,7 @@
 use crate::diagnose::rules::prelude::*;
 
 /// Update runs apply to placements with strategy External only.
-pub const RULE: Rule = Rule::info("FS802", "placement-rolls-out-itself", Check::One(check))
+pub const RULE: Rule = Rule::info("FS802", "placement-rolls-out-itself", Search::One(check))
     .reads(&[Concept::Placement]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {

@@ -3,16 +3,16 @@
 //! What the rollout waits for is known from the hub; why it does not come is known in the cluster.
 //! Findings of this kind explain the object that they are about, and no other.
 
-use crate::report::{Build, Finding, NotChecked, Subject};
+use crate::report::{Compose, Finding, NotChecked, Subject};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 
-use super::claims;
 use super::context::Context;
+use super::failing_cluster::FailingCluster;
 use super::members::needed;
 use super::objects::{Affected, grouped};
+use super::ownership;
 use super::rules::Rule;
-use super::troubled::Troubled;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::{Concept, names};
 use crate::member::model::{Event, Meta};
@@ -36,8 +36,8 @@ const SHOWN: usize = 3;
 /// What is worth a look: for each cluster in trouble the objects that do not become available.
 pub(super) fn errands(cx: &Context<'_>) -> Vec<Errand> {
     let mut errands: BTreeMap<&str, Errand> = BTreeMap::new();
-    for troubled in &cx.troubles {
-        let wanted: BTreeSet<_> = troubled
+    for failing in &cx.troubles {
+        let wanted: BTreeSet<_> = failing
             .trouble
             .manifests
             .iter()
@@ -46,9 +46,9 @@ pub(super) fn errands(cx: &Context<'_>) -> Vec<Errand> {
         if wanted.is_empty() {
             continue;
         }
-        let errand = errands.entry(troubled.cluster).or_insert_with(|| Errand {
-            cluster: troubled.cluster.to_owned(),
-            work: work(cx, troubled.binding),
+        let errand = errands.entry(failing.cluster).or_insert_with(|| Errand {
+            cluster: failing.cluster.to_owned(),
+            work: work(cx, failing.binding),
             wanted: Vec::new(),
         });
         errand.wanted.extend(wanted);
@@ -75,7 +75,7 @@ pub(super) fn errands(cx: &Context<'_>) -> Vec<Errand> {
 /// The object that a rollout waits for, when a look at it may tell why.
 fn wanted(manifest: &ManifestTrouble<'_>) -> Option<Wanted> {
     let kind = Kind::find(manifest.group, manifest.kind)?;
-    let waits = matches!(claims::of_manifest(manifest), Some("FS501" | "FS523"));
+    let waits = matches!(ownership::of_manifest(manifest), Some("FS501" | "FS523"));
     (waits && kind.is_waited_for()).then(|| Wanted {
         kind,
         namespace: manifest.namespace.to_owned(),
@@ -93,20 +93,18 @@ fn work(cx: &Context<'_>, binding: &Binding) -> String {
 }
 
 /// An object that a rollout waits for in a cluster that was looked into.
-pub(super) struct Seen<'a, 'i> {
-    /// The cluster.
-    pub troubled: &'a Troubled<'i>,
+pub(super) struct Sighting<'a, 'i> {
+    pub failing: &'a FailingCluster<'i>,
     /// The object, as the hub tells of it.
     pub manifest: &'a ManifestTrouble<'i>,
     /// The object, as it is asked for.
     pub wanted: Wanted,
-    /// What was seen.
     pub look: &'i Look,
     /// Whether the cluster is surely the one that it is taken for.
     pub sure: bool,
 }
 
-impl<'i> Seen<'_, 'i> {
+impl<'i> Sighting<'_, 'i> {
     /// The object, when it was seen.
     pub fn object(&self) -> Option<&'i Object> {
         self.look.object(&self.wanted)
@@ -124,37 +122,37 @@ impl<'i> Seen<'_, 'i> {
             look: self.look,
             kind,
             workload,
-            since: self.troubled.since,
+            since: self.failing.since,
             now: cx.now(),
         })
     }
 }
 
 /// Every object that a rollout waits for in the clusters that were looked into.
-fn seen<'a, 'i>(cx: &'a Context<'i>) -> Vec<Seen<'a, 'i>> {
+fn seen<'a, 'i>(cx: &'a Context<'i>) -> Vec<Sighting<'a, 'i>> {
     let mut all = Vec::new();
     if cx.inventory.looks.is_empty() {
         return all;
     }
     let errands = errands(cx);
-    for troubled in &cx.troubles {
-        let Some(look) = cx.inventory.looks.get(troubled.cluster) else {
+    for failing in &cx.troubles {
+        let Some(look) = cx.inventory.looks.get(failing.cluster) else {
             continue;
         };
         let errand = errands
             .iter()
-            .find(|errand| errand.cluster == troubled.cluster);
+            .find(|errand| errand.cluster == failing.cluster);
         let Some(errand) = errand else { continue };
         let identity = look.identity(errand);
         if look.closed.is_some() || matches!(identity, Identity::Other(_)) {
             continue;
         }
-        for manifest in &troubled.trouble.manifests {
+        for manifest in &failing.trouble.manifests {
             let Some(wanted) = wanted(manifest) else {
                 continue;
             };
-            all.push(Seen {
-                troubled,
+            all.push(Sighting {
+                failing,
                 manifest,
                 wanted,
                 look,
@@ -168,7 +166,7 @@ fn seen<'a, 'i>(cx: &'a Context<'i>) -> Vec<Seen<'a, 'i>> {
 /// An object that is at fault for one reason, and what was found in the clusters in which it is.
 pub(super) struct Group<'a, 'i, T> {
     affected: Affected<'a, 'i>,
-    pub all: Vec<(Seen<'a, 'i>, Vec<T>)>,
+    pub all: Vec<(Sighting<'a, 'i>, Vec<T>)>,
 }
 
 impl<'a, 'i, T> Deref for Group<'a, 'i, T> {
@@ -184,24 +182,24 @@ impl<'a, 'i, T> Deref for Group<'a, 'i, T> {
 pub(super) fn per_object<'a, 'i, T>(
     cx: &'a Context<'i>,
     rule: &Rule,
-    find: impl Fn(&Seen<'a, 'i>) -> Vec<T>,
+    find: impl Fn(&Sighting<'a, 'i>) -> Vec<T>,
     describe: impl Fn(&Group<'a, 'i, T>, Finding) -> Finding,
 ) -> Vec<Finding> {
     let found = seen(cx).into_iter().filter_map(|seen| {
         let found = find(&seen);
         let manifest = seen.manifest;
         let subject = Subject::new(manifest.kind, manifest.namespace, manifest.name);
-        (!found.is_empty()).then(|| (subject, seen.troubled, (seen, found)))
+        (!found.is_empty()).then_some((subject, seen.failing, (seen, found)))
     });
     grouped(cx, rule, found)
         .into_iter()
         .filter_map(|(mut finding, all)| {
-            let on = all.iter().map(|(seen, _)| (seen.troubled, seen.manifest));
+            let on = all.iter().map(|(seen, _)| (seen.failing, seen.manifest));
             let affected = Affected::new(cx, on.collect())?;
             let group = Group { affected, all };
             for (seen, _) in group.all.iter().take(SHOWN) {
                 if let Some(view) = seen.view(cx) {
-                    finding = status(&view, seen.troubled.cluster, finding);
+                    finding = status(&view, seen.failing.cluster, finding);
                 }
             }
             Some(describe(&group, finding))
@@ -238,15 +236,15 @@ pub(super) fn statuses(
     clusters: &[&str],
     mut finding: Finding,
 ) -> Finding {
-    let same = |seen: &&Seen<'_, '_>| {
+    let same = |seen: &&Sighting<'_, '_>| {
         let manifest = seen.manifest;
         let names = (manifest.kind, manifest.namespace, manifest.name);
         names == (&subject.kind, &subject.namespace, &subject.name)
-            && clusters.contains(&seen.troubled.cluster)
+            && clusters.contains(&seen.failing.cluster)
     };
     for seen in seen(cx).iter().filter(same).take(SHOWN) {
         if let Some(view) = seen.view(cx) {
-            finding = status(&view, seen.troubled.cluster, finding);
+            finding = status(&view, seen.failing.cluster, finding);
         }
     }
     finding
@@ -288,7 +286,7 @@ fn status(view: &View<'_>, cluster: &str, finding: Finding) -> Finding {
 
 impl<'a, 'i, T> Group<'a, 'i, T> {
     /// The first cluster's.
-    pub fn first(&self) -> Option<(&Seen<'a, 'i>, &T)> {
+    pub fn first(&self) -> Option<(&Sighting<'a, 'i>, &T)> {
         let (seen, found) = self.all.first()?;
         Some((seen, found.first()?))
     }
@@ -297,7 +295,7 @@ impl<'a, 'i, T> Group<'a, 'i, T> {
     pub fn found(&self) -> impl Iterator<Item = (&str, &T)> {
         self.all
             .iter()
-            .flat_map(|(seen, found)| found.iter().map(|one| (seen.troubled.cluster, one)))
+            .flat_map(|(seen, found)| found.iter().map(|one| (seen.failing.cluster, one)))
     }
 
     /// What is shown as evidence: the first of each of the first clusters.
@@ -305,7 +303,7 @@ impl<'a, 'i, T> Group<'a, 'i, T> {
         self.all
             .iter()
             .take(SHOWN)
-            .filter_map(|(seen, found)| Some((seen.troubled.cluster, found.first()?)))
+            .filter_map(|(seen, found)| Some((seen.failing.cluster, found.first()?)))
     }
 
     /// The sentence: that the object is not available, and why.
@@ -376,7 +374,6 @@ impl<'i, T> Group<'_, 'i, (PodTrouble<'i>, T)> {
     }
 }
 
-/// A pod as a subject.
 pub(super) fn pod(trouble: &PodTrouble<'_>) -> Subject {
     let meta = &trouble.pod.meta;
     Subject::new(Kind::Pod.name(), &meta.namespace, &meta.name)
@@ -407,14 +404,13 @@ pub(super) fn end_path(trouble: &PodTrouble<'_>, end: &Terminated) -> String {
 
 /// The events about an object that count, the newest first.
 pub(super) fn events<'i>(
-    seen: &Seen<'_, 'i>,
+    seen: &Sighting<'_, 'i>,
     kind: &'static str,
     meta: &'i Meta,
 ) -> Vec<&'i Event> {
-    events_since(seen.look, kind, meta, seen.troubled.since)
+    events_since(seen.look, kind, meta, seen.failing.since)
 }
 
-/// Adds an event of a member cluster.
 pub(super) fn event(finding: Finding, cluster: &str, event: &Event) -> Finding {
     let counts = [("count", event.count), ("series.count", event.series.count)];
     let count = counts
