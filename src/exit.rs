@@ -1,6 +1,6 @@
 //! Exit codes: the same in every format, documented in `docs/reference/exit-codes.md`.
 
-use crate::plan::Outcome;
+use crate::plan::PlanOutcome;
 use crate::report::Verdict;
 
 /// How a command ends.
@@ -97,12 +97,12 @@ impl From<Verdict> for Exit {
     }
 }
 
-impl From<Outcome> for Exit {
-    fn from(outcome: Outcome) -> Self {
+impl From<PlanOutcome> for Exit {
+    fn from(outcome: PlanOutcome) -> Self {
         match outcome {
-            Outcome::Ready => Self::Done,
-            Outcome::Refused => Self::Failed,
-            Outcome::Unknown => Self::Incomplete,
+            PlanOutcome::Ready => Self::Done,
+            PlanOutcome::Refused => Self::Failed,
+            PlanOutcome::Unknown => Self::Incomplete,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{looks, rules};
+use super::{member_findings, rules};
 use crate::report::{CausedBy, Effect, Finding, Remedy, Severity, Verdict};
 use crate::words::{Command, enumerate};
 
@@ -83,7 +83,9 @@ pub(super) fn link(findings: &mut [Finding]) {
 /// Whether a finding concerns a cluster of another one, or one of the two the whole run. What was
 /// seen of an object in a member cluster explains that object and no other.
 fn touches(cause: &Finding, consequence: &Finding) -> bool {
-    if looks::OF_OBJECTS.contains(&cause.code.as_str()) && cause.subject != consequence.subject {
+    if member_findings::OF_OBJECTS.contains(&cause.code.as_str())
+        && cause.subject != consequence.subject
+    {
         return false;
     }
     cause.clusters.is_empty()

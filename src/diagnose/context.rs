@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::troubled::{self, Troubled};
+use super::failing_cluster::{self, FailingCluster};
 use super::verdict;
 use crate::inventory::Inventory;
 use crate::kubefleet::messages::{Cause, Failure, parse_failure};
@@ -17,7 +17,6 @@ use crate::words::Command;
 /// One diagnosis at work.
 #[derive(Debug)]
 pub struct Context<'i> {
-    /// What was collected.
     pub inventory: &'i Inventory,
     /// The run, understood; `None` for a placement without one.
     pub rollout: Option<Rollout<'i>>,
@@ -26,7 +25,7 @@ pub struct Context<'i> {
     /// Why the run failed, when it did.
     pub failure: Option<FailureView<'i>>,
     /// Clusters whose binding has a failing condition.
-    pub troubles: Vec<Troubled<'i>>,
+    pub troubles: Vec<FailingCluster<'i>>,
     /// When the controller ran into the failure: `when RUN was initialized`, `while RUN was under way`.
     pub when: String,
 }
@@ -45,11 +44,10 @@ pub struct FailureView<'i> {
 }
 
 impl<'i> Context<'i> {
-    /// Understands an inventory.
     pub fn new(inventory: &'i Inventory) -> Self {
         let rollout = Rollout::new(inventory);
         let failure = rollout.as_ref().and_then(|rollout| failure(rollout.run));
-        let troubles = troubled::all(inventory, rollout.as_ref());
+        let troubles = failing_cluster::all(inventory, rollout.as_ref());
         let verdict = match &rollout {
             Some(rollout) => verdict::of_run(rollout),
             None => verdict::of_placement(inventory, &troubles),
@@ -103,7 +101,6 @@ impl<'i> Context<'i> {
         self.inventory.now
     }
 
-    /// The run, when there is one.
     pub fn run(&self) -> Option<&'i UpdateRun> {
         self.inventory.run.present()
     }

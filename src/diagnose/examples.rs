@@ -88,9 +88,8 @@ mod tests {
         };
         assert_eq!(
             bundle(&fixture("web -n shop")),
-            "# What it is.\n---\nkind: Bundle\n\
-             target: {kind: StagedUpdateRun, namespace: 'shop', name: web}\n\
-             kinds: []\n---\nkind: Bundle\n"
+            "# What it is.\n---\nkind: Bundle\ntarget: {kind: StagedUpdateRun, namespace: 'shop', \
+             name: web}\nkinds: []\n---\nkind: Bundle\n"
         );
         assert!(
             bundle(&fixture("crp/web --now 2026-01-01T00:00:00Z"))

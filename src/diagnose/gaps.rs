@@ -1,8 +1,8 @@
 //! What could not be judged, and why: silence is never health.
 
 use super::context::Context;
-use super::looks;
-use super::troubled::Troubled;
+use super::failing_cluster::FailingCluster;
+use super::member_findings;
 use crate::inventory::source::{NOT_COLLECTED, NOT_SERVED};
 use crate::kubefleet::messages::Cause;
 use crate::kubefleet::{Concept, Kind, reasons};
@@ -59,7 +59,7 @@ pub(super) fn not_checked(cx: &Context<'_>) -> Vec<NotChecked> {
             });
         }
     }
-    gaps.extend(looks::not_checked(cx));
+    gaps.extend(member_findings::not_checked(cx));
     gaps.sort();
     gaps.dedup();
     gaps
@@ -74,7 +74,8 @@ fn overrides_matter(cx: &Context<'_>) -> bool {
             Cause::OverridePolicyNil | Cause::OverrideSelectorInvalid { .. }
         )
     };
-    let failed = |troubled: &Troubled<'_>| troubled.trouble.condition.kind == reasons::OVERRIDDEN;
+    let failed =
+        |failing: &FailingCluster<'_>| failing.trouble.condition.kind == reasons::OVERRIDDEN;
     cx.causes().any(refused) || cx.troubles.iter().any(failed)
 }
 

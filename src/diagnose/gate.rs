@@ -1,6 +1,6 @@
 //! What a gate opens.
 
-use crate::report::{Build, Finding, Verdict};
+use crate::report::{Compose, Finding, Verdict};
 /// What passing a gate lets happen: `stage canary update member1 and member2 (1 at a time)`.
 pub(super) fn opens(cx: &super::context::Context<'_>, gate: &crate::rollout::Gate<'_>) -> String {
     use crate::rollout::{TaskState, TaskTime};
@@ -106,8 +106,7 @@ pub(super) fn since_path(stage: &str) -> String {
 /// Where it stands how long a stage's timed wait is.
 pub(super) fn wait_path(stage: &str) -> String {
     format!(
-        "status.stagedUpdateStrategySnapshot.stages[name={stage}].afterStageTasks\
-         [type=TimedWait].waitTime"
+        "status.stagedUpdateStrategySnapshot.stages[name={stage}].afterStageTasks[type=TimedWait].waitTime"
     )
 }
 

@@ -1,6 +1,6 @@
 //! Works of a placement that are still being deleted in a cluster's namespace on the hub.
 
-use crate::report::{Build, Finding};
+use crate::report::{Compose, Finding};
 use jiff::SignedDuration;
 
 use super::context::Context;
@@ -14,7 +14,6 @@ use crate::words::count;
 pub(super) struct Leftover<'i> {
     cluster: &'i str,
     first: &'i Work,
-    /// All of them.
     works: Vec<&'i Work>,
     member: Option<&'i MemberCluster>,
     silent: Option<SignedDuration>,
@@ -44,7 +43,6 @@ impl<'i> Leftover<'i> {
         })
     }
 
-    /// The first of the Works.
     pub const fn first(&self) -> &'i Work {
         self.first
     }
@@ -75,12 +73,11 @@ impl<'i> Leftover<'i> {
         format!("{why}{agent}")
     }
 
-    /// Adds what shows it.
     pub fn shown(&self, mut finding: Finding) -> Finding {
         for work in self.works.iter().take(3) {
             if let Some(deleted) = work.meta.deleted {
                 let path = "metadata.deletionTimestamp";
-                finding = finding.evidence(work.object(), path, deleted.to_string());
+                finding = finding.evidence(work.object(), path, deleted);
             }
             let finalizers = work.meta.finalizers.join(", ");
             finding = finding.evidence(work.object(), "metadata.finalizers", finalizers);
@@ -89,12 +86,11 @@ impl<'i> Leftover<'i> {
             && let Some(heartbeat) = member.agent().and_then(|agent| agent.heartbeat)
         {
             let path = "status.agentStatus[type=MemberAgent].lastReceivedHeartbeat";
-            finding = finding.evidence(member.object(), path, heartbeat.to_string());
+            finding = finding.evidence(member.object(), path, heartbeat);
         }
         finding
     }
 
-    /// Adds what to do.
     pub fn steps(&self, finding: Finding) -> Finding {
         let cluster = self.cluster;
         let finding = finding.look_with(

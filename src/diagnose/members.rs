@@ -1,16 +1,15 @@
 //! The member clusters that a rollout still needs.
 
-use super::claims;
 use super::context::Context;
+use super::failing_cluster::FailingCluster;
+use super::ownership;
 use super::rules::Rule;
-use super::troubled::Troubled;
 use crate::kubefleet::member::MemberCluster;
-use crate::report::{Build, Finding, Severity, Subject, Verdict};
+use crate::report::{Compose, Finding, Severity, Subject, Verdict};
 use crate::rollout::{ClusterState, Health, Phase};
 
 /// A member cluster that a rollout still needs.
 pub(super) struct Needed<'i> {
-    /// Its name.
     pub name: &'i str,
     /// The stage in which the run updates it; `None` without a run.
     pub stage: Option<&'i str>,
@@ -44,14 +43,14 @@ impl Needed<'_> {
 /// The clusters that an unfinished run has not completed, or those in trouble of a placement
 /// without a run.
 pub(super) fn needed<'i>(cx: &Context<'i>) -> Vec<Needed<'i>> {
-    let trouble = |name: &str| cx.troubles.iter().find(|troubled| troubled.cluster == name);
+    let trouble = |name: &str| cx.troubles.iter().find(|failing| failing.cluster == name);
     // What fails before the Work is written is no matter of the agent.
-    let on_hub = |troubled: Option<&Troubled<'_>>| {
-        troubled.is_some_and(|troubled| troubled.trouble.problem.is_some())
+    let on_hub = |failing: Option<&FailingCluster<'_>>| {
+        failing.is_some_and(|failing| failing.trouble.problem.is_some())
     };
-    let unexplained = |troubled: Option<&Troubled<'_>>| {
-        troubled.is_none_or(|troubled| {
-            let codes = claims::of_trouble(troubled);
+    let unexplained = |failing: Option<&FailingCluster<'_>>| {
+        failing.is_none_or(|failing| {
+            let codes = ownership::of_trouble(failing);
             codes.is_empty() || codes == ["FS515"]
         })
     };
@@ -60,14 +59,14 @@ pub(super) fn needed<'i>(cx: &Context<'i>) -> Vec<Needed<'i>> {
         return cx
             .troubles
             .iter()
-            .map(|troubled| {
-                let waits = troubled.explains(cx.verdict) && !on_hub(Some(troubled));
+            .map(|failing| {
+                let waits = failing.explains(cx.verdict) && !on_hub(Some(failing));
                 Needed {
-                    name: troubled.cluster,
+                    name: failing.cluster,
                     stage: None,
-                    member: troubled.member,
+                    member: failing.member,
                     waits,
-                    unexplained: waits && unexplained(Some(troubled)),
+                    unexplained: waits && unexplained(Some(failing)),
                 }
             })
             .collect();
@@ -81,20 +80,20 @@ pub(super) fn needed<'i>(cx: &Context<'i>) -> Vec<Needed<'i>> {
             if matches!(cluster.state, ClusterState::Done | ClusterState::Failed) {
                 continue;
             }
-            let troubled = trouble(cluster.name);
+            let failing = trouble(cluster.name);
             let overdue = cluster.state == ClusterState::Stuck
-                || troubled.is_some_and(|troubled| troubled.explains(cx.verdict));
+                || failing.is_some_and(|failing| failing.explains(cx.verdict));
             let waits = stuck
                 && !stage.deletes
                 && overdue
                 && !matches!(cluster.health, Health::Fine(_))
-                && !on_hub(troubled);
+                && !on_hub(failing);
             needed.push(Needed {
                 name: cluster.name,
                 stage: Some(cluster.stage),
                 member: cluster.member,
                 waits,
-                unexplained: waits && unexplained(troubled),
+                unexplained: waits && unexplained(failing),
             });
         }
     }

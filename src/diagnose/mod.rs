@@ -2,27 +2,27 @@
 
 pub mod back;
 mod causes;
-mod claims;
 pub mod context;
 pub mod examples;
 pub mod explanations;
-mod failing;
+pub mod failing_cluster;
 mod gaps;
 pub mod gate;
 mod leftover;
-mod looks;
+mod member_findings;
 mod members;
 mod membership;
 mod objects;
+mod ownership;
+mod preemption;
 mod resting;
 pub mod rules;
+mod run_failure;
 mod safety;
 mod size;
 mod state;
 pub mod status;
 mod summary;
-mod taken;
-pub mod troubled;
 mod verdict;
 
 use jiff::Timestamp;
@@ -58,7 +58,7 @@ pub fn diagnose(
 /// What is worth a look in the member clusters themselves: for each cluster in trouble the objects
 /// that do not become available there.
 pub fn errands(inventory: &Inventory) -> Vec<Errand> {
-    looks::errands(&Context::new(inventory))
+    member_findings::errands(&Context::new(inventory))
 }
 
 /// The verdict about a run, as its report gives it.
@@ -66,7 +66,6 @@ pub fn verdict(rollout: &Rollout<'_>) -> Verdict {
     verdict::of_run(rollout)
 }
 
-/// Explains what was collected.
 pub fn explain(inventory: &Inventory) -> Report {
     let cx = Context::new(inventory);
     let findings = rules::ALL.iter().flat_map(|rule| rule.check(&cx)).collect();

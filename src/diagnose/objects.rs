@@ -1,28 +1,30 @@
 //! Findings about single objects on member clusters: one way to write them for all rules.
 
+use std::collections::BTreeMap;
+
 use super::context::Context;
+use super::failing_cluster::FailingCluster;
+use super::ownership;
 use super::rules::Rule;
-use super::troubled::Troubled;
 use crate::kubefleet::binding::FieldDifference;
 use crate::kubefleet::{ObjectRef, duration};
-use crate::report::{Build, Finding, HubAndMember, Subject, Verdict, WithCondition};
+use crate::report::{Compose, Finding, HubAndMember, Subject, Verdict, WithCondition};
 use crate::rollout::{ManifestTrouble, Phase};
 use crate::words::{Command, enumerate};
 
 /// How many of the readings of one finding are shown as evidence.
 const SHOWN: usize = 3;
 
-/// Makes a finding for every object on a troubled cluster whose problem `matches`. Objects of the
-/// same name on several clusters become one finding. `describe` gives the sentence and adds the
-/// remedies.
+/// Makes a finding for every object on a troubled cluster that the rule owns. Objects of the same
+/// name on several clusters become one finding. `describe` gives the sentence and adds the remedies.
 pub(super) fn per_object(
     cx: &Context<'_>,
     rule: &Rule,
-    matches: impl Fn(&ManifestTrouble<'_>) -> bool,
     describe: impl Fn(&Affected<'_, '_>, Finding) -> Finding,
 ) -> Vec<Finding> {
     let subject = |manifest: &ManifestTrouble<'_>| {
-        matches(manifest).then(|| Subject::new(manifest.kind, manifest.namespace, manifest.name))
+        (ownership::of_manifest(manifest) == Some(rule.code))
+            .then(|| Subject::new(manifest.kind, manifest.namespace, manifest.name))
     };
     per_subject(cx, rule, subject, describe)
 }
@@ -35,51 +37,59 @@ pub(super) fn per_subject(
     subject: impl Fn(&ManifestTrouble<'_>) -> Option<Subject>,
     describe: impl Fn(&Affected<'_, '_>, Finding) -> Finding,
 ) -> Vec<Finding> {
-    let mut groups: std::collections::BTreeMap<_, Vec<(&Troubled<'_>, &ManifestTrouble<'_>)>> =
-        std::collections::BTreeMap::new();
-    for troubled in &cx.troubles {
-        for manifest in &troubled.trouble.manifests {
-            let Some(subject) = subject(manifest) else {
-                continue;
-            };
-            let key = (subject, troubled.stage, troubled.explains(cx.verdict));
-            groups.entry(key).or_default().push((troubled, manifest));
-        }
+    let all = cx.troubles.iter().flat_map(|failing| {
+        let manifests = failing.trouble.manifests.iter();
+        manifests.map(move |manifest| (failing, manifest))
+    });
+    let found = all.filter_map(|(on, manifest)| Some((subject(manifest)?, on, (on, manifest))));
+    grouped(cx, rule, found)
+        .into_iter()
+        .filter_map(|(mut finding, all)| {
+            let affected = Affected::new(cx, all)?;
+            for (_, manifest) in affected.all.iter().take(SHOWN) {
+                let (object, path) = &manifest.source;
+                let value = WithCondition {
+                    kind: manifest.kind,
+                    namespace: manifest.namespace,
+                    name: manifest.name,
+                    condition: manifest.condition,
+                };
+                finding = finding.evidence(object, path, value);
+            }
+            for failing in affected.on.iter().take(SHOWN) {
+                let object = failing.binding.object();
+                finding = finding.condition(&object, failing.trouble.condition);
+            }
+            Some(describe(&affected, finding))
+        })
+        .collect()
+}
+
+/// One finding, still without words, for what is at fault for one subject, in one stage, and
+/// explains the verdict or does not.
+pub(super) fn grouped<'a, 'i: 'a, X>(
+    cx: &Context<'_>,
+    rule: &Rule,
+    found: impl Iterator<Item = (Subject, &'a FailingCluster<'i>, X)>,
+) -> Vec<(Finding, Vec<X>)> {
+    let mut groups: BTreeMap<_, (Vec<&FailingCluster<'_>>, Vec<X>)> = BTreeMap::new();
+    for (subject, failing, one) in found {
+        let key = (subject, failing.stage, failing.explains(cx.verdict));
+        let group = groups.entry(key).or_default();
+        group.0.push(failing);
+        group.1.push(one);
     }
     groups
         .into_iter()
-        .filter_map(|((subject, stage, explains), group)| {
-            let (first, manifest) = *group.first()?;
-            let mut on: Vec<_> = group.iter().map(|(on, _)| *on).collect();
-            on.dedup_by_key(|troubled| troubled.cluster);
-            let affected = Affected {
-                cx,
-                manifest,
-                on,
-                all: group,
-            };
+        .map(|((subject, stage, explains), (on, all))| {
+            let severity = on.first().map(|first| first.severity(cx.verdict));
             let mut finding = rule
                 .finding(subject, String::new())
-                .severity(first.severity(cx.verdict))
+                .severity(severity.unwrap_or(rule.severity))
                 .root_if(explains)
-                .clusters(affected.on.iter().map(|troubled| troubled.cluster));
+                .clusters(on.iter().map(|failing| failing.cluster));
             finding.stage = stage.map(str::to_owned);
-            for (_, manifest) in affected.all.iter().take(SHOWN) {
-                finding = finding.evidence(
-                    &manifest.source.0,
-                    manifest.source.1.clone(),
-                    WithCondition {
-                        kind: manifest.kind,
-                        namespace: manifest.namespace,
-                        name: manifest.name,
-                        condition: manifest.condition,
-                    },
-                );
-            }
-            for troubled in affected.on.iter().take(SHOWN) {
-                finding = finding.condition(&troubled.binding.object(), troubled.trouble.condition);
-            }
-            Some(describe(&affected, finding))
+            (finding, all)
         })
         .collect()
 }
@@ -87,9 +97,8 @@ pub(super) fn per_subject(
 /// How many differing fields of one object are shown.
 const FIELDS: usize = 5;
 
-/// What an object is compared for.
 #[derive(Clone, Copy)]
-pub(super) enum Compared {
+pub enum Compared {
     /// Changes on the member since it was applied.
     Drift,
     /// Differences between hub and member.
@@ -101,13 +110,13 @@ impl Compared {
     fn fields<'i>(
         self,
         cx: &Context<'i>,
-        troubled: &Troubled<'i>,
+        failing: &FailingCluster<'i>,
         manifest: &ManifestTrouble<'i>,
     ) -> Option<(ObjectRef, String, &'i [FieldDifference])> {
         let same = |kind: &str, namespace: &str, name: &str| {
             (kind, namespace, name) == (manifest.kind, manifest.namespace, manifest.name)
         };
-        let status = &troubled.binding.status;
+        let status = &failing.binding.status;
         let (list, lists) = match self {
             Self::Drift => (
                 &status.drifted,
@@ -128,10 +137,10 @@ impl Compared {
             };
             if !fields.is_empty() {
                 let path = format!("status.{}[{at}].{}", lists.0, lists.1);
-                return Some((troubled.binding.object(), path, fields));
+                return Some((failing.binding.object(), path, fields));
             }
         }
-        cx.inventory.works_of(troubled.binding).find_map(|work| {
+        cx.inventory.works_of(failing.binding).find_map(|work| {
             work.status
                 .manifests
                 .iter()
@@ -151,18 +160,30 @@ impl Compared {
 }
 
 /// What is at fault, and where.
-pub(super) struct Affected<'a, 'i> {
-    /// The case.
+pub struct Affected<'a, 'i> {
     pub cx: &'a Context<'i>,
     /// The first object, on the first of the clusters.
     pub manifest: &'a ManifestTrouble<'i>,
-    /// The clusters, each once.
-    pub on: Vec<&'a Troubled<'i>>,
-    /// Every object on every cluster.
-    pub all: Vec<(&'a Troubled<'i>, &'a ManifestTrouble<'i>)>,
+    pub on: Vec<&'a FailingCluster<'i>>,
+    pub all: Vec<(&'a FailingCluster<'i>, &'a ManifestTrouble<'i>)>,
 }
 
-impl Affected<'_, '_> {
+impl<'a, 'i> Affected<'a, 'i> {
+    pub(super) fn new(
+        cx: &'a Context<'i>,
+        all: Vec<(&'a FailingCluster<'i>, &'a ManifestTrouble<'i>)>,
+    ) -> Option<Self> {
+        let manifest = all.first()?.1;
+        let mut on: Vec<_> = all.iter().map(|(on, _)| *on).collect();
+        on.dedup_by_key(|failing| failing.cluster);
+        Some(Self {
+            cx,
+            manifest,
+            on,
+            all,
+        })
+    }
+
     /// `Deployment shop/web (wrapped in ConfigMap shop/envelope)`.
     pub fn object(&self) -> String {
         let object = self.manifest.describe();
@@ -187,14 +208,14 @@ impl Affected<'_, '_> {
 
     /// `member-1`, `member-1 and member-2`, `member-1, member-2, member-3 and 4 more`.
     pub fn clusters(&self) -> String {
-        enumerate(self.on.iter().map(|troubled| troubled.cluster))
+        enumerate(self.on.iter().map(|failing| failing.cluster))
     }
 
     /// ` for 6m12s`, the longest of all, with its leading space; empty when no time is known.
     pub fn lasting(&self) -> String {
         self.on
             .iter()
-            .filter_map(|troubled| troubled.lasting)
+            .filter_map(|failing| failing.lasting)
             .max()
             .map_or_else(String::new, |lasting| {
                 format!(" for {}", duration::describe(lasting))
@@ -228,8 +249,8 @@ impl Affected<'_, '_> {
 
     /// Adds the fields that differ between hub and member, as far as bindings or Works name them.
     pub fn compared(&self, mut finding: Finding, what: Compared) -> Finding {
-        for (troubled, manifest) in self.all.iter().take(SHOWN) {
-            let Some((object, base, fields)) = what.fields(self.cx, troubled, manifest) else {
+        for (failing, manifest) in self.all.iter().take(SHOWN) {
+            let Some((object, base, fields)) = what.fields(self.cx, failing, manifest) else {
                 continue;
             };
             for (at, field) in fields.iter().enumerate().take(FIELDS) {
@@ -248,8 +269,12 @@ impl Affected<'_, '_> {
 
     /// `kubectl --context CONTEXT VERB` in the first of the clusters.
     pub fn on_member(&self, verb: &'static str) -> Command {
-        let first = self.on.first().map_or("", |troubled| troubled.cluster);
-        Command::member(first, verb)
+        Command::member(self.cluster(), verb)
+    }
+
+    /// The first of the clusters: the one that commands inspect.
+    pub fn cluster(&self) -> &'i str {
+        self.on.first().map_or("", |failing| failing.cluster)
     }
 
     /// The same about the object, in its namespace: `… -n NAMESPACE VERB KIND NAME`.
@@ -258,36 +283,41 @@ impl Affected<'_, '_> {
         let kind = self.manifest.kind.to_lowercase();
         command.arg(kind).arg(self.manifest.name)
     }
-
-    /// Adds what follows a repair on the member clusters: the same run continues by itself.
-    pub fn goes_on(&self, finding: Finding) -> Finding {
-        goes_on(self.cx, finding)
-    }
-
-    /// Adds what follows a repair of the content on the hub: a new run, for this one keeps its
-    /// snapshot.
-    pub fn new_run(&self, finding: Finding, repair: impl Into<String>) -> Finding {
-        finding.fix_with(repair, self.cx.new_run_command())
-    }
 }
 
-/// Adds what follows a repair on the member clusters: the same run continues by itself.
-pub(super) fn goes_on(cx: &Context<'_>, finding: Finding) -> Finding {
-    let Some(rollout) = cx.rollout.as_ref().filter(|_| cx.verdict == Verdict::Stuck) else {
-        return finding;
-    };
-    let then = if rollout.phase == Phase::Stopping {
-        "Then wait some minutes: the run stops at the controller's next check. Nothing more is \
-         updated until it is resumed."
-    } else {
-        "Then wait some minutes: the run continues by itself at the controller's next check."
-    };
-    finding.look_with(then, cx.command("diagnose").arg(cx.run_object().name))
+/// Where a repair takes effect.
+pub trait Repair: Sized {
+    /// Adds what follows a repair on the member clusters: the same run continues by itself.
+    #[must_use]
+    fn then_continues(self, cx: &Context<'_>) -> Self;
+
+    /// Adds a repair of the content on the hub, which needs a new run: this one keeps its snapshot.
+    #[must_use]
+    fn new_run(self, cx: &Context<'_>, repair: impl Into<String>) -> Self;
+}
+
+impl Repair for Finding {
+    fn then_continues(self, cx: &Context<'_>) -> Self {
+        let Some(rollout) = cx.rollout.as_ref().filter(|_| cx.verdict == Verdict::Stuck) else {
+            return self;
+        };
+        let then = if rollout.phase == Phase::Stopping {
+            "Then wait some minutes: the run stops at the controller's next check. Nothing more is \
+             updated until it is resumed."
+        } else {
+            "Then wait some minutes: the run continues by itself at the controller's next check."
+        };
+        self.look_with(then, cx.command("diagnose").arg(cx.run_object().name))
+    }
+
+    fn new_run(self, cx: &Context<'_>, repair: impl Into<String>) -> Self {
+        self.fix_with(repair, cx.new_run_command())
+    }
 }
 
 /// `member-1`, `member-1 and member-2`, `member-1, member-2, member-3 and 4 more`.
-pub(super) fn clusters(on: &[&Troubled<'_>]) -> String {
-    enumerate(on.iter().map(|troubled| troubled.cluster))
+pub(super) fn clusters(on: &[&FailingCluster<'_>]) -> String {
+    enumerate(on.iter().map(|failing| failing.cluster))
 }
 
 /// A finding about one cluster whose binding shows the trouble.
@@ -296,16 +326,21 @@ pub(super) fn on_cluster(
     rule: &Rule,
     subject: Subject,
     message: String,
-    troubled: &Troubled<'_>,
+    failing: &FailingCluster<'_>,
 ) -> Finding {
-    let mut finding = on_clusters(cx, rule, subject, &[troubled]);
+    let mut finding = on_clusters(cx, rule, subject, &[failing]);
     finding.message = message;
     finding
 }
 
 /// A finding about clusters in one stage, with what the first of their bindings show. Its message
 /// is still to be written.
-fn on_clusters(cx: &Context<'_>, rule: &Rule, subject: Subject, on: &[&Troubled<'_>]) -> Finding {
+fn on_clusters(
+    cx: &Context<'_>,
+    rule: &Rule,
+    subject: Subject,
+    on: &[&FailingCluster<'_>],
+) -> Finding {
     let first = on.first();
     let severity = first.map_or(rule.severity, |first| first.severity(cx.verdict));
     let explains = first.is_some_and(|first| first.explains(cx.verdict));
@@ -313,11 +348,11 @@ fn on_clusters(cx: &Context<'_>, rule: &Rule, subject: Subject, on: &[&Troubled<
         .finding(subject, String::new())
         .severity(severity)
         .root_if(explains)
-        .clusters(on.iter().map(|troubled| troubled.cluster));
+        .clusters(on.iter().map(|failing| failing.cluster));
     finding.stage = first.and_then(|first| first.stage).map(str::to_owned);
-    for troubled in on.iter().take(SHOWN) {
-        let binding = troubled.binding.object();
-        finding = finding.condition(&binding, troubled.trouble.condition);
+    for failing in on.iter().take(SHOWN) {
+        let binding = failing.binding.object();
+        finding = finding.condition(&binding, failing.trouble.condition);
     }
     finding
 }
@@ -327,21 +362,20 @@ fn on_clusters(cx: &Context<'_>, rule: &Rule, subject: Subject, on: &[&Troubled<
 pub(super) fn per_trouble<'a, 'i>(
     cx: &'a Context<'i>,
     rule: &Rule,
-    subject: impl Fn(&Troubled<'i>) -> Option<Subject>,
-    describe: impl Fn(&[&'a Troubled<'i>], Finding) -> Finding,
+    subject: impl Fn(&FailingCluster<'i>) -> Option<Subject>,
+    describe: impl Fn(&[&'a FailingCluster<'i>], Finding) -> Finding,
 ) -> Vec<Finding> {
-    let mut groups: std::collections::BTreeMap<_, Vec<&Troubled<'_>>> =
-        std::collections::BTreeMap::new();
-    for troubled in &cx.troubles {
-        if let Some(subject) = subject(troubled) {
+    let mut groups: BTreeMap<_, Vec<&FailingCluster<'_>>> = BTreeMap::new();
+    for failing in &cx.troubles {
+        if let Some(subject) = subject(failing) {
             let key = (
                 subject,
-                troubled.stage,
-                troubled.explains(cx.verdict),
+                failing.stage,
+                failing.explains(cx.verdict),
                 // One sentence speaks of one text.
-                troubled.trouble.condition.message.as_str(),
+                failing.trouble.condition.message.as_str(),
             );
-            groups.entry(key).or_default().push(troubled);
+            groups.entry(key).or_default().push(failing);
         }
     }
     groups

@@ -40,7 +40,7 @@ pub struct Status {
     pub next: Option<Command>,
     /// The update run that the verdict is about; absent for a placement without one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub run: Option<RunStatus>,
+    pub run: Option<RunOverview>,
     /// The stages and clusters of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub progress: Option<Progress>,
@@ -59,7 +59,8 @@ pub struct Status {
 /// The update run that a verdict is about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct RunStatus {
+#[schemars(rename = "RunStatus")]
+pub struct RunOverview {
     /// Its kind.
     pub kind: String,
     /// Its namespace; empty for cluster-scoped runs.
@@ -105,7 +106,7 @@ pub struct OpenGate {
     pub approval_request: Option<String>,
     /// What was answered; absent for timed waits, and where the request was not seen.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub approval: Option<Approval>,
+    pub approval: Option<ApprovalState>,
     /// The command that approves.
     #[serde(flatten)]
     pub command: Option<Command>,
@@ -113,7 +114,8 @@ pub struct OpenGate {
 
 /// What was answered to an approval request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-pub enum Approval {
+#[schemars(rename = "Approval")]
+pub enum ApprovalState {
     /// Nothing.
     Pending,
     /// `Approved=False`, which KubeFleet treats like no answer.
@@ -253,9 +255,9 @@ impl Status {
     }
 }
 
-fn run_status(rollout: &Rollout<'_>) -> RunStatus {
+fn run_status(rollout: &Rollout<'_>) -> RunOverview {
     let object = rollout.run.object();
-    RunStatus {
+    RunOverview {
         kind: object.kind.name().to_owned(),
         namespace: object.namespace,
         name: object.name,
@@ -270,7 +272,7 @@ fn run_status(rollout: &Rollout<'_>) -> RunStatus {
 fn open_gate(cx: &Context<'_>, rollout: &Rollout<'_>, gate: &Gate<'_>) -> OpenGate {
     let request = gate.task.approval_request.as_str();
     let approval = match &gate.request {
-        Some(Sight::Present(_)) if gate.foreign => Some(Approval::Foreign),
+        Some(Sight::Present(_)) if gate.foreign => Some(ApprovalState::Foreign),
         request => request.as_ref().and_then(approval),
     };
     let approves = gate.task.is_approval() && step_at(rollout, gate) == Step::Approve;
@@ -286,17 +288,17 @@ fn open_gate(cx: &Context<'_>, rollout: &Rollout<'_>, gate: &Gate<'_>) -> OpenGa
     }
 }
 
-fn approval(request: &Sight<ApprovalRequest>) -> Option<Approval> {
+fn approval(request: &Sight<ApprovalRequest>) -> Option<ApprovalState> {
     let request = match request {
         Sight::Present(request) => request,
-        Sight::Absent => return Some(Approval::Missing),
+        Sight::Absent => return Some(ApprovalState::Missing),
         Sight::Unknown(_) => return None,
     };
     Some(match request.approved() {
-        _ if request.counts() || request.is_accepted() => Approval::Given,
-        None => Approval::Pending,
-        Some(approved) if approved.is_true() => Approval::Ignored,
-        Some(_) => Approval::Withheld,
+        _ if request.counts() || request.is_accepted() => ApprovalState::Given,
+        None => ApprovalState::Pending,
+        Some(approved) if approved.is_true() => ApprovalState::Ignored,
+        Some(_) => ApprovalState::Withheld,
     })
 }
 
@@ -333,7 +335,7 @@ fn placed_cluster(binding: &Binding) -> PlacedCluster {
     }
 }
 
-impl RunStatus {
+impl RunOverview {
     /// Whether it is the same run, as far as its name tells.
     pub fn is_same(&self, other: &Self) -> bool {
         self.name == other.name
@@ -345,6 +347,6 @@ impl RunStatus {
 impl OpenGate {
     /// Whether it is an approval that still needs a person.
     pub fn needs_a_person(&self) -> bool {
-        self.kind == "Approval" && self.approval != Some(Approval::Given)
+        self.kind == "Approval" && self.approval != Some(ApprovalState::Given)
     }
 }

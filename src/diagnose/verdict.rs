@@ -1,6 +1,6 @@
 //! The state of a rollout: what the run's own conditions say, corrected by newer evidence.
 
-use super::troubled::Troubled;
+use super::failing_cluster::FailingCluster;
 use crate::inventory::source::NOT_COLLECTED;
 use crate::inventory::{Inventory, Sight};
 use crate::kubefleet::messages::parse_waiting;
@@ -108,7 +108,7 @@ pub(super) fn needs_a_person(gate: &Gate<'_>) -> bool {
 }
 
 /// The verdict about a placement that no run has touched.
-pub(super) fn of_placement(inventory: &Inventory, troubles: &[Troubled<'_>]) -> Verdict {
+pub(super) fn of_placement(inventory: &Inventory, troubles: &[FailingCluster<'_>]) -> Verdict {
     if inventory.target.kind.concept() == crate::kubefleet::Concept::UpdateRun {
         return Verdict::Unknown;
     }
@@ -153,7 +153,7 @@ pub(super) fn of_placement(inventory: &Inventory, troubles: &[Troubled<'_>]) -> 
     }
     if troubles
         .iter()
-        .any(|troubled| troubled.blocking && troubled.is_overdue())
+        .any(|failing| failing.blocking && failing.is_overdue())
     {
         return Verdict::Stuck;
     }

@@ -2,8 +2,8 @@
 
 use super::draft::Draft;
 use super::{
-    Carriers, Outcome, Plan, PlannedSnapshot, RefusalKind, StrategyChoice, Wish, content, delivery,
-    inputs, limits, members, neighbours, overrides, policy, stages,
+    Carriers, Plan, PlanOutcome, PlannedRun, PlannedSnapshot, RefusalKind, StrategyChoice, content,
+    delivery, inputs, limits, members, neighbours, overrides, policy, stages,
 };
 use crate::inventory::Inventory;
 use crate::kubefleet::object::OWN_API_VERSION;
@@ -12,7 +12,7 @@ use crate::words::count;
 
 /// Computes what the controller would make of a wish. What brings a namespaced placement's namespace
 /// to clusters is judged where it was read.
-pub fn compute(inventory: &Inventory, wish: &Wish, carriers: Option<&Carriers>) -> Plan {
+pub fn compute(inventory: &Inventory, wish: &PlannedRun, carriers: Option<&Carriers>) -> Plan {
     let mut draft = Draft::new(inventory, wish);
     let exists = inputs::placement(&mut draft);
     let policy = exists.then(|| policy::check(&mut draft)).flatten();
@@ -51,11 +51,11 @@ fn finish(
     draft.not_checked.sort();
     draft.not_checked.dedup();
     let outcome = if !draft.refusals.is_empty() {
-        Outcome::Refused
+        PlanOutcome::Refused
     } else if draft.undecided {
-        Outcome::Unknown
+        PlanOutcome::Unknown
     } else {
-        Outcome::Ready
+        PlanOutcome::Ready
     };
     let file = match &draft.wish.strategy {
         StrategyChoice::Named(_) => None,
@@ -88,7 +88,7 @@ fn finish(
 
 fn summary(plan: &Plan, compares: bool) -> String {
     match plan.outcome {
-        Outcome::Ready => {
+        PlanOutcome::Ready => {
             let updated: usize = plan.stages.iter().map(|stage| stage.clusters.len()).sum();
             let does = if compares {
                 "compare, without applying anything (ReportDiff),"
@@ -111,7 +111,7 @@ fn summary(plan: &Plan, compares: bool) -> String {
                 number => format!("{text}; {} to consider.", count(number, "warning")),
             }
         }
-        Outcome::Refused => {
+        PlanOutcome::Refused => {
             let refused = match plan.refusals.first().map(|refusal| refusal.kind) {
                 Some(RefusalKind::StrategyRejected) => "The API server would refuse the strategy",
                 Some(RefusalKind::MaxConcurrencyInvalid) => "The run would fail midway",
@@ -123,7 +123,7 @@ fn summary(plan: &Plan, compares: bool) -> String {
                 number => format!("{refused}, for {number} reasons."),
             }
         }
-        Outcome::Unknown => {
+        PlanOutcome::Unknown => {
             "What the controller would do is unknown: too little could be read.".to_owned()
         }
     }

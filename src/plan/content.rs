@@ -10,7 +10,7 @@ use crate::problems::{
     Problem, Tense, pruned_below, resource_selectors, snapshot_index, snapshot_missing,
     snapshot_pruned,
 };
-use crate::report::Build;
+use crate::report::Compose;
 use crate::rollout::content::DELAY;
 use crate::rollout::versions::{Version, versions};
 use crate::words::count;
@@ -163,9 +163,7 @@ fn incomplete(draft: &mut Draft<'_>, version: &Version<'_>, asked: bool) {
         .evidence(
             part.object(),
             format!("metadata.annotations[{}]", names::NUMBER_OF_SNAPSHOTS),
-            part.meta
-                .annotation(names::NUMBER_OF_SNAPSHOTS)
-                .unwrap_or("absent"),
+            part.meta.annotation(names::NUMBER_OF_SNAPSHOTS),
         );
         draft.warnings.push(warning);
         return;
@@ -224,7 +222,7 @@ fn delayed(draft: &mut Draft<'_>, latest: &Version<'_>) {
     .evidence(
         object,
         format!("metadata.annotations[{}]", names::NEXT_DETECTION_TIME),
-        detected.to_string(),
+        detected,
     )
     .look("Wait a minute, or check which snapshot the run got before you start it.");
     draft.warnings.push(warning);
@@ -253,11 +251,7 @@ fn pruned_next(draft: &mut Draft<'_>, version: &Version<'_>) {
             placement.meta.name
         ),
     )
-    .evidence(
-        placement.object(),
-        "spec.revisionHistoryLimit",
-        limit.to_string(),
-    )
+    .evidence(placement.object(), "spec.revisionHistoryLimit", limit)
     .fix("Raise `spec.revisionHistoryLimit` of the placement before its content changes.");
     draft.warnings.push(warning);
 }

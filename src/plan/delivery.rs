@@ -1,7 +1,7 @@
 //! Whether a placement's namespace is brought to its clusters. A namespaced placement does not bring
 //! it: its objects cannot be applied where it is missing.
 
-use crate::report::Build;
+use crate::report::Compose;
 use std::sync::Arc;
 
 use super::draft::Draft;
@@ -19,7 +19,6 @@ use crate::words::{count, enumerate};
 pub struct Carriers {
     /// Those that select the namespace, or may.
     pub placements: Vec<Arc<Placement>>,
-    /// Their bindings.
     pub bindings: Vec<Arc<Binding>>,
 }
 
@@ -121,8 +120,8 @@ pub(super) fn check(draft: &mut Draft<'_>, computed: &Computed, carriers: &Carri
         );
     }
     draft.warnings.push(warning.fix(format!(
-        "Create a {} that selects the Namespace {namespace} with `selectionScope: \
-             NamespaceOnly` for the same clusters, or create the namespace there.",
+        "Create a {} that selects the Namespace {namespace} with `selectionScope: NamespaceOnly` \
+         for the same clusters, or create the namespace there.",
         object.kind
     )));
 }

@@ -1,6 +1,6 @@
 //! A plan being made: what the checks read, and what they add to.
 
-use super::{Refusal, RefusalKind, StrategyChoice, Warning, Wish};
+use super::{PlannedRun, Refusal, RefusalKind, StrategyChoice, Warning};
 use crate::inventory::source::{NOT_COLLECTED, NOT_SERVED};
 use crate::inventory::{Inventory, Listing};
 use crate::kubefleet::strategy::Strategy;
@@ -12,7 +12,7 @@ use crate::words::Command;
 /// A plan being made.
 pub(super) struct Draft<'i> {
     pub inventory: &'i Inventory,
-    pub wish: &'i Wish,
+    pub wish: &'i PlannedRun,
     /// The strategy, when it was seen.
     pub strategy: Option<&'i Strategy>,
     pub refusals: Vec<Refusal>,
@@ -24,7 +24,7 @@ pub(super) struct Draft<'i> {
 
 impl<'i> Draft<'i> {
     /// Nothing is decided yet, but for what could not be read.
-    pub fn new(inventory: &'i Inventory, wish: &'i Wish) -> Self {
+    pub fn new(inventory: &'i Inventory, wish: &'i PlannedRun) -> Self {
         let mut draft = Self {
             inventory,
             wish,
@@ -136,7 +136,7 @@ impl<'i> Draft<'i> {
 }
 
 /// The strategy that is meant, when it was seen.
-fn strategy<'i>(inventory: &'i Inventory, wish: &'i Wish) -> Option<&'i Strategy> {
+fn strategy<'i>(inventory: &'i Inventory, wish: &'i PlannedRun) -> Option<&'i Strategy> {
     match &wish.strategy {
         StrategyChoice::Given(given) => Some(&given.strategy),
         StrategyChoice::Named(name) => inventory.strategies.iter().find(|strategy| {

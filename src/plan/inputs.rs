@@ -5,7 +5,7 @@ use super::draft::Draft;
 use crate::inventory::Sight;
 use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::problems::{Problem, Tense, binding_count, no_cluster, not_external, placement_missing};
-use crate::report::Build;
+use crate::report::Compose;
 use crate::rollout::placing::selected_bindings;
 use crate::words::{count, enumerate};
 
@@ -91,7 +91,10 @@ pub(super) fn bindings(draft: &mut Draft<'_>, policy: Option<&PolicySnapshot>) {
     }
     let object = draft.placement().clone();
     let selected = selected_bindings(inventory).count();
-    let removed = inventory.bindings.iter().any(|it| it.is_unscheduled());
+    let removed = inventory
+        .bindings
+        .iter()
+        .any(super::super::kubefleet::binding::Binding::is_unscheduled);
     if selected == 0 && !removed {
         let problem = no_cluster(inventory, &object, Some(policy), Tense::Now);
         draft.refuse(RefusalKind::NoClusterSelected, problem);

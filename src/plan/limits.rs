@@ -4,7 +4,7 @@ use super::draft::Draft;
 use super::stages::Computed;
 use super::{Warning, WarningKind};
 use crate::kubefleet::Concept;
-use crate::report::Build;
+use crate::report::Compose;
 use crate::rollout::limits::{self, DECISIONS, ETCD_REQUEST};
 
 /// Warns of objects that may outgrow what can be stored, and of lists that are cut.

@@ -5,7 +5,7 @@ use super::stages::Computed;
 use super::{Warning, WarningKind};
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::{Conditions, duration, names};
-use crate::report::Build;
+use crate::report::Compose;
 use crate::words::enumerate;
 
 /// Warns of clusters whose agent is silent, and of those that are leaving.
@@ -43,9 +43,7 @@ fn leave(draft: &mut Draft<'_>, leaving: &[&MemberCluster]) {
             member.meta.deleted,
             member.status.conditions.condition("Joined"),
         ) {
-            (Some(at), _) => {
-                warning.evidence(&object, "metadata.deletionTimestamp", at.to_string())
-            }
+            (Some(at), _) => warning.evidence(&object, "metadata.deletionTimestamp", at),
             (None, Some(joined)) => warning.condition(&object, joined),
             (None, None) => warning,
         };
@@ -84,7 +82,7 @@ fn silent(draft: &mut Draft<'_>, members: &[&MemberCluster]) {
             warning = warning.evidence(
                 member.object(),
                 "status.agentStatus[type=MemberAgent].lastReceivedHeartbeat",
-                heartbeat.to_string(),
+                heartbeat,
             );
         }
     }

@@ -30,7 +30,7 @@ pub use point::{Kinded, Point, Refusal, RefusalKind, Warning, WarningKind};
 
 /// The run that someone thinks of.
 #[derive(Debug, Clone)]
-pub struct Wish {
+pub struct PlannedRun {
     /// The placement to roll out.
     pub placement: ObjectRef,
     /// By which strategy.
@@ -74,7 +74,8 @@ pub struct Violation {
 
 /// What would become of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-pub enum Outcome {
+#[schemars(rename = "Outcome")]
+pub enum PlanOutcome {
     /// Nothing that was seen speaks against it.
     Ready,
     /// The controller would refuse it.
@@ -83,7 +84,7 @@ pub enum Outcome {
     Unknown,
 }
 
-impl Outcome {
+impl PlanOutcome {
     /// The word in the document.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -103,7 +104,7 @@ pub struct Plan {
     /// Always `Plan`.
     pub kind: String,
     /// What would become of the run.
-    pub outcome: Outcome,
+    pub outcome: PlanOutcome,
     /// One sentence, true on its own.
     pub summary: String,
     /// The placement.

@@ -1,6 +1,6 @@
 //! Other runs on the placement, and clusters that would go back: who overtakes whom.
 
-use crate::report::Build;
+use crate::report::Compose;
 use std::collections::BTreeMap;
 
 use super::draft::Draft;
@@ -37,7 +37,7 @@ pub(super) fn going_back(draft: &mut Draft<'_>, computed: &Computed, then: Optio
     for cluster in back.iter().take(5) {
         if let Some(binding) = draft.inventory.binding(&cluster.name) {
             let path = "spec.resourceSnapshotName";
-            warning = warning.evidence(binding.object(), path, binding.spec.snapshot.clone());
+            warning = warning.evidence(binding.object(), path, &binding.spec.snapshot);
         }
     }
     let placement = &draft.placement().name;
@@ -141,11 +141,7 @@ fn active(
         format!("{}.", parts.join("; ")),
     )
     .clusters(concerned)
-    .evidence(
-        &object,
-        "spec.state",
-        run.spec.state.clone().unwrap_or_default(),
-    )
+    .evidence(&object, "spec.state", &run.spec.state)
     .evidence(&object, run.snapshot_path(), theirs);
     let name = &run.meta.name;
     if other.phase == Phase::Executing && !other.state_ignored && run.spec.wants() == RunState::Run

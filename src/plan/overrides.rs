@@ -11,7 +11,7 @@ use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::snapshot::ManifestIdentity;
 use crate::problems::steps::see_override;
 use crate::problems::{Problem, Tense, override_invalid};
-use crate::report::{Build, Subject};
+use crate::report::{Compose, Subject};
 use crate::rollout::overrides::{Idle, applies, idle, is_lost, matches, origin, selected};
 use crate::rollout::versions::{Version, versions};
 use crate::words::enumerate;
@@ -83,10 +83,10 @@ fn parts(draft: &mut Draft<'_>, version: &Version<'_>) {
             version.index
         ),
     )
-    .evidence(one.object(), "metadata.name", one.meta.name.clone());
+    .evidence(one.object(), "metadata.name", &one.meta.name);
     if let Some(part) = version.parts.first() {
         let path = format!("metadata.annotations[{}]", names::NUMBER_OF_SNAPSHOTS);
-        problem = problem.evidence(part.object(), path, expected.to_string());
+        problem = problem.evidence(part.object(), path, expected);
     }
     let problem = problem
         .fix("Split the placement until its content fits into one snapshot object (about 800 KB).");
@@ -109,11 +109,7 @@ fn without_effect(
     );
     let warning = |kind, message: String| {
         Warning::new(kind, subject.clone(), message)
-            .evidence(
-                &object,
-                "spec.overrideSpec.placement.name",
-                placement.name.clone(),
-            )
+            .evidence(&object, "spec.overrideSpec.placement.name", &placement.name)
             .look_with("Show the override.", see_override(snapshot))
     };
     let warning = if snapshot.is_latest() && is_lost(snapshot, placement) {

@@ -1,7 +1,7 @@
 //! What speaks against a run, and what a person should know of it before it begins.
 
 use crate::problems::Problem;
-use crate::report::{Build, Evidence, Parts, Remedy, Subject};
+use crate::report::{Compose, Evidence, Parts, Remedy, Subject};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -193,7 +193,7 @@ impl<K: Kinded> Point<K> {
     }
 }
 
-impl<K> Build for Point<K> {
+impl<K> Compose for Point<K> {
     fn parts(&mut self) -> Parts<'_> {
         Parts {
             stage: &mut self.stage,

@@ -15,7 +15,7 @@ const STAGE_NAME: usize = 63;
 
 /// Every rule that a strategy breaks, in the order of its text.
 pub fn violations(strategy: &Value) -> Vec<Violation> {
-    let mut check = Check {
+    let mut check = SchemaCheck {
         found: Vec::new(),
         is_alpha: strategy
             .get("apiVersion")
@@ -26,13 +26,13 @@ pub fn violations(strategy: &Value) -> Vec<Violation> {
     check.found
 }
 
-struct Check {
+struct SchemaCheck {
     found: Vec<Violation>,
     /// The oldest version has neither tasks before a stage nor a number of clusters at once.
     is_alpha: bool,
 }
 
-impl Check {
+impl SchemaCheck {
     fn broken(&mut self, path: &str, value: Option<&Value>, rule: impl Into<String>) {
         self.found.push(Violation {
             path: path.to_owned(),

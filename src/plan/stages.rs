@@ -13,7 +13,7 @@ use crate::problems::steps::show_labels;
 use crate::problems::{
     SortingLabel, StageMap, Tense, no_stage, sorting_label, two_stages, unsorted,
 };
-use crate::report::Build;
+use crate::report::Compose;
 use crate::rollout::placing::{Placed, Placing, sorting_number};
 use crate::rollout::rollout_started;
 

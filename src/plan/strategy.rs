@@ -11,7 +11,7 @@ use crate::kubefleet::strategy::{Stage, Strategy};
 use crate::problems::{
     Problem, Tense, max_concurrency, stage_selector, stage_tasks, strategy_missing,
 };
-use crate::report::Build;
+use crate::report::Compose;
 
 /// Says what is wrong with the strategy, and gives it where there is one.
 /// Source: updaterun/initialization.go:generateStagesByStrategy.

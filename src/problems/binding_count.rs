@@ -5,7 +5,7 @@ use super::{Problem, Tense, scheduling};
 use crate::inventory::Inventory;
 use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::kubefleet::{Concept, ObjectRef, names};
-use crate::report::{Build, Shown};
+use crate::report::{Compose, Shown};
 use crate::rollout::placing;
 
 /// Counted with PickN and PickFixed only. The numbers are those that are told: selected, wanted.

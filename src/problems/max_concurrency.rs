@@ -3,7 +3,7 @@
 use super::{Problem, Tense};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::strategy::Stage;
-use crate::report::{Build, Subject};
+use crate::report::{Compose, Subject};
 use crate::words::enumerate;
 
 /// The controller looks at the number only when the stage is under way, and fails then. The stages

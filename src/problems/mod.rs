@@ -22,7 +22,7 @@ pub mod steps;
 mod strategy_missing;
 mod two_stages;
 
-use crate::report::{Build, Evidence, Parts, Remedy, Subject};
+use crate::report::{Compose, Evidence, Parts, Remedy, Subject};
 use crate::words::{distinct, enumerate};
 
 pub use binding_count::binding_count;
@@ -121,7 +121,7 @@ impl Problem {
     }
 }
 
-impl Build for Problem {
+impl Compose for Problem {
     fn parts(&mut self) -> Parts<'_> {
         Parts {
             stage: &mut self.stage,

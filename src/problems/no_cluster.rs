@@ -5,7 +5,7 @@ use super::{Problem, Tense, scheduling};
 use crate::inventory::Inventory;
 use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::kubefleet::{Conditions, ObjectRef, reasons};
-use crate::report::Build;
+use crate::report::Compose;
 
 /// With PickAll a policy that finds nothing counts as fulfilled.
 pub fn no_cluster(
@@ -36,8 +36,8 @@ pub fn no_cluster(
         problem = scheduling::evidence(policy, inventory, problem);
     }
     problem.fix_with(
-        "Fix the policy's affinity or tolerations, or the labels, taints, and agents of the \
-         member clusters, until the policy selects clusters.",
+        "Fix the policy's affinity or tolerations, or the labels, taints, and agents of the member \
+         clusters, until the policy selects clusters.",
         show_labels(),
     )
 }

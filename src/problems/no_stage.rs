@@ -3,7 +3,7 @@
 use super::steps::label;
 use super::{Problem, StageMap, Tense, selector_of};
 use crate::kubefleet::{Kind, ObjectRef};
-use crate::report::{Build, Subject};
+use crate::report::{Compose, Subject};
 use crate::words::{count, enumerate};
 
 /// A stage without a selector takes no cluster. Of many clusters a controller names the first only:

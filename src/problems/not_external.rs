@@ -4,7 +4,7 @@ use super::steps::make_external;
 use super::{Problem, Tense};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::placement::Placement;
-use crate::report::Build;
+use crate::report::Compose;
 
 pub fn not_external(
     object: &ObjectRef,

@@ -5,7 +5,7 @@ use super::{Problem, Tense, scheduling};
 use crate::inventory::Inventory;
 use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::kubefleet::{Conditions, ObjectRef, reasons};
-use crate::report::{ABSENT, Build};
+use crate::report::{ABSENT, Compose};
 
 /// The controller does not wait for the scheduler, it fails: also when only a moment is missing.
 pub fn not_scheduled(
@@ -64,7 +64,7 @@ fn explained(inventory: &Inventory, policy: &PolicySnapshot) -> String {
 }
 
 /// The snapshot's own condition, and what it speaks of.
-pub fn scheduled_evidence<B: Build>(policy: &PolicySnapshot, build: B) -> B {
+pub fn scheduled_evidence<B: Compose>(policy: &PolicySnapshot, build: B) -> B {
     let object = policy.object();
     let Some(condition) = policy.status.conditions.condition(reasons::SCHEDULED) else {
         return build.evidence(&object, "status.conditions[type=Scheduled]", ABSENT);

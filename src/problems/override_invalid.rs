@@ -5,7 +5,7 @@ use super::{Problem, Tense};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::selector::LabelSelector;
-use crate::report::{ABSENT, Build, Subject};
+use crate::report::{ABSENT, Compose, Subject};
 use crate::rollout::overrides::origin;
 
 /// Tells which override is at fault: a controller does not. `what` is the predicate of a sentence.

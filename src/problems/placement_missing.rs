@@ -4,7 +4,7 @@ use super::{Problem, Tense};
 use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::placement::Placement;
-use crate::report::Build;
+use crate::report::Compose;
 use crate::words::{Command, closest, enumerate};
 
 pub const MAKE_PLACEMENT: &str =

@@ -5,7 +5,7 @@ use super::{Problem, Tense};
 use crate::inventory::Inventory;
 use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::kubefleet::{Concept, ObjectRef, names};
-use crate::report::Build;
+use crate::report::Compose;
 use crate::words::enumerate;
 
 fn is_latest() -> String {
@@ -24,6 +24,10 @@ pub fn not_latest(inventory: &Inventory, object: &ObjectRef, tense: Tense<'_>) -
     for policy in inventory.policies.iter().take(5) {
         let mark = policy.meta.label(names::IS_LATEST);
         problem = problem.evidence(policy.object(), is_latest(), mark);
+    }
+    if let (Tense::Now, true) = (tense, problem.evidence.is_empty()) {
+        let kind = inventory.scope.kind(Concept::PolicySnapshot);
+        problem = problem.computed(object, &["metadata.name"], format!("it has no {kind}"));
     }
     problem.look_with(
         "Wait until the placement controller has written the snapshot and the placement is \
@@ -51,8 +55,8 @@ pub fn several_latest(
     let mut problem = Problem::new(
         object,
         format!(
-            "{number} scheduling policy snapshots of {object} {} marked as the latest{tense}\
-             {still}.",
+            "{number} scheduling policy snapshots of {object} {} marked as the \
+             latest{tense}{still}.",
             tense.are()
         ),
     );

@@ -5,7 +5,7 @@ use crate::inventory::Inventory;
 use crate::kubefleet::binding::describe_object;
 use crate::kubefleet::messages::SelectorProblem;
 use crate::kubefleet::{ObjectRef, reasons};
-use crate::report::Build;
+use crate::report::Compose;
 
 /// Since KubeFleet 0.3.0 a run without an index makes the snapshot itself, and fails with the
 /// placement's selectors.

@@ -1,6 +1,6 @@
 //! What the scheduler decided about clusters, in words.
 
-use crate::report::Build;
+use crate::report::Compose;
 use std::collections::BTreeMap;
 
 use crate::inventory::Inventory;
@@ -70,7 +70,7 @@ pub fn explain(groups: &BTreeMap<String, Vec<&str>>) -> Option<String> {
 }
 
 /// Adds the reasons as the snapshot has them.
-pub fn evidence<B: Build>(policy: &PolicySnapshot, inventory: &Inventory, mut finding: B) -> B {
+pub fn evidence<B: Compose>(policy: &PolicySnapshot, inventory: &Inventory, mut finding: B) -> B {
     const SHOWN: usize = 8;
     let object = policy.object();
     for decision in left_out(policy).take(SHOWN) {
@@ -80,7 +80,7 @@ pub fn evidence<B: Build>(policy: &PolicySnapshot, inventory: &Inventory, mut fi
                 "status.targetClusters[clusterName={}].reason",
                 decision.cluster
             ),
-            decision.reason.clone(),
+            &decision.reason,
         );
         if let Some((member, _)) = near(policy, inventory, decision) {
             finding = finding.evidence(member.object(), "metadata.labels", &member.meta.labels);
@@ -209,10 +209,10 @@ mod tests {
             assert!(is_for_good(text), "{text}");
         }
         for text in [
-            "ClusterUnschedulable, cluster is not connected to the fleet: no recent heartbeat signals \
-             (last received 12.40 minutes ago)",
-            "Successfully scheduled resources for placement in \"member1\" (affinity score: 0, topology \
-             spread score: 0): picked by scheduling policy",
+            "ClusterUnschedulable, cluster is not connected to the fleet: no recent heartbeat \
+             signals (last received 12.40 minutes ago)",
+            "Successfully scheduled resources for placement in \"member1\" (affinity score: 0, \
+             topology spread score: 0): picked by scheduling policy",
             "",
         ] {
             assert!(!is_for_good(text), "{text}");

@@ -2,7 +2,7 @@
 
 use super::{Problem, Tense};
 use crate::kubefleet::ObjectRef;
-use crate::report::{Build, Subject};
+use crate::report::{Compose, Subject};
 
 /// A word such as `newest`, a snapshot's name or a negative number.
 pub fn snapshot_index(

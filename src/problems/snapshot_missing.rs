@@ -3,7 +3,7 @@
 use super::{Problem, Tense};
 use crate::inventory::Inventory;
 use crate::kubefleet::{ObjectRef, names};
-use crate::report::{Build, Subject};
+use crate::report::{Compose, Subject};
 use crate::words::existing_indexes;
 
 /// The lowest index that exists, when the one asked for is below it: then it was pruned. Indexes
@@ -18,7 +18,11 @@ pub fn pruned_below(inventory: &Inventory, index: &str) -> Option<u64> {
 }
 
 /// Adds the indexes that exist, the highest ones where there are many.
-pub fn existing_snapshots<B: Build>(inventory: &Inventory, object: &ObjectRef, mut build: B) -> B {
+pub fn existing_snapshots<B: Compose>(
+    inventory: &Inventory,
+    object: &ObjectRef,
+    mut build: B,
+) -> B {
     const SHOWN: usize = 10;
     if inventory.snapshots.is_known_empty() {
         let (place, path) = match inventory.run.present() {

@@ -6,7 +6,7 @@ use crate::inventory::Inventory;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::strategy::Stage;
 use crate::kubefleet::{Concept, ObjectRef};
-use crate::report::Build;
+use crate::report::Compose;
 use crate::rollout::placing::sorting_number;
 use crate::words::{closest, enumerate};
 

@@ -7,7 +7,7 @@ use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::selector::LabelSelector;
 use crate::kubefleet::strategy::{Stage, StrategySpec};
 use crate::kubefleet::{Concept, ObjectRef};
-use crate::report::Build;
+use crate::report::Compose;
 use crate::rollout::near::near_miss;
 use crate::rollout::placing::Placing;
 
@@ -65,7 +65,7 @@ impl<'i> StageMap<'i> {
     }
 
     /// Adds what decides: the labels of clusters and the selectors of stages.
-    pub fn evidence<'s, B: Build>(
+    pub fn evidence<'s, B: Compose>(
         &self,
         mut build: B,
         clusters: impl IntoIterator<Item = &'s str>,

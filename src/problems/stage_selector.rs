@@ -2,7 +2,7 @@
 
 use super::{Problem, Tense};
 use crate::kubefleet::ObjectRef;
-use crate::report::Build;
+use crate::report::Compose;
 
 /// The schema does not check operators and values.
 pub fn stage_selector(strategy: &ObjectRef, stage: &str, error: &str, tense: Tense<'_>) -> Problem {
@@ -17,7 +17,7 @@ pub fn stage_selector(strategy: &ObjectRef, stage: &str, error: &str, tense: Ten
     )
     .stage(stage)
     .fix(
-        "Fix the selector: In and NotIn take at least one value, Exists and DoesNotExist none. \
-         Keys and values must be valid labels.",
+        "Fix the selector: In and NotIn take at least one value, Exists and DoesNotExist none. Keys \
+         and values must be valid labels.",
     )
 }

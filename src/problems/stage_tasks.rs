@@ -3,7 +3,7 @@
 use super::{Problem, Tense};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::messages::TaskProblem;
-use crate::report::Build;
+use crate::report::Compose;
 
 /// Before a stage one Approval may stand, after it one Approval and one TimedWait.
 pub fn stage_tasks(

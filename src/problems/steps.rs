@@ -45,12 +45,10 @@ pub fn show_labels() -> Command {
     command.switch("--show-labels")
 }
 
-/// Lists the member clusters.
 pub fn member_clusters() -> Command {
     Command::kubectl("get").arg(Kind::MemberCluster.for_kubectl())
 }
 
-/// Labels a member cluster.
 pub fn label(cluster: &str, entry: impl Into<String>) -> Command {
     let command = Command::kubectl("label").arg(Kind::MemberCluster.for_kubectl());
     command.arg(cluster).arg(entry)

@@ -3,7 +3,7 @@
 use super::{Problem, Tense};
 use crate::inventory::Inventory;
 use crate::kubefleet::{Concept, ObjectRef};
-use crate::report::Build;
+use crate::report::Compose;
 use crate::words::closest;
 
 /// A run looks for its strategy once, in its own scope; later it uses its own copy.

@@ -3,7 +3,7 @@
 use super::{Problem, StageMap, Tense};
 use crate::kubefleet::Kind;
 use crate::kubefleet::strategy::Stage;
-use crate::report::{Build, Subject};
+use crate::report::{Compose, Subject};
 use crate::words::enumerate;
 
 fn member(name: &str) -> Subject {

@@ -11,7 +11,7 @@ use super::wrap::{hanging, list};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::duration;
 use crate::plan::{
-    ClusterChange, Outcome, Plan, PlannedCluster, PlannedSnapshot, PlannedStage, PlannedTask,
+    ClusterChange, Plan, PlanOutcome, PlannedCluster, PlannedSnapshot, PlannedStage, PlannedTask,
     Point, RefusalKind,
 };
 use crate::report::Subject;
@@ -117,12 +117,12 @@ fn tree(page: &mut Page<'_>, plan: &Plan) {
     }
 }
 
-fn outcome(outcome: Outcome, paint: Paint) -> String {
+fn outcome(outcome: PlanOutcome, paint: Paint) -> String {
     let word = outcome.as_str();
     match outcome {
-        Outcome::Ready => paint.good(word),
-        Outcome::Refused => paint.error(word),
-        Outcome::Unknown => paint.warning(word),
+        PlanOutcome::Ready => paint.good(word),
+        PlanOutcome::Refused => paint.error(word),
+        PlanOutcome::Unknown => paint.warning(word),
     }
 }
 

@@ -10,7 +10,7 @@ use super::look::Look;
 use super::text::not_checked;
 use super::tree::{self, Live};
 use super::wrap::{hanging, list};
-use crate::diagnose::status::{PlacedCluster, RunStatus, Status, Truth};
+use crate::diagnose::status::{PlacedCluster, RunOverview, Status, Truth};
 use crate::kubefleet::duration;
 use crate::rollout::{Progress, StageProgress, StageState};
 use crate::words::{Command, brief, count};
@@ -96,7 +96,7 @@ fn draw(status: &Status, meter: usize, look: &Look) -> String {
 }
 
 /// The run that a placement's verdict is about, on one line.
-fn run_line(status: &Status, run: &RunStatus) -> String {
+fn run_line(status: &Status, run: &RunOverview) -> String {
     let snapshot = status
         .progress
         .as_ref()

@@ -8,7 +8,7 @@ use super::look::Look;
 use super::meter::meter;
 use super::style::Paint;
 use super::wrap::{hanging, list};
-use crate::diagnose::status::{Approval, OpenGate};
+use crate::diagnose::status::{ApprovalState, OpenGate};
 use crate::kubefleet::duration;
 use crate::rollout::{
     ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
@@ -302,18 +302,18 @@ pub(super) fn wait(gate: &OpenGate, now: Timestamp) -> String {
         .since
         .map_or_else(String::new, |since| format!(" for {}", lasting(since, now)));
     match gate.approval {
-        Some(Approval::Given) => "approved, not yet reconciled".to_owned(),
-        Some(Approval::Ignored) => {
+        Some(ApprovalState::Given) => "approved, not yet reconciled".to_owned(),
+        Some(ApprovalState::Ignored) => {
             format!(
                 "waiting{lasting}: approved for an outdated generation, which KubeFleet ignores"
             )
         }
-        Some(Approval::Withheld) => {
+        Some(ApprovalState::Withheld) => {
             format!("waiting{lasting}: Approved is not True, which KubeFleet treats as no answer")
         }
-        Some(Approval::Missing) => "the request does not exist".to_owned(),
-        Some(Approval::Foreign) => "the request belongs to another run or stage".to_owned(),
-        Some(Approval::Pending) | None => format!("waiting{lasting}"),
+        Some(ApprovalState::Missing) => "the request does not exist".to_owned(),
+        Some(ApprovalState::Foreign) => "the request belongs to another run or stage".to_owned(),
+        Some(ApprovalState::Pending) | None => format!("waiting{lasting}"),
     }
 }
 

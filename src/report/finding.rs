@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::build::{Build, Parts};
+use super::compose::{Compose, Parts};
 use super::subject::Subject;
 use crate::words::Command;
 
@@ -169,7 +169,7 @@ impl Finding {
     }
 }
 
-impl Build for Finding {
+impl Compose for Finding {
     fn parts(&mut self) -> Parts<'_> {
         Parts {
             stage: &mut self.stage,

@@ -1,7 +1,7 @@
 //! The report: an interface that other programs parse. Fields are only ever added, the values of
 //! enums never change their meaning, and the same objects give the same bytes.
 
-mod build;
+mod compose;
 mod finding;
 mod shown;
 mod subject;
@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::kubefleet::object::OWN_API_VERSION;
 use crate::rollout::Progress;
 
-pub use build::{Build, Parts};
+pub use compose::{Compose, Parts};
 pub use finding::{CausedBy, Effect, Evidence, Finding, Remedy, Severity};
 pub use shown::{ABSENT, HubAndMember, Shown, WithCondition};
 pub use subject::Subject;

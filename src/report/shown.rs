@@ -20,7 +20,6 @@ pub const ABSENT: &str = "absent";
 
 /// A value with a form. The empty text stands for a value that is absent or empty.
 pub trait Shown {
-    /// The form.
     fn shown(&self) -> String;
 }
 
@@ -132,13 +131,9 @@ impl Shown for ResourceSelector {
 /// An object of a Work or a binding with one of its conditions:
 /// `Deployment shop/web Applied=False REASON: MESSAGE`.
 pub struct WithCondition<'c> {
-    /// Its kind.
     pub kind: &'c str,
-    /// Its namespace.
     pub namespace: &'c str,
-    /// Its name.
     pub name: &'c str,
-    /// The condition.
     pub condition: &'c Condition,
 }
 
@@ -170,7 +165,6 @@ impl Shown for FailedPlacement {
 pub struct HubAndMember<'d> {
     /// The kind of the object.
     pub kind: &'d str,
-    /// The field.
     pub field: &'d FieldDifference,
 }
 

@@ -8,49 +8,41 @@ use super::Command;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hint(Vec<Line>);
 
-/// One line of a hint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Line {
     /// A sentence. Text from a cluster may be in it: it is one line, whatever it holds.
     Text(String),
-    /// A command.
     Command(Command),
 }
 
 impl Hint {
-    /// A sentence.
     pub fn new(text: impl Into<String>) -> Self {
         Self(vec![Line::Text(text.into())])
     }
 
-    /// Adds a command.
     #[must_use]
     pub fn command(mut self, command: Command) -> Self {
         self.0.push(Line::Command(command));
         self
     }
 
-    /// Adds commands.
     #[must_use]
     pub fn commands(self, commands: impl IntoIterator<Item = Command>) -> Self {
         commands.into_iter().fold(self, Self::command)
     }
 
-    /// Adds a sentence.
     #[must_use]
     pub fn text(mut self, text: impl Into<String>) -> Self {
         self.0.push(Line::Text(text.into()));
         self
     }
 
-    /// Adds another hint.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         self.0.extend(other.0);
         self
     }
 
-    /// The lines.
     pub fn lines(&self) -> &[Line] {
         &self.0
     }

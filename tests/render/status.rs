@@ -1,7 +1,7 @@
 //! States as people see them, live: at three widths, with and without color.
 
 use kubectl_fleet_stage::diagnose::status::{
-    Approval, OpenGate, PlacedCluster, RunStatus, Status, Truth,
+    ApprovalState, OpenGate, PlacedCluster, RunOverview, Status, Truth,
 };
 use kubectl_fleet_stage::render::status::{line, status, verdict};
 use kubectl_fleet_stage::report::{NotChecked, Subject, Verdict};
@@ -76,7 +76,7 @@ fn state(verdict: Verdict, summary: &str, stages: Vec<StageProgress>) -> Status 
         verdict,
         summary: summary.to_owned(),
         next: None,
-        run: Some(RunStatus {
+        run: Some(RunOverview {
             kind: "ClusterStagedUpdateRun".to_owned(),
             namespace: String::new(),
             name: "example-run".to_owned(),
@@ -184,7 +184,7 @@ fn waiting() -> Status {
         },
         OpenGate {
             approval_request: Some("example-run-after-canary".to_owned()),
-            approval: Some(Approval::Pending),
+            approval: Some(ApprovalState::Pending),
             command: Some(Command::fleet("approve").arg("example-run-after-canary")),
             ..gate("Approval")
         },
@@ -271,10 +271,16 @@ fn gates_and_timers() {
     let text = status(&waiting(), &look(80, true));
     insta::assert_snapshot!("status-waiting-colour", text.replace('\u{1b}', "ESC"));
     for (approval, words) in [
-        (Approval::Withheld, "Approved is not True, which KubeFleet"),
-        (Approval::Ignored, "approved for an outdated generation"),
-        (Approval::Given, "approved, not yet reconciled"),
-        (Approval::Missing, "does not exist"),
+        (
+            ApprovalState::Withheld,
+            "Approved is not True, which KubeFleet",
+        ),
+        (
+            ApprovalState::Ignored,
+            "approved for an outdated generation",
+        ),
+        (ApprovalState::Given, "approved, not yet reconciled"),
+        (ApprovalState::Missing, "does not exist"),
     ] {
         let mut case = waiting();
         case.gates[1].approval = Some(approval);

@@ -17,7 +17,7 @@ use crate::render::{self, Look};
 use crate::report::NotChecked;
 use crate::ui::Ui;
 
-pub(in crate::commands) use crate::plan::{StrategyChoice, Wish};
+pub(in crate::commands) use crate::plan::{PlannedRun, StrategyChoice};
 
 /// A plan, and what it was computed from.
 pub(in crate::commands) struct Planned {
@@ -30,14 +30,14 @@ pub(in crate::commands) struct Planned {
 /// Reads what a run would be computed from, and computes it. Fails only where the hub itself does
 /// not answer or does not serve update runs: what else could not be read stands in the plan.
 #[allow(dead_code)] // init, run and rollback follow
-pub(in crate::commands) fn read(reading: &mut Reading, wish: &Wish) -> Result<Plan, Error> {
+pub(in crate::commands) fn read(reading: &mut Reading, wish: &PlannedRun) -> Result<Plan, Error> {
     Ok(read_all(reading, wish, false)?.plan)
 }
 
 /// The same, with everything that was read, and the texts of the snapshots where they are wanted.
 pub(in crate::commands) fn read_all(
     reading: &mut Reading,
-    wish: &Wish,
+    wish: &PlannedRun,
     with_texts: bool,
 ) -> Result<Planned, Error> {
     let placement = &wish.placement;

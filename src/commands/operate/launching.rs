@@ -11,7 +11,7 @@ use crate::change::record::{Record, Told};
 use crate::change::states;
 use crate::change::{Change, RunWish};
 use crate::commands::open::around::Around;
-use crate::commands::open::planning::{self, Planned, StrategyChoice, Wish};
+use crate::commands::open::planning::{self, Planned, PlannedRun, StrategyChoice};
 use crate::commands::open::reading::Reading;
 use crate::commands::operate::delete::{Doomed, delete_for_good};
 use crate::commands::operate::operation::{
@@ -23,7 +23,7 @@ use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::ObjectRef;
-use crate::plan::{Outcome, Plan, WarningKind};
+use crate::plan::{Plan, PlanOutcome, WarningKind};
 use crate::render::Look;
 use crate::render::style::Paint;
 use crate::report::Verdict;
@@ -192,7 +192,7 @@ fn offer(mut launch: Launch, look: &Look, reading: &mut Reading) -> Result<Shown
 
 /// What the controller would compute.
 fn plan(launch: &Launch, reading: &mut Reading) -> Result<Planned, Error> {
-    let wish = Wish {
+    let wish = PlannedRun {
         placement: launch.placement.clone(),
         strategy: StrategyChoice::Named(launch.strategy.clone()),
         snapshot: launch.snapshot.clone(),
@@ -355,7 +355,7 @@ fn show(launch: &Launch, plan: &Plan, look: &Look, preview: &mut Preview) {
 /// back without a word.
 fn guard(launch: &Launch, plan: &Plan, around: &Around, reading: &Reading) -> Result<(), Error> {
     let nothing = reading.record.nothing("sent");
-    if plan.outcome == Outcome::Refused {
+    if plan.outcome == PlanOutcome::Refused {
         let reasons: Vec<_> = plan
             .refusals
             .iter()
@@ -386,7 +386,7 @@ fn guard(launch: &Launch, plan: &Plan, around: &Around, reading: &Reading) -> Re
         guard::INIT
     };
     steering::seen(guards, launch.accepted, &around.inventory, reading)?;
-    if plan.outcome == Outcome::Unknown && !launch.accepted.unseen {
+    if plan.outcome == PlanOutcome::Unknown && !launch.accepted.unseen {
         let missing: Vec<_> = plan
             .not_checked
             .iter()

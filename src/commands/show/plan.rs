@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::commands::open::manifests::{self, KEEP, Works};
-use crate::commands::open::planning::{self, StrategyChoice, Wish};
+use crate::commands::open::planning::{self, PlannedRun, StrategyChoice};
 use crate::commands::open::reading::Input;
 use crate::commands::open::session::Session;
 use crate::commands::output::Form;
@@ -110,7 +110,7 @@ pub fn run(args: &PlanArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
         (None, Some(name)) => StrategyChoice::Named(name),
         (None, None) => return Err(Error::usage("set the strategy: --strategy NAME")),
     };
-    let wish = Wish {
+    let wish = PlannedRun {
         placement,
         strategy,
         snapshot: args.snapshot.clone(),

@@ -1,17 +1,19 @@
 //! The rules: one file each, in one sorted list.
 
 use super::context::Context;
+use super::objects::{Affected, per_object};
 use crate::kubefleet::Concept;
 use crate::kubefleet::messages::Cause;
 use crate::report::{Finding, Severity, Subject};
 
 /// What nearly every rule speaks of.
 mod prelude {
-    pub use super::{Check, Rule};
+    pub use super::{Rule, Search};
     pub use crate::diagnose::context::Context;
+    pub use crate::diagnose::objects::Repair;
     pub use crate::kubefleet::Concept;
     pub use crate::kubefleet::messages::Cause;
-    pub use crate::report::{ABSENT, Build, Finding, Severity, Subject, Verdict};
+    pub use crate::report::{ABSENT, Compose, Finding, Severity, Subject, Verdict};
     pub use crate::words::{count, distinct, enumerate};
 }
 
@@ -28,20 +30,29 @@ pub struct Rule {
     pub reads: &'static [Concept],
     /// Codes of findings that may explain this one.
     pub caused_by: &'static [&'static str],
-    check: Check,
+    check: Search,
 }
 
 /// How a rule finds what it is about. The rule is passed to itself, for [`Rule::finding`].
 #[derive(Debug)]
-pub enum Check {
+pub enum Search {
     /// In everything that was collected.
     Whole(fn(&Context<'_>, &Rule) -> Vec<Finding>),
+    /// The same, where there is one at most.
+    One(fn(&Context<'_>, &Rule) -> Option<Finding>),
+    /// In an object that the rule owns (see `claims`), and the clusters that have its problem.
+    Object(fn(&Affected<'_, '_>, Finding) -> Finding),
     /// In one of the causes that the text of a failed run names.
     Cause(fn(&Context<'_>, &Rule, &Cause) -> Option<Finding>),
 }
 
 impl Rule {
-    const fn new(severity: Severity, code: &'static str, name: &'static str, check: Check) -> Self {
+    const fn new(
+        severity: Severity,
+        code: &'static str,
+        name: &'static str,
+        check: Search,
+    ) -> Self {
         Self {
             code,
             name,
@@ -52,15 +63,15 @@ impl Rule {
         }
     }
 
-    const fn error(code: &'static str, name: &'static str, check: Check) -> Self {
+    const fn error(code: &'static str, name: &'static str, check: Search) -> Self {
         Self::new(Severity::Error, code, name, check)
     }
 
-    const fn warning(code: &'static str, name: &'static str, check: Check) -> Self {
+    const fn warning(code: &'static str, name: &'static str, check: Search) -> Self {
         Self::new(Severity::Warning, code, name, check)
     }
 
-    const fn info(code: &'static str, name: &'static str, check: Check) -> Self {
+    const fn info(code: &'static str, name: &'static str, check: Search) -> Self {
         Self::new(Severity::Info, code, name, check)
     }
 
@@ -77,8 +88,10 @@ impl Rule {
     /// Everything that the rule finds. Each cluster stands once in a finding, in the order of names.
     pub fn check(&self, cx: &Context<'_>) -> Vec<Finding> {
         let mut findings: Vec<_> = match self.check {
-            Check::Whole(check) => check(cx, self),
-            Check::Cause(check) => cx
+            Search::Whole(check) => check(cx, self),
+            Search::One(check) => check(cx, self).into_iter().collect(),
+            Search::Object(check) => per_object(cx, self, check),
+            Search::Cause(check) => cx
                 .causes()
                 .filter_map(|cause| check(cx, self, cause))
                 .collect(),
@@ -266,7 +279,6 @@ rules! {
     }
 }
 
-/// The rule of a code.
 pub fn find(code: &str) -> Option<&'static Rule> {
     ALL.iter().copied().find(|rule| rule.code == code)
 }

@@ -11,7 +11,6 @@ use crate::rollout::approvals::{Step, step_at};
 use crate::rollout::{ClusterState, Gate, Rollout, StageState, StageView, TaskTime};
 use crate::words::{Command, enumerate};
 
-/// The sentence.
 pub(super) fn summary(cx: &Context<'_>) -> String {
     let because = match &cx.rollout {
         Some(rollout) => overtaken(cx).or_else(|| of_run(cx, rollout)),
@@ -172,7 +171,7 @@ fn removal(stage: &StageView<'_>) -> String {
     let left: Vec<_> = left.map(|cluster| cluster.name).collect();
     if left.is_empty() {
         return "the placement is removed from all clusters that must lose it; the controller ends \
-        the run at its next check."
+                the run at its next check."
             .to_owned();
     }
     format!("the placement is being removed from {}.", enumerate(left))
@@ -194,8 +193,8 @@ fn of_placement(cx: &Context<'_>) -> Option<String> {
     let placement = inventory.placement.present()?;
     let text = match cx.verdict {
         Verdict::Stuck => {
-            let late = cx.troubles.iter().filter(|troubled| troubled.is_overdue());
-            let names = enumerate(late.map(|troubled| troubled.cluster));
+            let late = cx.troubles.iter().filter(|failing| failing.is_overdue());
+            let names = enumerate(late.map(|failing| failing.cluster));
             format!("{names} cannot apply its content.")
         }
         Verdict::NotStarted if !placement.is_external() => {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr;
 
 use super::current;
-use crate::diagnose::status::{Approval, OpenGate, Status};
+use crate::diagnose::status::{ApprovalState, OpenGate, Status};
 use crate::kubefleet::duration;
 use crate::render::escape;
 use crate::render::meter::{self, is_bad};
@@ -262,7 +262,7 @@ fn gate_words(gate: &OpenGate, status: &Status, room: usize) -> String {
             let lead = format!("{}:", gate.kind);
             (lead, "", wait(gate, status.as_of))
         }
-        (Some(request), Some(Approval::Pending) | None) => {
+        (Some(request), Some(ApprovalState::Pending) | None) => {
             let since = gate.since.map(|since| lasting(since, status.as_of));
             let tail = since.map_or_else(String::new, |since| format!(", for {since}"));
             ("waits for approval".to_owned(), request.as_str(), tail)

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use super::describe;
-use crate::diagnose::status::{Approval, OpenGate, PlacedCluster, RunStatus, Status};
+use crate::diagnose::status::{ApprovalState, OpenGate, PlacedCluster, RunOverview, Status};
 use crate::kubefleet::duration;
 use crate::render::escape;
 use crate::render::wrap::list;
@@ -61,8 +61,8 @@ pub fn verdict(status: &Status) -> String {
 
 /// What happened to the run itself. Returns whether it still is the same.
 fn run_changes(
-    before: Option<&RunStatus>,
-    after: Option<&RunStatus>,
+    before: Option<&RunOverview>,
+    after: Option<&RunOverview>,
     lines: &mut Vec<String>,
 ) -> bool {
     match (before, after) {
@@ -240,21 +240,21 @@ fn answers(before: &[OpenGate], after: &[OpenGate], lines: &mut Vec<String>) {
         let known = before
             .iter()
             .find(|known| known.approval_request.as_ref() == Some(request));
-        let was = known.map_or(Some(Approval::Pending), |known| known.approval);
+        let was = known.map_or(Some(ApprovalState::Pending), |known| known.approval);
         if was == gate.approval {
             continue;
         }
         let what = match gate.approval {
-            Some(Approval::Given) => "is approved",
-            Some(Approval::Ignored) => {
+            Some(ApprovalState::Given) => "is approved",
+            Some(ApprovalState::Ignored) => {
                 "is approved for an outdated generation, which KubeFleet ignores"
             }
-            Some(Approval::Withheld) => {
+            Some(ApprovalState::Withheld) => {
                 "has Approved that is not True, which KubeFleet treats as no answer"
             }
-            Some(Approval::Missing) => "no longer exists",
-            Some(Approval::Foreign) => "belongs to another run or stage",
-            Some(Approval::Pending) => "is pending",
+            Some(ApprovalState::Missing) => "no longer exists",
+            Some(ApprovalState::Foreign) => "belongs to another run or stage",
+            Some(ApprovalState::Pending) => "is pending",
             None => continue,
         };
         lines.push(format!("stage {}: {request} {what}", gate.stage));

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::commands::open::manifests::Material;
-use crate::commands::open::planning::Wish;
+use crate::commands::open::planning::PlannedRun;
 use crate::commands::show::render::changes;
 use crate::commands::show::render::text::{counts_text, refused_text};
 use crate::commands::show::snapshots::ChangeItem;
@@ -161,7 +161,7 @@ fn recorded(material: &Material, name: &str, version: &Version<'_>) -> Option<Ex
 }
 
 /// Says why there is nothing to see, and that secrets are masked.
-pub(super) fn note(changes: Option<&[Changes]>, wish: &Wish, ui: &mut Ui) {
+pub(super) fn note(changes: Option<&[Changes]>, wish: &PlannedRun, ui: &mut Ui) {
     let Some(changes) = changes else {
         return;
     };

@@ -1,8 +1,8 @@
 //! The binding of a cluster in flight was changed, and no other run did it.
 
-use crate::diagnose::failing;
+use crate::diagnose::preemption::{Lost, lost};
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::taken::{Lost, lost};
+use crate::diagnose::run_failure;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::ClusterStatus;
 use crate::kubefleet::{Conditions, reasons};
@@ -11,7 +11,7 @@ use crate::report::Shown;
 /// The text is the one of a preemption, but the same check fails for any other change of the
 /// binding's spec, as by the scheduler or by hand.
 /// Source: updaterun/execution.go:isBindingSyncedWithClusterStatus.
-pub const RULE: Rule = Rule::error("FS302", "binding-changed-in-flight", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS302", "binding-changed-in-flight", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::UpdateRun])
     .caused_by(&["FS201", "FS202", "FS205", "FS206"]);
 
@@ -43,16 +43,16 @@ fn finding(cx: &Context<'_>, rule: &Rule, lost: &Lost<'_, '_>) -> Finding {
              read, so the writer is unknown."
         ),
         Some(off) if off.is_empty() => format!(
-            "The binding for {cluster} was changed while the run was updating it. It has the \
-             run's values again, but the run has failed for good."
+            "The binding for {cluster} was changed while the run was updating it. It has the run's \
+             values again, but the run has failed for good."
         ),
         Some(off) => format!(
-            "The binding for {cluster} was changed while the run was updating it: {}. The writer \
-             is unknown.",
+            "The binding for {cluster} was changed while the run was updating it: {}. The writer is \
+             unknown.",
             enumerate(off.iter().map(|difference| difference.what.as_str()))
         ),
     };
-    let mut finding = failing::finding(cx, rule, &subject, message)
+    let mut finding = run_failure::finding(cx, rule, &subject, message)
         .stage(stage)
         .clusters([cluster]);
     for difference in off.iter().flatten() {
@@ -79,13 +79,13 @@ fn finding(cx: &Context<'_>, rule: &Rule, lost: &Lost<'_, '_>) -> Finding {
         ),
         None => finding.look_with(
             format!(
-                "Check which run has the cluster now: the RolloutStarted message on the binding \
-                 for {cluster} names it."
+                "Check which run has the cluster now: the RolloutStarted message on the binding for \
+                 {cluster} names it."
             ),
             cx.of_placement(Concept::Binding).flag("-o", "yaml"),
         ),
     };
-    failing::new_run(
+    run_failure::new_run(
         cx,
         finding,
         "Start a new run once nothing else writes the binding: this run has failed for good.",

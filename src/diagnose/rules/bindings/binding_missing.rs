@@ -1,12 +1,12 @@
 //! A cluster of the run has no binding.
 
-use crate::diagnose::failing;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::run_failure;
 use crate::kubefleet::Kind;
 
 /// The stages list a cluster and no binding that is scheduled or bound belongs to it.
 /// Source: updaterun/execution.go:executeUpdatingStage, stop.go:stopUpdatingStage.
-pub const RULE: Rule = Rule::error("FS303", "binding-missing", Check::Cause(check))
+pub const RULE: Rule = Rule::error("FS303", "binding-missing", Search::Cause(check))
     .reads(&[Concept::Binding])
     .caused_by(&["FS205", "FS206"]);
 
@@ -34,7 +34,7 @@ fn finding(cx: &Context<'_>, rule: &Rule, cluster: &str, stage: &str, stopping: 
         Some(_) => ". It has one again, but the run has failed for good",
         None => "",
     };
-    let mut finding = failing::finding(
+    let mut finding = run_failure::finding(
         cx,
         rule,
         Subject::new(Kind::MemberCluster.name(), "", cluster),
@@ -46,20 +46,16 @@ fn finding(cx: &Context<'_>, rule: &Rule, cluster: &str, stage: &str, stopping: 
     .clusters([cluster]);
     match cx.inventory.binding(cluster) {
         Some(binding) => {
-            finding = finding.evidence(binding.object(), "spec.state", binding.spec.state.clone());
+            finding = finding.evidence(binding.object(), "spec.state", &binding.spec.state);
             if let Some(deleted) = binding.meta.deleted {
-                finding = finding.evidence(
-                    binding.object(),
-                    "metadata.deletionTimestamp",
-                    deleted.to_string(),
-                );
+                finding = finding.evidence(binding.object(), "metadata.deletionTimestamp", deleted);
             }
         }
         None if cx.inventory.bindings.is_complete() => {
             finding = finding.evidence(
                 cx.placement_object(),
                 format!("its {kind} with targetCluster {cluster}"),
-                "absent",
+                ABSENT,
             );
         }
         None => {}
@@ -68,10 +64,10 @@ fn finding(cx: &Context<'_>, rule: &Rule, cluster: &str, stage: &str, stopping: 
         "Check which clusters the scheduler picked, and why it rejected the others.",
         cx.of_placement(Concept::PolicySnapshot).flag("-o", "yaml"),
     );
-    failing::new_run(
+    run_failure::new_run(
         cx,
         finding,
-        "Start a new run once the placement is scheduled: its stages are computed from the \
-         existing bindings.",
+        "Start a new run once the placement is scheduled: its stages are computed from the existing \
+         bindings.",
     )
 }

@@ -1,12 +1,12 @@
 //! A binding that the deletion stage has deleted, or is deleting, is there and stays.
 
-use crate::diagnose::failing;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::run_failure;
 use crate::kubefleet::Kind;
 
 /// Something made the binding again after the run had deleted it.
 /// Source: updaterun/execution.go:executeDeleteStage, stop.go:stopDeleteStage.
-pub const RULE: Rule = Rule::error("FS304", "deletion-stage-inconsistent", Check::Cause(check))
+pub const RULE: Rule = Rule::error("FS304", "deletion-stage-inconsistent", Search::Cause(check))
     .reads(&[Concept::Binding]);
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
@@ -14,15 +14,15 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
         Cause::DeletedClusterHasBinding { cluster } => (
             cluster,
             format!(
-                "{cluster} had a binding again before the run ended, although the run had \
-                 removed the placement from it"
+                "{cluster} had a binding again before the run ended, although the run had removed \
+                 the placement from it"
             ),
         ),
         Cause::DeletingBindingNotDeleting { cluster } => (
             cluster,
             format!(
-                "The binding for {cluster} was not being deleted, although the run was \
-                 removing the placement from it"
+                "The binding for {cluster} was not being deleted, although the run was removing the \
+                 placement from it"
             ),
         ),
         _ => return None,
@@ -42,7 +42,7 @@ fn finding(cx: &Context<'_>, rule: &Rule, cluster: &str, what: &str) -> Finding 
         |binding| Subject::from(binding.object()),
     );
     let mut finding =
-        failing::finding(cx, rule, subject, format!("{what}{now}.")).clusters([cluster]);
+        run_failure::finding(cx, rule, subject, format!("{what}{now}.")).clusters([cluster]);
     if let Some(deletion) = cx
         .rollout
         .iter()
@@ -54,10 +54,10 @@ fn finding(cx: &Context<'_>, rule: &Rule, cluster: &str, what: &str) -> Finding 
     if let Some(binding) = binding {
         let object = binding.object();
         finding = finding
-            .evidence(&object, "spec.state", binding.spec.state.clone())
+            .evidence(&object, "spec.state", &binding.spec.state)
             .evidence(&object, "metadata.deletionTimestamp", binding.meta.deleted);
         if let Some(created) = binding.meta.created {
-            finding = finding.evidence(&object, "metadata.creationTimestamp", created.to_string());
+            finding = finding.evidence(&object, "metadata.creationTimestamp", created);
         }
     }
     let finding = finding.look_with(
@@ -67,7 +67,7 @@ fn finding(cx: &Context<'_>, rule: &Rule, cluster: &str, what: &str) -> Finding 
         ),
         cx.placement_object().kubectl("get").flag("-o", "yaml"),
     );
-    failing::new_run(
+    run_failure::new_run(
         cx,
         finding,
         "Start a new run: its stages are computed from the current bindings.",

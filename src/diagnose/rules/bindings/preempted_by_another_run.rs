@@ -1,10 +1,10 @@
 //! Another run took over a cluster that this run was working on.
 
-use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeMap;
 
-use crate::diagnose::failing;
-use crate::diagnose::taken::{Winner, describe_state, lost, winner};
+use crate::diagnose::preemption::{Winner, describe_state, lost, winner};
+use crate::diagnose::rules::prelude::*;
+use crate::diagnose::run_failure;
 use crate::inventory::choose::is_finished;
 use crate::kubefleet::{Conditions, reasons};
 use crate::rollout::{ClusterState, Rollout};
@@ -12,7 +12,7 @@ use crate::rollout::{ClusterState, Rollout};
 /// A run fails when the binding of a cluster in flight no longer asks for what the run wrote. The
 /// binding's RolloutStarted names the run that wrote last.
 /// Source: updaterun/execution.go:isBindingSyncedWithClusterStatus.
-pub const RULE: Rule = Rule::error("FS301", "preempted-by-another-run", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS301", "preempted-by-another-run", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::UpdateRun]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -73,7 +73,7 @@ fn finding(cx: &Context<'_>, rule: &Rule, winner: Winner<'_>, clusters: &[&str])
     } else {
         ("was", "it")
     };
-    let mut finding = failing::finding(
+    let mut finding = run_failure::finding(
         cx,
         rule,
         &object,
@@ -99,7 +99,7 @@ fn evidence(
         finding = finding.evidence(
             run.object(),
             run.snapshot_path(),
-            run.status.snapshot_index.clone(),
+            &run.status.snapshot_index,
         );
     }
     for cluster in clusters.iter().take(3) {
@@ -109,7 +109,7 @@ fn evidence(
         finding = finding.evidence(
             binding.object(),
             "spec.resourceSnapshotName",
-            binding.spec.snapshot.clone(),
+            &binding.spec.snapshot,
         );
         if let Some(started) = binding
             .status
@@ -124,7 +124,7 @@ fn evidence(
         finding = finding.evidence(
             run.object(),
             run.snapshot_path(),
-            run.status.snapshot_index.clone(),
+            &run.status.snapshot_index,
         );
         let conditions = &run.status.conditions;
         if let Some(condition) = conditions
@@ -156,7 +156,7 @@ fn remedies(cx: &Context<'_>, mut finding: Finding, winner: Winner<'_>) -> Findi
             cx.command("diagnose").arg(name),
         );
     }
-    failing::new_run(
+    run_failure::new_run(
         cx,
         finding,
         if over {
@@ -167,7 +167,6 @@ fn remedies(cx: &Context<'_>, mut finding: Finding, winner: Winner<'_>) -> Findi
     )
 }
 
-/// The stage of the clusters, when it is one.
 fn stage(cx: &Context<'_>, clusters: &[&str]) -> Option<String> {
     let mut stages: Vec<_> = cx
         .rollout

@@ -1,14 +1,14 @@
 //! The way in which resources are applied was changed under a run.
 
-use crate::diagnose::failing;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::run_failure;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::run::UpdateRun;
 
 /// The controller compares the placement's apply strategy with the one that the run recorded, at
 /// every look. Its text prints both with pointers in them, so the objects are compared instead.
 /// Source: updaterun/validation.go:validate.
-pub const RULE: Rule = Rule::error("FS201", "apply-strategy-changed", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS201", "apply-strategy-changed", Search::Whole(check))
     .reads(&[Concept::Placement]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -19,7 +19,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     {
         return vec![after_failure(cx, rule, &placement)];
     }
-    let Some(run) = failing::live_run(cx) else {
+    let Some(run) = run_failure::live_run(cx) else {
         return Vec::new();
     };
     let Some(differences) = differences(cx, run).filter(|found| !found.is_empty()) else {
@@ -29,10 +29,10 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         .finding(
             &placement,
             format!(
-                "The apply strategy of {placement} differs from the one that the run recorded \
-                 ({}), {}.",
+                "The apply strategy of {placement} differs from the one that the run recorded ({}), \
+                 {}.",
                 enumerate(&differences),
-                failing::will_fail(cx)
+                run_failure::will_fail(cx)
             ),
         )
         .severity(Severity::Warning);
@@ -40,7 +40,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         "Restore the apply strategy before the controller's next check, if the change was a \
          mistake.",
     );
-    vec![failing::new_run(
+    vec![run_failure::new_run(
         cx,
         finding,
         "Or start a new run: it uses the current apply strategy. This run cannot adopt the change.",
@@ -51,22 +51,22 @@ fn after_failure(cx: &Context<'_>, rule: &Rule, placement: &ObjectRef) -> Findin
     let differences = cx.run().and_then(|run| differences(cx, run));
     let message = match &differences {
         None => format!(
-            "The apply strategy of {placement} was changed while the run was under way, so the \
-             run failed."
+            "The apply strategy of {placement} was changed while the run was under way, so the run \
+             failed."
         ),
         Some(found) if found.is_empty() => format!(
             "The apply strategy of {placement} was changed while the run was under way. It is \
              restored, but the run has failed for good."
         ),
         Some(found) => format!(
-            "The apply strategy of {placement} was changed while the run was under way ({}), so \
-             the run failed.",
+            "The apply strategy of {placement} was changed while the run was under way ({}), so the \
+             run failed.",
             enumerate(found)
         ),
     };
-    let finding = failing::finding(cx, rule, placement, message);
+    let finding = run_failure::finding(cx, rule, placement, message);
     let finding = with_evidence(finding, cx, placement, &differences.unwrap_or_default());
-    failing::new_run(
+    run_failure::new_run(
         cx,
         finding,
         "Check the placement's apply strategy, then start a new run: it records the current \

@@ -1,7 +1,7 @@
 //! An approval request with the name that the run needs belongs to another run or stage.
 
-use crate::diagnose::failing;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::run_failure;
 use crate::kubefleet::ObjectRef;
 use crate::rollout::TaskState;
 
@@ -10,7 +10,7 @@ use crate::rollout::TaskState;
 pub const RULE: Rule = Rule::error(
     "FS209",
     "approval-request-of-another-run",
-    Check::Whole(check),
+    Search::Whole(check),
 )
 .reads(&[Concept::ApprovalRequest]);
 
@@ -30,8 +30,12 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 ..
             } => {
                 let object = cx.object(Concept::ApprovalRequest, &request.name);
-                let mut finding =
-                    failing::finding(cx, rule, &object, sentence(&object, own, &run.name, stage));
+                let mut finding = run_failure::finding(
+                    cx,
+                    rule,
+                    &object,
+                    sentence(&object, own, &run.name, stage),
+                );
                 finding.stage.clone_from(want_stage);
                 let delete = "Delete it, unless its own run still waits for it.";
                 Some(finish(cx, finding, &object, delete))
@@ -39,7 +43,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             _ => None,
         })
         .collect();
-    if failing::live_run(cx).is_none() {
+    if run_failure::live_run(cx).is_none() {
         return findings;
     }
     for gate in rollout.stages.iter().flat_map(|stage| &stage.gates) {
@@ -59,8 +63,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             .severity(Severity::Warning)
             .root_if(waits)
             .stage(gate.stage);
-        let delete = "Delete it before the run reaches the gate, unless its own run still waits \
-        for it: the controller then creates the right one.";
+        let delete = "Delete it before the run reaches the gate, unless its own run still waits for \
+                      it: the controller then creates the right one.";
         findings.push(finish(cx, finding, &object, delete));
     }
     findings
@@ -86,12 +90,12 @@ fn finish(cx: &Context<'_>, mut finding: Finding, object: &ObjectRef, delete: &s
             .evidence(
                 Subject::from(object),
                 "spec.parentStageRollout",
-                request.spec.run.clone(),
+                &request.spec.run,
             )
             .evidence(
                 Subject::from(object),
                 "spec.targetStage",
-                request.spec.stage.clone(),
+                &request.spec.stage,
             );
     }
     let finding = finding
@@ -100,10 +104,10 @@ fn finish(cx: &Context<'_>, mut finding: Finding, object: &ObjectRef, delete: &s
             object.kubectl("get").flag("-o", "yaml"),
         )
         .disrupt_with(delete, object.kubectl("delete"));
-    failing::new_run(
+    run_failure::new_run(
         cx,
         finding,
-        "Start a new run under a name that was never used: requests are named after the run and \
-         the stage.",
+        "Start a new run under a name that was never used: requests are named after the run and the \
+         stage.",
     )
 }

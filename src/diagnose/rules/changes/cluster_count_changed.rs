@@ -1,16 +1,16 @@
 //! The number of clusters that the placement asks for was changed under a run.
 
-use crate::diagnose::failing;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::run_failure;
 use crate::kubefleet::names;
 use crate::kubefleet::snapshot::PolicySnapshot;
 
 /// Scaling a PickN placement keeps its policy snapshot and changes an annotation on it; a run is
 /// bound to the number that it was computed from. Source: updaterun/validation.go:validate.
-pub const RULE: Rule = Rule::error("FS203", "cluster-count-changed", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS203", "cluster-count-changed", Search::One(check))
     .reads(&[Concept::Placement, Concept::PolicySnapshot]);
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     let placement = cx.placement_object();
     let policy = policy(cx);
     let wanted = policy.and_then(PolicySnapshot::wanted_clusters);
@@ -30,34 +30,34 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             }
             _ => String::new(),
         };
-        failing::finding(
+        run_failure::finding(
             cx,
             rule,
             &placement,
             format!(
-                "The number of clusters that {placement} asks for was changed{numbers}{since} \
-                 while the run was under way, so the run failed."
+                "The number of clusters that {placement} asks for was changed{numbers}{since} while \
+                 the run was under way, so the run failed."
             ),
         )
     } else {
         let (Some(run), Some(wanted), Some(recorded), Some(policy)) =
-            (failing::live_run(cx), wanted, recorded, policy)
+            (run_failure::live_run(cx), wanted, recorded, policy)
         else {
-            return Vec::new();
+            return None;
         };
         // Another policy snapshot is another matter.
         if recorded < 0
             || recorded == wanted
             || policy.index() != Some(run.status.policy_index.as_str())
         {
-            return Vec::new();
+            return None;
         }
         rule.finding(
             &placement,
             format!(
                 "{placement} asks for {} but the run was computed for {recorded}, {}.",
                 count(usize::try_from(wanted).unwrap_or_default(), "cluster"),
-                failing::will_fail(cx)
+                run_failure::will_fail(cx)
             ),
         )
         .severity(Severity::Warning)
@@ -67,7 +67,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         finding = finding.evidence(
             cx.run_object(),
             "status.policyObservedClusterCount",
-            recorded.to_string(),
+            recorded,
         );
     }
     if let (Some(policy), Some(wanted)) = (policy, wanted) {
@@ -76,13 +76,13 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         } else {
             "spec.policy.clusterNames (length)".to_owned()
         };
-        finding = finding.evidence(policy.object(), path, wanted.to_string());
+        finding = finding.evidence(policy.object(), path, wanted);
     }
-    vec![failing::new_run(
+    Some(run_failure::new_run(
         cx,
         finding,
         "Start a new run: it is computed for the current number of clusters.",
-    )]
+    ))
 }
 
 /// The latest policy snapshot, when there is exactly one.

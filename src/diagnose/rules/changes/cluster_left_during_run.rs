@@ -1,10 +1,10 @@
 //! A cluster left the fleet, or the placement left the cluster, under a run.
 
-use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeMap;
 
-use crate::diagnose::failing;
 use crate::diagnose::membership::{Fate, fate, recorded_stage};
+use crate::diagnose::rules::prelude::*;
+use crate::diagnose::run_failure;
 use crate::kubefleet::Kind;
 use crate::kubefleet::binding::Binding;
 use crate::problems::steps;
@@ -13,7 +13,7 @@ use crate::rollout::Rollout;
 /// A binding that became Unscheduled after the run was initialized belongs into a deletion stage
 /// that was computed without it. Source: updaterun/validation.go:validateDeleteStageStatus,
 /// execution.go:executeDeleteStage, stop.go:stopDeleteStage.
-pub const RULE: Rule = Rule::error("FS205", "cluster-left-during-run", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS205", "cluster-left-during-run", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::MemberCluster])
     .caused_by(&["FS202", "FS203", "FS206", "FS518"]);
 
@@ -33,7 +33,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         }
     }
     let failed = !left.is_empty() || membership;
-    if !failed && failing::live_run(cx).is_none() {
+    if !failed && run_failure::live_run(cx).is_none() {
         return Vec::new();
     }
     // Before it began, a run has no clusters that could leave it.
@@ -70,7 +70,7 @@ fn finding(
     let place = stage.map_or_else(String::new, |stage| format!(" of stage {stage}"));
     let subject = Subject::new(Kind::MemberCluster.name(), "", cluster);
     let mut finding = if failed {
-        failing::finding(
+        run_failure::finding(
             cx,
             rule,
             subject,
@@ -90,7 +90,7 @@ fn finding(
             subject,
             format!(
                 "{cluster}{place} is part of the run but its {what}, {}.",
-                failing::will_fail(cx)
+                run_failure::will_fail(cx)
             ),
         )
         .severity(Severity::Warning)
@@ -100,13 +100,13 @@ fn finding(
     if let Some(member) = cx.inventory.member(cluster) {
         let object = member.object();
         if let Some(deleted) = member.meta.deleted {
-            finding = finding.evidence(&object, "metadata.deletionTimestamp", deleted.to_string());
+            finding = finding.evidence(&object, "metadata.deletionTimestamp", deleted);
         }
     } else if cx.inventory.member_is_absent(cluster) {
         finding = finding.absent(Subject::new(Kind::MemberCluster.name(), "", cluster));
     }
     if let Some(binding) = cx.inventory.binding(cluster) {
-        finding = finding.evidence(binding.object(), "spec.state", binding.spec.state.clone());
+        finding = finding.evidence(binding.object(), "spec.state", &binding.spec.state);
     }
     finding = if cx.inventory.member_is_absent(cluster) {
         finding.look_with(
@@ -122,7 +122,7 @@ fn finding(
             steps::member_clusters().arg(cluster).flag("-o", "yaml"),
         )
     };
-    failing::new_run(
+    run_failure::new_run(
         cx,
         finding,
         "Start a new run: its deletion stage removes the placement from the clusters that left.",

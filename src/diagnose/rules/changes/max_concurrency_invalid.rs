@@ -1,12 +1,12 @@
 //! The run recorded a maxConcurrency that is neither a number nor a percentage.
 
-use crate::diagnose::failing;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::run_failure;
 use crate::problems::max_concurrency;
 
 /// The API server checks the field; a value that passes it by was stored under another schema.
 /// Source: updaterun/execution.go:calculateMaxConcurrencyValue.
-pub const RULE: Rule = Rule::error("FS208", "max-concurrency-invalid", Check::Cause(check));
+pub const RULE: Rule = Rule::error("FS208", "max-concurrency-invalid", Search::Cause(check));
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::MaxConcurrencyInvalid { detail } = cause else {
@@ -32,9 +32,9 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
             "The maxConcurrency of a stage is neither a number nor a percentage: {detail}."
         );
     }
-    Some(failing::new_run(
+    Some(run_failure::new_run(
         cx,
-        failing::told(cx, rule, problem),
+        run_failure::told(cx, rule, problem),
         "Then start a new run: this one keeps the strategy that it recorded.",
     ))
 }

@@ -1,15 +1,15 @@
 //! The placement is being deleted under a run, or has been.
 
-use crate::diagnose::failing;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::run_failure;
 use crate::kubefleet::ObjectRef;
 use crate::rollout::Rollout;
 
 /// The run's controller never reads the placement's deletionTimestamp: it fails for what is
 /// missing first, and policy snapshots go before the placement does.
 /// Source: placement/controller.go:handleDelete.
-pub const RULE: Rule = Rule::warning("FS206", "placement-being-deleted", Check::Whole(check))
-    .reads(&[
+pub const RULE: Rule =
+    Rule::warning("FS206", "placement-being-deleted", Search::One(check)).reads(&[
         Concept::Placement,
         Concept::Binding,
         Concept::PolicySnapshot,
@@ -18,10 +18,8 @@ pub const RULE: Rule = Rule::warning("FS206", "placement-being-deleted", Check::
 /// How many of its bindings are shown.
 const SHOWN: usize = 2;
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
-    if cx.run().is_none() {
-        return Vec::new();
-    }
+fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+    cx.run()?;
     let placement = cx.placement_object();
     let deleting = cx
         .inventory
@@ -37,16 +35,16 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         .count();
     // A run that was initialized had its placement.
     let gone = cx.inventory.placement.is_absent()
-        && (failing::live_run(cx).is_some()
+        && (run_failure::live_run(cx).is_some()
             || (leftovers > 0 && leftovers == cx.inventory.bindings.items.len()));
     if deleting.is_none() && !gone {
-        return Vec::new();
+        return None;
     }
     let explains = cx.causes().any(is_explained);
     let live = cx.rollout.as_ref().is_some_and(Rollout::is_live);
     if (!explains && !live) || (explains && gone) {
         // That a placement is gone for good is told by what the run says of it.
-        return Vec::new();
+        return None;
     }
     let what = match (gone, leftovers) {
         (true, 0) => format!("{placement} was deleted"),
@@ -60,7 +58,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         _ => "",
     };
     let finding = if explains {
-        failing::finding(
+        run_failure::finding(
             cx,
             rule,
             &placement,
@@ -73,7 +71,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         )
     };
     let finding = evidence(cx, finding, &placement, gone);
-    vec![remedies(cx, finding, &placement)]
+    Some(remedies(cx, finding, &placement))
 }
 
 fn evidence(cx: &Context<'_>, mut finding: Finding, placement: &ObjectRef, gone: bool) -> Finding {
@@ -132,7 +130,7 @@ fn remedies(cx: &Context<'_>, finding: Finding, placement: &ObjectRef) -> Findin
     } else {
         "Or wait until the placement is gone, then create it again from its manifest."
     });
-    failing::new_run(
+    run_failure::new_run(
         cx,
         finding,
         "Then start a new run, once the placement exists again and is scheduled.",

@@ -1,19 +1,17 @@
 //! The scheduling policy was changed under a run.
 
-use crate::diagnose::failing;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::run_failure;
 use crate::kubefleet::snapshot::PolicySnapshot;
 
 /// Every change of the policy makes a policy snapshot with the next index, and a run is bound to
 /// the one that it was computed from. Source: updaterun/validation.go:validate.
-pub const RULE: Rule = Rule::error("FS202", "placement-policy-changed", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS202", "placement-policy-changed", Search::One(check))
     .reads(&[Concept::Placement, Concept::PolicySnapshot]);
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     let placement = cx.placement_object();
-    let Some(run) = cx.run() else {
-        return Vec::new();
-    };
+    let run = cx.run()?;
     let recorded = run.status.policy_index.as_str();
     let latest = latest(cx);
     let now = latest.and_then(PolicySnapshot::index);
@@ -32,41 +30,41 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             Some(now) if now != latest => format!(" (now {now})"),
             _ => String::new(),
         };
-        failing::finding(
+        run_failure::finding(
             cx,
             rule,
             &placement,
             format!(
-                "The scheduling policy of {placement} was changed while the run was under way. \
-                 The run uses policy snapshot {recorded}; the latest was {latest}{since}."
+                "The scheduling policy of {placement} was changed while the run was under way. The \
+                 run uses policy snapshot {recorded}; the latest was {latest}{since}."
             ),
         )
     } else if unscheduled {
-        failing::finding(
+        run_failure::finding(
             cx,
             rule,
             &placement,
             format!(
-                "The scheduling policy of {placement} was changed while the run was under way. \
-                 The run uses policy snapshot {recorded}; the latest is {}.",
+                "The scheduling policy of {placement} was changed while the run was under way. The \
+                 run uses policy snapshot {recorded}; the latest is {}.",
                 now.unwrap_or_default()
             ),
         )
-    } else if changed && failing::live_run(cx).is_some() {
+    } else if changed && run_failure::live_run(cx).is_some() {
         rule.finding(
             &placement,
             format!(
                 "The scheduling policy of {placement} was changed after the run was initialized \
                  (policy snapshot {recorded}, now {}), {}.",
                 now.unwrap_or_default(),
-                failing::will_fail(cx)
+                run_failure::will_fail(cx)
             ),
         )
         .severity(Severity::Warning)
     } else {
-        return Vec::new();
+        return None;
     };
-    vec![with_details(cx, finding, latest, recorded)]
+    Some(with_details(cx, finding, latest, recorded))
 }
 
 /// The latest policy snapshot, when there is exactly one.
@@ -87,7 +85,7 @@ fn with_details(
         finding = finding.evidence(
             latest.object(),
             "metadata.labels[kubernetes-fleet.io/policy-index]",
-            latest.index().unwrap_or_default(),
+            latest.index(),
         );
         if !latest.is_scheduled() {
             finding = finding.look_with(
@@ -99,7 +97,7 @@ fn with_details(
             );
         }
     }
-    failing::new_run(
+    run_failure::new_run(
         cx,
         finding,
         "Start a new run: it uses the current policy and clusters.",

@@ -1,17 +1,17 @@
 //! A run's own record contradicts itself, or a part of it is missing.
 
-use crate::diagnose::failing;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::run_failure;
 
 /// At every look the controller checks that the record is whole and in order. Nothing but the
 /// controller should write it. Source: updaterun/validation.go:validateStagesStatus,
 /// validateUpdateStagesStatus, validateClusterUpdatingStatus, validateDeleteStageStatus.
-pub const RULE: Rule = Rule::error("FS207", "run-status-inconsistent", Check::Cause(check));
+pub const RULE: Rule = Rule::error("FS207", "run-status-inconsistent", Search::Cause(check));
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     {
         let (path, stage, clusters, what) = describe(cause)?;
-        let mut finding = failing::finding(
+        let mut finding = run_failure::finding(
             cx,
             rule,
             cx.run_object(),
@@ -32,14 +32,14 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
         };
         finding.stage = stage;
         let finding = finding.look_with(
-            "Find what wrote the status: its managed fields name the writers. Typical causes: \
-                 a restored backup, a manual edit, an older hub agent that drops newer fields.",
+            "Find what wrote the status: its managed fields name the writers. Typical causes: a \
+             restored backup, a manual edit, an older hub agent that drops newer fields.",
             cx.run_object()
                 .kubectl("get")
                 .flag("-o", "yaml")
                 .switch("--show-managed-fields"),
         );
-        Some(failing::new_run(
+        Some(run_failure::new_run(
             cx,
             finding,
             "Start a new run: a damaged status cannot be fixed.",

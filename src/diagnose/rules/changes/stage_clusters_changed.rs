@@ -1,10 +1,10 @@
 //! A stage has other clusters, or the same in another order, than when the run began.
 
-use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeSet;
 
-use crate::diagnose::failing;
 use crate::diagnose::membership::{self, StageDifference, compare, recorded_stage};
+use crate::diagnose::rules::prelude::*;
+use crate::diagnose::run_failure;
 use crate::kubefleet::Kind;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::run::{StageStatus, UpdateRun};
@@ -15,7 +15,7 @@ use crate::rollout::placing::deciding_policy;
 
 /// The stages are computed again at every look, from the recorded strategy and the members as they
 /// are, and must come out the same. Source: updaterun/validation.go:validateUpdateStagesStatus.
-pub const RULE: Rule = Rule::error("FS204", "stage-clusters-changed", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS204", "stage-clusters-changed", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::MemberCluster])
     .caused_by(&["FS202", "FS203", "FS205", "FS518"]);
 
@@ -23,7 +23,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let Some(run) = cx.run() else {
         return Vec::new();
     };
-    if failing::live_run(cx).is_some() {
+    if run_failure::live_run(cx).is_some() {
         let found = early(cx, rule, run).or_else(|| unplaceable(cx, rule, run));
         return found.into_iter().collect();
     }
@@ -39,11 +39,12 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                         "was changed during the run: it had {} at the start and {new} at the check",
                         count(usize::try_from(*existing).unwrap_or(usize::MAX), "cluster")
                     ),
-                    _ => "was changed during the run: its number of clusters differs from the \
-                    start"
-                        .to_owned(),
+                    _ => {
+                        "was changed during the run: its number of clusters differs from the start"
+                            .to_owned()
+                    }
                 };
-                Some(finding(cx, rule, run, *stage_index, &text, None))
+                Some(finding(cx, rule, run, *stage_index, (&text, None)))
             }
             Cause::StageClusterChanged {
                 stage_index,
@@ -60,8 +61,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     rule,
                     run,
                     *stage_index,
-                    &text,
-                    Some((new, existing)),
+                    (&text, Some((new, existing))),
                 ))
             }
             _ => None,
@@ -108,7 +108,11 @@ fn early(cx: &Context<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding> {
             describe(cx, &difference)
         )
     };
-    let message = format!("Stage {} {text}, {}.", status.name, failing::will_fail(cx));
+    let message = format!(
+        "Stage {} {text}, {}.",
+        status.name,
+        run_failure::will_fail(cx)
+    );
     let clusters = difference.clusters();
     let finding = rule
         .finding(subject(run, &clusters), message)
@@ -165,7 +169,7 @@ fn unplaceable(cx: &Context<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding
         )
     };
     let clusters: BTreeSet<&str> = names.into_iter().collect();
-    let message = format!("{text}, {}.", failing::will_fail(cx));
+    let message = format!("{text}, {}.", run_failure::will_fail(cx));
     let finding = rule
         .finding(subject(run, &clusters), message)
         .severity(Severity::Warning)
@@ -179,7 +183,7 @@ fn unplaceable(cx: &Context<'_>, rule: &Rule, run: &UpdateRun) -> Option<Finding
 fn take_back_or_new_run(cx: &Context<'_>, finding: Finding) -> Finding {
     let finding =
         finding.fix("Undo the change before the controller's next check, if it was a mistake.");
-    failing::new_run(
+    run_failure::new_run(
         cx,
         finding,
         "Or start a new run: it computes its stages from the current clusters. This run cannot \
@@ -200,8 +204,7 @@ fn finding(
     rule: &Rule,
     run: &UpdateRun,
     index: Option<u64>,
-    text: &str,
-    pair: Option<(&String, &String)>,
+    (text, pair): (&str, Option<(&String, &String)>),
 ) -> Finding {
     let at = index.and_then(|index| membership::stage_at(run, index));
     let stage = at.map(|(status, _)| status.name.as_str());
@@ -236,7 +239,7 @@ fn finding(
         ),
         known.as_deref().unwrap_or_default(),
     );
-    let mut finding = failing::finding(cx, rule, subject(run, &clusters), message)
+    let mut finding = run_failure::finding(cx, rule, subject(run, &clusters), message)
         .clusters(clusters.iter().copied());
     finding.stage = stage.map(str::to_owned);
     if let (Some(index), Some((status, spec))) = (index, at) {
@@ -244,20 +247,21 @@ fn finding(
     }
     finding = members(cx, finding, &clusters);
     if known.is_none() {
-        finding = finding.look_with(
-            "Compare the labels of the member clusters with the stage's selector.",
-            steps::show_labels(),
-        );
-        finding = finding.look_with(
-            "List the bindings of the placement to see its clusters.",
-            cx.of_placement(Concept::Binding),
-        );
+        finding = finding
+            .look_with(
+                "Compare the labels of the member clusters with the stage's selector.",
+                steps::show_labels(),
+            )
+            .look_with(
+                "List the bindings of the placement to see its clusters.",
+                cx.of_placement(Concept::Binding),
+            );
     }
-    failing::new_run(
+    run_failure::new_run(
         cx,
         finding,
-        "Start a new run: it computes its stages from the current clusters. Do not change labels \
-         or membership while it runs.",
+        "Start a new run: it computes its stages from the current clusters. Do not change labels or \
+         membership while it runs.",
     )
 }
 

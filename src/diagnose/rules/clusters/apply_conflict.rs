@@ -1,63 +1,55 @@
 //! Server-side apply meets fields that others manage.
 
-use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeSet;
 
-use crate::diagnose::claims;
-use crate::diagnose::objects::per_object;
+use crate::diagnose::objects::Affected;
+use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::messages::ManifestProblem;
 
 /// A conflict of field managers, with `serverSideApplyConfig.force` off.
 /// Source: workapplier/apply.go:serverSideApply.
-pub const RULE: Rule = Rule::error("FS524", "apply-conflict", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS524", "apply-conflict", Search::Object(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
-    per_object(
-        cx,
-        rule,
-        |manifest| claims::of_manifest(manifest) == Some(rule.code),
-        |affected, mut finding| {
-            let clusters = affected.clusters();
-            let managers: BTreeSet<_> = affected
-                .all
-                .iter()
-                .flat_map(|(_, manifest)| match &manifest.problem {
-                    ManifestProblem::ApplyConflict { managers } => managers.as_slice(),
-                    _ => &[],
-                })
-                .map(String::as_str)
-                .collect();
-            let who = if managers.is_empty() {
-                "others manage".to_owned()
-            } else if managers.len() == 1 {
-                format!("{} manages", enumerate(&managers))
-            } else {
-                format!("{} manage", enumerate(&managers))
-            };
-            finding.message = format!(
-                "{} could not be applied on {clusters}: {who} some of its fields there, and \
-                 server-side apply does not override them.",
-                affected.object()
-            );
-            finding = finding.fix(format!(
-                "Remove these fields from the other manager on {clusters}: the evidence names \
-                     them."
-            ));
-            finding = affected.goes_on(finding);
-            finding = affected.new_run(
-                finding,
-                format!(
-                    "Or remove the fields from {} on the hub and start a new run, if the other \
-                     manager should keep them.",
-                    affected.on_hub()
-                ),
-            );
-            affected.new_run(
-                finding,
-                "Or set serverSideApplyConfig.force: true in the placement's applyStrategy, if \
-                 the hub should win everywhere. This fails the current run, so start a new one.",
-            )
-        },
-    )
+fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
+    let clusters = affected.clusters();
+    let managers: BTreeSet<_> = affected
+        .all
+        .iter()
+        .flat_map(|(_, manifest)| match &manifest.problem {
+            ManifestProblem::ApplyConflict { managers } => managers.as_slice(),
+            _ => &[],
+        })
+        .map(String::as_str)
+        .collect();
+    let who = if managers.is_empty() {
+        "others manage".to_owned()
+    } else if managers.len() == 1 {
+        format!("{} manages", enumerate(&managers))
+    } else {
+        format!("{} manage", enumerate(&managers))
+    };
+    finding.message = format!(
+        "{} could not be applied on {clusters}: {who} some of its fields there, and server-side \
+         apply does not override them.",
+        affected.object()
+    );
+    finding
+        .fix(format!(
+            "Remove these fields from the other manager on {clusters}: the evidence names them."
+        ))
+        .then_continues(affected.cx)
+        .new_run(
+            affected.cx,
+            format!(
+                "Or remove the fields from {} on the hub and start a new run, if the other manager \
+                 should keep them.",
+                affected.on_hub()
+            ),
+        )
+        .new_run(
+            affected.cx,
+            "Or set serverSideApplyConfig.force: true in the placement's applyStrategy, if the hub \
+             should win everywhere. This fails the current run, so start a new one.",
+        )
 }

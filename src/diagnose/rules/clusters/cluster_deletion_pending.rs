@@ -1,6 +1,5 @@
 //! The run removes the placement from a cluster, and the binding is not gone yet.
 
-use crate::diagnose::objects::goes_on;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::{duration, names};
@@ -9,7 +8,7 @@ use crate::rollout::{ClusterState, STUCK_AFTER};
 
 /// In the deletion stage a cluster is done when its binding is gone. The controller never calls
 /// that stuck. Source: updaterun/execution.go:executeDeleteStage.
-pub const RULE: Rule = Rule::info("FS520", "cluster-deletion-pending", Check::Whole(check))
+pub const RULE: Rule = Rule::info("FS520", "cluster-deletion-pending", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -64,10 +63,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         if let Some(binding) = cluster.binding {
             let object = binding.object();
             finding = match binding.meta.deleted {
-                Some(deleted) => {
-                    finding.evidence(&object, "metadata.deletionTimestamp", deleted.to_string())
-                }
-                None => finding.evidence(&object, "metadata.deletionTimestamp", "absent"),
+                Some(deleted) => finding.evidence(&object, "metadata.deletionTimestamp", deleted),
+                None => finding.evidence(&object, "metadata.deletionTimestamp", ABSENT),
             };
             finding = finding.evidence(
                 &object,
@@ -89,12 +86,11 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         );
         if held {
             let remove = format!("Ask the owner of {} to remove it.", enumerate(&foreign));
-            finding = goes_on(cx, finding.fix(remove));
+            finding = finding.fix(remove).then_continues(cx);
         } else if late {
             finding = finding.look(format!(
-                "Check the hub agent's log, the agent of {name}, and the namespace \
-                     {namespace}: the controller waits without a time limit and never reports the \
-                     run as stuck."
+                "Check the hub agent's log, the agent of {name}, and the namespace {namespace}: the \
+                 controller waits without a time limit and never reports the run as stuck."
             ));
         }
         findings.push(finding);

@@ -10,7 +10,7 @@ use crate::rollout::{ClusterState, ClusterView, Health, LOOK_EVERY, Phase, Rollo
 /// A cluster that fails makes the controller look ever more rarely, up to every 1000 seconds.
 /// Source: updaterun/controller.go:Reconcile, controller-runtime's default rate limiter.
 pub const RULE: Rule =
-    Rule::info("FS522", "cluster-recovered", Check::Whole(check)).reads(&[Concept::Binding]);
+    Rule::info("FS522", "cluster-recovered", Search::Whole(check)).reads(&[Concept::Binding]);
 
 /// The longest time between two looks.
 const LONGEST: SignedDuration = SignedDuration::from_secs(1000);
@@ -93,7 +93,7 @@ fn one(
         finding = finding.evidence(
             binding.object(),
             format!("status.conditions[type={}].lastTransitionTime", fine.kind),
-            since.to_string(),
+            since,
         );
     }
     if let Some(progressing) = rollout.progressing() {

@@ -1,9 +1,9 @@
 //! A cluster does not finish, and nothing that was read tells why.
 
-use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeMap;
 
-use crate::diagnose::claims;
+use crate::diagnose::ownership;
+use crate::diagnose::rules::prelude::*;
 use crate::inventory::BLOCKING;
 use crate::kubefleet::binding::{Binding, describe_object};
 use crate::kubefleet::messages::parse_stuck;
@@ -13,7 +13,7 @@ use crate::rollout::{ClusterState, Health, Rollout};
 
 /// The rest of the stuck clusters, so that each has a finding: those of which no other rule of this
 /// group speaks. Source: updaterun/execution.go:checkClusterUpdateResult.
-pub const RULE: Rule = Rule::error("FS521", "cluster-stuck-unexplained", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS521", "cluster-stuck-unexplained", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work, Concept::MemberCluster])
     .caused_by(&["FS516", "FS517", "FS518"]);
 
@@ -34,7 +34,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         let explained = cx
             .troubles
             .iter()
-            .any(|troubled| troubled.cluster == cluster && claims::is_explained(cx, troubled));
+            .any(|failing| failing.cluster == cluster && ownership::is_explained(cx, failing));
         if explained {
             continue;
         }
@@ -102,13 +102,9 @@ fn stuck(cx: &Context<'_>) -> Vec<(String, Option<String>)> {
             }
         }
     }
-    for troubled in &cx.troubles {
-        if troubled.explains(cx.verdict) && !stuck.iter().any(|(name, _)| name == troubled.cluster)
-        {
-            stuck.push((
-                troubled.cluster.to_owned(),
-                troubled.stage.map(str::to_owned),
-            ));
+    for failing in &cx.troubles {
+        if failing.explains(cx.verdict) && !stuck.iter().any(|(name, _)| name == failing.cluster) {
+            stuck.push((failing.cluster.to_owned(), failing.stage.map(str::to_owned)));
         }
     }
     stuck
@@ -154,7 +150,7 @@ fn second_hand<'c>(
             .collect();
         for (at, failed) in entry.failed.iter().enumerate().take(SHOWN) {
             let path = format!("{base}.failedPlacements[{at}].condition.message");
-            finding = finding.evidence(&object, path, failed.condition.message.clone());
+            finding = finding.evidence(&object, path, &failed.condition.message);
         }
         said.push(if objects.is_empty() {
             format!("{cluster}: {}=False {}", failed.kind, failed.reason)
@@ -196,12 +192,12 @@ fn unknown(cx: &Context<'_>, binding: Option<&Binding>) -> &'static str {
             .all(|condition| !condition.observes(binding.meta.generation))
     {
         return "the conditions of its binding cover an older generation, so the hub agent has not \
-        processed it since the run wrote it";
+                processed it since the run wrote it";
     }
     let failing = cx
         .troubles
         .iter()
-        .any(|troubled| troubled.binding.meta.name == binding.meta.name);
+        .any(|failing| failing.binding.meta.name == binding.meta.name);
     if !failing {
         return "its binding shows no failure and no success";
     }
@@ -216,7 +212,7 @@ fn conditions(binding: &Binding, mut finding: Finding) -> Finding {
     let object = binding.object();
     finding = finding.evidence(&object, "metadata.generation", binding.meta.generation);
     if binding.status.conditions.is_empty() {
-        return finding.evidence(&object, "status.conditions", "absent");
+        return finding.evidence(&object, "status.conditions", ABSENT);
     }
     for condition in &binding.status.conditions {
         finding = finding.condition(&object, condition);
@@ -242,7 +238,7 @@ fn remedies(cx: &Context<'_>, mut finding: Finding) -> Finding {
     if !cx.inventory.bindings.is_complete() || !cx.inventory.works.is_complete() {
         finding = finding.look(format!(
             "Diagnose again with permission to read {kind} and Work \
-                 (works.placement.kubernetes-fleet.io), or from a file that contains them."
+             (works.placement.kubernetes-fleet.io), or from a file that contains them."
         ));
     }
     finding

@@ -1,9 +1,9 @@
 //! A placement only reports differences, and the report of a cluster does not complete.
 
-use crate::diagnose::claims;
-use crate::diagnose::objects::{clusters, goes_on, per_object, per_trouble};
+use crate::diagnose::failing_cluster::FailingCluster;
+use crate::diagnose::objects::{clusters, per_object, per_trouble};
+use crate::diagnose::ownership;
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::troubled::Troubled;
 use crate::kubefleet::messages::{ManifestProblem, parse_manifest_problem};
 use crate::kubefleet::work::Work;
 use crate::kubefleet::{Condition, Conditions, reasons};
@@ -11,38 +11,34 @@ use crate::problems::steps;
 
 /// `FailedToReportDiff`; also `FoundDiffInDegradedMode`, which is a report, but is not counted as
 /// one. Source: workapplier/status.go:setManifestDiffReportedCondition.
-pub const RULE: Rule = Rule::error("FS514", "diff-report-failed", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS514", "diff-report-failed", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
-    let mut findings = per_object(
-        cx,
-        rule,
-        |manifest| claims::of_manifest(manifest) == Some(rule.code),
-        |affected, mut finding| {
-            let clusters = affected.clusters();
-            let degraded = matches!(affected.manifest.problem, ManifestProblem::DiffFound { .. });
-            if degraded {
-                return in_degraded_mode(cx, &affected.object(), &clusters, finding);
-            }
-            finding.message = format!(
-                "The differences of {} could not be determined on {clusters}.",
-                affected.object()
-            );
-            finding = finding.fix(format!(
-                "Fix on {clusters} what the evidence names: the kind, the permission, or the \
-                     API server."
-            ));
-            finding = affected.goes_on(finding);
-            affected.new_run(
-                finding,
+    let mut findings = per_object(cx, rule, |affected, mut finding| {
+        let clusters = affected.clusters();
+        let degraded = matches!(affected.manifest.problem, ManifestProblem::DiffFound { .. });
+        if degraded {
+            return in_degraded_mode(cx, &affected.object(), &clusters, finding);
+        }
+        finding.message = format!(
+            "The differences of {} could not be determined on {clusters}.",
+            affected.object()
+        );
+        finding
+            .fix(format!(
+                "Fix on {clusters} what the evidence names: the kind, the permission, or the API \
+                 server."
+            ))
+            .then_continues(affected.cx)
+            .new_run(
+                affected.cx,
                 format!(
                     "Or fix {} on the hub and start a new run, if the manifest is wrong.",
                     affected.on_hub()
                 ),
             )
-        },
-    );
+    });
     findings.extend(unnamed(cx, rule));
     findings
 }
@@ -61,17 +57,17 @@ fn in_degraded_mode(cx: &Context<'_>, object: &str, on: &str, mut finding: Findi
 
 /// Reports that failed without an object whose condition says so.
 fn unnamed(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
-    let subject = |troubled: &Troubled<'_>| {
-        let unnamed = claims::of_trouble(troubled).contains(&rule.code)
-            && !troubled
+    let subject = |failing: &FailingCluster<'_>| {
+        let unnamed = ownership::of_trouble(failing).contains(&rule.code)
+            && !failing
                 .trouble
                 .manifests
                 .iter()
-                .any(|manifest| claims::of_manifest(manifest) == Some(rule.code));
+                .any(|manifest| ownership::of_manifest(manifest) == Some(rule.code));
         unnamed.then(|| {
-            let works = cx.inventory.works_of(troubled.binding);
+            let works = cx.inventory.works_of(failing.binding);
             degraded(works).map_or_else(
-                || troubled.binding.object().into(),
+                || failing.binding.object().into(),
                 |(_, subject, ..)| subject,
             )
         })
@@ -92,11 +88,12 @@ fn unnamed(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         finding.message = format!(
             "The differences on {clusters} could not be reported, and the binding names no object."
         );
-        let finding = finding.look_with(
-            format!("Search the Works of {clusters} for a manifest without DiffReported=True."),
-            steps::works().flag("-o", "yaml"),
-        );
-        goes_on(cx, finding)
+        finding
+            .look_with(
+                format!("Search the Works of {clusters} for a manifest without DiffReported=True."),
+                steps::works().flag("-o", "yaml"),
+            )
+            .then_continues(cx)
     })
 }
 

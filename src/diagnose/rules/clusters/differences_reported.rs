@@ -1,8 +1,8 @@
 //! A placement that only compares found differences.
 
-use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeSet;
 
+use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::apply::ApplyStrategy;
 use crate::kubefleet::binding::{Binding, describe_object};
 use crate::kubefleet::{Condition, reasons};
@@ -11,12 +11,12 @@ use crate::report::HubAndMember;
 /// With `type: ReportDiff` nothing is applied, and a cluster is done when its report is there,
 /// whatever it says. Source: updaterun/execution.go:checkClusterUpdateResult.
 pub const RULE: Rule =
-    Rule::info("FS526", "differences-reported", Check::Whole(check)).reads(&[Concept::Binding]);
+    Rule::info("FS526", "differences-reported", Search::One(check)).reads(&[Concept::Binding]);
 
 /// Clusters of which differing fields are shown, and fields of each.
 const SHOWN: usize = 3;
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     let compared: Vec<&Binding> = cx
         .inventory
         .bindings
@@ -31,9 +31,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         })
         .collect();
     let differing = || compared.iter().filter(|it| !it.status.diffed.is_empty());
-    if differing().next().is_none() {
-        return Vec::new();
-    }
+    differing().next()?;
     let clusters: BTreeSet<&str> = differing().map(|it| it.spec.cluster.as_str()).collect();
     let objects: BTreeSet<String> = differing()
         .flat_map(|binding| &binding.status.diffed)
@@ -61,7 +59,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         finding = finding.evidence(&object, "spec.applyStrategy.type", "ReportDiff");
         for (at, diff) in binding.status.diffed.iter().enumerate().take(SHOWN) {
             let base = format!("status.diffedPlacements[{at}]");
-            finding = finding.evidence(&object, format!("{base}.name"), diff.name.clone());
+            finding = finding.evidence(&object, format!("{base}.name"), &diff.name);
             for (field, one) in diff.diffs.iter().enumerate().take(SHOWN) {
                 finding = finding.evidence(
                     &object,
@@ -74,8 +72,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             }
         }
     }
-    vec![finding.look(
+    Some(finding.look(
         "Decide for each object which side is right. To roll out the hub's version, set another \
          `spec.strategy.applyStrategy.type` in the placement and start a new run.",
-    )]
+    ))
 }

@@ -1,23 +1,23 @@
 //! A cluster cannot receive new content, because the Work of an earlier rollout is still being deleted.
 
-use crate::diagnose::claims;
+use crate::diagnose::failing_cluster::FailingCluster;
 use crate::diagnose::leftover::{self, Leftover};
 use crate::diagnose::objects::{clusters, per_trouble};
+use crate::diagnose::ownership;
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::troubled::Troubled;
 use crate::kubefleet::duration;
 use crate::problems::steps;
 
 /// A Work is named after its placement, so that a cluster which left a placement and came back needs
 /// the name again; KubeFleet tries until it is free. Source: workgenerator/controller.go:upsertWork.
-pub const RULE: Rule = Rule::error("FS530", "earlier-work-remains", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS530", "earlier-work-remains", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work, Concept::MemberCluster])
     .caused_by(&["FS516"]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
-    let subject = |troubled: &Troubled<'_>| {
-        let problem = troubled.trouble.problem.as_ref()?;
-        (claims::of_binding(problem) == rule.code).then(|| troubled.binding.object().into())
+    let subject = |failing: &FailingCluster<'_>| {
+        let problem = failing.trouble.problem.as_ref()?;
+        (ownership::of_binding(problem) == rule.code).then(|| failing.binding.object().into())
     };
     per_trouble(cx, rule, subject, |on, mut finding| {
         let left = on.first().and_then(|one| Leftover::of(cx, one.cluster));
@@ -32,8 +32,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             return left.steps(left.shown(finding));
         }
         finding.message = format!(
-            "{names} cannot receive the new content: an earlier Work, whose name the new one \
-             needs, is still being deleted."
+            "{names} cannot receive the new content: an earlier Work, whose name the new one needs, \
+             is still being deleted."
         );
         match on.first() {
             Some(one) => leftover::ask_agent(

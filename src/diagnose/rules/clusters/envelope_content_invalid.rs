@@ -1,23 +1,23 @@
 //! An envelope wraps what it may not wrap, or what cannot be read.
 
+use crate::diagnose::failing_cluster::FailingCluster;
 use crate::diagnose::objects::{clusters, per_trouble};
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::troubled::Troubled;
 use crate::kubefleet::messages::{BindingProblem, EnvelopeProblem};
 use crate::problems::steps;
 
 /// Content errors of envelopes; KubeFleet does not try again.
 /// Source: workgenerator/envelope.go:extractManifestsFromEnvelopeCR.
-pub const RULE: Rule = Rule::error("FS512", "envelope-content-invalid", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS512", "envelope-content-invalid", Search::Whole(check))
     .reads(&[Concept::Binding]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
-    let subject = |troubled: &Troubled<'_>| match &troubled.trouble.problem {
+    let subject = |failing: &FailingCluster<'_>| match &failing.trouble.problem {
         Some(BindingProblem::Envelope {
             problem, envelope, ..
         }) => Some(
             at_fault(problem, envelope.as_deref())
-                .unwrap_or_else(|| troubled.binding.object().into()),
+                .unwrap_or_else(|| failing.binding.object().into()),
         ),
         _ => None,
     };
@@ -53,8 +53,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             ),
             EnvelopeProblem::SeveralWorks { .. } => {
                 finding.message = format!(
-                    "More than one Work carries the {envelope} for {clusters}, so \
-                     KubeFleet updates none of them."
+                    "More than one Work carries the {envelope} for {clusters}, so KubeFleet updates \
+                     none of them."
                 );
                 return finding
                     .look_with(

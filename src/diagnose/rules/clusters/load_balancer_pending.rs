@@ -1,51 +1,44 @@
 //! A Service waits for the address of a load balancer.
 
-use crate::diagnose::claims;
-use crate::diagnose::looks;
-use crate::diagnose::objects::per_object;
+use crate::diagnose::member_findings;
+use crate::diagnose::objects::Affected;
 use crate::diagnose::rules::prelude::*;
 
 /// A Service of type LoadBalancer is available once it has an ingress address, any other once it
 /// has a cluster address. Source: workapplier/availability_tracker.go:trackServiceAvailability.
-pub const RULE: Rule = Rule::error("FS523", "load-balancer-pending", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS523", "load-balancer-pending", Search::Object(check))
     .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&looks::OF_OBJECTS);
+    .caused_by(&member_findings::OF_OBJECTS);
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
-    per_object(
-        cx,
-        rule,
-        |manifest| claims::of_manifest(manifest) == Some(rule.code),
-        |affected, mut finding| {
-            let clusters = affected.clusters();
-            finding.message = format!(
-                "{} was applied, but has not become available on {clusters}{}: a Service of type \
-                 LoadBalancer waits for its address.",
-                affected.object(),
-                affected.lasting()
-            );
-            finding = finding.look_with(
-                format!(
-                    "Inspect the Service on {clusters}: its type and the events of the load \
-                     balancer controller."
-                ),
-                affected.kubectl("describe"),
-            );
-            let names: Vec<_> = affected.on.iter().map(|on| on.cluster).collect();
-            finding = looks::invite(cx, &names, finding);
-            finding = finding.fix(format!(
-                "Install a load balancer controller on {clusters} (the cloud's, or MetalLB), \
-                     or free an address or quota."
-            ));
-            finding = affected.goes_on(finding);
-            affected.new_run(
-                finding,
-                format!(
-                    "Or change the type of {} on the hub, or with an override for these clusters, \
-                     and start a new run, if it needs no load balancer.",
-                    affected.on_hub()
-                ),
-            )
-        },
-    )
+fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
+    let clusters = affected.clusters();
+    finding.message = format!(
+        "{} was applied, but has not become available on {clusters}{}: a Service of type \
+         LoadBalancer waits for its address.",
+        affected.object(),
+        affected.lasting()
+    );
+    finding = finding.look_with(
+        format!(
+            "Inspect the Service on {clusters}: its type and the events of the load balancer \
+             controller."
+        ),
+        affected.kubectl("describe"),
+    );
+    let names: Vec<_> = affected.on.iter().map(|on| on.cluster).collect();
+    finding = member_findings::invite(affected.cx, &names, finding);
+    finding
+        .fix(format!(
+            "Install a load balancer controller on {clusters} (the cloud's, or MetalLB), or free an \
+             address or quota."
+        ))
+        .then_continues(affected.cx)
+        .new_run(
+            affected.cx,
+            format!(
+                "Or change the type of {} on the hub, or with an override for these clusters, and \
+                 start a new run, if it needs no load balancer.",
+                affected.on_hub()
+            ),
+        )
 }

@@ -1,52 +1,44 @@
 //! A member cluster refused an object.
 
-use crate::diagnose::rules::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::diagnose::claims;
-use crate::diagnose::objects::{Affected, per_object};
+use crate::diagnose::objects::Affected;
+use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::messages::ManifestProblem;
 
 /// `ManifestApplyFailed`, `FailedToFindObjInMemberCluster` and the like, where no other rule knows
 /// the cause. Source: workapplier/process.go, apply.go.
-pub const RULE: Rule = Rule::error("FS502", "manifest-apply-failed", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS502", "manifest-apply-failed", Search::Object(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
-    per_object(
-        cx,
-        rule,
-        |manifest| claims::of_manifest(manifest) == Some(rule.code),
-        |affected, mut finding| {
-            // The same object may be refused for another reason elsewhere.
-            let mut reasons: BTreeMap<String, (&ManifestProblem, BTreeSet<&str>)> = BTreeMap::new();
-            for (troubled, manifest) in &affected.all {
-                reasons
-                    .entry(why(&manifest.problem))
-                    .or_insert_with(|| (&manifest.problem, BTreeSet::new()))
-                    .1
-                    .insert(troubled.cluster);
-            }
-            let object = affected.object();
-            finding.message = if reasons.len() == 1 {
-                let why = why(&affected.manifest.problem);
-                format!(
-                    "{object} could not be applied on {}: {why}.",
-                    affected.clusters()
-                )
-            } else {
-                let each: Vec<_> = reasons
-                    .iter()
-                    .map(|(why, (_, on))| format!("on {} {why}", enumerate(on)))
-                    .collect();
-                format!("{object} could not be applied: {}.", each.join("; "))
-            };
-            for (problem, on) in reasons.values() {
-                finding = remedies(affected, problem, &enumerate(on), finding);
-            }
-            finding
-        },
-    )
+fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
+    // The same object may be refused for another reason elsewhere.
+    let mut reasons: BTreeMap<String, (&ManifestProblem, BTreeSet<&str>)> = BTreeMap::new();
+    for (failing, manifest) in &affected.all {
+        reasons
+            .entry(why(&manifest.problem))
+            .or_insert_with(|| (&manifest.problem, BTreeSet::new()))
+            .1
+            .insert(failing.cluster);
+    }
+    let object = affected.object();
+    finding.message = if reasons.len() == 1 {
+        let why = why(&affected.manifest.problem);
+        format!(
+            "{object} could not be applied on {}: {why}.",
+            affected.clusters()
+        )
+    } else {
+        let each: Vec<_> = reasons
+            .iter()
+            .map(|(why, (_, on))| format!("on {} {why}", enumerate(on)))
+            .collect();
+        format!("{object} could not be applied: {}.", each.join("; "))
+    };
+    for (problem, on) in reasons.values() {
+        finding = remedies(affected, problem, &enumerate(on), finding);
+    }
+    finding
 }
 
 fn why(problem: &ManifestProblem) -> String {
@@ -168,8 +160,8 @@ fn remedies(
         ),
         P::Forbidden { .. } => (
             Some(format!(
-                "Find out what forbids it on {clusters}: RBAC of the member agent, or an \
-                 admission plugin. The evidence has the full text."
+                "Find out what forbids it on {clusters}: RBAC of the member agent, or an admission \
+                 plugin. The evidence has the full text."
             )),
             None,
         ),
@@ -199,25 +191,27 @@ fn remedies(
                 "Fix the cause on {clusters}, if it is there: the evidence has the full text."
             )),
             Some(format!(
-                "Or fix {on_hub} on the hub and roll it out with a new run, if the cause is in \
-                 the content."
+                "Or fix {on_hub} on the hub and roll it out with a new run, if the cause is in the \
+                 content."
             )),
         ),
     };
     if let Some(member) = member {
-        finding = affected.goes_on(finding.fix(member));
+        finding = finding.fix(member).then_continues(affected.cx);
     }
     if let Some(content) = content {
-        finding = affected.new_run(finding, content);
+        finding = finding.new_run(affected.cx, content);
     }
     if matches!(problem, P::ImmutableField { .. }) && affected.is_replaceable() {
-        finding = affected.goes_on(finding.disrupt_with(
-            format!(
-                "Or delete {object} on {clusters}, if a short gap is acceptable: the agent \
-                 creates it again."
-            ),
-            affected.kubectl("delete"),
-        ));
+        finding = finding
+            .disrupt_with(
+                format!(
+                    "Or delete {object} on {clusters}, if a short gap is acceptable: the agent \
+                     creates it again."
+                ),
+                affected.kubectl("delete"),
+            )
+            .then_continues(affected.cx);
     }
     finding
 }

@@ -1,54 +1,46 @@
 //! A manifest that no cluster could take.
 
-use crate::diagnose::claims;
-use crate::diagnose::objects::per_object;
+use crate::diagnose::objects::Affected;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::messages::ManifestProblem;
 
 /// The agent refuses the manifest before it asks the member's API server.
 /// Source: workapplier/preprocess.go:preProcessManifests, apply.go:validateOwnerReferences.
-pub const RULE: Rule = Rule::error("FS513", "manifest-invalid", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS513", "manifest-invalid", Search::Object(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
-    per_object(
-        cx,
-        rule,
-        |manifest| claims::of_manifest(manifest) == Some(rule.code),
-        |affected, mut finding| {
-            use ManifestProblem as P;
-            let (why, repair) = match &affected.manifest.problem {
-                P::Duplicate => (
-                    "the Work contains the same object twice",
-                    "Remove one of the two: an envelope and the placement's own content, or two \
-                     entries of one envelope, contain the same object",
-                ),
-                P::GenerateNameOnly => (
-                    "the manifest has a generateName and no name",
-                    "Give it a name",
-                ),
-                P::OwnerReferencesNotAllowed => (
-                    "the manifest names owners, and the placement does not allow co-ownership",
-                    "Remove metadata.ownerReferences from it",
-                ),
-                _ => (
-                    "the manifest cannot be read as a Kubernetes object",
-                    "Correct the manifest",
-                ),
-            };
-            finding.message = format!(
-                "{} was not applied on {}: {why}.",
-                affected.object(),
-                affected.clusters()
-            );
-            affected.new_run(
-                finding,
-                format!(
-                    "{repair}; fix {} on the hub, or the override that changes it, and roll it \
-                     out with a new run.",
-                    affected.on_hub()
-                ),
-            )
-        },
+fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
+    use ManifestProblem as P;
+    let (why, repair) = match &affected.manifest.problem {
+        P::Duplicate => (
+            "the Work contains the same object twice",
+            "Remove one of the two: an envelope and the placement's own content, or two entries of \
+             one envelope, contain the same object",
+        ),
+        P::GenerateNameOnly => (
+            "the manifest has a generateName and no name",
+            "Give it a name",
+        ),
+        P::OwnerReferencesNotAllowed => (
+            "the manifest names owners, and the placement does not allow co-ownership",
+            "Remove metadata.ownerReferences from it",
+        ),
+        _ => (
+            "the manifest cannot be read as a Kubernetes object",
+            "Correct the manifest",
+        ),
+    };
+    finding.message = format!(
+        "{} was not applied on {}: {why}.",
+        affected.object(),
+        affected.clusters()
+    );
+    finding.new_run(
+        affected.cx,
+        format!(
+            "{repair}; fix {} on the hub, or the override that changes it, and roll it out with a \
+             new run.",
+            affected.on_hub()
+        ),
     )
 }

@@ -1,7 +1,6 @@
 //! A member agent has stopped reporting.
 
 use crate::diagnose::members::{Needed, needed};
-use crate::diagnose::objects::goes_on;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::duration;
 use crate::kubefleet::member::MemberCluster;
@@ -9,7 +8,7 @@ use crate::problems::steps;
 
 /// No condition changes when an agent is gone: `Joined` stays True, and only the heartbeat grows
 /// old. Seen on a real hub.
-pub const RULE: Rule = Rule::warning("FS516", "member-agent-silent", Check::Whole(check))
+pub const RULE: Rule = Rule::warning("FS516", "member-agent-silent", Search::Whole(check))
     .reads(&[Concept::MemberCluster])
     .caused_by(&["FS922"]);
 
@@ -72,7 +71,7 @@ fn one(
             "Restore {name}, its agent, or its connection to the hub's API server."
         ));
     Some(if needed.waits {
-        goes_on(cx, finding)
+        finding.then_continues(cx)
     } else {
         finding
     })
@@ -95,8 +94,8 @@ fn all(cx: &Context<'_>, rule: &Rule, needed: &[Needed<'_>]) -> Vec<Finding> {
         .finding(
             cx.run_object(),
             format!(
-                "No member agent has reported for {}, since {newest}: the hub agent, which \
-                 receives the reports, may be down.",
+                "No member agent has reported for {}, since {newest}: the hub agent, which receives \
+                 the reports, may be down.",
                 duration::describe(cx.now().duration_since(newest))
             ),
         )
@@ -124,14 +123,10 @@ fn heard(member: &MemberCluster, finding: Finding) -> Finding {
     let finding = finding.evidence(
         member.object(),
         "status.agentStatus[type=MemberAgent].lastReceivedHeartbeat",
-        heartbeat.to_string(),
+        heartbeat,
     );
     match member.spec.heartbeat_seconds {
-        Some(seconds) => finding.evidence(
-            member.object(),
-            "spec.heartbeatPeriodSeconds",
-            seconds.to_string(),
-        ),
+        Some(seconds) => finding.evidence(member.object(), "spec.heartbeatPeriodSeconds", seconds),
         None => finding,
     }
 }

@@ -1,11 +1,11 @@
 //! The API server of a member cluster does not answer the member agent.
 
-use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeSet;
 
-use crate::diagnose::claims;
-use crate::diagnose::objects::{self, goes_on};
-use crate::diagnose::troubled::Troubled;
+use crate::diagnose::failing_cluster::FailingCluster;
+use crate::diagnose::objects;
+use crate::diagnose::ownership;
+use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::duration;
 use crate::kubefleet::messages::ManifestProblem;
 use crate::rollout::ManifestTrouble;
@@ -13,7 +13,7 @@ use crate::words::Command;
 
 /// Every object of the placement fails for it, and none of them is at fault: what the agent was
 /// told is in each object's condition. Source: workapplier/process.go, apply.go.
-pub const RULE: Rule = Rule::error("FS528", "member-api-unavailable", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS528", "member-api-unavailable", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work])
     .caused_by(&["FS517", "FS922"]);
 
@@ -23,14 +23,14 @@ const SHOWN: usize = 3;
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     cx.troubles
         .iter()
-        .filter_map(|troubled| {
-            let failing: Vec<_> = troubled
+        .filter_map(|failing| {
+            let manifests: Vec<_> = failing
                 .trouble
                 .manifests
                 .iter()
-                .filter(|manifest| claims::of_manifest(manifest) == Some(rule.code))
+                .filter(|manifest| ownership::of_manifest(manifest) == Some(rule.code))
                 .collect();
-            (!failing.is_empty()).then(|| on_cluster(cx, rule, troubled, &failing))
+            (!manifests.is_empty()).then(|| on_cluster(cx, rule, failing, &manifests))
         })
         .collect()
 }
@@ -38,32 +38,37 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
 fn on_cluster(
     cx: &Context<'_>,
     rule: &Rule,
-    troubled: &Troubled<'_>,
-    failing: &[&ManifestTrouble<'_>],
+    failing: &FailingCluster<'_>,
+    manifests: &[&ManifestTrouble<'_>],
 ) -> Finding {
-    let cluster = troubled.cluster;
-    let objects: BTreeSet<_> = failing.iter().map(|manifest| manifest.describe()).collect();
-    let lasting = troubled.lasting.map_or_else(String::new, |lasting| {
+    let cluster = failing.cluster;
+    let objects: BTreeSet<_> = manifests
+        .iter()
+        .map(|manifest| manifest.describe())
+        .collect();
+    let lasting = failing.lasting.map_or_else(String::new, |lasting| {
         format!(" for {}", duration::describe(lasting))
     });
-    let said = failing.iter().find_map(|manifest| match &manifest.problem {
-        // What the agent was about to do stands before the answer.
-        ManifestProblem::ApiServerUnavailable { detail } => detail
-            .rsplit("manifest object: ")
-            .next()
-            .map(|said| said.trim_end_matches('.')),
-        _ => None,
-    });
+    let said = manifests
+        .iter()
+        .find_map(|manifest| match &manifest.problem {
+            // What the agent was about to do stands before the answer.
+            ManifestProblem::ApiServerUnavailable { detail } => detail
+                .rsplit("manifest object: ")
+                .next()
+                .map(|said| said.trim_end_matches('.')),
+            _ => None,
+        });
     let said = said.map_or_else(String::new, |said| format!(": {said}"));
     let message = format!(
-        "The API server of {cluster} does not answer its member agent: {} could not be applied\
-         {lasting} ({}){said}.",
+        "The API server of {cluster} does not answer its member agent: {} could not be \
+         applied{lasting} ({}){said}.",
         count(objects.len(), "object"),
         enumerate(&objects)
     );
     let subject = Subject::new("MemberCluster", "", cluster);
-    let mut finding = objects::on_cluster(cx, rule, subject, message, troubled);
-    for manifest in failing.iter().take(SHOWN) {
+    let mut finding = objects::on_cluster(cx, rule, subject, message, failing);
+    for manifest in manifests.iter().take(SHOWN) {
         finding = finding.evidence(
             &manifest.source.0,
             manifest.source.1.clone(),
@@ -77,7 +82,7 @@ fn on_cluster(
             ),
         );
     }
-    let finding = finding
+    finding
         .look_with(
             format!(
                 "Check whether the API server of {cluster} answers, and which of its checks fails."
@@ -86,6 +91,6 @@ fn on_cluster(
         )
         .fix(format!(
             "Restore the control plane of {cluster}, or its agent's connection to it."
-        ));
-    goes_on(cx, finding)
+        ))
+        .then_continues(cx)
 }

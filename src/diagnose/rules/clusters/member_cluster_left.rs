@@ -6,7 +6,7 @@ use crate::kubefleet::{Conditions, Kind, ObjectRef, reasons};
 
 /// The MemberCluster is being deleted, says `Joined=False`, or does not exist.
 /// Source: membercluster/v1beta1/membercluster_controller.go.
-pub const RULE: Rule = Rule::warning("FS518", "member-cluster-left", Check::Whole(check))
+pub const RULE: Rule = Rule::warning("FS518", "member-cluster-left", Search::Whole(check))
     .reads(&[Concept::MemberCluster]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -17,7 +17,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         needed.waits |= cx
             .troubles
             .iter()
-            .any(|troubled| troubled.cluster == name && troubled.explains(cx.verdict));
+            .any(|failing| failing.cluster == name && failing.explains(cx.verdict));
         let finding = match needed.member {
             Some(member) if member.is_leaving() => {
                 let joined = member.status.conditions.condition(reasons::JOINED);
@@ -31,11 +31,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     format!("{name} {state}, but the rollout still needs it."),
                 );
                 if let Some(deleted) = member.meta.deleted {
-                    finding = finding.evidence(
-                        member.object(),
-                        "metadata.deletionTimestamp",
-                        deleted.to_string(),
-                    );
+                    finding =
+                        finding.evidence(member.object(), "metadata.deletionTimestamp", deleted);
                 }
                 if let Some(joined) = joined {
                     finding = finding.condition(&member.object(), joined);
@@ -54,14 +51,14 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                         name: name.to_owned(),
                     },
                     "metadata.name",
-                    "absent",
+                    ABSENT,
                 ),
             _ => continue,
         };
         findings.push(finding.fix_with(
             format!(
-                "Join {name} again, if it should stay. Then start a new run, which is computed \
-                 from the clusters that are scheduled at that time."
+                "Join {name} again, if it should stay. Then start a new run, which is computed from \
+                 the clusters that are scheduled at that time."
             ),
             cx.new_run_command(),
         ));

@@ -1,14 +1,13 @@
 //! A member agent reports that its cluster is not healthy.
 
 use crate::diagnose::members::needed;
-use crate::diagnose::objects::goes_on;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::{Conditions, reasons};
 use crate::words::Command;
 
 /// `Healthy=False` of the agent: the member's API server does not answer its health probe.
 /// Source: internalmembercluster/v1beta1/member_controller.go:updateHealth.
-pub const RULE: Rule = Rule::warning("FS517", "member-cluster-unhealthy", Check::Whole(check))
+pub const RULE: Rule = Rule::warning("FS517", "member-cluster-unhealthy", Search::Whole(check))
     .reads(&[Concept::MemberCluster]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -45,7 +44,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 )
                 .fix(format!("Fix the control plane of {name}."));
             Some(if needed.waits {
-                goes_on(cx, finding)
+                finding.then_continues(cx)
             } else {
                 finding
             })

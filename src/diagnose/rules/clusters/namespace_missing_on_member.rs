@@ -7,7 +7,7 @@ use crate::rollout::ManifestTrouble;
 
 /// A placement in a namespace does not bring the namespace: it has to be on the member already.
 /// Source: workapplier/apply.go:createManifestObject; seen on a real hub.
-pub const RULE: Rule = Rule::error("FS503", "namespace-missing-on-member", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS503", "namespace-missing-on-member", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -50,7 +50,7 @@ fn describe(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
     for member in affected
         .on
         .iter()
-        .filter_map(|troubled| troubled.member)
+        .filter_map(|failing| failing.member)
         .take(3)
     {
         // Only agents that collect namespaces report any.
@@ -60,7 +60,7 @@ fn describe(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
             finding = finding.evidence(
                 member.object(),
                 format!("status.namespaces[{namespace}]"),
-                "absent",
+                ABSENT,
             );
         }
     }
@@ -81,16 +81,17 @@ fn describe(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
     if namespaced == namespace {
         finding = finding.fix(format!(
             "Place the namespace first, because a ResourcePlacement does not: let a \
-                 ClusterResourcePlacement select the Namespace {namespace} with selectionScope \
-                 NamespaceOnly."
+             ClusterResourcePlacement select the Namespace {namespace} with selectionScope \
+             NamespaceOnly."
         ));
     }
-    finding = finding.fix_with(
-        format!("Create the namespace on {clusters}."),
-        affected
-            .on_member("create")
-            .arg("namespace")
-            .arg(&namespace),
-    );
-    affected.goes_on(finding)
+    finding
+        .fix_with(
+            format!("Create the namespace on {clusters}."),
+            affected
+                .on_member("create")
+                .arg("namespace")
+                .arg(&namespace),
+        )
+        .then_continues(affected.cx)
 }

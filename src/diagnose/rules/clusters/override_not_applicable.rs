@@ -1,9 +1,9 @@
 //! An override does not fit the content, or the snapshot of it is gone.
 
-use crate::diagnose::claims;
+use crate::diagnose::failing_cluster::FailingCluster;
 use crate::diagnose::objects::{clusters, per_trouble};
+use crate::diagnose::ownership;
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::troubled::Troubled;
 use crate::kubefleet::binding::describe_object;
 use crate::kubefleet::messages::{BindingProblem, OverrideKind};
 use crate::problems::steps;
@@ -13,16 +13,16 @@ use crate::rollout::overrides::successor;
 /// override reaches the clusters only with a new run.
 /// Source: workgenerator/override.go, updaterun/initialization.go:recordOverrideSnapshots.
 pub const RULE: Rule =
-    Rule::error("FS509", "override-not-applicable", Check::Whole(check)).reads(&[
+    Rule::error("FS509", "override-not-applicable", Search::Whole(check)).reads(&[
         Concept::Binding,
         Concept::ClusterOverrideSnapshot,
         Concept::OverrideSnapshot,
     ]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
-    let subject = |troubled: &Troubled<'_>| {
-        let problem = troubled.trouble.problem.as_ref()?;
-        (claims::of_binding(problem) == rule.code).then(|| at_fault(troubled, problem))
+    let subject = |failing: &FailingCluster<'_>| {
+        let problem = failing.trouble.problem.as_ref()?;
+        (ownership::of_binding(problem) == rule.code).then(|| at_fault(failing, problem))
     };
     per_trouble(cx, rule, subject, |on, mut finding| {
         let Some((first, problem)) = on
@@ -79,8 +79,8 @@ fn names_override(subject: &Subject) -> bool {
 }
 
 /// The override snapshot; where the text names none, the only one that is pinned; else the binding.
-fn at_fault(troubled: &Troubled<'_>, problem: &BindingProblem) -> Subject {
-    let spec = &troubled.binding.spec;
+fn at_fault(failing: &FailingCluster<'_>, problem: &BindingProblem) -> Subject {
+    let spec = &failing.binding.spec;
     let cluster = |name: &str| Subject::new("ClusterResourceOverrideSnapshot", "", name);
     let namespaced = |namespace: &str, name: &str| {
         let namespace = if namespace.is_empty() {
@@ -118,15 +118,15 @@ fn at_fault(troubled: &Troubled<'_>, problem: &BindingProblem) -> Subject {
         _ => match (spec.cluster_overrides.as_slice(), spec.overrides.as_slice()) {
             ([name], []) => cluster(name),
             ([], [only]) => namespaced(&only.namespace, &only.name),
-            _ => troubled.binding.object().into(),
+            _ => failing.binding.object().into(),
         },
     }
 }
 
 /// Adds the override snapshots that the binding names.
-fn pinned(troubled: &Troubled<'_>, mut finding: Finding) -> Finding {
-    let binding = troubled.binding.object();
-    let spec = &troubled.binding.spec;
+fn pinned(failing: &FailingCluster<'_>, mut finding: Finding) -> Finding {
+    let binding = failing.binding.object();
+    let spec = &failing.binding.spec;
     if !spec.cluster_overrides.is_empty() {
         finding = finding.evidence(
             &binding,
@@ -142,8 +142,8 @@ fn pinned(troubled: &Troubled<'_>, mut finding: Finding) -> Finding {
 
 /// The overrides of the binding that were changed after the run had recorded their snapshots, with
 /// the snapshots that a new run takes.
-fn changed_since(cx: &Context<'_>, troubled: &Troubled<'_>, mut finding: Finding) -> Finding {
-    let spec = &troubled.binding.spec;
+fn changed_since(cx: &Context<'_>, failing: &FailingCluster<'_>, mut finding: Finding) -> Finding {
+    let spec = &failing.binding.spec;
     let latest = &cx.inventory.overrides.items;
     let cluster = spec
         .cluster_overrides
@@ -166,7 +166,7 @@ fn changed_since(cx: &Context<'_>, troubled: &Troubled<'_>, mut finding: Finding
             cx.run_object().name,
         );
         if let Some(created) = snapshot.meta.created {
-            finding = finding.evidence(&object, "metadata.creationTimestamp", created.to_string());
+            finding = finding.evidence(&object, "metadata.creationTimestamp", created);
         }
         finding = finding.look_with(
             "Compare both snapshots to see what was changed.",

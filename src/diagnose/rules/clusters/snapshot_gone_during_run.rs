@@ -1,27 +1,27 @@
 //! The resource snapshot that a cluster should get does not exist, or not wholly.
 
-use crate::diagnose::claims;
+use crate::diagnose::failing_cluster::FailingCluster;
 use crate::diagnose::objects::{clusters, per_trouble};
+use crate::diagnose::ownership;
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::troubled::Troubled;
 use crate::kubefleet::messages::BindingProblem;
 use crate::kubefleet::names;
 use crate::words::existing_indexes;
 
 /// The text stands under `Overridden` although no override is concerned: the snapshot is read
 /// first. Source: workgenerator/controller.go:syncAllWork.
-pub const RULE: Rule = Rule::error("FS510", "snapshot-gone-during-run", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS510", "snapshot-gone-during-run", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::ResourceSnapshot]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
-    let subject = |troubled: &Troubled<'_>| {
-        let problem = troubled.trouble.problem.as_ref()?;
-        (claims::of_binding(problem) == rule.code).then(|| {
+    let subject = |failing: &FailingCluster<'_>| {
+        let problem = failing.trouble.problem.as_ref()?;
+        (ownership::of_binding(problem) == rule.code).then(|| {
             let name = match problem {
                 BindingProblem::SnapshotGroupIncomplete {
                     snapshot: Some(name),
                 } => name.rsplit('/').next().unwrap_or(name),
-                _ => troubled.binding.spec.snapshot.as_str(),
+                _ => failing.binding.spec.snapshot.as_str(),
             };
             Subject::from(cx.object(Concept::ResourceSnapshot, name))
         })
@@ -31,9 +31,9 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         let name = finding.subject.name.clone();
         let snapshots = &cx.inventory.snapshots;
         let present = snapshots.iter().any(|snapshot| snapshot.meta.name == name);
-        let incomplete = on.first().is_some_and(|troubled| {
+        let incomplete = on.first().is_some_and(|failing| {
             matches!(
-                troubled.trouble.problem,
+                failing.trouble.problem,
                 Some(BindingProblem::SnapshotGroupIncomplete { .. })
             )
         });
@@ -62,8 +62,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             }
         }
         finding = finding.fix_with(
-            "Start a new run on an existing snapshot; without an index it uses the current \
-             content.",
+            "Start a new run on an existing snapshot; without an index it uses the current content.",
             cx.new_run_command(),
         );
         if let Some(placement) = cx.inventory.placement.present()

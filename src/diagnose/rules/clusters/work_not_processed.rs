@@ -1,16 +1,16 @@
 //! A member agent has not processed what the hub wants it to apply.
 
-use crate::diagnose::claims;
-use crate::diagnose::objects::{self, goes_on};
+use crate::diagnose::failing_cluster::FailingCluster;
+use crate::diagnose::objects;
+use crate::diagnose::ownership;
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::troubled::Troubled;
 use crate::kubefleet::work::Work;
 use crate::kubefleet::{Conditions, names, reasons};
 use crate::problems::steps;
 
 /// `ApplyInProgress` and the like, which every rollout passes through, for longer than the
 /// controller allows. Source: workgenerator/controller.go:setAllWorkAppliedCondition.
-pub const RULE: Rule = Rule::error("FS515", "work-not-processed", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS515", "work-not-processed", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work, Concept::MemberCluster])
     .caused_by(&["FS516", "FS517", "FS518"]);
 
@@ -18,31 +18,31 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     if cx.verdict == Verdict::Deleting {
         return Vec::new();
     }
-    claims::troubles(cx, rule.code)
-        .filter(|troubled| troubled.blocking && troubled.is_overdue())
-        .map(|troubled| one(cx, rule, troubled))
+    ownership::troubles(cx, rule.code)
+        .filter(|failing| failing.blocking && failing.is_overdue())
+        .map(|failing| one(cx, rule, failing))
         .collect()
 }
 
-fn one(cx: &Context<'_>, rule: &Rule, troubled: &Troubled<'_>) -> Finding {
-    let cluster = troubled.cluster;
+fn one(cx: &Context<'_>, rule: &Rule, failing: &FailingCluster<'_>) -> Finding {
+    let cluster = failing.cluster;
     let namespace = names::member_namespace(cluster);
-    let named = troubled
+    let named = failing
         .trouble
         .work
         .as_ref()
         .and_then(|problem| problem.work.as_deref());
     let works: Vec<_> = cx
         .inventory
-        .works_of(troubled.binding)
+        .works_of(failing.binding)
         .filter(|work| is_behind(work) || named == Some(work.meta.name.as_str()))
         .collect();
     let subject = match (works.first(), named) {
         (Some(work), _) => Subject::from(work.object()),
         (None, Some(name)) => Subject::new("Work", namespace.clone(), name),
-        (None, None) => troubled.binding.object().into(),
+        (None, None) => failing.binding.object().into(),
     };
-    let lasting = troubled.lasting.map_or_else(String::new, |lasting| {
+    let lasting = failing.lasting.map_or_else(String::new, |lasting| {
         format!(" for {}", crate::kubefleet::duration::describe(lasting))
     });
     let nothing = works.iter().any(|work| work.status.conditions.is_empty());
@@ -52,11 +52,11 @@ fn one(cx: &Context<'_>, rule: &Rule, troubled: &Troubled<'_>) -> Finding {
         "has been working on the new content"
     };
     let message = format!("The member agent of {cluster} {what}{lasting}.");
-    let mut finding = objects::on_cluster(cx, rule, subject, message, troubled);
+    let mut finding = objects::on_cluster(cx, rule, subject, message, failing);
     for work in works.iter().take(3) {
         finding = evidence(work, finding);
     }
-    finding = finding
+    finding
         .look_with(
             "Read what the agent reported.",
             steps::works_for(cluster).flag("-o", "yaml"),
@@ -67,8 +67,8 @@ fn one(cx: &Context<'_>, rule: &Rule, troubled: &Troubled<'_>) -> Finding {
         )
         .fix(format!(
             "Restore the agent of {cluster}, or its connection to the hub."
-        ));
-    goes_on(cx, finding)
+        ))
+        .then_continues(cx)
 }
 
 /// Whether the agent has not spoken of the Work as it is now.
@@ -87,7 +87,7 @@ fn evidence(work: &Work, finding: Finding) -> Finding {
         .condition(reasons::APPLIED)
         .or_else(|| conditions.condition(reasons::DIFF_REPORTED))
     {
-        None => finding.evidence(&object, "status.conditions", "absent"),
+        None => finding.evidence(&object, "status.conditions", ABSENT),
         Some(condition) => finding.evidence(
             &object,
             format!(

@@ -1,28 +1,28 @@
 //! The hub could not write what a member cluster should apply.
 
-use crate::diagnose::claims;
-use crate::diagnose::objects::{clusters, goes_on, per_trouble};
+use crate::diagnose::failing_cluster::FailingCluster;
+use crate::diagnose::objects::{clusters, per_trouble};
+use crate::diagnose::ownership;
 use crate::diagnose::rules::prelude::*;
-use crate::diagnose::troubled::Troubled;
 use crate::kubefleet::messages::BindingProblem;
 use crate::kubefleet::names;
 use crate::problems::steps;
 
 /// `SyncWorkFailed`, or `OverriddenFailed` with a text that is not about overrides.
 /// Source: workgenerator/controller.go:Reconcile.
-pub const RULE: Rule = Rule::error("FS511", "work-not-synchronized", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS511", "work-not-synchronized", Search::Whole(check))
     .reads(&[Concept::Binding])
     .caused_by(&["FS518"]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
-    let subject = |troubled: &Troubled<'_>| {
-        let problem = troubled.trouble.problem.as_ref()?;
-        (claims::of_binding(problem) == rule.code).then(|| match problem {
+    let subject = |failing: &FailingCluster<'_>| {
+        let problem = failing.trouble.problem.as_ref()?;
+        (ownership::of_binding(problem) == rule.code).then(|| match problem {
             BindingProblem::NamespaceTerminating { namespace } => {
-                let own = names::member_namespace(troubled.cluster);
+                let own = names::member_namespace(failing.cluster);
                 Subject::new("Namespace", "", namespace.clone().unwrap_or(own))
             }
-            _ => troubled.binding.object().into(),
+            _ => failing.binding.object().into(),
         })
     };
     per_trouble(cx, rule, subject, |on, finding| {
@@ -43,8 +43,8 @@ fn describe(
     match problem {
         BindingProblem::NamespaceTerminating { .. } => {
             finding.message = format!(
-                "The namespace {subject} on the hub is being deleted, so {clusters} cannot \
-                 receive new content."
+                "The namespace {subject} on the hub is being deleted, so {clusters} cannot receive \
+                 new content."
             );
             finding
                 .look_with(
@@ -56,8 +56,7 @@ fn describe(
                     steps::namespace(&subject),
                 )
                 .fix_with(
-                    "Let the cluster leave for good, or leave and join again, then start a new \
-                     run.",
+                    "Let the cluster leave for good, or leave and join again, then start a new run.",
                     cx.new_run_command(),
                 )
         }
@@ -74,21 +73,21 @@ fn describe(
         BindingProblem::Forbidden { .. } => {
             finding.message =
                 format!("The hub does not allow KubeFleet to write the Works for {clusters}.");
-            let finding = finding.fix(
+            finding.fix(
                 "Find in the evidence what forbids it on the hub (RBAC of the hub agent, a quota, \
                  an admission policy), and allow it.",
-            );
-            goes_on(cx, finding)
+            ).then_continues(cx)
         }
         BindingProblem::ApiServerUnavailable { .. } => {
             finding.message = format!(
                 "The hub's API server did not accept the Works for {clusters}; KubeFleet retries."
             );
-            let finding = finding.look(
-                "Check the hub's API server, its webhooks, and the hub agent's log, if this \
-                 persists.",
-            );
-            goes_on(cx, finding)
+            finding
+                .look(
+                    "Check the hub's API server, its webhooks, and the hub agent's log, if this \
+                     persists.",
+                )
+                .then_continues(cx)
         }
         _ => {
             finding.message = format!(

@@ -6,12 +6,12 @@ use crate::kubefleet::{Conditions, reasons};
 /// `StatusTrimmed=True`: drift and difference details may be missing where there are some.
 /// Source: workapplier/status.go.
 pub const RULE: Rule =
-    Rule::info("FS525", "work-status-trimmed", Check::Whole(check)).reads(&[Concept::Work]);
+    Rule::info("FS525", "work-status-trimmed", Search::Whole(check)).reads(&[Concept::Work]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for troubled in &cx.troubles {
-        for work in cx.inventory.works_of(troubled.binding) {
+    for failing in &cx.troubles {
+        for work in cx.inventory.works_of(failing.binding) {
             let Some(trimmed) = work
                 .status
                 .conditions
@@ -20,7 +20,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             else {
                 continue;
             };
-            let cluster = troubled.cluster;
+            let cluster = failing.cluster;
             let mut finding = rule
                 .finding(
                     work.object(),
@@ -33,7 +33,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 .clusters([cluster])
                 .condition(&work.object(), trimmed)
                 .look(format!("Inspect the objects on {cluster}."));
-            finding.stage = troubled.stage.map(str::to_owned);
+            finding.stage = failing.stage.map(str::to_owned);
             findings.push(finding);
         }
     }

@@ -3,10 +3,9 @@
 use crate::diagnose::rules::prelude::*;
 use jiff::Timestamp;
 
-use crate::diagnose::claims;
-use crate::diagnose::looks;
-use crate::diagnose::objects::{Affected, per_object};
-use crate::diagnose::troubled::Troubled;
+use crate::diagnose::failing_cluster::FailingCluster;
+use crate::diagnose::member_findings;
+use crate::diagnose::objects::Affected;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::messages::ManifestProblem;
 use crate::rollout::STUCK_AFTER;
@@ -15,95 +14,89 @@ use crate::words::Command;
 /// `ManifestNotAvailableYet` on anything but a Service, whose wait has another reason
 /// (FS523), and an availability that could not be tracked.
 /// Source: workapplier/availability_tracker.go.
-pub const RULE: Rule = Rule::error("FS501", "workload-not-available", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS501", "workload-not-available", Search::Object(check))
     .reads(&[Concept::Binding, Concept::Work])
-    .caused_by(&looks::OF_OBJECTS);
+    .caused_by(&member_findings::OF_OBJECTS);
 
 /// Whether objects of a kind become available through pods, which need a node.
 fn has_pods(kind: &str) -> bool {
     matches!(kind, "Deployment" | "StatefulSet" | "DaemonSet")
 }
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
-    per_object(
-        cx,
-        rule,
-        |manifest| claims::of_manifest(manifest) == Some(rule.code),
-        |affected, mut finding| {
-            let state = match affected.manifest.problem {
-                ManifestProblem::NotAvailableYet => "has not become available",
-                _ => "its availability could not be determined",
-            };
-            finding.message = format!(
-                "{} was applied, but {state} on {}{}.",
-                affected.object(),
-                affected.clusters(),
-                affected.lasting()
-            );
-            if let Some(deadline) = fresh(affected) {
-                finding.message = format!(
-                    "{} was applied, but {state} on {}{}; it counts as stuck from {deadline}.",
-                    affected.object(),
-                    affected.clusters(),
-                    affected.lasting(),
-                );
-                return goes_on_by_itself(cx, finding);
-            }
-            let clusters: Vec<_> = affected.on.iter().map(|on| on.cluster).collect();
-            let subject = finding.subject.clone();
-            finding = looks::statuses(cx, &subject, &clusters, finding);
-            let without_nodes: Vec<_> = affected
-                .on
-                .iter()
-                .filter_map(|troubled| troubled.member)
-                .filter(|member| has_pods(affected.manifest.kind) && member.nodes() == Some("0"))
-                .collect();
-            for member in without_nodes.iter().take(3) {
-                finding = finding.evidence(
-                    member.object(),
-                    "status.properties[kubernetes-fleet.io/node-count].value",
-                    "0",
-                );
-            }
-            if let Some(member) = without_nodes.first() {
-                let names = without_nodes.iter().map(|member| member.meta.name.as_str());
-                let (names, report) = match without_nodes.as_slice() {
-                    [one] => (one.meta.name.clone(), "reports"),
-                    _ => (enumerate(names), "report"),
-                };
-                finding.message = format!(
-                    "{} {names} {report} no nodes, so no pod starts there.",
-                    finding.message
-                );
-                finding = finding.look_with(
-                    "Check whether nodes have joined.",
-                    Command::member(member.meta.name.as_str(), "get").arg("nodes"),
-                );
-            }
-            finding = finding.look_with(
-                format!(
-                    "Inspect the workload on {}: its pods and events show whether the image, \
-                     quota, scheduling, or a probe blocks it.",
-                    affected.clusters()
-                ),
-                affected.kubectl("describe"),
-            );
-            finding = looks::invite(cx, &clusters, finding);
-            finding = finding.fix(
-                "Fix the cause on the member, if it is there: nodes, quota, pull secret, or a \
-                 dependency.",
-            );
-            finding = affected.goes_on(finding);
-            affected.new_run(
-                finding,
-                format!(
-                    "Or fix {} on the hub (image, probes, requests) and roll it out with a new \
-                     run: this one keeps its snapshot.",
-                    affected.on_hub()
-                ),
-            )
-        },
-    )
+fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
+    let state = match affected.manifest.problem {
+        ManifestProblem::NotAvailableYet => "has not become available",
+        _ => "its availability could not be determined",
+    };
+    finding.message = format!(
+        "{} was applied, but {state} on {}{}.",
+        affected.object(),
+        affected.clusters(),
+        affected.lasting()
+    );
+    if let Some(deadline) = fresh(affected) {
+        finding.message = format!(
+            "{} was applied, but {state} on {}{}; it counts as stuck from {deadline}.",
+            affected.object(),
+            affected.clusters(),
+            affected.lasting(),
+        );
+        return goes_on_by_itself(affected.cx, finding);
+    }
+    let clusters: Vec<_> = affected.on.iter().map(|on| on.cluster).collect();
+    let subject = finding.subject.clone();
+    finding = member_findings::statuses(affected.cx, &subject, &clusters, finding);
+    let without_nodes: Vec<_> = affected
+        .on
+        .iter()
+        .filter_map(|failing| failing.member)
+        .filter(|member| has_pods(affected.manifest.kind) && member.nodes() == Some("0"))
+        .collect();
+    for member in without_nodes.iter().take(3) {
+        finding = finding.evidence(
+            member.object(),
+            "status.properties[kubernetes-fleet.io/node-count].value",
+            "0",
+        );
+    }
+    if let Some(member) = without_nodes.first() {
+        let names = without_nodes.iter().map(|member| member.meta.name.as_str());
+        let (names, report) = match without_nodes.as_slice() {
+            [one] => (one.meta.name.clone(), "reports"),
+            _ => (enumerate(names), "report"),
+        };
+        finding.message = format!(
+            "{} {names} {report} no nodes, so no pod starts there.",
+            finding.message
+        );
+        finding = finding.look_with(
+            "Check whether nodes have joined.",
+            Command::member(member.meta.name.as_str(), "get").arg("nodes"),
+        );
+    }
+    finding = finding.look_with(
+        format!(
+            "Inspect the workload on {}: its pods and events show whether the image, quota, \
+             scheduling, or a probe blocks it.",
+            affected.clusters()
+        ),
+        affected.kubectl("describe"),
+    );
+    finding = member_findings::invite(affected.cx, &clusters, finding);
+    finding
+        .fix(
+            "Fix the cause on the member, if it is there: nodes, quota, pull secret, or a \
+             dependency.",
+        )
+        .then_continues(affected.cx)
+        .new_run(
+            affected.cx,
+            format!(
+                "Or fix {} on the hub (image, probes, requests) and roll it out with a new run: \
+                 this one keeps its snapshot.",
+                affected.on_hub()
+            ),
+        )
 }
 
 /// When the first of the clusters of a run counts as stuck, where all have had less time than that and nobody
@@ -111,7 +104,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
 fn fresh(affected: &Affected<'_, '_>) -> Option<Timestamp> {
     let looks = &affected.cx.inventory.looks;
     affected.cx.run()?;
-    let is_fresh = |on: &&Troubled<'_>| {
+    let is_fresh = |on: &&FailingCluster<'_>| {
         let has_nodes = on.member.and_then(MemberCluster::nodes) != Some("0");
         // Content that was there before may have failed for long.
         let before = on.trouble.condition.since;

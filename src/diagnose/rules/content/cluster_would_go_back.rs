@@ -9,30 +9,28 @@ use crate::rollout::{ClusterState, ClusterView};
 /// A cluster that the run has still to reach has a later version, rolled out after the run was
 /// initialized. Nothing fails when it goes back. Measured on a hub; see the decisions.
 pub const RULE: Rule =
-    Rule::warning("FS703", "cluster-would-go-back", Check::Whole(check)).reads(&[Concept::Binding]);
+    Rule::warning("FS703", "cluster-would-go-back", Search::One(check)).reads(&[Concept::Binding]);
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = &cx.rollout else {
-        return Vec::new();
-    };
+fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+    let rollout = cx.rollout.as_ref()?;
     let (run, later) = (rollout.run, would_go_back(rollout));
     let own = &run.status.snapshot_index;
     if later.is_empty() {
-        return Vec::new();
+        return None;
     }
     let object = run.object();
     let mut finding = rule
         .finding(&object, format!("{}.", goes_back(rollout, &later)))
         .root_if(cx.is_resting())
         .clusters(later.iter().map(|back| back.cluster))
-        .evidence(&object, run.snapshot_path(), own.clone());
+        .evidence(&object, run.snapshot_path(), own);
     for back in later.iter().take(3) {
         let binding = back.binding;
         let reference = binding.object();
         finding = finding.evidence(
             &reference,
             "spec.resourceSnapshotName",
-            binding.spec.snapshot.clone(),
+            &binding.spec.snapshot,
         );
         if let Some(started) = binding
             .status
@@ -57,11 +55,11 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             cx.new_run_command(),
         );
     }
-    vec![finding.disrupt_with(
+    Some(finding.disrupt_with(
         format!(
             "Or delete {}, if the clusters should keep that version: this changes nothing on them.",
             object.name
         ),
         cx.command("delete").arg(&object.name),
-    )]
+    ))
 }

@@ -9,16 +9,14 @@ use crate::rollout::rollout_started;
 /// A run never checks a done cluster again. One that waits or is stopped counts it, also
 /// when another run has replaced its snapshot there.
 /// Source: updaterun/execution.go:executeUpdatingStage.
-pub const RULE: Rule = Rule::warning("FS706", "done-cluster-overtaken", Check::Whole(check))
-    .reads(&[Concept::Binding]);
+pub const RULE: Rule =
+    Rule::warning("FS706", "done-cluster-overtaken", Search::One(check)).reads(&[Concept::Binding]);
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = &cx.rollout else {
-        return Vec::new();
-    };
+fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+    let rollout = cx.rollout.as_ref()?;
     let lost = overtaken(rollout);
     if lost.is_empty() {
-        return Vec::new();
+        return None;
     }
     let run = rollout.run.object();
     let writers = lost
@@ -44,20 +42,20 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         )
         .root_if(cx.is_resting())
         .clusters(lost.iter().map(|lost| lost.cluster))
-        .evidence(&run, rollout.run.snapshot_path(), own.clone());
+        .evidence(&run, rollout.run.snapshot_path(), own);
     for lost in lost.iter().take(3) {
         let object = lost.binding.object();
         finding = finding.evidence(
             &object,
             "spec.resourceSnapshotName",
-            lost.binding.spec.snapshot.clone(),
+            &lost.binding.spec.snapshot,
         );
         let conditions = &lost.binding.status.conditions;
         if let Some(started) = conditions.condition(reasons::ROLLOUT_STARTED) {
             finding = finding.condition(&object, started);
         }
     }
-    vec![
+    Some(
         finding
             .look_with(
                 "Check which run rolled out which version.",
@@ -75,5 +73,5 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 ),
                 cx.command("delete").arg(&run.name),
             ),
-    ]
+    )
 }

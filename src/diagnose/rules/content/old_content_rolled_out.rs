@@ -5,16 +5,12 @@ use crate::kubefleet::names;
 use crate::rollout::content::old_content;
 
 /// See [`old_content`].
-pub const RULE: Rule = Rule::warning("FS701", "old-content-rolled-out", Check::Whole(check))
+pub const RULE: Rule = Rule::warning("FS701", "old-content-rolled-out", Search::One(check))
     .reads(&[Concept::ResourceSnapshot]);
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(run) = cx.run() else {
-        return Vec::new();
-    };
-    let Some(old) = old_content(cx.inventory, run) else {
-        return Vec::new();
-    };
+fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+    let run = cx.run()?;
+    let old = old_content(cx.inventory, run)?;
     let (snapshot, next) = (old.snapshot, old.next);
     let used = &run.status.snapshot_index;
     let (object, run_object) = (snapshot.object(), run.object());
@@ -47,40 +43,32 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 .map(|cluster| cluster.name),
         )
         .evidence(&run_object, "spec.resourceSnapshotIndex", "")
-        .evidence(
-            &run_object,
-            "status.resourceSnapshotIndexUsed",
-            used.clone(),
-        )
+        .evidence(&run_object, "status.resourceSnapshotIndexUsed", used)
         .evidence(
             &object,
             format!("metadata.annotations[{}]", names::NEXT_DETECTION_TIME),
-            old.detected.to_string(),
+            old.detected,
         )
         .evidence(
             &run_object,
             "status.conditions[type=Initialized].lastTransitionTime",
-            old.initialized.to_string(),
+            old.initialized,
         );
     if let Some(next) = next
         && let Some(created) = next.meta.created
     {
-        finding = finding.evidence(
-            next.object(),
-            "metadata.creationTimestamp",
-            created.to_string(),
-        );
+        finding = finding.evidence(next.object(), "metadata.creationTimestamp", created);
     }
-    vec![
+    Some(
         finding
             .look_with(
                 "Compare the rolled-out content with the current content.",
                 cx.command("snapshots").arg(&cx.inventory.placement_name),
             )
             .fix_with(
-                "Roll out the current content with a new run: the command ensures that it gets \
-                 the new snapshot.",
+                "Roll out the current content with a new run: the command ensures that it gets the \
+                 new snapshot.",
                 cx.new_run_command(),
             ),
-    ]
+    )
 }

@@ -1,8 +1,8 @@
 //! Two runs on one placement are under way at once.
 
-use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeMap;
 
+use crate::diagnose::rules::prelude::*;
 use crate::inventory::choose;
 use crate::kubefleet::run::{RunState, UpdateRun};
 use crate::rollout::Phase;
@@ -10,7 +10,7 @@ use crate::rollout::Phase;
 /// There is no lock: the last writer of a binding wins, and a run fails only when a cluster that
 /// it is updating is taken away. Source: updaterun/execution.go:isBindingSyncedWithClusterStatus.
 pub const RULE: Rule =
-    Rule::warning("FS705", "other-run-active", Check::Whole(check)).reads(&[Concept::UpdateRun]);
+    Rule::warning("FS705", "other-run-active", Search::Whole(check)).reads(&[Concept::UpdateRun]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let Some(rollout) = cx
@@ -51,28 +51,20 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let mut finding = rule.finding(&object, message).evidence(
         &object,
         "spec.placementName",
-        cx.inventory.placement_name.clone(),
+        &cx.inventory.placement_name,
     );
     if alike {
         finding = finding.severity(Severity::Info).evidence(
             &object,
             rollout.run.snapshot_path(),
-            rollout.run.status.snapshot_index.clone(),
+            &rollout.run.status.snapshot_index,
         );
     }
     for run in active.iter().take(5) {
         let reference = run.object();
         finding = finding
-            .evidence(
-                &reference,
-                "spec.state",
-                run.spec.state.clone().unwrap_or_default(),
-            )
-            .evidence(
-                &reference,
-                run.snapshot_path(),
-                run.status.snapshot_index.clone(),
-            );
+            .evidence(&reference, "spec.state", &run.spec.state)
+            .evidence(&reference, run.snapshot_path(), &run.status.snapshot_index);
     }
     if alike {
         return vec![

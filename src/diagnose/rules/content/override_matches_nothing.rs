@@ -12,7 +12,7 @@ use crate::rollout::versions::versions;
 /// that names the placement is meant to change something there.
 /// Source: utils/overrider/overrider.go:FetchAllMatchingOverridesForResourceSnapshot,
 /// PickFromResourceMatchedOverridesForTargetCluster.
-pub const RULE: Rule = Rule::warning("FS708", "override-matches-nothing", Check::Whole(check))
+pub const RULE: Rule = Rule::warning("FS708", "override-matches-nothing", Search::Whole(check))
     .reads(&[
         Concept::ClusterOverrideSnapshot,
         Concept::OverrideSnapshot,
@@ -53,7 +53,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             let subject = Subject::new(kind.origin_kind(), namespace, name);
             let finding = match idle {
                 Idle::NoObject(near) => {
-                    let finding = no_object(cx, rule, subject, snapshot, index, near);
+                    let finding =
+                        no_object(rule, subject, snapshot, (&placement.name, index), near);
                     match version.and_then(|version| version.parts.first()) {
                         Some(part) => finding.evidence(
                             part.object(),
@@ -76,18 +77,16 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
 }
 
 fn no_object(
-    cx: &Context<'_>,
     rule: &Rule,
     subject: Subject,
     snapshot: &OverrideSnapshot,
-    index: &str,
+    (placement, index): (&str, &str),
     near: Option<String>,
 ) -> Finding {
     let selected = selected(snapshot);
     let near = near.map_or_else(String::new, |near| format!(" The snapshot has {near}."));
     let message = format!(
-        "{subject} applies to {} but selects no object of snapshot {index}: it selects {}.{near}",
-        cx.inventory.placement_name,
+        "{subject} applies to {placement} but selects no object of snapshot {index}: it selects {}.{near}",
         enumerate(&selected)
     );
     let field = if snapshot.meta.namespace.is_empty() {
@@ -100,7 +99,7 @@ fn no_object(
         finding = finding.evidence(
             snapshot.object(),
             format!("spec.overrideSpec.{field}[{at}].name"),
-            selector.name.clone(),
+            &selector.name,
         );
     }
     finding

@@ -6,21 +6,17 @@ use crate::rollout::ClusterState;
 /// A placement keeps `revisionHistoryLimit` versions; the oldest is deleted before a new one is made,
 /// and runs do not hold the version that they roll out. Source:
 /// utils/controller/resource_snapshot_resolver.go:deleteRedundantResourceSnapshots.
-pub const RULE: Rule = Rule::warning("FS704", "snapshot-about-to-be-pruned", Check::Whole(check))
+pub const RULE: Rule = Rule::warning("FS704", "snapshot-about-to-be-pruned", Search::One(check))
     .reads(&[Concept::ResourceSnapshot, Concept::Placement]);
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = cx.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
-        return Vec::new();
-    };
+fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+    let rollout = cx.rollout.as_ref().filter(|rollout| rollout.is_live())?;
     let inventory = cx.inventory;
-    let Some(placement) = inventory.placement.present() else {
-        return Vec::new();
-    };
+    let placement = inventory.placement.present()?;
     let indexes = inventory.snapshot_indexes();
     let index = &rollout.run.status.snapshot_index;
     let Ok(own) = index.parse::<u64>() else {
-        return Vec::new();
+        return None;
     };
     let limit = placement.history_limit();
     // Before a version is made, all but the newest `limit - 1` are deleted; a limit of 1 spares none.
@@ -30,28 +26,22 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         .updated_clusters()
         .any(|cluster| cluster.state != ClusterState::Done);
     if spared || !needed || !inventory.snapshots.is_complete() {
-        return Vec::new();
+        return None;
     }
-    let Some(snapshot) = inventory.snapshot(index) else {
-        return Vec::new();
-    };
+    let snapshot = inventory.snapshot(index)?;
     let object = snapshot.object();
-    vec![
+    Some(
         rule.finding(
             &object,
             format!(
-                "{} needs snapshot {index}, but {} keeps only {}: the next new snapshot deletes \
-                 it, and the remaining clusters can then never receive it.",
+                "{} needs snapshot {index}, but {} keeps only {}: the next new snapshot deletes it, \
+                 and the remaining clusters can then never receive it.",
                 rollout.run.meta.name,
                 inventory.placement_name,
                 count(usize::try_from(limit).unwrap_or_default(), "snapshot")
             ),
         )
-        .evidence(
-            rollout.run.object(),
-            rollout.run.snapshot_path(),
-            index.clone(),
-        )
+        .evidence(rollout.run.object(), rollout.run.snapshot_path(), index)
         .evidence(
             placement.object(),
             "spec.revisionHistoryLimit",
@@ -60,12 +50,12 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         .evidence(
             &object,
             "metadata.labels[kubernetes-fleet.io/resource-index]",
-            index.clone(),
+            index,
         )
         .fix("Raise `spec.revisionHistoryLimit` of the placement before it gets a new snapshot.")
         .look_with(
             "List the existing versions.",
             cx.command("snapshots").arg(&inventory.placement_name),
         ),
-    ]
+    )
 }

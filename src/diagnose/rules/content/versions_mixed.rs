@@ -1,15 +1,15 @@
 //! The clusters of a placement are on different versions, and no run is about to change that.
 
-use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeMap;
 
+use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::{Conditions, reasons};
 use crate::rollout::life::{self, Life};
 use crate::rollout::rollout_started;
 
 /// Bindings with different snapshots while no run on the placement is under way. Each run says
 /// `Succeeded` of itself; only the bindings tell. See section "measured" of the decisions.
-pub const RULE: Rule = Rule::warning("FS702", "versions-mixed", Check::Whole(check))
+pub const RULE: Rule = Rule::warning("FS702", "versions-mixed", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::UpdateRun]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -78,8 +78,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         ));
         for binding in bindings.iter().take(3) {
             let object = binding.object();
-            finding =
-                finding.evidence(&object, "spec.resourceSnapshotName", (*snapshot).to_owned());
+            finding = finding.evidence(&object, "spec.resourceSnapshotName", *snapshot);
             if let Some(started) = binding
                 .status
                 .conditions

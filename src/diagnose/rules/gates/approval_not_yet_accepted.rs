@@ -8,7 +8,7 @@ use crate::rollout::Phase;
 
 /// The controller is woken by the approval and takes it within a second or so. Source:
 /// updaterun/controller.go:handleApprovalRequestUpdate.
-pub const RULE: Rule = Rule::info("FS408", "approval-not-yet-accepted", Check::Whole(check))
+pub const RULE: Rule = Rule::info("FS408", "approval-not-yet-accepted", Search::Whole(check))
     .reads(&[Concept::ApprovalRequest]);
 
 /// An approval wakes the controller, and a run that waits for one is also checked every minute.
@@ -55,8 +55,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     )
                 } else {
                     format!(
-                        "{name} was approved correctly{ago}; the controller accepts it at its \
-                         next check."
+                        "{name} was approved correctly{ago}; the controller accepts it at its next \
+                         check."
                     )
                 },
             )

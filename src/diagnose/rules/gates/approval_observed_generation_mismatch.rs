@@ -8,7 +8,7 @@ use crate::kubefleet::reasons;
 pub const RULE: Rule = Rule::error(
     "FS401",
     "approval-observed-generation-mismatch",
-    Check::Whole(check),
+    Search::Whole(check),
 )
 .reads(&[Concept::ApprovalRequest]);
 
@@ -55,7 +55,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             .evidence(
                 &object,
                 format!("status.conditions[type={}]", reasons::APPROVAL_ACCEPTED),
-                "absent",
+                ABSENT,
             )
             .fix_with(
                 "Approve it again: the approval then carries the request's generation.",

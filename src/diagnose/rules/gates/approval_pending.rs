@@ -8,8 +8,8 @@ use crate::kubefleet::duration;
 use crate::rollout::Phase;
 
 /// An approval request without an answer.
-pub const RULE: Rule =
-    Rule::info("FS402", "approval-pending", Check::Whole(check)).reads(&[Concept::ApprovalRequest]);
+pub const RULE: Rule = Rule::info("FS402", "approval-pending", Search::Whole(check))
+    .reads(&[Concept::ApprovalRequest]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let Some(rollout) = cx.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
@@ -62,17 +62,12 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     gate.stage,
                     gate.time.as_str()
                 ),
-                name.clone(),
+                name,
             );
         if let Some(Sight::Present(request)) = &gate.request {
-            finding = finding.evidence(
-                &object,
-                "status.conditions[type=Approved]",
-                "absent".to_owned(),
-            );
+            finding = finding.evidence(&object, "status.conditions[type=Approved]", ABSENT);
             if let Some(created) = request.meta.created {
-                finding =
-                    finding.evidence(&object, "metadata.creationTimestamp", created.to_string());
+                finding = finding.evidence(&object, "metadata.creationTimestamp", created);
             }
         }
         let approve = Some(cx.command("approve").arg(name));

@@ -7,7 +7,7 @@ use crate::rollout::Phase;
 
 /// `ApprovalRequestCreated=True` and no such request. The controller creates it again when it checks
 /// at the run. Source: updaterun/controller.go:handleApprovalRequestDelete.
-pub const RULE: Rule = Rule::warning("FS406", "approval-request-missing", Check::Whole(check))
+pub const RULE: Rule = Rule::warning("FS406", "approval-request-missing", Search::Whole(check))
     .reads(&[Concept::ApprovalRequest]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -37,14 +37,14 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             .finding(
                 &object,
                 format!(
-                    "{} waits for {name}, which was deleted; the controller creates a new one \
-                     when the run {when}.",
+                    "{} waits for {name}, which was deleted; the controller creates a new one when \
+                     the run {when}.",
                     run.name
                 ),
             )
             .root_if(cx.verdict == Verdict::WaitingForApproval)
             .stage(gate.stage)
-            .evidence(&run, format!("{base}.approvalRequestName"), name.clone());
+            .evidence(&run, format!("{base}.approvalRequestName"), name);
         if let Some(created) = gate
             .task
             .conditions

@@ -7,7 +7,7 @@ use crate::kubefleet::{Conditions, duration, reasons};
 
 /// The task's condition keeps the time of the first request; the object is younger.
 /// Source: updaterun/controller.go:handleApprovalRequestDelete.
-pub const RULE: Rule = Rule::warning("FS405", "approval-request-recreated", Check::Whole(check))
+pub const RULE: Rule = Rule::warning("FS405", "approval-request-recreated", Search::Whole(check))
     .reads(&[Concept::ApprovalRequest]);
 
 /// The condition is written right after the request: a few seconds apart is the same one.
@@ -47,16 +47,15 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 ),
             )
             .stage(gate.stage)
-            .evidence(&object, "metadata.creationTimestamp", created.to_string())
+            .evidence(&object, "metadata.creationTimestamp", created)
             .evidence(
                 &run,
                 format!(
-                    "status.stagesStatus[stageName={}].{}StageTaskStatus[type=Approval].conditions\
-                     [type=ApprovalRequestCreated].lastTransitionTime",
+                    "status.stagesStatus[stageName={}].{}StageTaskStatus[type=Approval].conditions[type=ApprovalRequestCreated].lastTransitionTime",
                     gate.stage,
                     gate.time.as_str()
                 ),
-                asked.to_string(),
+                asked,
             )
             .fix_with("Approve again.", cx.command("approve").arg(name)),
         );

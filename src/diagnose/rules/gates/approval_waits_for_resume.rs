@@ -4,7 +4,7 @@ use crate::diagnose::rules::prelude::*;
 use crate::rollout::Phase;
 
 /// Approvals are taken in state Run only. Source: updaterun/stop.go.
-pub const RULE: Rule = Rule::info("FS404", "approval-waits-for-resume", Check::Whole(check))
+pub const RULE: Rule = Rule::info("FS404", "approval-waits-for-resume", Search::Whole(check))
     .reads(&[Concept::ApprovalRequest])
     .caused_by(&["FS602"]);
 
@@ -40,11 +40,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             )
             .stage(gate.stage)
             .condition(&object, approved)
-            .evidence(
-                &run,
-                "spec.state",
-                rollout.run.spec.state.clone().unwrap_or_default(),
-            )
+            .evidence(&run, "spec.state", &rollout.run.spec.state)
             .fix_with(
                 "Resume the run when the rollout should continue.",
                 cx.command("resume").arg(&run.name),

@@ -6,7 +6,7 @@ use crate::rollout::Phase;
 
 /// `Approved=False` means the same as no answer. Source:
 /// updaterun/execution.go:handleStageApprovalTask.
-pub const RULE: Rule = Rule::warning("FS403", "approval-withheld", Check::Whole(check))
+pub const RULE: Rule = Rule::warning("FS403", "approval-withheld", Search::Whole(check))
     .reads(&[Concept::ApprovalRequest]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {

@@ -1,14 +1,14 @@
 //! The placement has more or fewer bindings than its policy asks for.
 
-use crate::diagnose::failing;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::run_failure;
 use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::problems::binding_count;
 use crate::rollout::placing;
 
 /// Counted with PickN and PickFixed only.
 /// Source: updaterun/initialization.go:collectScheduledClusters.
-pub const RULE: Rule = Rule::error("FS107", "binding-count-mismatch", Check::Cause(check))
+pub const RULE: Rule = Rule::error("FS107", "binding-count-mismatch", Search::Cause(check))
     .reads(&[Concept::Binding, Concept::PolicySnapshot]);
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
@@ -28,5 +28,5 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     });
     let object = cx.placement_object();
     let problem = binding_count(inventory, &object, (*selected, *observed), past);
-    Some(failing::refused(cx, rule, problem, agrees))
+    Some(run_failure::refused(cx, rule, problem, agrees))
 }

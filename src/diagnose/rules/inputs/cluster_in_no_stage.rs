@@ -1,13 +1,14 @@
 //! The placement selects clusters that no stage of the strategy takes.
 
-use crate::diagnose::failing;
+use crate::diagnose::run_failure;
+use std::collections::BTreeSet;
+
 use crate::diagnose::rules::prelude::*;
 use crate::problems::{StageMap, no_stage};
-use std::collections::BTreeSet;
 
 /// The controller prints ten names at most. A stage without a selector takes no cluster.
 /// Source: updaterun/initialization.go:computeRunStageStatus.
-pub const RULE: Rule = Rule::error("FS113", "cluster-in-no-stage", Check::Cause(check)).reads(&[
+pub const RULE: Rule = Rule::error("FS113", "cluster-in-no-stage", Search::Cause(check)).reads(&[
     Concept::Strategy,
     Concept::MemberCluster,
     Concept::Binding,
@@ -47,5 +48,5 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let past = cx.past(&since);
     let problem = no_stage(recorded.as_ref(), &strategy, &clusters, number, past)
         .look_with("Check the stage of every cluster then.", cx.plan_command());
-    Some(failing::refused(cx, rule, problem, fixed))
+    Some(run_failure::refused(cx, rule, problem, fixed))
 }

@@ -1,16 +1,13 @@
 //! Two stages select the same cluster.
 
-use crate::diagnose::failing;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::run_failure;
 use crate::problems::{StageMap, two_stages, was_in_two_stages};
 
 /// The controller names the first such cluster only. A stage with an empty selector takes every
 /// cluster. Source: updaterun/initialization.go:computeRunStageStatus.
-pub const RULE: Rule = Rule::error("FS111", "cluster-in-two-stages", Check::Cause(check)).reads(&[
-    Concept::Strategy,
-    Concept::MemberCluster,
-    Concept::Binding,
-]);
+pub const RULE: Rule = Rule::error("FS111", "cluster-in-two-stages", Search::Cause(check))
+    .reads(&[Concept::Strategy, Concept::MemberCluster, Concept::Binding]);
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::ClusterInSeveralStages { cluster } = cause else {
@@ -35,5 +32,5 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
         None => was_in_two_stages(recorded.as_ref(), cluster, cx.past(since)),
     };
     let problem = problem.look_with("Check the stage of every cluster then.", cx.plan_command());
-    Some(failing::refused(cx, rule, problem, fixed))
+    Some(run_failure::refused(cx, rule, problem, fixed))
 }

@@ -7,19 +7,17 @@ use crate::words::Command;
 
 /// The first thing that the controller does is to add its finalizer.
 /// Source: updaterun/controller.go:Reconcile, cmd/hubagent/workload/setup.go.
-pub const RULE: Rule = Rule::error("FS122", "controller-not-responding", Check::Whole(check));
+pub const RULE: Rule = Rule::error("FS122", "controller-not-responding", Search::One(check));
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(age) = overdue(cx).filter(|_| !is_seen(cx)) else {
-        return Vec::new();
-    };
+fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+    let age = overdue(cx).filter(|_| !is_seen(cx))?;
     let run = cx.run_object();
     let flags = if run.namespace.is_empty() {
         "`--enable-staged-update-run-apis`"
     } else {
         "`--enable-staged-update-run-apis` and `--enable-resource-placement`"
     };
-    vec![
+    Some(
         rule.finding(
             &run,
             format!(
@@ -42,5 +40,5 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         .fix(format!(
             "Start the hub agent with {flags}: it then picks up this run by itself."
         )),
-    ]
+    )
 }

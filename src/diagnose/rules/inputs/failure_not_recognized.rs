@@ -1,12 +1,12 @@
 //! The run failed with words that no rule knows.
 
-use crate::diagnose::failing;
 use crate::diagnose::rules::ALL;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::run_failure;
 use crate::words::Command;
 
 /// A wording of a newer controller, or a failure that no rule explains.
-pub const RULE: Rule = Rule::error("FS124", "failure-not-recognized", Check::Whole(check));
+pub const RULE: Rule = Rule::error("FS124", "failure-not-recognized", Search::Whole(check));
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let Some(failure) = &cx.failure else {
@@ -43,11 +43,11 @@ fn unrecognized(cx: &Context<'_>, rule: &Rule, text: &str) -> Finding {
     } else {
         format!("The controller failed the run for an unknown reason {when}: `{text}`.")
     };
-    let finding = failing::finding(cx, rule, &run, message)
+    let finding = run_failure::finding(cx, rule, &run, message)
         .look_with(
             "Read the controller's message and the hub agent's log of that time.",
             Command::fleet("doctor"),
         )
         .fix("Fix what they name.");
-    failing::then_new_run(cx, finding)
+    run_failure::then_new_run(cx, finding)
 }

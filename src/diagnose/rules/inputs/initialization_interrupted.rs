@@ -1,7 +1,7 @@
 //! Something that passes by itself ended the initialization for good.
 
-use crate::diagnose::failing;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::run_failure;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::messages::ObjectKey;
 use crate::words::Command;
@@ -9,11 +9,11 @@ use crate::words::Command;
 /// While it reads overrides the controller takes every error for a final one, also those that it
 /// would try again elsewhere; KubeFleet 0.0.1 did so with bindings too.
 /// Source: updaterun/initialization.go:recordOverrideSnapshots, collectScheduledClusters.
-pub const RULE: Rule = Rule::error("FS120", "initialization-interrupted", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS120", "initialization-interrupted", Search::Whole(check))
     .reads(&[Concept::Binding]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
-    if !failing::initializing(cx) {
+    if !run_failure::initializing(cx) {
         return Vec::new();
     }
     cx.causes()
@@ -45,7 +45,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
 
 fn passing(cx: &Context<'_>, rule: &Rule, what: &str) -> Finding {
     let run = cx.run_object();
-    let finding = failing::finding(
+    let finding = run_failure::finding(
         cx,
         rule,
         &run,
@@ -57,15 +57,14 @@ fn passing(cx: &Context<'_>, rule: &Rule, what: &str) -> Finding {
     finding
         .fix_with(
             format!(
-                "Start a new run: {} has failed for good. Nothing else needs a fix unless the \
-                 error returns.",
+                "Start a new run: {} has failed for good. Nothing else needs a fix unless the error \
+                 returns.",
                 run.name
             ),
             cx.new_run_command(),
         )
         .look_with(
-            "Check the hub agent's log and the hub's API server, if the new run fails the same \
-             way.",
+            "Check the hub agent's log and the hub's API server, if the new run fails the same way.",
             Command::fleet("doctor"),
         )
 }
@@ -79,7 +78,7 @@ fn unsettled(cx: &Context<'_>, rule: &Rule, key: &ObjectKey, state: &str) -> Fin
         .bindings
         .iter()
         .find(|binding| binding.meta.name == key.name);
-    let mut finding = failing::finding(
+    let mut finding = run_failure::finding(
         cx,
         rule,
         &object,
@@ -91,15 +90,15 @@ fn unsettled(cx: &Context<'_>, rule: &Rule, key: &ObjectKey, state: &str) -> Fin
     if let Some(binding) = binding {
         finding = finding
             .clusters([binding.spec.cluster.as_str()])
-            .evidence(&object, "spec.state", binding.spec.state.clone())
+            .evidence(&object, "spec.state", &binding.spec.state)
             .evidence(
                 &object,
                 "spec.schedulingPolicySnapshotName",
-                binding.spec.policy_snapshot.clone(),
+                &binding.spec.policy_snapshot,
             );
     }
     finding = finding.look(
         "Wait until the placement is scheduled and no binding belongs to an older policy snapshot.",
     );
-    failing::then_new_run(cx, finding)
+    run_failure::then_new_run(cx, finding)
 }

@@ -9,12 +9,11 @@ use crate::words::Command;
 
 /// Errors that pass are tried again without a word in the status, at growing intervals.
 /// Source: updaterun/controller.go:Reconcile, initialization.go.
-pub const RULE: Rule =
-    Rule::error("FS121", "initialization-retried", Check::Whole(check)).reads(&[
-        Concept::Binding,
-        Concept::PolicySnapshot,
-        Concept::ResourceSnapshot,
-    ]);
+pub const RULE: Rule = Rule::error("FS121", "initialization-retried", Search::One(check)).reads(&[
+    Concept::Binding,
+    Concept::PolicySnapshot,
+    Concept::ResourceSnapshot,
+]);
 
 /// An initialization takes seconds.
 const PATIENCE: SignedDuration = SignedDuration::from_secs(60);
@@ -42,10 +41,8 @@ pub fn is_seen(cx: &Context<'_>) -> bool {
     })
 }
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(age) = overdue(cx).filter(|_| is_seen(cx)) else {
-        return Vec::new();
-    };
+fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+    let age = overdue(cx).filter(|_| is_seen(cx))?;
     let run = cx.run_object();
     let lead = format!(
         "{run} is still not initialized {} after its creation, although the controller has seen it",
@@ -55,12 +52,12 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         rule.finding(&run, message)
             .root()
             .evidence(&run, "metadata.finalizers", names::RUN_FINALIZER)
-            .evidence(&run, "status.conditions[type=Initialized]", "absent")
+            .evidence(&run, "status.conditions[type=Initialized]", ABSENT)
     };
     let finding = old_bindings(cx, &lead, &finding)
         .or_else(|| no_snapshot(cx, &lead, &finding))
         .unwrap_or_else(|| finding(format!("{lead}; the reason is unknown.")));
-    vec![
+    Some(
         finding
             .look_with(
                 "Read the reason in the hub agent's log: errors that are retried do not appear in \
@@ -68,13 +65,13 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 Command::fleet("doctor"),
             )
             .look_with(
-                "Wait: the run continues by itself once the cause is fixed. The controller \
-                 retries at growing intervals of up to about 17 minutes.",
+                "Wait: the run continues by itself once the cause is fixed. The controller retries \
+                 at growing intervals of up to about 17 minutes.",
                 cx.command("wait")
                     .arg(&run.name)
                     .switch("--for=initialized"),
             ),
-    ]
+    )
 }
 
 /// Bindings that the scheduler has not moved to the latest policy snapshot.
@@ -114,7 +111,7 @@ fn old_bindings(
         finding = finding.evidence(
             binding.object(),
             "spec.schedulingPolicySnapshotName",
-            binding.spec.policy_snapshot.clone(),
+            &binding.spec.policy_snapshot,
         );
     }
     Some(finding.look_with(

@@ -1,13 +1,13 @@
 //! The placement is scheduled, to no cluster at all.
 
-use crate::diagnose::failing;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::run_failure;
 use crate::problems::no_cluster;
 use crate::rollout::placing::selected_bindings;
 
 /// With PickAll a policy that finds nothing counts as fulfilled.
 /// Source: updaterun/initialization.go:collectScheduledClusters.
-pub const RULE: Rule = Rule::error("FS106", "no-cluster-selected", Check::Cause(check)).reads(&[
+pub const RULE: Rule = Rule::error("FS106", "no-cluster-selected", Search::Cause(check)).reads(&[
     Concept::Binding,
     Concept::PolicySnapshot,
     Concept::MemberCluster,
@@ -28,10 +28,10 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
             let path = "spec.targetCluster";
             problem = problem.evidence(binding.object(), path, &binding.spec.cluster);
         }
-        return Some(failing::refused(cx, rule, problem, true));
+        return Some(run_failure::refused(cx, rule, problem, true));
     }
     let mut policies = inventory.policies.iter();
     let policy = policies.find(|snapshot| snapshot.meta.name == policy_snapshot.name);
     let problem = no_cluster(inventory, &object, policy, cx.past(""));
-    Some(failing::refused(cx, rule, problem, false))
+    Some(run_failure::refused(cx, rule, problem, false))
 }

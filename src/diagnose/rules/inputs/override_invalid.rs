@@ -1,14 +1,14 @@
 //! An override that matches the content cannot be used.
 
-use crate::diagnose::failing;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::run_failure;
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::problems::{Problem, override_invalid, override_repair};
 use crate::words::Command;
 
 /// The controller does not say which override it is; the snapshots of those in force do.
 /// Source: utils/overrider/overrider.go:IsClusterMatched, updaterun/initialization.go:recordOverrideSnapshots.
-pub const RULE: Rule = Rule::error("FS118", "override-invalid", Check::Cause(check))
+pub const RULE: Rule = Rule::error("FS118", "override-invalid", Search::Cause(check))
     .reads(&[Concept::ClusterOverrideSnapshot, Concept::OverrideSnapshot]);
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
@@ -30,7 +30,7 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
         ),
         _ => return None,
     };
-    Some(failing::refused(cx, rule, problem, false))
+    Some(run_failure::refused(cx, rule, problem, false))
 }
 
 /// Whether the controller took the override as it is now for the run's placement, as far as its
@@ -64,8 +64,7 @@ fn invalid(
     let get = Command::kubectl("get");
     let list = if placement.namespace.is_empty() {
         get.arg(
-            "clusterresourceoverrides.placement.kubernetes-fleet.io,\
-             resourceoverrides.placement.kubernetes-fleet.io",
+            "clusterresourceoverrides.placement.kubernetes-fleet.io,resourceoverrides.placement.kubernetes-fleet.io",
         )
         .switch("-A")
     } else {

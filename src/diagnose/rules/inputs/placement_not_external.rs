@@ -1,13 +1,13 @@
 //! The placement rolls its content out by itself.
 
-use crate::diagnose::failing;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::run_failure;
 use crate::kubefleet::placement::Placement;
 use crate::problems;
 
 /// Update runs take only placements whose strategy is External; without a word it is
 /// RollingUpdate. Source: updaterun/initialization.go:validatePlacement.
-pub const RULE: Rule = Rule::error("FS102", "placement-not-external", Check::Cause(check))
+pub const RULE: Rule = Rule::error("FS102", "placement-not-external", Search::Cause(check))
     .reads(&[Concept::Placement]);
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
@@ -25,5 +25,5 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let object = cx.placement_object();
     let problem = problems::not_external(&object, placement, current, cx.past(&since));
     let fixed = placement.is_some_and(Placement::is_external);
-    Some(failing::refused(cx, rule, problem, fixed))
+    Some(run_failure::refused(cx, rule, problem, fixed))
 }

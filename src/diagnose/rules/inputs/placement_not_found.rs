@@ -1,13 +1,13 @@
 //! The placement that the run names does not exist.
 
-use crate::diagnose::failing;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::run_failure;
 use crate::inventory::Sight;
 use crate::problems::{MAKE_PLACEMENT, Problem, placement_missing};
 
 /// A run finds a placement only in its own scope, and in a namespace only in its own one.
 /// Source: updaterun/initialization.go:validatePlacement.
-pub const RULE: Rule = Rule::error("FS101", "placement-not-found", Check::Cause(check))
+pub const RULE: Rule = Rule::error("FS101", "placement-not-found", Search::Cause(check))
     .reads(&[Concept::Placement])
     .caused_by(&["FS206"]);
 
@@ -18,7 +18,7 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
 fn missing(cx: &Context<'_>, rule: &Rule) -> Finding {
     let run = cx.run_object().name;
     let object = cx.placement_object();
-    let initializing = failing::initializing(cx);
+    let initializing = run_failure::initializing(cx);
     let lead = if initializing {
         format!("{object} did not exist when {run} was initialized")
     } else {
@@ -55,5 +55,5 @@ fn missing(cx: &Context<'_>, rule: &Rule) -> Finding {
              to roll out.",
         ),
     };
-    failing::refused(cx, rule, problem, fixed)
+    run_failure::refused(cx, rule, problem, fixed)
 }

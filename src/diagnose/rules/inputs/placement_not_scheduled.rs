@@ -1,13 +1,13 @@
 //! The scheduler has not found all the clusters that the placement asks for.
 
-use crate::diagnose::failing;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::run_failure;
 use crate::kubefleet::reasons;
 use crate::problems::{Tense, not_scheduled, scheduled_evidence};
 
 /// The controller does not wait for the scheduler, it fails: also when only a moment is
 /// missing. Source: updaterun/initialization.go:determinePolicySnapshot.
-pub const RULE: Rule = Rule::error("FS105", "placement-not-scheduled", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS105", "placement-not-scheduled", Search::Whole(check))
     .reads(&[Concept::Placement, Concept::PolicySnapshot])
     .caused_by(&["FS202"]);
 
@@ -38,11 +38,11 @@ fn failed(cx: &Context<'_>, rule: &Rule, name: &str) -> Finding {
     let scheduled = newer.or_else(|| policy.filter(|policy| policy.is_scheduled()));
     let Some(scheduled) = scheduled else {
         let problem = not_scheduled(inventory, &object, policy, cx.past(""));
-        return failing::refused(cx, rule, problem, false);
+        return run_failure::refused(cx, rule, problem, false);
     };
     let past = cx.past(", but it is scheduled now");
     let problem = not_scheduled(inventory, &object, None, past);
-    failing::refused(cx, rule, scheduled_evidence(scheduled, problem), true)
+    run_failure::refused(cx, rule, scheduled_evidence(scheduled, problem), true)
 }
 
 /// A placement that no run has touched yet: its first run would fail.
@@ -65,12 +65,11 @@ fn before_any_run(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         .finding(&object, problem.message)
         .root()
         .clusters(problem.clusters);
-    finding = match scheduled {
-        Some(condition) => finding.condition(&object, condition),
-        None => {
-            let path = format!("status.conditions[type={}Scheduled]", object.kind);
-            finding.evidence(&object, path, ABSENT)
-        }
+    finding = if let Some(condition) = scheduled {
+        finding.condition(&object, condition)
+    } else {
+        let path = format!("status.conditions[type={}Scheduled]", object.kind);
+        finding.evidence(&object, path, ABSENT)
     };
     finding.evidence.extend(problem.evidence);
     finding.remedies = problem.remedies;

@@ -1,7 +1,7 @@
 //! The placement's scheduling policy snapshot is not as its controller writes it.
 
-use crate::diagnose::failing;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::run_failure;
 use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::kubefleet::{ObjectRef, names};
 use crate::problems::{Problem, Tense, several_latest, without_count, without_index};
@@ -9,8 +9,12 @@ use crate::problems::{Problem, Tense, several_latest, without_count, without_ind
 /// Several latest ones, no index, or with PickN no count of clusters: only a hand or a broken
 /// write does that. Source: updaterun/initialization.go:determinePolicySnapshot,
 /// utils/controller/policy_snapshot_resolver.go:LookupLatestPolicySnapshot.
-pub const RULE: Rule = Rule::error("FS104", "policy-snapshot-inconsistent", Check::Cause(check))
-    .reads(&[Concept::PolicySnapshot]);
+pub const RULE: Rule = Rule::error(
+    "FS104",
+    "policy-snapshot-inconsistent",
+    Search::Cause(check),
+)
+.reads(&[Concept::PolicySnapshot]);
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let (problem, fixed) = match cause {
@@ -30,7 +34,7 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
         }
         _ => return None,
     };
-    Some(failing::refused(cx, rule, problem, fixed))
+    Some(run_failure::refused(cx, rule, problem, fixed))
 }
 
 fn several(cx: &Context<'_>, count: Option<u32>) -> (Problem, bool) {

@@ -1,13 +1,13 @@
 //! The placement has no scheduling policy snapshot that is marked as the latest.
 
-use crate::diagnose::failing;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::run_failure;
 use crate::kubefleet::names;
 use crate::problems::not_latest;
 
 /// Either the placement is too young, or it is being deleted: then its policy snapshots go first.
 /// Source: utils/controller/policy_snapshot_resolver.go:LookupLatestPolicySnapshot.
-pub const RULE: Rule = Rule::error("FS103", "policy-snapshot-not-found", Check::Cause(check))
+pub const RULE: Rule = Rule::error("FS103", "policy-snapshot-not-found", Search::Cause(check))
     .reads(&[Concept::Placement, Concept::PolicySnapshot])
     .caused_by(&["FS206"]);
 
@@ -42,8 +42,8 @@ fn missing(cx: &Context<'_>, rule: &Rule) -> Finding {
         (Some(_), _) => problem
             .evidence(&object, "metadata.deletionTimestamp", deleted)
             .look(
-                "Wait until the placement is gone, create it again, and wait until it is \
-                 scheduled, if the deletion was a mistake. Otherwise nothing is left to roll out.",
+                "Wait until the placement is gone, create it again, and wait until it is scheduled, \
+                 if the deletion was a mistake. Otherwise nothing is left to roll out.",
             ),
         (None, _) if gone => problem.absent(&object).fix(
             "Create the placement again with `spec.strategy.type: External` and wait until it is \
@@ -55,5 +55,5 @@ fn missing(cx: &Context<'_>, rule: &Rule) -> Finding {
         }
         (None, None) => problem,
     };
-    failing::refused(cx, rule, problem, !gone && latest.is_some())
+    run_failure::refused(cx, rule, problem, !gone && latest.is_some())
 }

@@ -1,12 +1,12 @@
 //! The placement selects what it may not, so no snapshot of its content can be made.
 
-use crate::diagnose::failing;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::run_failure;
 use crate::problems::resource_selectors;
 
 /// Since KubeFleet 0.3.0 a run without an index makes the snapshot itself, and fails with the
 /// placement's selectors. Source: utils/controller/resource_selector_resolver.go.
-pub const RULE: Rule = Rule::error("FS119", "resource-selector-invalid", Check::Cause(check))
+pub const RULE: Rule = Rule::error("FS119", "resource-selector-invalid", Search::Cause(check))
     .reads(&[Concept::Placement]);
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
@@ -16,5 +16,5 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
 
     let object = cx.placement_object();
     let problem = resource_selectors(cx.inventory, &object, Some(problem), cx.past(""));
-    Some(failing::refused(cx, rule, problem, false))
+    Some(run_failure::refused(cx, rule, problem, false))
 }

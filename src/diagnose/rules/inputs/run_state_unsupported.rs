@@ -1,11 +1,11 @@
 //! The run's state is a word of an older KubeFleet.
 
-use crate::diagnose::failing;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::run_failure;
 
 /// Runs that KubeFleet 0.1 stored keep their state when the hub agent is upgraded, and the newer
 /// controller fails them. Source: updaterun/controller.go:Reconcile.
-pub const RULE: Rule = Rule::error("FS123", "run-state-unsupported", Check::Cause(check));
+pub const RULE: Rule = Rule::error("FS123", "run-state-unsupported", Search::Cause(check));
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     match cause {
@@ -22,13 +22,13 @@ fn unsupported(cx: &Context<'_>, rule: &Rule, state: &str) -> Finding {
     } else {
         "was"
     };
-    let mut finding = failing::finding(
+    let mut finding = run_failure::finding(
         cx,
         rule,
         &run,
         format!(
-            "{run} {verb} in state {state}, which the hub's controller does not support. \
-             Supported states: Initialize, Run, Stop."
+            "{run} {verb} in state {state}, which the hub's controller does not support. Supported \
+             states: Initialize, Run, Stop."
         ),
     );
     if let Some(now) = now {

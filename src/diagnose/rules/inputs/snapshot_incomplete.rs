@@ -1,7 +1,7 @@
 //! Parts of the resource snapshot are missing, or its first part is not as it should be.
 
-use crate::diagnose::failing;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::run_failure;
 use crate::kubefleet::names;
 use crate::kubefleet::snapshot::ResourceSnapshot;
 use crate::rollout::versions::versions;
@@ -9,7 +9,7 @@ use crate::rollout::versions::versions;
 /// A version may be spread over several objects; the first carries the hash and the count.
 /// Source: updaterun/initialization.go:recordOverrideSnapshots,
 /// utils/controller/resource_snapshot_resolver.go:FetchAllResourceSnapshotsAlongWithMaster.
-pub const RULE: Rule = Rule::error("FS117", "snapshot-incomplete", Check::Cause(check))
+pub const RULE: Rule = Rule::error("FS117", "snapshot-incomplete", Search::Cause(check))
     .reads(&[Concept::ResourceSnapshot]);
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
@@ -52,7 +52,7 @@ fn headless(cx: &Context<'_>, rule: &Rule) -> Finding {
     );
     let mended = index.is_some_and(|index| parts(cx, index).any(ResourceSnapshot::is_master));
     let tail = if mended { ", but it has one now" } else { "" };
-    let mut finding = failing::finding(
+    let mut finding = run_failure::finding(
         cx,
         rule,
         &object,
@@ -71,7 +71,7 @@ fn headless(cx: &Context<'_>, rule: &Rule) -> Finding {
         );
     }
     if mended {
-        return failing::just_new_run(cx, finding);
+        return run_failure::just_new_run(cx, finding);
     }
     other_version(cx, finding)
 }
@@ -91,7 +91,7 @@ fn partial(
     let whole =
         expected.is_some_and(|expected| usize::try_from(expected).is_ok_and(|it| now >= it));
     let tail = if whole { ", but all exist now" } else { "" };
-    let finding = failing::finding(
+    let finding = run_failure::finding(
         cx,
         rule,
         &object,
@@ -108,13 +108,13 @@ fn partial(
         return finding
             .fix(
                 "Make the content small enough for one snapshot object, or remove the overrides: \
-                 with overrides, the controller searches for the other parts outside the \
-                 namespace and always fails.",
+                 with overrides, the controller searches for the other parts outside the namespace \
+                 and always fails.",
             )
             .fix_with("Then start a new run.", cx.new_run_command());
     }
     if whole {
-        return failing::just_new_run(cx, finding);
+        return run_failure::just_new_run(cx, finding);
     }
     other_version(cx, finding)
 }
@@ -129,7 +129,7 @@ fn uncounted(cx: &Context<'_>, rule: &Rule, master: &str) -> Finding {
         .find(|snapshot| snapshot.meta.name == master);
     let mended = now.is_some_and(|snapshot| snapshot.parts().is_some_and(|parts| parts > 0));
     let tail = if mended { ", but it does now" } else { "" };
-    let finding = failing::finding(
+    let finding = run_failure::finding(
         cx,
         rule,
         &object,
@@ -137,7 +137,7 @@ fn uncounted(cx: &Context<'_>, rule: &Rule, master: &str) -> Finding {
     );
     let finding = evidence(cx, finding, master);
     if mended {
-        return failing::just_new_run(cx, finding);
+        return run_failure::just_new_run(cx, finding);
     }
     let count = names::snapshot_index(master).map_or(0, |index| parts(cx, index).count());
     let finding = finding.fix_with(

@@ -1,13 +1,13 @@
 //! The run asks for a resource snapshot by something that is no index.
 
-use crate::diagnose::failing;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::run_failure;
 use crate::kubefleet::names;
 use crate::problems::snapshot_index;
 
 /// A word such as `latest`, a snapshot's name or a negative number.
 /// Source: updaterun/initialization.go:getResourceSnapshotObjs.
-pub const RULE: Rule = Rule::error("FS114", "snapshot-index-invalid", Check::Cause(check))
+pub const RULE: Rule = Rule::error("FS114", "snapshot-index-invalid", Search::Cause(check))
     .reads(&[Concept::ResourceSnapshot]);
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
@@ -18,7 +18,7 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let run = cx.run_object();
     let problem = snapshot_index(&run, &cx.placement_object(), index, cx.past(""));
     let list = problem.remedies.clone();
-    let mut finding = failing::asked(cx, rule, problem);
+    let mut finding = run_failure::asked(cx, rule, problem);
     finding.remedies.clear();
     // Somebody who writes a snapshot's name means its index.
     let meant = names::snapshot_index(index).filter(|meant| cx.inventory.snapshot(meant).is_some());

@@ -1,14 +1,14 @@
 //! The placement has no resource snapshot of the index that the run asks for.
 
 use super::snapshot_index_invalid::other_index;
-use crate::diagnose::failing;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::run_failure;
 use crate::problems::{otherwise_written, pruned_below, snapshot_missing};
 
 /// A typing error, the index of another placement, or one that was never made: since KubeFleet
 /// 0.3.0 a placement of strategy External makes no snapshots by itself.
 /// Source: updaterun/initialization.go:getResourceSnapshotObjs.
-pub const RULE: Rule = Rule::error("FS115", "snapshot-not-found", Check::Cause(check))
+pub const RULE: Rule = Rule::error("FS115", "snapshot-not-found", Search::Cause(check))
     .reads(&[Concept::ResourceSnapshot]);
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
@@ -30,7 +30,7 @@ fn missing(cx: &Context<'_>, rule: &Rule, index: &str) -> Finding {
     let object = cx.placement_object();
     let problem = snapshot_missing(inventory, &run, &object, index, cx.past(since));
     let list = problem.remedies.clone();
-    let mut finding = failing::asked(cx, rule, problem);
+    let mut finding = run_failure::asked(cx, rule, problem);
     finding.remedies.clear();
     let with = |meant: &str| Some(cx.new_run_command()?.flag("--snapshot", meant));
     let over = format!("{} has failed for good.", run.name);

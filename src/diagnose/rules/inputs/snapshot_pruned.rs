@@ -1,12 +1,12 @@
 //! The run asks for a resource snapshot that is no longer kept.
 
-use crate::diagnose::failing;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::run_failure;
 use crate::problems::{pruned_below, snapshot_pruned};
 
 /// Indexes count from 0 and are never used again, so one below the lowest that exists did exist.
 /// Source: updaterun/initialization.go:getResourceSnapshotObjs; placement `revisionHistoryLimit`.
-pub const RULE: Rule = Rule::error("FS116", "snapshot-pruned", Check::Cause(check))
+pub const RULE: Rule = Rule::error("FS116", "snapshot-pruned", Search::Cause(check))
     .reads(&[Concept::ResourceSnapshot, Concept::Placement]);
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
@@ -21,7 +21,7 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let lowest = cx
         .new_run_command()
         .map(|command| command.flag("--snapshot", lowest.to_string()));
-    let finding = failing::asked(cx, rule, problem)
+    let finding = run_failure::asked(cx, rule, problem)
         .fix_with(
             format!(
                 "Roll back to the oldest remaining one, if it is good: {} has failed for good, and \

@@ -1,18 +1,15 @@
 //! A stage sorts its clusters by a label that is not a whole number on one of them.
 
-use crate::diagnose::failing;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::run_failure;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::strategy::Stage;
 use crate::problems::{SortingLabel, StageMap, sorting_label, unsorted};
 
 /// The controller names the first such cluster only; a missing label prints as an empty value.
 /// Source: updaterun/initialization.go:computeRunStageStatus.
-pub const RULE: Rule = Rule::error("FS112", "sorting-label-invalid", Check::Cause(check)).reads(&[
-    Concept::Strategy,
-    Concept::MemberCluster,
-    Concept::Binding,
-]);
+pub const RULE: Rule = Rule::error("FS112", "sorting-label-invalid", Search::Cause(check))
+    .reads(&[Concept::Strategy, Concept::MemberCluster, Concept::Binding]);
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::SortingLabelInvalid {
@@ -63,5 +60,5 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
         members,
     };
     let problem = sorting_label(inventory, &label, past);
-    Some(failing::refused(cx, rule, problem, fixed))
+    Some(run_failure::refused(cx, rule, problem, fixed))
 }

@@ -1,14 +1,14 @@
 //! A stage selects clusters with a selector that is not valid.
 
 use super::stage_tasks_invalid::both;
-use crate::diagnose::failing;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::run_failure;
 use crate::problems::stage_selector;
 
 /// The schema does not check operators and values.
 /// Source: updaterun/initialization.go:computeRunStageStatus.
-pub const RULE: Rule =
-    Rule::error("FS110", "stage-selector-invalid", Check::Cause(check)).reads(&[Concept::Strategy]);
+pub const RULE: Rule = Rule::error("FS110", "stage-selector-invalid", Search::Cause(check))
+    .reads(&[Concept::Strategy]);
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::StageSelectorInvalid {
@@ -47,5 +47,5 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
         let check = "Check what the current strategy computes.";
         problem = problem.look_with(check, cx.plan_command());
     }
-    Some(failing::refused(cx, rule, problem, false))
+    Some(run_failure::refused(cx, rule, problem, false))
 }

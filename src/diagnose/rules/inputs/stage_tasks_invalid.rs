@@ -1,7 +1,7 @@
 //! The strategy gives a stage tasks that the controller refuses.
 
-use crate::diagnose::failing;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::run_failure;
 use crate::kubefleet::strategy::{Stage, Task};
 use crate::problems::stage_tasks;
 
@@ -9,7 +9,7 @@ use crate::problems::stage_tasks;
 /// refuses most of the rest. Source: updaterun/initialization.go:validateBeforeStageTask,
 /// validateAfterStageTask.
 pub const RULE: Rule =
-    Rule::error("FS109", "stage-tasks-invalid", Check::Cause(check)).reads(&[Concept::Strategy]);
+    Rule::error("FS109", "stage-tasks-invalid", Search::Cause(check)).reads(&[Concept::Strategy]);
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::StageTasksInvalid {
@@ -40,7 +40,7 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
         let path = format!("spec.stages[name={stage}].{field}");
         problem = problem.evidence(&object, path, tasks(now));
     }
-    Some(failing::refused(cx, rule, problem, fixed))
+    Some(run_failure::refused(cx, rule, problem, fixed))
 }
 
 /// A stage as the run recorded it, and as it is now.

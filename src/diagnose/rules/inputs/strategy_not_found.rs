@@ -1,14 +1,14 @@
 //! The strategy that the run names does not exist.
 
-use crate::diagnose::failing;
 use crate::diagnose::rules::prelude::*;
+use crate::diagnose::run_failure;
 use crate::inventory::Sight;
 use crate::problems::{Problem, strategy_missing};
 
 /// A run looks for its strategy once, in its own scope; later it uses its own copy.
 /// Source: updaterun/initialization.go:generateStagesByStrategy.
 pub const RULE: Rule =
-    Rule::error("FS108", "strategy-not-found", Check::Cause(check)).reads(&[Concept::Strategy]);
+    Rule::error("FS108", "strategy-not-found", Search::Cause(check)).reads(&[Concept::Strategy]);
 
 fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let Cause::StrategyNotFound { strategy } = cause else {
@@ -24,12 +24,12 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
             "metadata.creationTimestamp",
             strategy.meta.created,
         );
-        return Some(failing::refused(cx, rule, problem, true));
+        return Some(run_failure::refused(cx, rule, problem, true));
     }
     let placement = &inventory.placement_name;
     let problem = strategy_missing(inventory, &object, placement, cx.past(""));
     let chosen = problem.remedies.len() > 1;
-    let finding = failing::refused(cx, rule, problem, false);
+    let finding = run_failure::refused(cx, rule, problem, false);
     let strategies = inventory.strategies.iter();
     let others = strategies.filter(|it| it.meta.namespace == object.namespace);
     if chosen || others.count() == 0 {

@@ -7,12 +7,10 @@ use crate::rollout::ClusterState;
 /// Kinds whose availability KubeFleet cannot judge count as available once they are applied.
 /// Source: workapplier/availability_tracker.go, workgenerator/controller.go.
 pub const RULE: Rule =
-    Rule::info("FS610", "availability-not-tracked", Check::Whole(check)).reads(&[Concept::Binding]);
+    Rule::info("FS610", "availability-not-tracked", Search::One(check)).reads(&[Concept::Binding]);
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = &cx.rollout else {
-        return Vec::new();
-    };
+fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+    let rollout = cx.rollout.as_ref()?;
     let untracked: Vec<_> = rollout
         .updated_clusters()
         .filter(|cluster| cluster.state == ClusterState::Done)
@@ -24,7 +22,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         })
         .collect();
     if untracked.is_empty() {
-        return Vec::new();
+        return None;
     }
     let names: Vec<_> = untracked
         .iter()
@@ -34,8 +32,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         .finding(
             rollout.run.object(),
             format!(
-                "{} ({}) {} as soon as the content was applied, because KubeFleet cannot track \
-                 the availability of some of its objects.",
+                "{} ({}) {} as soon as the content was applied, because KubeFleet cannot track the \
+                 availability of some of its objects.",
                 count(names.len(), "cluster"),
                 enumerate(&names),
                 if names.len() == 1 {
@@ -49,8 +47,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     for (_, binding, available) in untracked.iter().take(3) {
         finding = finding.condition(&binding.object(), available);
     }
-    vec![finding.look(
-        "Check on the members that the content works before you approve a later stage: the \
-         rollout does not wait for it.",
-    )]
+    Some(finding.look(
+        "Check on the members that the content works before you approve a later stage: the rollout \
+         does not wait for it.",
+    ))
 }

@@ -7,27 +7,26 @@ use crate::rollout::Phase;
 /// The server takes a change of `spec.state` of a run that is over, and the controller does
 /// nothing about it; its conditions keep the generation at which the run ended.
 /// Source: updaterun/controller.go:Reconcile.
-pub const RULE: Rule = Rule::info("FS606", "finished-run-edited", Check::Whole(check));
+pub const RULE: Rule = Rule::info("FS606", "finished-run-edited", Search::One(check));
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = cx.rollout.as_ref().filter(|rollout| rollout.is_finished()) else {
-        return Vec::new();
-    };
+fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+    let rollout = cx
+        .rollout
+        .as_ref()
+        .filter(|rollout| rollout.is_finished())?;
     let run = rollout.run;
     let conditions = &run.status.conditions;
-    let Some(terminal) = (if rollout.phase == Phase::InitializationFailed {
+    let terminal = (if rollout.phase == Phase::InitializationFailed {
         conditions.condition(reasons::INITIALIZED)
     } else {
         conditions.condition(reasons::SUCCEEDED)
-    }) else {
-        return Vec::new();
-    };
+    })?;
     let (Some(observed), Some(generation)) = (terminal.observed_generation, run.meta.generation)
     else {
-        return Vec::new();
+        return None;
     };
     if generation <= observed {
-        return Vec::new();
+        return None;
     }
     let how = if rollout.phase == Phase::Succeeded {
         "succeeded"
@@ -44,16 +43,16 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 run.object()
             ),
         )
-        .evidence(run.object(), "metadata.generation", generation.to_string())
+        .evidence(run.object(), "metadata.generation", generation)
         .evidence(
             run.object(),
             format!(
                 "status.conditions[type={}].observedGeneration",
                 terminal.kind
             ),
-            observed.to_string(),
+            observed,
         )
         .evidence(run.object(), "spec.state", state)
         .fix_with("Start a new run to roll out content.", cx.new_run_command());
-    vec![finding]
+    Some(finding)
 }

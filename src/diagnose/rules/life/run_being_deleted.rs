@@ -13,21 +13,16 @@ const LONG: SignedDuration = SignedDuration::from_secs(120);
 
 /// The controller deletes the run's approval requests and lets it go, whatever is in flight;
 /// bindings stay as they are. Source: updaterun/controller.go:handleDelete.
-pub const RULE: Rule = Rule::info("FS607", "run-being-deleted", Check::Whole(check))
+pub const RULE: Rule = Rule::info("FS607", "run-being-deleted", Search::One(check))
     .reads(&[Concept::Binding, Concept::ApprovalRequest]);
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = cx
+fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+    let rollout = cx
         .rollout
         .as_ref()
-        .filter(|rollout| rollout.phase == Phase::Deleting)
-    else {
-        return Vec::new();
-    };
+        .filter(|rollout| rollout.phase == Phase::Deleting)?;
     let run = rollout.run;
-    let Some(deleted) = run.meta.deleted else {
-        return Vec::new();
-    };
+    let deleted = run.meta.deleted?;
     let lasting = cx.now().duration_since(deleted);
     let long = lasting > LONG;
     let foreign: Vec<_> = run
@@ -60,11 +55,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         } else {
             Severity::Info
         })
-        .evidence(
-            run.object(),
-            "metadata.deletionTimestamp",
-            deleted.to_string(),
-        )
+        .evidence(run.object(), "metadata.deletionTimestamp", deleted)
         .evidence(
             run.object(),
             "metadata.finalizers",
@@ -86,10 +77,10 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             cx.command("status").arg(&run.meta.name),
         );
     }
-    vec![finding.look_with(
+    Some(finding.look_with(
         "Check which snapshot each cluster has now.",
         cx.command("status").arg(placement(cx, run)),
-    )]
+    ))
 }
 
 /// The placement as an argument: `crp/NAME` or `rp/NAME`.

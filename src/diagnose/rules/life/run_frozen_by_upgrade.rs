@@ -5,29 +5,26 @@ use crate::rollout::{ClusterState, Phase};
 
 /// Up to KubeFleet 0.1.2 every run was executed, whatever its state said; from 0.2 on a run in
 /// `Initialize`, which is the default, is not. Source: updaterun/controller.go:Reconcile.
-pub const RULE: Rule = Rule::error("FS604", "run-frozen-by-upgrade", Check::Whole(check));
+pub const RULE: Rule = Rule::error("FS604", "run-frozen-by-upgrade", Search::One(check));
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     let honours = cx
         .inventory
         .hub
         .run_states
         .as_ref()
         .is_some_and(|states| states.iter().any(|state| state == "Run"));
-    let Some(rollout) = cx
+    let rollout = cx
         .rollout
         .as_ref()
-        .filter(|rollout| honours && rollout.phase == Phase::Idle)
-    else {
-        return Vec::new();
-    };
+        .filter(|rollout| honours && rollout.phase == Phase::Idle)?;
     let begun: Vec<_> = rollout
         .clusters()
         .filter(|cluster| cluster.state != ClusterState::Pending)
         .map(|cluster| cluster.name)
         .collect();
     if rollout.progressing().is_none() && begun.is_empty() {
-        return Vec::new();
+        return None;
     }
     let run = rollout.run;
     let left = rollout
@@ -50,8 +47,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     if let Some(progressing) = rollout.progressing() {
         finding = finding.condition(&run.object(), progressing);
     }
-    vec![finding.fix_with(
+    Some(finding.fix_with(
         "Start it: it continues from where it was.",
         cx.command("run").arg(&run.meta.name),
-    )]
+    ))
 }

@@ -7,18 +7,16 @@ use crate::rollout::{ClusterState, Phase};
 
 /// `Initialize` is the default of `spec.state`: a run that is created without it computes its
 /// stages and then does nothing. Source: updaterun/controller.go:Reconcile.
-pub const RULE: Rule = Rule::info("FS601", "run-not-started", Check::Whole(check));
+pub const RULE: Rule = Rule::info("FS601", "run-not-started", Search::One(check));
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = &cx.rollout else {
-        return Vec::new();
-    };
+fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+    let rollout = cx.rollout.as_ref()?;
     let begun = rollout.progressing().is_some()
         || rollout
             .clusters()
             .any(|cluster| cluster.state != ClusterState::Pending);
     if rollout.phase != Phase::Idle || (begun && cx.inventory.hub.run_states.is_some()) {
-        return Vec::new();
+        return None;
     }
     let run = rollout.run;
     let mut finding = rule
@@ -31,7 +29,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     if let Some(initialized) = run.status.conditions.condition(reasons::INITIALIZED) {
         finding = finding.condition(&run.object(), initialized);
     }
-    vec![
+    Some(
         finding
             .fix_with(
                 "Start it when its stages are as you want them.",
@@ -41,5 +39,5 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 "Check which clusters each stage would update.",
                 cx.command("status").arg(&run.meta.name),
             ),
-    ]
+    )
 }

@@ -8,16 +8,13 @@ use crate::rollout::{ClusterState, Phase};
 
 /// `UpdateRunStopped` at the run's generation. A run that is created in state Stop is initialized
 /// and then stopped. Source: updaterun/stop.go.
-pub const RULE: Rule = Rule::info("FS602", "run-stopped", Check::Whole(check));
+pub const RULE: Rule = Rule::info("FS602", "run-stopped", Search::One(check));
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = cx
+fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+    let rollout = cx
         .rollout
         .as_ref()
-        .filter(|rollout| rollout.phase == Phase::Stopped)
-    else {
-        return Vec::new();
-    };
+        .filter(|rollout| rollout.phase == Phase::Stopped)?;
     let run = rollout.run;
     let left: Vec<_> = rollout
         .clusters()
@@ -46,7 +43,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             finding = finding.evidence(
                 run.object(),
                 "status.conditions[type=Progressing].lastTransitionTime",
-                since.to_string(),
+                since,
             );
         }
     }
@@ -54,7 +51,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         if let (Some(since), Some(until)) = (gate.stopped_since, gate.holds_until()) {
             let (since_path, wait_path) = (since_path(gate.stage), wait_path(gate.stage));
             finding = finding
-                .evidence(run.object(), &since_path, since.to_string())
+                .evidence(run.object(), &since_path, since)
                 .evidence(run.object(), &wait_path, wait_of(run, gate.stage))
                 .computed(
                     run.object(),
@@ -63,7 +60,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 );
         }
     }
-    vec![
+    Some(
         finding
             .fix_with(
                 "Resume it: it continues from where it stopped.",
@@ -73,5 +70,5 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 "Or delete it: updated clusters keep the new content, the others keep the old.",
                 cx.command("delete").arg(&run.meta.name),
             ),
-    ]
+    )
 }

@@ -7,7 +7,7 @@ use crate::rollout::StageState;
 
 /// A stage without clusters runs none of its tasks either: nobody is asked, nothing is waited for.
 /// Up to KubeFleet 0.3.1 its tasks were run. Source: updaterun/execution.go:execute.
-pub const RULE: Rule = Rule::info("FS611", "stage-skipped-empty", Check::Whole(check))
+pub const RULE: Rule = Rule::info("FS611", "stage-skipped-empty", Search::Whole(check))
     .reads(&[Concept::MemberCluster]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -65,8 +65,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 }
             }
             finding.look_with(
-                "Compare the labels of the clusters with its selector, if clusters should be in \
-                 it.",
+                "Compare the labels of the clusters with its selector, if clusters should be in it.",
                 steps::show_labels(),
             )
         })

@@ -12,13 +12,11 @@ const QUIET: SignedDuration = SignedDuration::from_secs(120);
 
 /// The controller checks a run at once when its spec changes, and writes the generation that it
 /// saw. Source: updaterun/controller.go (GenerationChangedPredicate).
-pub const RULE: Rule = Rule::warning("FS605", "state-change-not-observed", Check::Whole(check))
+pub const RULE: Rule = Rule::warning("FS605", "state-change-not-observed", Search::One(check))
     .reads(&[Concept::UpdateRun]);
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = cx.rollout.as_ref().filter(|rollout| rollout.is_live()) else {
-        return Vec::new();
-    };
+fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+    let rollout = cx.rollout.as_ref().filter(|rollout| rollout.is_live())?;
     let run = rollout.run;
     let conditions = &run.status.conditions;
     // The controller's notes on stages and clusters count as much as those on the run.
@@ -40,29 +38,29 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let newest = all().filter_map(|condition| condition.since).max();
     let (Some(observed), Some(generation), Some(newest)) = (observed, run.meta.generation, newest)
     else {
-        return Vec::new();
+        return None;
     };
     let silent = cx.now().duration_since(newest);
     if generation <= observed || silent <= QUIET {
-        return Vec::new();
+        return None;
     }
     // Where the object tells when it was edited, a fresh edit is no news, and an old one is certain.
     let edited = run.meta.spec_edited();
     if edited.is_some_and(|edited| cx.now().duration_since(edited) <= QUIET) {
-        return Vec::new();
+        return None;
     }
     let state = run.spec.state.as_deref().unwrap_or("absent");
     let mut finding = rule
         .finding(
             run.object(),
             format!(
-                "The spec of {} is at generation {generation} (state {state}), but the \
-                 controller's last write, {} ago, covers generation {observed}.",
+                "The spec of {} is at generation {generation} (state {state}), but the controller's \
+                 last write, {} ago, covers generation {observed}.",
                 run.object(),
                 duration::describe(silent)
             ),
         )
-        .evidence(run.object(), "metadata.generation", generation.to_string())
+        .evidence(run.object(), "metadata.generation", generation)
         .computed(
             run.object(),
             &["status"],
@@ -88,5 +86,5 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             "Check whether the hub agent runs, and read its log, if this persists.",
             steps::hub_agent(),
         );
-    vec![size::explain(cx, finding)]
+    Some(size::explain(cx, finding))
 }

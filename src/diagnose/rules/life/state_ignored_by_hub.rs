@@ -6,23 +6,18 @@ use crate::rollout::Phase;
 
 /// Up to KubeFleet 0.1.2 the field exists, with other words, and the controller never reads it.
 /// Source: apis/placement/v1beta1 and updaterun/controller.go at v0.1 and v0.1.2.
-pub const RULE: Rule = Rule::info("FS608", "state-ignored-by-hub", Check::Whole(check));
+pub const RULE: Rule = Rule::info("FS608", "state-ignored-by-hub", Search::One(check));
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = cx
+fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+    let rollout = cx
         .rollout
         .as_ref()
-        .filter(|rollout| rollout.state_ignored && rollout.phase == Phase::Executing)
-    else {
-        return Vec::new();
-    };
+        .filter(|rollout| rollout.state_ignored && rollout.phase == Phase::Executing)?;
     let run = rollout.run;
-    let Some(state) = run.spec.state.as_deref().filter(|state| {
+    let state = run.spec.state.as_deref().filter(|state| {
         // Words that ask for what happens anyway.
         !matches!(*state, "" | "Run" | "Started" | "Execute")
-    }) else {
-        return Vec::new();
-    };
+    })?;
     // Without a look at the hub's schema the run's own texts tell who initialized it, and the hub
     // agent may have been upgraded since.
     let known = cx.inventory.hub.ignores_state();
@@ -54,7 +49,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             cx.command("run").arg(&run.meta.name),
         );
     }
-    vec![
+    Some(
         finding
             .disrupt_with(
                 "Delete the run to halt it: clusters keep their content.",
@@ -64,5 +59,5 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 "Let the run end before you upgrade the hub agent: KubeFleet 0.2 and later honor \
                  the field, and a run in another state than Run then stalls.",
             ),
-    ]
+    )
 }

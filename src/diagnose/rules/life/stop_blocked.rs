@@ -7,21 +7,19 @@ use crate::rollout::{ClusterState, Phase};
 /// Stopping means to start nothing new and to wait for what is in flight, without a limit.
 /// KubeFleet's manual says that a stuck cluster does not keep a run from stopping; its code waits.
 /// Source: updaterun/stop.go:stopUpdatingStage.
-pub const RULE: Rule = Rule::error("FS603", "stop-blocked", Check::Whole(check)).caused_by(&[
+pub const RULE: Rule = Rule::error("FS603", "stop-blocked", Search::One(check)).caused_by(&[
     "FS501", "FS502", "FS503", "FS504", "FS505", "FS506", "FS507", "FS508", "FS509", "FS510",
     "FS511", "FS512", "FS513", "FS514", "FS515", "FS516", "FS517", "FS518", "FS520", "FS521",
     "FS522", "FS523", "FS524", "FS525",
 ]);
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = cx.rollout.as_ref().filter(|rollout| {
+fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+    let rollout = cx.rollout.as_ref().filter(|rollout| {
         rollout.phase == Phase::Stopping
             && rollout.run.spec.wants() == RunState::Stop
             && cx.verdict == Verdict::Stuck
             && rollout.removals_under_stop().is_empty()
-    }) else {
-        return Vec::new();
-    };
+    })?;
     let run = rollout.run;
     let blocking: Vec<_> = rollout
         .in_flight()
@@ -61,7 +59,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     "status.stagesStatus[stageName={}].clusters[clusterName={}].conditions[type=Started].lastTransitionTime",
                     cluster.stage, cluster.name
                 ),
-                started.to_string(),
+                started,
             );
         }
     }
@@ -70,11 +68,17 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     {
         finding = finding.stage(first.stage);
     }
-    vec![
+    Some(
         finding
-            .look_with("Fix what blocks the clusters: the run then stops by itself at the controller's next \
-                 check.", cx.command("diagnose").arg(&run.meta.name))
-            .disrupt_with("Or delete the run: this works at any time, rolls nothing back, and frees the \
-                 placement for a new run.", cx.command("delete").arg(&run.meta.name)),
-    ]
+            .look_with(
+                "Fix what blocks the clusters: the run then stops by itself at the \
+                        controller's next check.",
+                cx.command("diagnose").arg(&run.meta.name),
+            )
+            .disrupt_with(
+                "Or delete the run: this works at any time, rolls nothing back, and frees \
+                           the placement for a new run.",
+                cx.command("delete").arg(&run.meta.name),
+            ),
+    )
 }

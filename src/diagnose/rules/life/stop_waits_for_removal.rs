@@ -5,16 +5,12 @@ use crate::diagnose::rules::prelude::*;
 /// A stop does not begin to remove the placement from clusters, and ends only when no binding is
 /// left that is to be removed. Source: updaterun/stop.go:stopDeleteStage.
 pub const RULE: Rule =
-    Rule::error("FS612", "stop-waits-for-removal", Check::Whole(check)).reads(&[Concept::Binding]);
+    Rule::error("FS612", "stop-waits-for-removal", Search::One(check)).reads(&[Concept::Binding]);
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(rollout) = &cx.rollout else {
-        return Vec::new();
-    };
+fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+    let rollout = cx.rollout.as_ref()?;
     let left = rollout.removals_under_stop();
-    let Some(first) = left.first() else {
-        return Vec::new();
-    };
+    let first = left.first()?;
     let (run, name) = (rollout.run.object(), &rollout.run.meta.name);
     let clusters = enumerate(left.iter().map(|cluster| cluster.name));
     let mut finding = rule
@@ -39,13 +35,13 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 "status.deletionStageStatus.clusters[clusterName={}].conditions[type=Started]",
                 cluster.name
             ),
-            "absent",
+            ABSENT,
         );
         if let Some(binding) = cluster.binding {
-            finding = finding.evidence(binding.object(), "spec.state", binding.spec.state.clone());
+            finding = finding.evidence(binding.object(), "spec.state", &binding.spec.state);
         }
     }
-    vec![
+    Some(
         finding
             .look_with(
                 format!("Check what the run would remove from {clusters}."),
@@ -59,5 +55,5 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 format!("Or delete the run: nothing changes on {clusters}."),
                 cx.command("delete").arg(name),
             ),
-    ]
+    )
 }

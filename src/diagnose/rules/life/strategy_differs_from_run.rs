@@ -7,7 +7,7 @@ use crate::kubefleet::strategy::{Stage, StrategySpec, Task};
 
 /// A run works from its own copy of the strategy; later edits reach new runs only.
 /// Source: updaterun/initialization.go:generateStagesByStrategy.
-pub const RULE: Rule = Rule::info("FS609", "strategy-differs-from-run", Check::Whole(check))
+pub const RULE: Rule = Rule::info("FS609", "strategy-differs-from-run", Search::Whole(check))
     .reads(&[Concept::Strategy]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -25,8 +25,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             rule.finding(
                 &object,
                 format!(
-                    "{object} no longer exists. This run continues with its own copy, but a new \
-                     run would fail."
+                    "{object} no longer exists. This run continues with its own copy, but a new run \
+                     would fail."
                 ),
             )
             .absent(&object)

@@ -1,12 +1,12 @@
 //! An object is available in its cluster, and the hub does not know yet.
 
-use crate::diagnose::looks::per_object;
+use crate::diagnose::member_findings::per_object;
 use crate::diagnose::rules::prelude::*;
 use crate::member::availability::is_available;
 
 /// By the member agent's own rules the object is available, while its last report says that it is
 /// not. Source: workapplier/availability_tracker.go.
-pub const RULE: Rule = Rule::info("FS919", "available-on-member", Check::Whole(check))
+pub const RULE: Rule = Rule::info("FS919", "available-on-member", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work, Concept::MemberCluster])
     .caused_by(&["FS516"]);
 
@@ -35,15 +35,13 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     "available, as KubeFleet judges it",
                 );
             }
-            finding = finding.look(
+            finding.look(
                 "Wait: the agent checks again by itself at growing intervals, at least every 15 \
                  minutes.",
-            );
-            finding = finding.fix_with(
+            ).fix_with(
                 "Check that the member agent runs and reaches the hub, if this persists.",
                 group.kubectl_in("fleet-system", "get").arg("pods"),
-            );
-            group.goes_on(finding)
+            ).then_continues(group.cx)
         },
     )
 }

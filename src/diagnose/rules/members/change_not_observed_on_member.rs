@@ -3,7 +3,7 @@
 use crate::diagnose::rules::prelude::*;
 use jiff::SignedDuration;
 
-use crate::diagnose::looks::per_object;
+use crate::diagnose::member_findings::per_object;
 use crate::member::Body;
 
 /// The status speaks of another generation than the object's own, a minute after the rollout
@@ -11,7 +11,7 @@ use crate::member::Body;
 pub const RULE: Rule = Rule::error(
     "FS918",
     "change-not-observed-on-member",
-    Check::Whole(check),
+    Search::Whole(check),
 )
 .reads(&[Concept::Binding, Concept::Work]);
 
@@ -24,7 +24,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         rule,
         |seen| {
             let waited = seen
-                .troubled
+                .failing
                 .lasting
                 .is_none_or(|lasting| lasting >= PATIENCE);
             let generations = seen.object().and_then(|object| {
@@ -51,15 +51,13 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     .evidence_in(cluster, object.clone(), "metadata.generation", is)
                     .evidence_in(cluster, object, "status.observedGeneration", observed);
             }
-            finding = finding.look_with(
+            finding.look_with(
                 "Check whether the cluster's controllers run.",
                 group.kubectl_in("", "get").arg("leases").switch("-A"),
-            );
-            finding = finding.fix(
-                "Fix the control plane of the member: its kube-controller-manager does not work, \
-                 or is far behind.",
-            );
-            group.goes_on(finding)
+            ).fix(
+                "Fix the control plane of the member: its kube-controller-manager does not work, or \
+                 is far behind.",
+            ).then_continues(group.cx)
         },
     )
 }

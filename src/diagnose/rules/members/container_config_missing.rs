@@ -1,13 +1,13 @@
 //! A container needs a ConfigMap or a Secret that the cluster does not have.
 
-use crate::diagnose::looks::{self, per_pod};
+use crate::diagnose::member_findings::{self, per_pod};
 use crate::diagnose::rules::prelude::*;
 use crate::member::State;
 
 /// `CreateContainerConfigError`, or a volume that cannot be mounted, with a text that names a
 /// missing ConfigMap, Secret or key.
 /// Source: kubernetes, pkg/kubelet/kubelet_pods.go:makeEnvironmentVariables, pkg/volume/secret.
-pub const RULE: Rule = Rule::error("FS904", "container-config-missing", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS904", "container-config-missing", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -25,29 +25,24 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             finding = group.says(finding, &needs(&group.pods(), &what));
             for (cluster, (trouble, (message, event))) in group.shown() {
                 finding = match event {
-                    Some(event) => looks::event(finding, cluster, event),
+                    Some(event) => member_findings::event(finding, cluster, event),
                     None => finding.evidence_in(
                         cluster,
-                        looks::pod(trouble),
-                        looks::path(trouble, "state.waiting.message"),
+                        member_findings::pod(trouble),
+                        member_findings::path(trouble, "state.waiting.message"),
                         *message,
                     ),
                 };
             }
-            finding = finding.look_with(
+            finding.look_with(
                 "List what exists.",
                 group.kubectl("get").arg("configmaps,secrets"),
-            );
-            finding = finding.fix(
-                "Create it on the member under this name, if it is made there (by an operator or \
-                 by hand): the pods then start by themselves.",
-            );
-            finding = group.goes_on(finding);
-            group.new_run(
-                finding,
-                "Or add it to the placement's selectors, or fix its name, if it belongs to the \
-                 content. Then start a new run.",
-            )
+            ).fix(
+                "Create it on the member under this name, if it is made there (by an operator or by \
+                 hand): the pods then start by themselves.",
+            ).then_continues(group.cx).new_run(group.cx, "Or add it to the placement's selectors, \
+                                                          or fix its name, if it belongs to the \
+                                                          content. Then start a new run.")
         },
     )
 }

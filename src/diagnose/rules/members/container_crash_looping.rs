@@ -1,13 +1,13 @@
 //! A container ends again and again.
 
-use crate::diagnose::looks::{self, per_pod};
+use crate::diagnose::member_findings::{self, per_pod};
 use crate::diagnose::rules::prelude::*;
 use crate::member::State;
 use crate::member::texts::exit_code;
 
 /// A container of the newest template has ended, is in the kubelet's back-off, or runs once more
 /// without being ready, and neither its memory nor a probe is the reason.
-pub const RULE: Rule = Rule::error("FS902", "container-crash-looping", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS902", "container-crash-looping", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -53,35 +53,30 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 if let Some(restarts) = restarts {
                     finding = finding.evidence_in(
                         cluster,
-                        looks::pod(trouble),
-                        looks::path(trouble, "restartCount"),
+                        member_findings::pod(trouble),
+                        member_findings::path(trouble, "restartCount"),
                         restarts,
                     );
                 }
                 if let Some(ended) = ended {
                     finding = finding.evidence_in(
                         cluster,
-                        looks::pod(trouble),
-                        looks::end_path(trouble, ended),
+                        member_findings::pod(trouble),
+                        member_findings::end_path(trouble, ended),
                         *ended,
                     );
                 }
             }
             finding =
                 finding.look_with("Read the log from before it ended.", group.previous_logs());
-            finding = finding.fix(
+            finding.fix(
                 "Fix the member, if something is missing there (a database, a permission, a host \
                  name): the container restarts by itself within five minutes.",
-            );
-            finding = group.goes_on(finding);
-            group.new_run(
-                finding,
-                format!(
-                    "Or fix {} on the hub and start a new run, if the program or its \
-                     configuration is wrong: this run keeps its snapshot.",
+            ).then_continues(group.cx).new_run(group.cx, format!(
+                    "Or fix {} on the hub and start a new run, if the program or its configuration \
+                     is wrong: this run keeps its snapshot.",
                     group.on_hub()
-                ),
-            )
+                ))
         },
     )
 }

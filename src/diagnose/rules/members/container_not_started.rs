@@ -1,12 +1,12 @@
 //! The container runtime cannot create or start a container.
 
-use crate::diagnose::looks::{self, per_pod};
+use crate::diagnose::member_findings::{self, per_pod};
 use crate::diagnose::rules::prelude::*;
 use crate::member::State;
 
 /// A container of the newest template waits with the kubelet's reason for one that cannot be made,
 /// or ended as `StartError`. Source: kubernetes, pkg/kubelet/kuberuntime/kuberuntime_container.go.
-pub const RULE: Rule = Rule::error("FS905", "container-not-started", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS905", "container-not-started", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -36,30 +36,25 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 let waits = place.status.state.waiting.as_deref();
                 let ends = [&place.status.state, &place.status.last];
                 let mut ends = ends.into_iter().filter_map(|it| it.terminated.as_deref());
-                let pod = looks::pod(trouble);
+                let pod = member_findings::pod(trouble);
                 if let Some(waits) = waits.filter(|it| it.reason == *reason) {
-                    let path = looks::path(trouble, "state.waiting");
+                    let path = member_findings::path(trouble, "state.waiting");
                     finding = finding.evidence_in(cluster, pod, path, waits);
                 } else if let Some(end) =
                     ends.find(|it| it.reason == *reason && it.message == *message)
                 {
-                    let path = looks::end_path(trouble, end);
+                    let path = member_findings::end_path(trouble, end);
                     finding = finding.evidence_in(cluster, pod, path, end);
                 }
             }
-            finding = finding.look_with(
+            finding.look_with(
                 "Inspect the pod.",
                 group.kubectl("describe").arg("pod").arg(group.pod()),
-            );
-            finding = group.goes_on(finding);
-            group.new_run(
-                finding,
-                format!(
+            ).then_continues(group.cx).new_run(group.cx, format!(
                     "Fix the command, the security context, or the mounts in {} on the hub, and \
                      start a new run: this run keeps its snapshot.",
                     group.on_hub()
-                ),
-            )
+                ))
         },
     )
 }

@@ -1,13 +1,13 @@
 //! A container is killed because it runs out of memory.
 
-use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeSet;
 
-use crate::diagnose::looks::{self, per_pod};
+use crate::diagnose::member_findings::{self, per_pod};
+use crate::diagnose::rules::prelude::*;
 use crate::member::State;
 
 /// A container of the newest template ended as `OOMKilled`.
-pub const RULE: Rule = Rule::error("FS903", "container-out-of-memory", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS903", "container-out-of-memory", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -40,15 +40,15 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             for (cluster, (trouble, ended)) in group.shown() {
                 finding = finding.evidence_in(
                     cluster,
-                    looks::pod(trouble),
-                    looks::end_path(trouble, ended),
+                    member_findings::pod(trouble),
+                    member_findings::end_path(trouble, ended),
                     *ended,
                 );
                 if let Some(restarts) = trouble.container.and_then(|place| place.status.restarts) {
                     finding = finding.evidence_in(
                         cluster,
-                        looks::pod(trouble),
-                        looks::path(trouble, "restartCount"),
+                        member_findings::pod(trouble),
+                        member_findings::path(trouble, "restartCount"),
                         restarts,
                     );
                 }
@@ -60,9 +60,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                      of its own, so its node ran out of memory.",
                 );
             }
-            finding = group.goes_on(finding);
-            group.new_run(
-                finding,
+            finding.then_continues(group.cx).new_run(
+                group.cx,
                 format!(
                     "Raise the memory limit in {} on the hub, or with an override for these \
                      clusters, or reduce the program's memory use. Then start a new run.",

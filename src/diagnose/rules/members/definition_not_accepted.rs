@@ -1,13 +1,13 @@
 //! A CustomResourceDefinition is not accepted, or not served, by its cluster.
 
-use crate::diagnose::looks::per_object;
+use crate::diagnose::member_findings::per_object;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::{Condition, Conditions};
 use crate::member::{Body, Kind};
 
 /// `NamesAccepted` or `Established` is `False`: KubeFleet waits for both.
 /// Source: workapplier/availability_tracker.go:trackCRDAvailability.
-pub const RULE: Rule = Rule::error("FS921", "definition-not-accepted", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS921", "definition-not-accepted", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -52,23 +52,23 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     format!("False {}: {}", condition.reason, condition.message),
                 );
             }
-            finding = finding.look_with(
-                "Inspect the definition.",
-                group.kubectl("describe").arg("crd").arg(&meta.name),
-            );
-            finding = finding.look_with(
-                "List the other definitions.",
-                group.kubectl("get").arg("crds"),
-            );
+            finding = finding
+                .look_with(
+                    "Inspect the definition.",
+                    group.kubectl("describe").arg("crd").arg(&meta.name),
+                )
+                .look_with(
+                    "List the other definitions.",
+                    group.kubectl("get").arg("crds"),
+                );
             if names {
                 finding = finding.disrupt(
                     "Delete the other definition, if nothing needs it: this deletes all its \
                      objects.",
                 );
             }
-            finding = group.goes_on(finding);
-            group.new_run(
-                finding,
+            finding.then_continues(group.cx).new_run(
+                group.cx,
                 format!(
                     "Or rename {} on the hub and start a new run.",
                     group.on_hub()

@@ -1,15 +1,15 @@
 //! The image of a container cannot be pulled.
 
-use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeSet;
 
-use crate::diagnose::looks::{self, per_pod};
+use crate::diagnose::member_findings::{self, per_pod};
+use crate::diagnose::rules::prelude::*;
 use crate::member::State;
 use crate::member::texts::{PullProblem, pull_problem};
 
 /// A container of the newest template waits with one of the kubelet's reasons for an image.
 /// Source: kubernetes, pkg/kubelet/images/types.go.
-pub const RULE: Rule = Rule::error("FS901", "image-not-pulled", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS901", "image-not-pulled", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -54,16 +54,16 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             for (cluster, (trouble, (reason, message, event))) in group.shown() {
                 finding = finding.evidence_in(
                     cluster,
-                    looks::pod(trouble),
-                    looks::path(trouble, "state.waiting.reason"),
+                    member_findings::pod(trouble),
+                    member_findings::path(trouble, "state.waiting.reason"),
                     *reason,
                 );
                 finding = match event {
-                    Some(event) => looks::event(finding, cluster, event),
+                    Some(event) => member_findings::event(finding, cluster, event),
                     None => finding.evidence_in(
                         cluster,
-                        looks::pod(trouble),
-                        looks::path(trouble, "state.waiting.message"),
+                        member_findings::pod(trouble),
+                        member_findings::path(trouble, "state.waiting.message"),
                         *message,
                     ),
                 };
@@ -73,8 +73,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 group.kubectl("describe").arg("pod").arg(group.pod()),
             );
             if one == PullProblem::InvalidName {
-                return group.new_run(
-                    finding,
+                return finding.new_run(
+                    group.cx,
                     format!(
                         "Correct the image name in {} on the hub, or with an override for these \
                          clusters, and start a new run: nothing can be pushed under this name.",
@@ -82,13 +82,11 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     ),
                 );
             }
-            finding = finding.fix(repair(one));
-            finding = group.goes_on(finding);
-            group.new_run(
-                finding,
+            finding.fix(repair(one)).then_continues(group.cx).new_run(
+                group.cx,
                 format!(
-                    "Or fix the image in {} on the hub, or with an override for these clusters, \
-                     and start a new run.",
+                    "Or fix the image in {} on the hub, or with an override for these clusters, and \
+                     start a new run.",
                     group.on_hub()
                 ),
             )

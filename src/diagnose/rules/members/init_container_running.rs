@@ -1,12 +1,12 @@
 //! A container that runs before the others does not come to an end.
 
-use crate::diagnose::looks::{self, per_pod};
+use crate::diagnose::member_findings::{self, per_pod};
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::duration;
 use crate::member::State;
 
 /// An init container of the newest template, and no sidecar, has run for a minute.
-pub const RULE: Rule = Rule::error("FS907", "init-container-running", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS907", "init-container-running", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -36,30 +36,31 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     .and_then(|place| place.status.state.running.as_deref()?.since);
                 finding = finding.evidence_in(
                     cluster,
-                    looks::pod(trouble),
-                    looks::path(trouble, "state.running.startedAt"),
+                    member_findings::pod(trouble),
+                    member_findings::path(trouble, "state.running.startedAt"),
                     since,
                 );
             }
-            finding = finding.look_with(
-                "Read its log to see what it waits for.",
-                group
-                    .kubectl("logs")
-                    .arg(group.pod())
-                    .flag("-c", group.container()),
-            );
-            finding = finding.fix(
-                "Provide on the member what it waits for: a database, another service, or a \
-                 migration.",
-            );
-            finding = group.goes_on(finding);
-            group.new_run(
-                finding,
-                format!(
-                    "Or fix {} on the hub and start a new run, if it should not wait.",
-                    group.on_hub()
-                ),
-            )
+            finding
+                .look_with(
+                    "Read its log to see what it waits for.",
+                    group
+                        .kubectl("logs")
+                        .arg(group.pod())
+                        .flag("-c", group.container()),
+                )
+                .fix(
+                    "Provide on the member what it waits for: a database, another service, or a \
+                     migration.",
+                )
+                .then_continues(group.cx)
+                .new_run(
+                    group.cx,
+                    format!(
+                        "Or fix {} on the hub and start a new run, if it should not wait.",
+                        group.on_hub()
+                    ),
+                )
         },
     )
 }

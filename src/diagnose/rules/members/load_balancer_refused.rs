@@ -1,12 +1,12 @@
 //! A Service gets no address from a load balancer, and the cluster says why.
 
-use crate::diagnose::looks::{self, per_object};
+use crate::diagnose::member_findings::{self, per_object};
 use crate::diagnose::rules::prelude::*;
 use crate::member::{Body, Kind};
 
 /// A Service of type LoadBalancer has no ingress address, and there is a warning about it.
 /// Source: kubernetes, cloud-provider/controllers/service/controller.go.
-pub const RULE: Rule = Rule::error("FS920", "load-balancer-refused", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS920", "load-balancer-refused", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -21,7 +21,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 return Vec::new();
             }
             let meta = &service.meta;
-            let events = looks::events(seen, Kind::Service.name(), meta);
+            let events = member_findings::events(seen, Kind::Service.name(), meta);
             events
                 .first()
                 .map(|event| (service, *event))
@@ -47,25 +47,26 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     "spec.loadBalancerClass",
                     &service.spec.class,
                 );
-                finding = looks::event(finding, cluster, event);
+                finding = member_findings::event(finding, cluster, event);
             }
-            finding = finding.look_with(
-                "Read the full error.",
-                group.kubectl("describe").arg("service").arg(name),
-            );
-            finding = finding.fix(
-                "Fix on the member what the error names: an address quota, a subnet, or a \
-                 permission of the cloud controller.",
-            );
-            finding = group.goes_on(finding);
-            group.new_run(
-                finding,
-                format!(
-                    "Or fix {} on the hub, or with an override for these clusters, and start a \
-                     new run, if the cluster cannot provide what the Service asks for.",
-                    group.on_hub()
-                ),
-            )
+            finding
+                .look_with(
+                    "Read the full error.",
+                    group.kubectl("describe").arg("service").arg(name),
+                )
+                .fix(
+                    "Fix on the member what the error names: an address quota, a subnet, or a \
+                     permission of the cloud controller.",
+                )
+                .then_continues(group.cx)
+                .new_run(
+                    group.cx,
+                    format!(
+                        "Or fix {} on the hub, or with an override for these clusters, and start a \
+                         new run, if the cluster cannot provide what the Service asks for.",
+                        group.on_hub()
+                    ),
+                )
         },
     )
 }

@@ -8,7 +8,7 @@ use crate::words::Command;
 
 /// That a cluster cannot be reached from here may be our own network. Together with an agent that
 /// has stopped reporting to the hub it says that the cluster itself is away.
-pub const RULE: Rule = Rule::error("FS922", "member-not-reachable", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS922", "member-not-reachable", Search::Whole(check))
     .reads(&[Concept::MemberCluster]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -46,8 +46,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     )
                     .fix("Restore the cluster: its agent then continues by itself.")
                     .disrupt_with(
-                        "Or remove its MemberCluster from the fleet and start a new run without \
-                         it, if the cluster is lost.",
+                        "Or remove its MemberCluster from the fleet and start a new run without it, \
+                         if the cluster is lost.",
                         cx.new_run_command(),
                     ),
             )

@@ -1,15 +1,15 @@
 //! Pods count as not ready since their node has stopped reporting.
 
-use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeSet;
 
-use crate::diagnose::looks::{self, per_pod};
+use crate::diagnose::member_findings::{self, per_pod};
+use crate::diagnose::rules::prelude::*;
 use crate::member::State;
 
 /// The last thing that the kubelet reported is that all containers are ready, and the pod is not:
 /// the node controller has said so without a reason, as it does for nodes that are silent.
 /// Source: kubernetes, pkg/controller/util/node/controller_utils.go:MarkPodsNotReady.
-pub const RULE: Rule = Rule::error("FS914", "node-not-reporting", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS914", "node-not-reporting", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -44,19 +44,19 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 finding = finding
                     .evidence_in(
                         cluster,
-                        looks::pod(trouble),
+                        member_findings::pod(trouble),
                         "spec.nodeName",
                         &trouble.pod.spec.node,
                     )
                     .evidence_in(
                         cluster,
-                        looks::pod(trouble),
+                        member_findings::pod(trouble),
                         "status.conditions[type=Ready]",
                         *ready,
                     )
                     .evidence_in(
                         cluster,
-                        looks::pod(trouble),
+                        member_findings::pod(trouble),
                         "status.conditions[type=Ready].lastTransitionTime",
                         ready.since,
                     );
@@ -67,7 +67,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             );
             finding =
                 finding.fix("Restore the node, or remove it from the cluster to replace its pods.");
-            group.goes_on(finding)
+            finding.then_continues(group.cx)
         },
     )
 }

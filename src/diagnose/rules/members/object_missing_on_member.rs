@@ -1,11 +1,11 @@
 //! An object that the member agent has applied is not in the member cluster.
 
-use crate::diagnose::looks::per_object;
+use crate::diagnose::member_findings::per_object;
 use crate::diagnose::rules::prelude::*;
 
 /// The Work says `Applied=True`, and the cluster, which is surely the right one, answers that there
 /// is no such object.
-pub const RULE: Rule = Rule::error("FS915", "object-missing-on-member", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS915", "object-missing-on-member", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -23,23 +23,20 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     cluster,
                     Subject::new(wanted.kind.name(), &wanted.namespace, &wanted.name),
                     "metadata.name",
-                    "absent",
+                    ABSENT,
                 );
             }
             let kind = group.first().map_or("", |(_, wanted)| wanted.kind.plural());
-            finding = finding.look_with(
+            finding.look_with(
                 "Confirm it, and check what else is missing.",
                 group.kubectl("get").arg(kind),
-            );
-            finding = finding.look(
+            ).look(
                 "Find what deletes it on the member, such as a cleanup job or another tool: the \
                  audit log of the member's API server names it.",
-            );
-            finding = finding.fix(
+            ).fix(
                 "Wait: the member agent creates it again at its next check. If it does not, check \
                  that the agent runs in the namespace fleet-system.",
-            );
-            group.goes_on(finding)
+            ).then_continues(group.cx)
         },
     )
 }

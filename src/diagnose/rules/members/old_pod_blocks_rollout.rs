@@ -1,12 +1,12 @@
 //! A StatefulSet waits for a pod of its old revision before it replaces any.
 
-use crate::diagnose::looks::per_object;
+use crate::diagnose::member_findings::per_object;
 use crate::diagnose::rules::prelude::*;
 use crate::member::Kind;
 
 /// With `OrderedReady`, a pod that is not ready blocks everything, also the update that would
 /// fix it. Source: kubernetes, pkg/controller/statefulset/stateful_set_control.go:processReplica.
-pub const RULE: Rule = Rule::error("FS917", "old-pod-blocks-rollout", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS917", "old-pod-blocks-rollout", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -56,15 +56,16 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                         &status.current_revision,
                     );
             }
-            finding = finding.look_with(
-                "Check why the old pod is not ready.",
-                group.kubectl("describe").arg("pod").arg(pod),
-            );
-            finding = finding.disrupt_with(
-                "Delete the old pod: its replacement has the new template.",
-                group.kubectl("delete").arg("pod").arg(pod),
-            );
-            group.goes_on(finding)
+            finding
+                .look_with(
+                    "Check why the old pod is not ready.",
+                    group.kubectl("describe").arg("pod").arg(pod),
+                )
+                .disrupt_with(
+                    "Delete the old pod: its replacement has the new template.",
+                    group.kubectl("delete").arg("pod").arg(pod),
+                )
+                .then_continues(group.cx)
         },
     )
 }

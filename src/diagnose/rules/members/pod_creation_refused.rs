@@ -1,11 +1,11 @@
 //! The member's API server does not let a workload's pods be created.
 
-use crate::diagnose::looks::per_object;
+use crate::diagnose::member_findings::per_object;
 use crate::diagnose::rules::prelude::*;
 
 /// The newest ReplicaSet, or an event about the StatefulSet or DaemonSet, says `FailedCreate`, and
 /// no quota is the reason. Source: kubernetes, pkg/controller/replicaset/replica_set_utils.go.
-pub const RULE: Rule = Rule::error("FS912", "pod-creation-refused", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS912", "pod-creation-refused", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -32,23 +32,24 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     refusal.message,
                 );
             }
-            finding = finding.look_with(
-                "Read the workload's events.",
-                group
-                    .kubectl("get")
-                    .arg("events")
-                    .flag("--field-selector", "reason=FailedCreate"),
-            );
-            finding = finding.fix(repair);
-            finding = group.goes_on(finding);
-            group.new_run(
-                finding,
-                format!(
-                    "Or fix {} on the hub and start a new run, if the pods break the cluster's \
-                     rules: this run keeps its snapshot.",
-                    group.on_hub()
-                ),
-            )
+            finding
+                .look_with(
+                    "Read the workload's events.",
+                    group
+                        .kubectl("get")
+                        .arg("events")
+                        .flag("--field-selector", "reason=FailedCreate"),
+                )
+                .fix(repair)
+                .then_continues(group.cx)
+                .new_run(
+                    group.cx,
+                    format!(
+                        "Or fix {} on the hub and start a new run, if the pods break the cluster's \
+                         rules: this run keeps its snapshot.",
+                        group.on_hub()
+                    ),
+                )
         },
     )
 }
@@ -58,8 +59,8 @@ fn reason(message: &str) -> (&'static str, &'static str) {
     if message.contains("violates PodSecurity") {
         (
             ": the namespace's Pod Security level forbids them",
-            "Set another level on its namespace, if the workload needs what is forbidden: the \
-             label pod-security.kubernetes.io/enforce.",
+            "Set another level on its namespace, if the workload needs what is forbidden: the label \
+             pod-security.kubernetes.io/enforce.",
         )
     } else if message.contains("serviceaccount \"") && message.contains("not found") {
         (

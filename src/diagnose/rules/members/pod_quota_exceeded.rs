@@ -1,11 +1,11 @@
 //! A quota of the namespace allows no more pods.
 
-use crate::diagnose::looks::per_object;
+use crate::diagnose::member_findings::per_object;
 use crate::diagnose::rules::prelude::*;
 use crate::member::Kind;
 
 /// The newest ReplicaSet, or an event about the StatefulSet or DaemonSet, says `exceeded quota`.
-pub const RULE: Rule = Rule::error("FS911", "pod-quota-exceeded", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS911", "pod-quota-exceeded", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -61,22 +61,16 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 }
             }
             let quota = quotas.first().unwrap_or(&"");
-            finding = finding.look_with(
+            finding.look_with(
                 "Check what is used.",
                 group.kubectl("describe").arg("resourcequota").arg(*quota),
-            );
-            finding = finding.fix(
+            ).fix(
                 "Raise the quota on the member, or remove what fills it: a rolling update needs \
                  room for old and new pods.",
-            );
-            finding = group.goes_on(finding);
-            group.new_run(
-                finding,
-                format!(
+            ).then_continues(group.cx).new_run(group.cx, format!(
                     "Or lower the requests or the surge in {} on the hub and start a new run.",
                     group.on_hub()
-                ),
-            )
+                ))
         },
     )
 }

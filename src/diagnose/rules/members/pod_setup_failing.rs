@@ -1,12 +1,12 @@
 //! A node cannot prepare a pod: its volumes, or its network.
 
-use crate::diagnose::looks::{self, per_pod};
+use crate::diagnose::member_findings::{self, per_pod};
 use crate::diagnose::rules::prelude::*;
 use crate::member::State;
 
 /// No container of a pod of the newest template has begun, and the kubelet, or the controller that
 /// attaches volumes, says why. Source: kubernetes, pkg/kubelet/events/event.go.
-pub const RULE: Rule = Rule::error("FS910", "pod-setup-failing", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS910", "pod-setup-failing", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -38,22 +38,23 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             };
             finding = group.says(finding, &format!("{} cannot start: {what}", group.pods()));
             for (cluster, (_, event)) in group.shown() {
-                finding = looks::event(finding, cluster, event);
+                finding = member_findings::event(finding, cluster, event);
             }
-            finding = finding.look_with(
-                "Read the pod's events.",
-                group.kubectl("describe").arg("pod").arg(group.pod()),
-            );
-            finding = finding.fix(if volumes {
-                "Detach the volume from the node or pod that still uses it, or fix the \
+            finding
+                .look_with(
+                    "Read the pod's events.",
+                    group.kubectl("describe").arg("pod").arg(group.pod()),
+                )
+                .fix(if volumes {
+                    "Detach the volume from the node or pod that still uses it, or fix the \
                      cluster's storage driver."
-            } else if network {
-                "Fix the cluster's network plugin or the node's container runtime: the event \
+                } else if network {
+                    "Fix the cluster's network plugin or the node's container runtime: the event \
                      names which."
-            } else {
-                "Fix what the event names, on the node or in the cluster."
-            });
-            group.goes_on(finding)
+                } else {
+                    "Fix what the event names, on the node or in the cluster."
+                })
+                .then_continues(group.cx)
         },
     )
 }

@@ -1,13 +1,13 @@
 //! No node of the member cluster takes a pod.
 
-use crate::diagnose::looks::{self, per_pod};
+use crate::diagnose::member_findings::{self, per_pod};
 use crate::diagnose::rules::prelude::*;
 use crate::member::State;
 use crate::member::texts::unschedulable;
 
 /// A pod of the newest template has `PodScheduled=False`, for another reason than its volumes; or
 /// somebody holds it back with a scheduling gate.
-pub const RULE: Rule = Rule::error("FS908", "pod-unschedulable", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS908", "pod-unschedulable", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -36,19 +36,20 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             for (cluster, (trouble, (condition, _))) in group.shown() {
                 finding = finding.evidence_in(
                     cluster,
-                    looks::pod(trouble),
+                    member_findings::pod(trouble),
                     "status.conditions[type=PodScheduled]",
                     format!("False {}: {}", condition.reason, condition.message),
                 );
             }
-            finding = finding.look_with(
-                "List the nodes.",
-                group.kubectl_in("", "get").arg("nodes").flag("-o", "wide"),
-            );
-            finding = finding.look_with(
-                "Inspect the pod's requests.",
-                group.kubectl("describe").arg("pod").arg(group.pod()),
-            );
+            finding = finding
+                .look_with(
+                    "List the nodes.",
+                    group.kubectl_in("", "get").arg("nodes").flag("-o", "wide"),
+                )
+                .look_with(
+                    "Inspect the pod's requests.",
+                    group.kubectl("describe").arg("pod").arg(group.pod()),
+                );
             if *gated {
                 finding = finding.look(
                     "Find what should remove the pod's schedulingGates (a queue, a quota \
@@ -60,17 +61,16 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             }
             if read.taints {
                 finding = finding.fix(
-                    "Remove the taint from the nodes, if it is stale, or fix the nodes, if they \
-                     are unhealthy.",
+                    "Remove the taint from the nodes, if it is stale, or fix the nodes, if they are \
+                     unhealthy.",
                 );
             }
             if read.no_nodes {
                 finding = finding
                     .fix("Add nodes to the cluster, or remove the cluster from the placement.");
             }
-            finding = group.goes_on(finding);
-            group.new_run(
-                finding,
+            finding.then_continues(group.cx).new_run(
+                group.cx,
                 format!(
                     "Or fix the requests, tolerations, or affinity in {} on the hub, or with an \
                      override for these clusters, and start a new run.",

@@ -1,12 +1,12 @@
 //! A container runs and does not pass a probe.
 
-use crate::diagnose::looks::{self, per_pod};
+use crate::diagnose::member_findings::{self, per_pod};
 use crate::diagnose::rules::prelude::*;
 use crate::member::{Probe, State};
 
 /// A container of the newest template with a probe runs and is not ready, or the kubelet ends it
 /// while its liveness or startup probe fails. Source: kubernetes, pkg/kubelet/prober/prober.go.
-pub const RULE: Rule = Rule::error("FS906", "probe-failing", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS906", "probe-failing", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -36,36 +36,37 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             for (cluster, (trouble, (_, event))) in group.shown() {
                 finding = finding.evidence_in(
                     cluster,
-                    looks::pod(trouble),
-                    looks::path(trouble, "ready"),
+                    member_findings::pod(trouble),
+                    member_findings::path(trouble, "ready"),
                     "false",
                 );
                 if let Some(event) = event {
-                    finding = looks::event(finding, cluster, event);
+                    finding = member_findings::event(finding, cluster, event);
                 }
             }
             let (pod, container) = (group.pod(), group.container());
-            finding = finding.look_with(
-                "Check the result of the probe.",
-                group.kubectl("describe").arg("pod").arg(pod),
-            );
-            finding = finding.look_with(
-                "Read the program's log.",
-                group.kubectl("logs").arg(pod).flag("-c", container),
-            );
-            finding = finding.fix(
-                "Fix what the program waits for on the member, such as a database or another \
-                 service.",
-            );
-            finding = group.goes_on(finding);
-            group.new_run(
-                finding,
-                format!(
-                    "Or fix the probe in {} on the hub and start a new run, if it uses a wrong \
-                     port or path or starts too early.",
-                    group.on_hub()
-                ),
-            )
+            finding
+                .look_with(
+                    "Check the result of the probe.",
+                    group.kubectl("describe").arg("pod").arg(pod),
+                )
+                .look_with(
+                    "Read the program's log.",
+                    group.kubectl("logs").arg(pod).flag("-c", container),
+                )
+                .fix(
+                    "Fix what the program waits for on the member, such as a database or another \
+                     service.",
+                )
+                .then_continues(group.cx)
+                .new_run(
+                    group.cx,
+                    format!(
+                        "Or fix the probe in {} on the hub and start a new run, if it uses a wrong \
+                         port or path or starts too early.",
+                        group.on_hub()
+                    ),
+                )
         },
     )
 }

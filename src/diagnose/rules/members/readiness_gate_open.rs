@@ -1,15 +1,15 @@
 //! A pod waits for somebody else to say that it is ready.
 
-use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeSet;
 
-use crate::diagnose::looks::{self, per_pod};
+use crate::diagnose::member_findings::{self, per_pod};
+use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::Conditions;
 use crate::member::State;
 
 /// All containers of a pod of the newest template are ready, and a condition among its readiness
 /// gates is not `True`.
-pub const RULE: Rule = Rule::error("FS913", "readiness-gate-open", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS913", "readiness-gate-open", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -45,20 +45,18 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 );
                 finding = finding.evidence_in(
                     cluster,
-                    looks::pod(trouble),
+                    member_findings::pod(trouble),
                     format!("status.conditions[type={gate}]"),
                     value,
                 );
             }
-            finding = finding.look_with(
-                "Find which controller sets this condition, such as a load balancer's or a \
-                 service mesh's, and why it does not.",
+            finding.look_with(
+                "Find which controller sets this condition, such as a load balancer's or a service \
+                 mesh's, and why it does not.",
                 group.kubectl("describe").arg("pod").arg(group.pod()),
-            );
-            finding = finding.fix(
+            ).fix(
                 "Fix that controller on the member, or what it checks, such as a target's health.",
-            );
-            group.goes_on(finding)
+            ).then_continues(group.cx)
         },
     )
 }

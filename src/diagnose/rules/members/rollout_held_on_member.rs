@@ -1,13 +1,13 @@
 //! A workload's own settings keep its pods from being replaced.
 
-use crate::diagnose::looks::per_object;
+use crate::diagnose::member_findings::per_object;
 use crate::diagnose::rules::prelude::*;
 use crate::member::Held;
 
 /// KubeFleet waits until every pod has the newest template. A paused Deployment, a StatefulSet with
 /// a partition, and `OnDelete` keep older pods for ever.
 /// Source: workapplier/availability_tracker.go.
-pub const RULE: Rule = Rule::error("FS916", "rollout-held-on-member", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS916", "rollout-held-on-member", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -33,8 +33,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                      template, but KubeFleet waits for all of them"
                 ),
                 Held::OnDelete => {
-                    "its update strategy is OnDelete, so its pods keep the old template until \
-                     they are deleted, and KubeFleet waits for that"
+                    "its update strategy is OnDelete, so its pods keep the old template until they \
+                     are deleted, and KubeFleet waits for that"
                         .to_owned()
                 }
             };
@@ -77,9 +77,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     group.kubectl("delete").arg("pod").arg("NAME"),
                 ),
             };
-            finding = group.goes_on(finding);
-            group.new_run(
-                finding,
+            finding.then_continues(group.cx).new_run(
+                group.cx,
                 format!(
                     "Or fix {} on the hub and start a new run, if the content sets this: a staged \
                      update run cannot end while its workload delays pods.",

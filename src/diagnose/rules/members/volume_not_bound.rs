@@ -1,14 +1,14 @@
 //! A pod waits for a volume that is not bound.
 
-use crate::diagnose::rules::prelude::*;
 use std::collections::BTreeSet;
 
-use crate::diagnose::looks::{self, per_object};
+use crate::diagnose::member_findings::{self, per_object};
+use crate::diagnose::rules::prelude::*;
 use crate::member::{Kind, State};
 
 /// A pod of the newest template cannot be scheduled because its claims are not bound.
 /// Source: kubernetes, pkg/scheduler/framework/plugins/volumebinding.
-pub const RULE: Rule = Rule::error("FS909", "volume-not-bound", Check::Whole(check))
+pub const RULE: Rule = Rule::error("FS909", "volume-not-bound", Search::Whole(check))
     .reads(&[Concept::Binding, Concept::Work]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
@@ -73,7 +73,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             for (cluster, (_, trouble, condition)) in group.shown() {
                 finding = finding.evidence_in(
                     cluster,
-                    looks::pod(trouble),
+                    member_findings::pod(trouble),
                     "status.conditions[type=PodScheduled]",
                     *condition,
                 );
@@ -89,28 +89,23 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     .evidence_in(cluster, object, "spec.storageClassName", &claim.spec.class);
                 let events = view.events(Kind::PersistentVolumeClaim.name(), &claim.meta);
                 if let Some(event) = events.first() {
-                    finding = looks::event(finding, cluster, event);
+                    finding = member_findings::event(finding, cluster, event);
                 }
             }
             let claim = pending.first().map_or("pvc", |name| name);
-            finding = finding.look_with(
+            finding.look_with(
                 "Inspect the claim.",
                 group.kubectl("describe").arg("pvc").arg(claim),
-            );
-            finding = finding.look_with(
+            ).look_with(
                 "List the storage classes.",
                 group.kubectl_in("", "get").arg("storageclasses"),
-            );
-            finding = finding.fix(
+            ).fix(
                 "Add the storage class that the claim names, a working provisioner, or a matching \
                  volume to the cluster.",
-            );
-            finding = group.goes_on(finding);
-            group.new_run(
-                finding,
-                "Or set the members' storage class with an override and start a new run. A claim \
-                 keeps its class, so delete the old one first.",
-            )
+            ).then_continues(group.cx).new_run(group.cx, "Or set the members' storage class with an \
+                                                          override and start a new run. A claim \
+                                                          keeps its class, so delete the old one \
+                                                          first.")
         },
     )
 }

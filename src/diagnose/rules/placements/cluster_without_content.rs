@@ -3,10 +3,10 @@
 use crate::diagnose::rules::prelude::*;
 
 /// A binding without a snapshot beside bindings with one, while no run is under way.
-pub const RULE: Rule = Rule::warning("FS803", "cluster-without-content", Check::Whole(check))
+pub const RULE: Rule = Rule::warning("FS803", "cluster-without-content", Search::One(check))
     .reads(&[Concept::Binding]);
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     let inventory = cx.inventory;
     let without_run = cx.run().is_none();
     let asked = match cx.verdict {
@@ -20,7 +20,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         .present()
         .is_none_or(crate::kubefleet::placement::Placement::is_external);
     if !asked || under_way || !external {
-        return Vec::new();
+        return None;
     }
     let live = || {
         inventory
@@ -32,7 +32,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         .filter(|binding| binding.spec.snapshot.is_empty())
         .collect();
     if empty.is_empty() || live().all(|binding| binding.spec.snapshot.is_empty()) {
-        return Vec::new();
+        return None;
     }
     let (them, they_were) = if empty.len() == 1 {
         ("it", "it was")
@@ -55,11 +55,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     for binding in empty.iter().take(3) {
         finding = finding.evidence(binding.object(), "spec.resourceSnapshotName", "");
         if let Some(created) = binding.meta.created {
-            finding = finding.evidence(
-                binding.object(),
-                "metadata.creationTimestamp",
-                created.to_string(),
-            );
+            finding = finding.evidence(binding.object(), "metadata.creationTimestamp", created);
         }
     }
     let (plan, run) = (cx.plan_command(), cx.new_run_command());
@@ -73,16 +69,16 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         let command = command.flag("--placement", &inventory.placement_name);
         command.flag("--strategy", "STRATEGY")
     };
-    vec![
+    Some(
         finding
             .look_with(
                 "Check what a new run would do: it needs a stage for every cluster.",
                 plan.or_else(|| Some(named("plan"))),
             )
             .fix_with(
-                "Roll out the placement with a new run: it includes all clusters that are \
-                 scheduled at that time.",
+                "Roll out the placement with a new run: it includes all clusters that are scheduled \
+                 at that time.",
                 run.or_else(|| Some(named("run"))),
             ),
-    ]
+    )
 }

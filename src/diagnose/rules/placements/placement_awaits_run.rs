@@ -5,21 +5,18 @@ use crate::kubefleet::reasons;
 
 /// Judged by the strategy's type and the bindings, never by the condition's text, which has
 /// changed with every version.
-pub const RULE: Rule = Rule::info("FS801", "placement-awaits-run", Check::Whole(check))
+pub const RULE: Rule = Rule::info("FS801", "placement-awaits-run", Search::One(check))
     .reads(&[Concept::Placement, Concept::Binding]);
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     let inventory = cx.inventory;
     if cx.run().is_some() || cx.verdict != Verdict::NotStarted {
-        return Vec::new();
+        return None;
     }
-    let Some(placement) = inventory
+    let placement = inventory
         .placement
         .present()
-        .filter(|placement| placement.is_external())
-    else {
-        return Vec::new();
-    };
+        .filter(|placement| placement.is_external())?;
     let unseen = inventory.bindings.items.is_empty() && !inventory.bindings.is_complete();
     if unseen
         || inventory
@@ -27,7 +24,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             .iter()
             .any(|binding| !binding.spec.snapshot.is_empty())
     {
-        return Vec::new();
+        return None;
     }
     let clusters: Vec<_> = inventory
         .bindings
@@ -67,7 +64,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     for binding in inventory.bindings.iter().take(3) {
         finding = finding.evidence(binding.object(), "spec.resourceSnapshotName", "");
     }
-    vec![
+    Some(
         finding
             .look_with(
                 "Check what a run would do.",
@@ -82,5 +79,5 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     .flag("--placement", &object.name)
                     .flag("--strategy", "STRATEGY"),
             ),
-    ]
+    )
 }

@@ -3,24 +3,21 @@
 use crate::diagnose::rules::prelude::*;
 
 /// Update runs apply to placements with strategy External only.
-pub const RULE: Rule = Rule::info("FS802", "placement-rolls-out-itself", Check::Whole(check))
+pub const RULE: Rule = Rule::info("FS802", "placement-rolls-out-itself", Search::One(check))
     .reads(&[Concept::Placement]);
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     if cx.run().is_some() || cx.target().kind.concept() != Concept::Placement {
-        return Vec::new();
+        return None;
     }
-    let Some(placement) = cx
+    let placement = cx
         .inventory
         .placement
         .present()
-        .filter(|p| !p.is_external())
-    else {
-        return Vec::new();
-    };
+        .filter(|p| !p.is_external())?;
     let object = placement.object();
     let kind = placement.rollout_type();
-    vec![
+    Some(
         rule.finding(
             &object,
             format!(
@@ -40,5 +37,5 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 .map(|strategy| &strategy.kind),
         )
         .fix("Set `spec.strategy.type: External` to roll it out in stages. This cannot be undone."),
-    ]
+    )
 }

@@ -6,18 +6,15 @@ use crate::kubefleet::{Conditions, reasons};
 
 /// A placement's verdict is that of one run; the others are listed.
 pub const RULE: Rule =
-    Rule::info("FS804", "runs-on-placement", Check::Whole(check)).reads(&[Concept::UpdateRun]);
+    Rule::info("FS804", "runs-on-placement", Search::One(check)).reads(&[Concept::UpdateRun]);
 
-fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
-    let Some(chosen) = cx
+fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
+    let chosen = cx
         .run()
-        .filter(|_| cx.target().kind.concept() == Concept::Placement)
-    else {
-        return Vec::new();
-    };
+        .filter(|_| cx.target().kind.concept() == Concept::Placement)?;
     let others: Vec<_> = cx.inventory.other_runs().collect();
     if others.is_empty() {
-        return Vec::new();
+        return None;
     }
     let object = cx.placement_object();
     let mut finding = rule.finding(
@@ -42,10 +39,10 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         };
         finding = finding.computed(run.object(), &[path], state(run));
     }
-    vec![finding.look_with(
+    Some(finding.look_with(
         "Check which run rolled out which version, and when.",
         cx.command("history").arg(&object.name),
-    )]
+    ))
 }
 
 /// The state of a run in a word or two, from its own conditions.

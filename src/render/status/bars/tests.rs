@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use textwrap::core::display_width;
 
 use super::{Frame, bars, meter};
-use crate::diagnose::status::{Approval, OpenGate, Status};
+use crate::diagnose::status::{ApprovalState, OpenGate, Status};
 use crate::render::status::changes::tests::{cluster, gate, stage, status};
 use crate::render::style::Paint;
 use crate::report::Verdict;
@@ -79,7 +79,7 @@ fn gated() -> Status {
         when: TaskTime::After,
         since: Some(ago(&status, 9)),
         approval_request: Some("example-run-after-canary".to_owned()),
-        ..gate(Approval::Pending)
+        ..gate(ApprovalState::Pending)
     };
     let timer = OpenGate {
         kind: "TimedWait".to_owned(),
@@ -142,12 +142,12 @@ fn what_a_gate_waits_for_is_said() {
     let long = format!("{}-after-canary", "release".repeat(12));
     let mut lines = Vec::new();
     for approval in [
-        Some(Approval::Pending),
-        Some(Approval::Given),
-        Some(Approval::Ignored),
-        Some(Approval::Withheld),
-        Some(Approval::Missing),
-        Some(Approval::Foreign),
+        Some(ApprovalState::Pending),
+        Some(ApprovalState::Given),
+        Some(ApprovalState::Ignored),
+        Some(ApprovalState::Withheld),
+        Some(ApprovalState::Missing),
+        Some(ApprovalState::Foreign),
         None,
     ] {
         status.gates.truncate(2);
@@ -211,7 +211,7 @@ fn text_from_clusters_is_harmless() {
     status.gates = vec![OpenGate {
         stage: evil.to_owned(),
         approval_request: Some(evil.to_owned()),
-        ..gate(Approval::Pending)
+        ..gate(ApprovalState::Pending)
     }];
     let lines = bars(
         &status,
@@ -276,7 +276,7 @@ proptest! {
         status.gates = names.iter().map(|name| OpenGate {
             stage: name.clone(),
             approval_request: Some(name.repeat(2)),
-            ..gate(Approval::Pending)
+            ..gate(ApprovalState::Pending)
         }).collect();
         let away = names.first().map(String::as_str);
         let frame = Frame { columns, rows, away, wanted: "stage=x", paint: Paint::new(painted) };

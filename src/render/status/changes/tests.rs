@@ -1,4 +1,4 @@
-use crate::diagnose::status::{Approval, OpenGate, PlacedCluster, RunStatus, Status, Truth};
+use crate::diagnose::status::{ApprovalState, OpenGate, PlacedCluster, RunOverview, Status, Truth};
 use crate::report::{NotChecked, Subject, Verdict};
 use crate::rollout::{
     ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
@@ -53,7 +53,7 @@ pub(in crate::render::status) fn stage(
     }
 }
 
-pub(in crate::render::status) fn gate(approval: Approval) -> OpenGate {
+pub(in crate::render::status) fn gate(approval: ApprovalState) -> OpenGate {
     OpenGate {
         stage: "canary".to_owned(),
         when: TaskTime::Before,
@@ -74,7 +74,7 @@ pub(in crate::render::status) fn status(verdict: Verdict, stages: Vec<StageProgr
         verdict,
         summary: "it is so.".to_owned(),
         next: None,
-        run: Some(RunStatus {
+        run: Some(RunOverview {
             kind: "ClusterStagedUpdateRun".to_owned(),
             namespace: String::new(),
             name: "r".to_owned(),
@@ -256,19 +256,22 @@ fn answers_to_a_request_are_told() {
     };
     let told = |was, is| changes(&with(was), &with(is));
     assert_eq!(
-        told(Approval::Pending, Approval::Ignored),
+        told(ApprovalState::Pending, ApprovalState::Ignored),
         [
             "stage canary: r-before-canary is approved for an outdated generation, which KubeFleet \
              ignores"
         ]
     );
     assert_eq!(
-        told(Approval::Ignored, Approval::Given),
+        told(ApprovalState::Ignored, ApprovalState::Given),
         ["stage canary: r-before-canary is approved"]
     );
-    assert_eq!(told(Approval::Pending, Approval::Pending), [""; 0]);
+    assert_eq!(
+        told(ApprovalState::Pending, ApprovalState::Pending),
+        [""; 0]
+    );
     let none = status(Verdict::Progressing, vec![]);
-    let asked = with(Approval::Pending);
+    let asked = with(ApprovalState::Pending);
     assert_eq!(
         changes(&none, &asked),
         ["WaitingForApproval: it is so."],

@@ -1,7 +1,7 @@
 use jiff::Timestamp;
 
 use super::{Condition, Decision, decide};
-use crate::diagnose::status::{Approval, OpenGate, RunStatus, Status};
+use crate::diagnose::status::{ApprovalState, OpenGate, RunOverview, Status};
 use crate::report::{Subject, Verdict};
 use crate::rollout::{
     ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
@@ -103,7 +103,7 @@ fn run(verdict: Verdict, states: [StageState; 3], approvals: [TaskState; 3]) -> 
                 since: None,
                 until: None,
                 approval_request: task.approval_request.clone(),
-                approval: Some(Approval::Pending),
+                approval: Some(ApprovalState::Pending),
                 command: None,
             });
         }
@@ -116,7 +116,7 @@ fn run(verdict: Verdict, states: [StageState; 3], approvals: [TaskState; 3]) -> 
         verdict,
         summary: String::new(),
         next: None,
-        run: Some(RunStatus {
+        run: Some(RunOverview {
             kind: "ClusterStagedUpdateRun".to_owned(),
             namespace: String::new(),
             name: "r".to_owned(),
@@ -363,7 +363,7 @@ fn an_approval_that_counts_is_not_open() {
 
     let stages = [Done, WaitingAfter, Pending];
     let mut status = run(Verdict::Progressing, stages, [Open, Ahead, Ahead]);
-    status.gates[0].approval = Some(Approval::Given);
+    status.gates[0].approval = Some(ApprovalState::Given);
     for condition in ["approval", "approval=test"] {
         assert_eq!(
             decide(&status, &conditions(condition), false),
@@ -372,7 +372,7 @@ fn an_approval_that_counts_is_not_open() {
     }
     // The controller ignores it: someone has to approve once more.
     let mut status = run(Verdict::WaitingForApproval, stages, [Open, Ahead, Ahead]);
-    status.gates[0].approval = Some(Approval::Ignored);
+    status.gates[0].approval = Some(ApprovalState::Ignored);
     let decision = decide(&status, &conditions("approval=test"), false);
     assert_eq!(letter(&decision), 'm');
 }

@@ -3,17 +3,18 @@
 //! What the rollout waits for is known from the hub; why it does not come is known in the cluster.
 //! Findings of this kind explain the object that they are about, and no other.
 
-use crate::report::{Build, Finding, NotChecked, Subject};
+use crate::report::{Compose, Finding, NotChecked, Subject};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Deref;
 
-use super::claims;
 use super::context::Context;
+use super::failing_cluster::FailingCluster;
 use super::members::needed;
-use super::objects::goes_on;
+use super::objects::{Affected, grouped};
+use super::ownership;
 use super::rules::Rule;
-use super::troubled::Troubled;
 use crate::kubefleet::binding::Binding;
-use crate::kubefleet::{Concept, duration, names};
+use crate::kubefleet::{Concept, names};
 use crate::member::model::{Event, Meta};
 use crate::member::pods::Terminated;
 use crate::member::{
@@ -35,8 +36,8 @@ const SHOWN: usize = 3;
 /// What is worth a look: for each cluster in trouble the objects that do not become available.
 pub(super) fn errands(cx: &Context<'_>) -> Vec<Errand> {
     let mut errands: BTreeMap<&str, Errand> = BTreeMap::new();
-    for troubled in &cx.troubles {
-        let wanted: BTreeSet<_> = troubled
+    for failing in &cx.troubles {
+        let wanted: BTreeSet<_> = failing
             .trouble
             .manifests
             .iter()
@@ -45,9 +46,9 @@ pub(super) fn errands(cx: &Context<'_>) -> Vec<Errand> {
         if wanted.is_empty() {
             continue;
         }
-        let errand = errands.entry(troubled.cluster).or_insert_with(|| Errand {
-            cluster: troubled.cluster.to_owned(),
-            work: work(cx, troubled.binding),
+        let errand = errands.entry(failing.cluster).or_insert_with(|| Errand {
+            cluster: failing.cluster.to_owned(),
+            work: work(cx, failing.binding),
             wanted: Vec::new(),
         });
         errand.wanted.extend(wanted);
@@ -74,7 +75,7 @@ pub(super) fn errands(cx: &Context<'_>) -> Vec<Errand> {
 /// The object that a rollout waits for, when a look at it may tell why.
 fn wanted(manifest: &ManifestTrouble<'_>) -> Option<Wanted> {
     let kind = Kind::find(manifest.group, manifest.kind)?;
-    let waits = matches!(claims::of_manifest(manifest), Some("FS501" | "FS523"));
+    let waits = matches!(ownership::of_manifest(manifest), Some("FS501" | "FS523"));
     (waits && kind.is_waited_for()).then(|| Wanted {
         kind,
         namespace: manifest.namespace.to_owned(),
@@ -92,20 +93,18 @@ fn work(cx: &Context<'_>, binding: &Binding) -> String {
 }
 
 /// An object that a rollout waits for in a cluster that was looked into.
-pub(super) struct Seen<'a, 'i> {
-    /// The cluster.
-    pub troubled: &'a Troubled<'i>,
+pub(super) struct Sighting<'a, 'i> {
+    pub failing: &'a FailingCluster<'i>,
     /// The object, as the hub tells of it.
     pub manifest: &'a ManifestTrouble<'i>,
     /// The object, as it is asked for.
     pub wanted: Wanted,
-    /// What was seen.
     pub look: &'i Look,
     /// Whether the cluster is surely the one that it is taken for.
     pub sure: bool,
 }
 
-impl<'i> Seen<'_, 'i> {
+impl<'i> Sighting<'_, 'i> {
     /// The object, when it was seen.
     pub fn object(&self) -> Option<&'i Object> {
         self.look.object(&self.wanted)
@@ -123,37 +122,37 @@ impl<'i> Seen<'_, 'i> {
             look: self.look,
             kind,
             workload,
-            since: self.troubled.since,
+            since: self.failing.since,
             now: cx.now(),
         })
     }
 }
 
 /// Every object that a rollout waits for in the clusters that were looked into.
-fn seen<'a, 'i>(cx: &'a Context<'i>) -> Vec<Seen<'a, 'i>> {
+fn seen<'a, 'i>(cx: &'a Context<'i>) -> Vec<Sighting<'a, 'i>> {
     let mut all = Vec::new();
     if cx.inventory.looks.is_empty() {
         return all;
     }
     let errands = errands(cx);
-    for troubled in &cx.troubles {
-        let Some(look) = cx.inventory.looks.get(troubled.cluster) else {
+    for failing in &cx.troubles {
+        let Some(look) = cx.inventory.looks.get(failing.cluster) else {
             continue;
         };
         let errand = errands
             .iter()
-            .find(|errand| errand.cluster == troubled.cluster);
+            .find(|errand| errand.cluster == failing.cluster);
         let Some(errand) = errand else { continue };
         let identity = look.identity(errand);
         if look.closed.is_some() || matches!(identity, Identity::Other(_)) {
             continue;
         }
-        for manifest in &troubled.trouble.manifests {
+        for manifest in &failing.trouble.manifests {
             let Some(wanted) = wanted(manifest) else {
                 continue;
             };
-            all.push(Seen {
-                troubled,
+            all.push(Sighting {
+                failing,
                 manifest,
                 wanted,
                 look,
@@ -164,12 +163,18 @@ fn seen<'a, 'i>(cx: &'a Context<'i>) -> Vec<Seen<'a, 'i>> {
     all
 }
 
-/// An object that is at fault for one reason, and the clusters in which it is.
+/// An object that is at fault for one reason, and what was found in the clusters in which it is.
 pub(super) struct Group<'a, 'i, T> {
-    /// The case.
-    pub cx: &'a Context<'i>,
-    /// The object in each cluster, and what was found there.
-    pub all: Vec<(Seen<'a, 'i>, Vec<T>)>,
+    affected: Affected<'a, 'i>,
+    pub all: Vec<(Sighting<'a, 'i>, Vec<T>)>,
+}
+
+impl<'a, 'i, T> Deref for Group<'a, 'i, T> {
+    type Target = Affected<'a, 'i>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.affected
+    }
 }
 
 /// Makes a finding for every object of which `find` finds something in a cluster that was looked
@@ -177,38 +182,24 @@ pub(super) struct Group<'a, 'i, T> {
 pub(super) fn per_object<'a, 'i, T>(
     cx: &'a Context<'i>,
     rule: &Rule,
-    find: impl Fn(&Seen<'a, 'i>) -> Vec<T>,
+    find: impl Fn(&Sighting<'a, 'i>) -> Vec<T>,
     describe: impl Fn(&Group<'a, 'i, T>, Finding) -> Finding,
 ) -> Vec<Finding> {
-    let mut groups: BTreeMap<_, Vec<(Seen<'a, 'i>, Vec<T>)>> = BTreeMap::new();
-    for seen in seen(cx) {
+    let found = seen(cx).into_iter().filter_map(|seen| {
         let found = find(&seen);
-        if found.is_empty() {
-            continue;
-        }
         let manifest = seen.manifest;
         let subject = Subject::new(manifest.kind, manifest.namespace, manifest.name);
-        let key = (
-            subject,
-            seen.troubled.stage,
-            seen.troubled.explains(cx.verdict),
-        );
-        groups.entry(key).or_default().push((seen, found));
-    }
-    groups
+        (!found.is_empty()).then_some((subject, seen.failing, (seen, found)))
+    });
+    grouped(cx, rule, found)
         .into_iter()
-        .filter_map(|((subject, stage, explains), all)| {
-            let first = all.first()?.0.troubled;
-            let mut finding = rule
-                .finding(subject, String::new())
-                .severity(first.severity(cx.verdict))
-                .root_if(explains)
-                .clusters(all.iter().map(|(seen, _)| seen.troubled.cluster));
-            finding.stage = stage.map(str::to_owned);
-            let group = Group { cx, all };
+        .filter_map(|(mut finding, all)| {
+            let on = all.iter().map(|(seen, _)| (seen.failing, seen.manifest));
+            let affected = Affected::new(cx, on.collect())?;
+            let group = Group { affected, all };
             for (seen, _) in group.all.iter().take(SHOWN) {
                 if let Some(view) = seen.view(cx) {
-                    finding = status(&view, seen.troubled.cluster, finding);
+                    finding = status(&view, seen.failing.cluster, finding);
                 }
             }
             Some(describe(&group, finding))
@@ -245,15 +236,15 @@ pub(super) fn statuses(
     clusters: &[&str],
     mut finding: Finding,
 ) -> Finding {
-    let same = |seen: &&Seen<'_, '_>| {
+    let same = |seen: &&Sighting<'_, '_>| {
         let manifest = seen.manifest;
         let names = (manifest.kind, manifest.namespace, manifest.name);
         names == (&subject.kind, &subject.namespace, &subject.name)
-            && clusters.contains(&seen.troubled.cluster)
+            && clusters.contains(&seen.failing.cluster)
     };
     for seen in seen(cx).iter().filter(same).take(SHOWN) {
         if let Some(view) = seen.view(cx) {
-            finding = status(&view, seen.troubled.cluster, finding);
+            finding = status(&view, seen.failing.cluster, finding);
         }
     }
     finding
@@ -295,7 +286,7 @@ fn status(view: &View<'_>, cluster: &str, finding: Finding) -> Finding {
 
 impl<'a, 'i, T> Group<'a, 'i, T> {
     /// The first cluster's.
-    pub fn first(&self) -> Option<(&Seen<'a, 'i>, &T)> {
+    pub fn first(&self) -> Option<(&Sighting<'a, 'i>, &T)> {
         let (seen, found) = self.all.first()?;
         Some((seen, found.first()?))
     }
@@ -304,7 +295,7 @@ impl<'a, 'i, T> Group<'a, 'i, T> {
     pub fn found(&self) -> impl Iterator<Item = (&str, &T)> {
         self.all
             .iter()
-            .flat_map(|(seen, found)| found.iter().map(|one| (seen.troubled.cluster, one)))
+            .flat_map(|(seen, found)| found.iter().map(|one| (seen.failing.cluster, one)))
     }
 
     /// What is shown as evidence: the first of each of the first clusters.
@@ -312,77 +303,28 @@ impl<'a, 'i, T> Group<'a, 'i, T> {
         self.all
             .iter()
             .take(SHOWN)
-            .filter_map(|(seen, found)| Some((seen.troubled.cluster, found.first()?)))
-    }
-
-    /// `Deployment shop/web`.
-    pub fn object(&self) -> String {
-        self.all
-            .first()
-            .map_or_else(String::new, |(seen, _)| seen.manifest.describe())
-    }
-
-    /// The name of the first cluster: the one that commands inspect.
-    pub fn cluster(&self) -> &str {
-        self.all
-            .first()
-            .map_or("", |(seen, _)| seen.troubled.cluster)
-    }
-
-    /// `member-1`, `member-1 and member-2`, `member-1, member-2, member-3 and 4 more`.
-    pub fn clusters(&self) -> String {
-        enumerate(self.all.iter().map(|(seen, _)| seen.troubled.cluster))
+            .filter_map(|(seen, found)| Some((seen.failing.cluster, found.first()?)))
     }
 
     /// The sentence: that the object is not available, and why.
     pub fn says(&self, mut finding: Finding, why: &str) -> Finding {
-        let lasting = self
-            .all
-            .iter()
-            .filter_map(|(seen, _)| seen.troubled.lasting)
-            .max()
-            .map_or_else(String::new, |lasting| {
-                format!(" for {}", duration::describe(lasting))
-            });
         finding.message = format!(
-            "{} has not become available on {}{lasting}: {why}.",
-            self.object(),
-            self.clusters()
+            "{} has not become available on {}{}: {why}.",
+            self.manifest.describe(),
+            self.clusters(),
+            self.lasting()
         );
         finding
     }
 
     /// A command that inspects the first cluster: `kubectl --context CONTEXT -n NAMESPACE VERB`.
     pub fn kubectl(&self, verb: &'static str) -> Command {
-        let first = self.all.first();
-        self.kubectl_in(first.map_or("", |(seen, _)| seen.manifest.namespace), verb)
+        self.kubectl_in(self.manifest.namespace, verb)
     }
 
     /// The same in another namespace.
     pub fn kubectl_in(&self, namespace: &str, verb: &'static str) -> Command {
-        Command::member(self.cluster(), verb).namespace(namespace)
-    }
-
-    /// Adds what follows a repair in the clusters: the same run continues by itself.
-    pub fn goes_on(&self, finding: Finding) -> Finding {
-        goes_on(self.cx, finding)
-    }
-
-    /// Adds a repair of the content on the hub, which needs a new run: this one keeps its snapshot.
-    pub fn new_run(&self, finding: Finding, repair: impl Into<String>) -> Finding {
-        finding.fix_with(repair, self.cx.new_run_command())
-    }
-
-    /// What to change on the hub: the object itself, or the envelope that wraps it.
-    pub fn on_hub(&self) -> String {
-        let manifest = self.all.first().map(|(seen, _)| seen.manifest);
-        match manifest.and_then(|manifest| manifest.envelope.as_ref()) {
-            Some(envelope) => format!(
-                "the envelope {} {}/{}",
-                envelope.kind, envelope.namespace, envelope.name
-            ),
-            None => self.object(),
-        }
+        self.on_member(verb).namespace(namespace)
     }
 }
 
@@ -432,7 +374,6 @@ impl<'i, T> Group<'_, 'i, (PodTrouble<'i>, T)> {
     }
 }
 
-/// A pod as a subject.
 pub(super) fn pod(trouble: &PodTrouble<'_>) -> Subject {
     let meta = &trouble.pod.meta;
     Subject::new(Kind::Pod.name(), &meta.namespace, &meta.name)
@@ -463,14 +404,13 @@ pub(super) fn end_path(trouble: &PodTrouble<'_>, end: &Terminated) -> String {
 
 /// The events about an object that count, the newest first.
 pub(super) fn events<'i>(
-    seen: &Seen<'_, 'i>,
+    seen: &Sighting<'_, 'i>,
     kind: &'static str,
     meta: &'i Meta,
 ) -> Vec<&'i Event> {
-    events_since(seen.look, kind, meta, seen.troubled.since)
+    events_since(seen.look, kind, meta, seen.failing.since)
 }
 
-/// Adds an event of a member cluster.
 pub(super) fn event(finding: Finding, cluster: &str, event: &Event) -> Finding {
     let counts = [("count", event.count), ("series.count", event.series.count)];
     let count = counts

@@ -11,9 +11,7 @@ use crate::rollout::rollout_started;
 /// A cluster that the run lost while it was working on it.
 #[derive(Debug)]
 pub(super) struct Lost<'c, 'i> {
-    /// The cluster.
     pub cluster: &'c str,
-    /// Its stage.
     pub stage: &'c str,
     /// The name of the binding that the text gives.
     pub named: Option<&'c str>,
@@ -26,7 +24,6 @@ pub(super) struct Lost<'c, 'i> {
 /// The run that took a binding over.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Winner<'i> {
-    /// Its name.
     pub name: &'i str,
     /// The run, when it was seen.
     pub run: Option<&'i UpdateRun>,

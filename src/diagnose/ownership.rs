@@ -2,7 +2,7 @@
 //! not finish is left without a word, and none is spoken of twice.
 
 use super::context::Context;
-use super::troubled::Troubled;
+use super::failing_cluster::FailingCluster;
 use crate::kubefleet::messages::{BindingProblem, ManifestProblem, WorkState};
 use crate::kubefleet::reasons;
 use crate::rollout::ManifestTrouble;
@@ -89,11 +89,11 @@ pub(super) const fn of_binding(problem: &BindingProblem) -> &'static str {
 }
 
 /// The rules that speak of a troubled cluster; none when nothing that it reports explains it.
-pub(super) fn of_trouble(troubled: &Troubled<'_>) -> Vec<&'static str> {
-    if let Some(problem) = &troubled.trouble.problem {
+pub(super) fn of_trouble(failing: &FailingCluster<'_>) -> Vec<&'static str> {
+    if let Some(problem) = &failing.trouble.problem {
         return vec![of_binding(problem)];
     }
-    let mut codes: Vec<_> = troubled
+    let mut codes: Vec<_> = failing
         .trouble
         .manifests
         .iter()
@@ -105,7 +105,7 @@ pub(super) fn of_trouble(troubled: &Troubled<'_>) -> Vec<&'static str> {
     }
     if codes.is_empty() {
         codes.extend(
-            troubled
+            failing
                 .trouble
                 .work
                 .as_ref()
@@ -129,16 +129,16 @@ const fn of_work(state: WorkState) -> Option<&'static str> {
 }
 
 /// Whether a rule speaks of the cluster's trouble and explains the verdict with it.
-pub(super) fn is_explained(cx: &Context<'_>, troubled: &Troubled<'_>) -> bool {
-    troubled.explains(cx.verdict) && !of_trouble(troubled).is_empty()
+pub(super) fn is_explained(cx: &Context<'_>, failing: &FailingCluster<'_>) -> bool {
+    failing.explains(cx.verdict) && !of_trouble(failing).is_empty()
 }
 
 /// The troubled clusters of which the rule speaks.
 pub(super) fn troubles<'a, 'i>(
     cx: &'a Context<'i>,
     code: &'static str,
-) -> impl Iterator<Item = &'a Troubled<'i>> {
+) -> impl Iterator<Item = &'a FailingCluster<'i>> {
     cx.troubles
         .iter()
-        .filter(move |troubled| of_trouble(troubled).contains(&code))
+        .filter(move |failing| of_trouble(failing).contains(&code))
 }

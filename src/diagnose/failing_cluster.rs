@@ -12,16 +12,13 @@ use crate::rollout::{
 
 /// A cluster whose binding has a failing condition.
 #[derive(Debug)]
-pub struct Troubled<'i> {
-    /// The member cluster.
+pub struct FailingCluster<'i> {
     pub cluster: &'i str,
     /// The stage in which the run updates it; `None` without a run.
     pub stage: Option<&'i str>,
-    /// Its binding.
     pub binding: &'i Binding,
     /// Its MemberCluster, when it was seen.
     pub member: Option<&'i MemberCluster>,
-    /// What is wrong.
     pub trouble: Trouble<'i>,
     /// Whether the rollout waits for it.
     pub blocking: bool,
@@ -29,11 +26,10 @@ pub struct Troubled<'i> {
     pub stuck: bool,
     /// Since when: when the run started it, or when the condition became false.
     pub since: Option<Timestamp>,
-    /// How long that is.
     pub lasting: Option<SignedDuration>,
 }
 
-impl Troubled<'_> {
+impl FailingCluster<'_> {
     /// Whether it explains the verdict: the rollout waits for the cluster, and has waited for
     /// longer than the controller allows.
     pub fn explains(&self, verdict: Verdict) -> bool {
@@ -59,7 +55,7 @@ impl Troubled<'_> {
 pub(super) fn all<'i>(
     inventory: &'i Inventory,
     rollout: Option<&Rollout<'i>>,
-) -> Vec<Troubled<'i>> {
+) -> Vec<FailingCluster<'i>> {
     let Some(rollout) = rollout else {
         return inventory
             .bindings
@@ -67,7 +63,7 @@ pub(super) fn all<'i>(
             .filter(|binding| !binding.meta.is_deleting() && !binding.is_unscheduled())
             .filter_map(|binding| {
                 let trouble = binding_trouble(inventory, binding)?;
-                Some(Troubled::new(inventory, binding, None, trouble, true))
+                Some(FailingCluster::new(inventory, binding, None, trouble, true))
             })
             .collect();
     };
@@ -92,12 +88,14 @@ pub(super) fn all<'i>(
             let trouble = binding_trouble(inventory, binding)?;
             let blocking = !finished && in_flight;
             let on = Some(cluster);
-            Some(Troubled::new(inventory, binding, on, trouble, blocking))
+            Some(FailingCluster::new(
+                inventory, binding, on, trouble, blocking,
+            ))
         })
         .collect()
 }
 
-impl<'i> Troubled<'i> {
+impl<'i> FailingCluster<'i> {
     fn new(
         inventory: &'i Inventory,
         binding: &'i Binding,

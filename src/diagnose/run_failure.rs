@@ -5,7 +5,7 @@ use super::context::Context;
 use super::rules::Rule;
 use crate::kubefleet::run::UpdateRun;
 use crate::problems::Problem;
-use crate::report::{Build, Finding, Severity, Subject, Verdict};
+use crate::report::{Compose, Finding, Severity, Subject, Verdict};
 use crate::rollout::Phase;
 
 /// A finding that explains the failure of the run, with the controller's text as evidence.
@@ -26,7 +26,7 @@ pub(super) fn finding(
         Some(failure) => finding.evidence(
             cx.run_object(),
             cx.failure_path(),
-            failure.condition.message.clone(),
+            &failure.condition.message,
         ),
         None => finding,
     }

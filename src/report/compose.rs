@@ -16,7 +16,7 @@ pub struct Parts<'p> {
 }
 
 /// Something that is told with evidence and remedies.
-pub trait Build: Sized {
+pub trait Compose: Sized {
     fn parts(&mut self) -> Parts<'_>;
 
     #[must_use]
