@@ -16,6 +16,7 @@ pub mod exit;
 pub mod hub;
 pub mod inventory;
 pub mod kubefleet;
+pub mod manifests;
 pub mod mask;
 pub mod member;
 #[cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
@@ -133,6 +134,7 @@ fn dispatch(command: &Command, session: &mut Session<'_>) -> Result<Exit, Error>
         Command::Approve(args) => commands::operate::approve::run(args, session),
         Command::Init(args) => commands::operate::init::run(args, session),
         Command::Run(args) => commands::operate::run::run(args, session),
+        Command::Retry(args) => commands::operate::retry::run(args, session),
         Command::Rollback(args) => commands::operate::rollback::run(args, session),
         Command::Stop(args) => commands::operate::stop::run(args, session),
         Command::Resume(args) => commands::operate::resume::run(args, session),
@@ -141,6 +143,9 @@ fn dispatch(command: &Command, session: &mut Session<'_>) -> Result<Exit, Error>
         Command::Strategies(args) => commands::show::strategies::run(args, session),
         Command::Snapshots(args) => commands::show::snapshots::run(args, session),
         Command::History(args) => commands::show::history::run(args, session),
+        Command::Clusters(args) => commands::show::clusters::run(args, session),
+        Command::Render(args) => commands::show::render::run(args, session),
+        Command::Trace(args) => commands::show::trace::run(args, session),
         Command::Explain(args) => commands::about::explain::run(args, session.ui),
         Command::Schema(args) => commands::about::schema::run(args, session.ui),
         Command::Version(args) => commands::about::version::run(args, session.ui),

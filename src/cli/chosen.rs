@@ -5,12 +5,14 @@
 use clap::{Arg, ArgAction, Command};
 
 /// By command, the arguments that are chosen when they are left out.
-const CHOSEN: [(&str, &[&str]); 9] = [
+const CHOSEN: [(&str, &[&str]); 11] = [
     ("approve", &["target"]),
+    ("clusters", &["placement"]),
     ("collect", &["target"]),
     ("delete", &["runs"]),
     ("history", &["placement"]),
     ("init", &["placement", "strategy"]),
+    ("render", &["target"]),
     ("resume", &["runs"]),
     ("rollback", &["target"]),
     ("snapshots", &["placement"]),

@@ -12,9 +12,10 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::about::{completion, doctor, explain, schema, version};
 use crate::commands::open::global::Global;
-use crate::commands::operate::{approve, delete, init, resume, rollback, run, stop};
+use crate::commands::operate::{approve, delete, init, resume, retry, rollback, run, stop};
 use crate::commands::show::{
-    approvals, collect, diagnose, history, list, plan, snapshots, status, strategies, wait,
+    approvals, clusters, collect, diagnose, history, list, plan, render, snapshots, status,
+    strategies, trace, wait,
 };
 use crate::render::invocation::Invocation;
 use crate::ui::Color;
@@ -93,6 +94,7 @@ pub enum Command {
     Approve(approve::ApproveArgs),
     Stop(stop::StopArgs),
     Resume(resume::ResumeArgs),
+    Retry(retry::RetryArgs),
     Rollback(rollback::RollbackArgs),
     Delete(delete::DeleteArgs),
     Wait(wait::WaitArgs),
@@ -102,6 +104,9 @@ pub enum Command {
     Strategies(strategies::StrategiesArgs),
     Snapshots(snapshots::SnapshotsArgs),
     History(history::HistoryArgs),
+    Clusters(clusters::ClustersArgs),
+    Render(render::RenderArgs),
+    Trace(trace::TraceArgs),
     Diagnose(diagnose::DiagnoseArgs),
     Explain(explain::ExplainArgs),
     Collect(collect::CollectArgs),

@@ -1,4 +1,4 @@
-//! The content of resource snapshots: its manifests, their sizes, and what differs between two.
+//! The content of resource snapshots and Works: manifests, their sizes, and what differs between two.
 //!
 //! Snapshots are large and may hold secrets. They are looked at as text, one version at a time, and
 //! what leaves this module is masked unless the caller asks for secrets in so many words.
@@ -51,6 +51,29 @@ pub struct Manifest {
 }
 
 impl Manifest {
+    /// The manifest that is a value.
+    pub fn of(value: Value, bytes: usize) -> Self {
+        let word = |value: Option<&Value>| {
+            let word = value.and_then(Value::as_str);
+            word.unwrap_or_default().to_owned()
+        };
+        let api_version = word(value.get("apiVersion"));
+        let group = api_version.split_once('/').map_or("", |(group, _)| group);
+        let meta = value.get("metadata");
+        let identity = Identity {
+            kind: word(value.get("kind")),
+            group: group.to_owned(),
+            namespace: word(meta.and_then(|meta| meta.get("namespace"))),
+            name: word(meta.and_then(|meta| meta.get("name"))),
+        };
+        Self {
+            identity,
+            api_version,
+            bytes,
+            value,
+        }
+    }
+
     /// Whether values in it were masked before it came here: what they were, nobody can say.
     pub fn was_masked(&self) -> bool {
         fn holds_mask(value: &Value) -> bool {
@@ -107,6 +130,27 @@ struct Spec<'t> {
     selected_resources: Option<Vec<&'t RawValue>>,
 }
 
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Work<'t> {
+    #[serde(borrow)]
+    spec: Option<WorkSpec<'t>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct WorkSpec<'t> {
+    #[serde(borrow)]
+    workload: Option<Workload<'t>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Workload<'t> {
+    #[serde(borrow)]
+    manifests: Option<Vec<&'t RawValue>>,
+}
+
 /// The texts of the manifests in the text of a snapshot object; none in what is no snapshot.
 fn selected(text: &RawValue) -> Vec<&RawValue> {
     let snapshot: Snapshot<'_> = serde_json::from_str(text.get()).unwrap_or_default();
@@ -127,34 +171,33 @@ pub fn size(text: &RawValue) -> Size {
 
 /// The manifests of a version, of which these are the parts, by kind, namespace and name.
 pub fn manifests<'t>(parts: impl IntoIterator<Item = &'t RawValue>) -> Vec<Manifest> {
-    let mut manifests: Vec<_> = parts
-        .into_iter()
-        .flat_map(selected)
-        .filter_map(|text| {
-            let value: Value = serde_json::from_str(text.get()).ok()?;
-            let word = |value: Option<&Value>| {
-                let word = value.and_then(Value::as_str);
-                word.unwrap_or_default().to_owned()
-            };
-            let api_version = word(value.get("apiVersion"));
-            let group = api_version.split_once('/').map_or("", |(group, _)| group);
-            let meta = value.get("metadata");
-            let identity = Identity {
-                kind: word(value.get("kind")),
-                group: group.to_owned(),
-                namespace: word(meta.and_then(|meta| meta.get("namespace"))),
-                name: word(meta.and_then(|meta| meta.get("name"))),
-            };
-            Some(Manifest {
-                identity,
-                api_version,
-                bytes: text.get().len(),
-                value,
-            })
-        })
-        .collect();
+    let mut manifests: Vec<_> = parts.into_iter().flat_map(in_order).collect();
     manifests.sort_by(|a, b| a.identity.cmp(&b.identity));
     manifests
+}
+
+/// The manifests of one snapshot object, in its order.
+pub fn in_order(part: &RawValue) -> Vec<Manifest> {
+    read(selected(part))
+}
+
+/// The manifests of a Work, in its order.
+pub fn of_work(work: &RawValue) -> Vec<Manifest> {
+    let work: Work<'_> = serde_json::from_str(work.get()).unwrap_or_default();
+    let workload = work.spec.and_then(|spec| spec.workload);
+    read(
+        workload
+            .and_then(|workload| workload.manifests)
+            .unwrap_or_default(),
+    )
+}
+
+fn read(texts: Vec<&RawValue>) -> Vec<Manifest> {
+    let manifest = |text: &RawValue| {
+        let value = serde_json::from_str(text.get()).ok()?;
+        Some(Manifest::of(value, text.get().len()))
+    };
+    texts.into_iter().filter_map(manifest).collect()
 }
 
 /// Masks manifests, and says how many values of which one: by its place.

@@ -24,6 +24,8 @@ pub const TARGET_RUN: &str = "kubernetes-fleet.io/targetUpdateRun";
 pub const TASK_TYPE: &str = "kubernetes-fleet.io/taskType";
 /// Label of Works: the binding.
 pub const PARENT_BINDING: &str = "kubernetes-fleet.io/parent-resource-binding";
+/// Label of Works: the index of the snapshot that they were written from.
+pub const PARENT_SNAPSHOT_INDEX: &str = "kubernetes-fleet.io/parent-resource-snapshot-index";
 /// Label of Works that carry an envelope's content: the envelope's type.
 pub const ENVELOPE_TYPE: &str = "kubernetes-fleet.io/envelope-work";
 /// Label of Works that carry an envelope's content: its name.

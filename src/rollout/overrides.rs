@@ -6,7 +6,7 @@ use crate::kubefleet::ObjectRef;
 use crate::kubefleet::binding::describe_object;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::names;
-use crate::kubefleet::overrides::OverrideSnapshot;
+use crate::kubefleet::overrides::{OverrideRule, OverrideSnapshot};
 use crate::kubefleet::placement::ResourceSelector;
 use crate::kubefleet::snapshot::ManifestIdentity;
 
@@ -68,16 +68,19 @@ pub fn selectors(snapshot: &OverrideSnapshot) -> &[ResourceSelector] {
 
 /// Whether an override selects one of the objects itself; what is wrapped in envelopes is not seen.
 pub fn selects(snapshot: &OverrideSnapshot, resources: &[&ManifestIdentity]) -> bool {
-    selectors(snapshot).iter().any(|selector| {
-        let selected = |resource: &&ManifestIdentity| {
-            candidate(snapshot, resource).is_some_and(|(group, version, kind, name)| {
-                group == selector.group
-                    && version == selector.version
-                    && kind == selector.kind
-                    && name == selector.name
-            })
-        };
-        resources.iter().any(selected)
+    resources
+        .iter()
+        .any(|resource| selector_of(snapshot, resource).is_some())
+}
+
+/// The selector by which an override selects an object: its place in the list.
+pub fn selector_of(snapshot: &OverrideSnapshot, resource: &ManifestIdentity) -> Option<usize> {
+    let (group, version, kind, name) = candidate(snapshot, resource)?;
+    selectors(snapshot).iter().position(|selector| {
+        group == selector.group
+            && version == selector.version
+            && kind == selector.kind
+            && name == selector.name
     })
 }
 
@@ -113,30 +116,39 @@ pub fn is_envelope(resource: &ManifestIdentity) -> bool {
 }
 
 /// Whether an override is for a cluster, or why the controller cannot say.
-/// Source: utils/overrider/overrider.go:isClusterMatched, IsClusterMatched.
+/// Source: utils/overrider/overrider.go:isClusterMatched.
 pub fn matches(snapshot: &OverrideSnapshot, member: &MemberCluster) -> Result<bool, String> {
     let Some(policy) = &snapshot.spec.content.policy else {
         return Err("has no policy".to_owned());
     };
     for rule in &policy.rules {
-        let Some(selector) = &rule.clusters else {
-            continue;
-        };
-        if selector.terms.is_empty() {
+        if rule_matches(rule, member)? {
             return Ok(true);
         }
-        for term in &selector.terms {
-            let Some(labels) = &term.labels else {
-                continue;
-            };
-            if let Some(problem) = labels.problem() {
-                return Err(format!(
-                    "has a clusterSelector that is not valid: {problem}"
-                ));
-            }
-            if labels.matches(&member.meta.labels) == Some(true) {
-                return Ok(true);
-            }
+    }
+    Ok(false)
+}
+
+/// Whether one rule is for a cluster, or why the controller cannot say. Properties of clusters are
+/// not looked at. Source: utils/overrider/overrider.go:IsClusterMatched.
+pub fn rule_matches(rule: &OverrideRule, member: &MemberCluster) -> Result<bool, String> {
+    let Some(selector) = &rule.clusters else {
+        return Ok(false);
+    };
+    if selector.terms.is_empty() {
+        return Ok(true);
+    }
+    for term in &selector.terms {
+        let Some(labels) = &term.labels else {
+            continue;
+        };
+        if let Some(problem) = labels.problem() {
+            return Err(format!(
+                "has a clusterSelector that is not valid: {problem}"
+            ));
+        }
+        if labels.matches(&member.meta.labels) == Some(true) {
+            return Ok(true);
         }
     }
     Ok(false)

@@ -125,7 +125,7 @@ impl<'i> Placing<'i> {
 }
 
 /// The stages whose selector matches a cluster's labels: none where there is no selector.
-fn stages_of<'i>(strategy: &'i StrategySpec, member: &MemberCluster) -> Option<Vec<&'i Stage>> {
+pub fn stages_of<'i>(strategy: &'i StrategySpec, member: &MemberCluster) -> Option<Vec<&'i Stage>> {
     let mut stages = Vec::new();
     for stage in &strategy.stages {
         let Some(selector) = stage.selector.as_deref() else {

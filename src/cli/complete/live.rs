@@ -38,6 +38,8 @@ pub(super) enum Hint {
     Conditions,
     /// Namespaces.
     Namespaces,
+    /// Member clusters.
+    Clusters,
     /// Contexts of the kubeconfig.
     Contexts,
     /// Codes of findings.
@@ -88,7 +90,7 @@ pub(super) fn hint(path: &str, id: &str) -> Option<Hint> {
         (_, "namespace") => Hint::Namespaces,
         (_, "context") => Hint::Contexts,
         (_, "placement") => Hint::Placements,
-        (_, "strategy") => Hint::Strategies,
+        (_, "strategy") | ("clusters", "strategies") => Hint::Strategies,
         (_, "snapshot")
         | ("rollback", "to")
         | ("snapshots show", "index")
@@ -98,10 +100,11 @@ pub(super) fn hint(path: &str, id: &str) -> Option<Hint> {
         ("run", "run") => Hint::Runs(Which::Idle),
         ("stop", "runs") => Hint::Runs(Which::Active),
         ("resume", "runs") => Hint::Runs(Which::Stopped),
-        ("run", "from") | ("delete", "runs") | ("wait" | "approvals", "run") => {
+        ("run", "from") | ("delete", "runs") | ("wait" | "approvals" | "retry", "run") => {
             Hint::Runs(Which::All)
         }
-        ("status" | "diagnose" | "collect" | "rollback", "target") => Hint::Targets,
+        ("status" | "diagnose" | "collect" | "render" | "rollback", "target") => Hint::Targets,
+        ("render", "clusters" | "between") | ("trace", "member") => Hint::Clusters,
         ("wait", "conditions") => Hint::Conditions,
         ("explain", "finding") | (_, "suppress") => Hint::Codes,
         _ => return None,
@@ -233,6 +236,7 @@ impl<'t> Asked<'t> {
             Hint::Strategies => self.strategies(),
             Hint::Snapshots => self.snapshots()?,
             Hint::Stages => self.stages()?,
+            Hint::Clusters => self.clusters(),
             Hint::Namespaces => self.namespaces()?,
             Hint::Conditions | Hint::Contexts | Hint::Codes => return None,
         })
@@ -438,6 +442,13 @@ impl<'t> Asked<'t> {
                 .map(|(index, text)| (index.to_string(), text))
                 .collect(),
         )
+    }
+
+    fn clusters(&mut self) -> Found {
+        let answers = self.hub.answer(&[Query::all(Kind::MemberCluster, "")]);
+        let objects = answers.iter().flat_map(|answer| answer.objects.iter());
+        let names = objects.map(|object| object.body.meta().name.clone());
+        names.map(|name| (name, String::new())).collect()
     }
 
     fn namespaces(&mut self) -> Option<Found> {

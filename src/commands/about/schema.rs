@@ -10,13 +10,16 @@ use crate::commands::about::explain::{Entry, FindingList};
 use crate::commands::about::version::About;
 use crate::commands::output;
 use crate::commands::show::approvals::ApprovalList;
+use crate::commands::show::clusters::ClusterList;
 use crate::commands::show::controller_logs::ControllerLog;
 use crate::commands::show::diagnose::DiagnosisList;
 use crate::commands::show::history::HistoryView;
 use crate::commands::show::list::RunList;
 use crate::commands::show::plan::PlanView;
+use crate::commands::show::render::RenderView;
 use crate::commands::show::snapshots::{SnapshotDiff, SnapshotList, SnapshotView};
 use crate::commands::show::strategies::{StrategyList, StrategyView};
+use crate::commands::show::trace::Trace;
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -63,6 +66,12 @@ pub enum Described {
     Snapshot,
     /// Differences in `snapshots diff -o json`
     SnapshotDiff,
+    /// Clusters in `clusters -o json`
+    ClusterList,
+    /// Groups of clusters in `render --summary -o json` and `render --diff -o json`
+    Rendering,
+    /// Way of an object in `trace -o json`
+    Trace,
     /// Checks in `doctor -o json`
     Doctor,
     /// Findings in `explain --list -o json`
@@ -103,6 +112,9 @@ pub fn schema(described: Described) -> Schema {
         Described::SnapshotList => of::<SnapshotList>(),
         Described::Snapshot => of::<SnapshotView>(),
         Described::SnapshotDiff => of::<SnapshotDiff>(),
+        Described::ClusterList => of::<ClusterList>(),
+        Described::Rendering => of::<RenderView>(),
+        Described::Trace => of::<Trace>(),
         Described::Doctor => of::<Doctor>(),
         Described::FindingList => of::<FindingList>(),
         Described::Finding => of::<Entry>(),

@@ -5,6 +5,7 @@ pub(in crate::commands) mod findings;
 pub(in crate::commands) mod following;
 pub mod global;
 mod look;
+pub(in crate::commands) mod manifests;
 pub mod members;
 pub(in crate::commands) mod names;
 pub(in crate::commands) mod picking;

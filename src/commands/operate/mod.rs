@@ -7,6 +7,7 @@ pub(in crate::commands) mod launching;
 pub(in crate::commands) mod operation;
 pub(in crate::commands) mod refusal;
 pub mod resume;
+pub mod retry;
 pub mod rollback;
 pub mod run;
 pub(in crate::commands) mod steering;

@@ -17,9 +17,9 @@ use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::Texts;
-use crate::inventory::Inventory;
-use crate::inventory::source::{HubFacts, Outcome, Source};
-use crate::kubefleet::Kind;
+use crate::inventory::source::{HubFacts, Outcome, Query, Source};
+use crate::inventory::{Inventory, Walk};
+use crate::kubefleet::{Kind, ObjectRef, names};
 use crate::member::Look;
 use crate::ui::Ui;
 
@@ -33,6 +33,7 @@ use crate::ui::Ui;
     kubectl fleet-stage collect example-run -o example-run.yaml.gz\n  \
     kubectl fleet-stage collect rp/web-app -n my-app-namespace > bundle.yaml\n  \
     kubectl fleet-stage collect example-run --controller-logs -o example-run.yaml\n  \
+    kubectl fleet-stage collect crp/example-placement --works -o shop.yaml.gz\n  \
     kubectl fleet-stage collect crp/example-placement | kubectl fleet-stage diagnose -f -\n\n\
     Exit codes:\n  \
     0  collected completely\n  \
@@ -49,6 +50,9 @@ pub struct CollectArgs {
     /// Keep Secrets and credentials unmasked
     #[arg(long)]
     show_secrets: bool,
+    /// Add the Works of every cluster and all overrides, for `render` and `trace`
+    #[arg(long)]
+    works: bool,
     /// Add the hub agent's log lines about the run, if the agent runs on the hub
     #[arg(long)]
     controller_logs: bool,
@@ -76,7 +80,12 @@ pub fn run(args: &CollectArgs, session: &mut Session<'_>) -> Result<Exit, Error>
         session.global.namespace.as_deref(),
         session.ui,
     )?;
-    let walk = reading.walk_whole(&target)?;
+    let mut walk = reading.walk_whole(&target)?;
+    if args.works {
+        let queries = for_manifests(&walk, &target);
+        let answers = reading.answer(&queries);
+        walk.absorb(queries, answers);
+    }
     let now = reading.now;
     let Some(hub) = reading.hub() else {
         return Err(Error::failed("collect reads from a hub, not from files"));
@@ -133,6 +142,17 @@ pub fn run(args: &CollectArgs, session: &mut Session<'_>) -> Result<Exit, Error>
     }
     let exit = report_gaps(&outcomes, session.ui);
     Ok(report_closed(&looks, session.ui).unwrap_or(exit))
+}
+
+/// What `render` and `trace` read beside what a diagnosis does.
+fn for_manifests(walk: &Walk, target: &ObjectRef) -> Vec<Query> {
+    let run = walk.run().map(|run| run.spec.placement.as_str());
+    let placement = run.unwrap_or(&target.name);
+    vec![
+        Query::labelled(Kind::Work, "", names::PARENT_PLACEMENT, placement),
+        Query::all(Kind::ClusterResourceOverrideSnapshot, ""),
+        Query::all(Kind::ResourceOverrideSnapshot, &target.namespace),
+    ]
 }
 
 /// What the hub agent said about the run. What it cannot be asked for is said, and no reason to

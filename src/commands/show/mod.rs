@@ -2,14 +2,17 @@
 
 pub mod approvals;
 pub(in crate::commands) mod awaiting;
+pub mod clusters;
 pub mod collect;
 pub mod controller_logs;
 pub mod diagnose;
 pub mod history;
 pub mod list;
 pub mod plan;
+pub mod render;
 pub mod saving;
 pub mod snapshots;
 pub mod status;
 pub mod strategies;
+pub mod trace;
 pub mod wait;

@@ -9,11 +9,11 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::commands::open::manifests::{self, KEEP, Works};
 use crate::commands::open::planning::{self, StrategyChoice, Wish};
 use crate::commands::open::reading::Input;
 use crate::commands::open::session::Session;
 use crate::commands::output::Form;
-use crate::commands::show::snapshots::KEEP;
 use crate::commands::show::status::look;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -116,11 +116,13 @@ pub fn run(args: &PlanArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
         snapshot: args.snapshot.clone(),
         run: args.run.clone(),
     };
-    let planned = planning::read_all(&mut reading, &wish, args.diff)?;
-    let plan = planned.plan;
-    let changes = args
-        .diff
-        .then(|| diff::changes(&plan, &planned.around, args.show_secrets));
+    let plan = planning::read(&mut reading, &wish)?;
+    let changes = if args.diff {
+        let material = manifests::read(&mut reading, &wish.placement, Works::Of(&[]))?;
+        Some(diff::changes(&plan, &material, args.show_secrets))
+    } else {
+        None
+    };
     let exit = Exit::from(plan.outcome);
     let diffs = changes.as_ref();
     let view = PlanView {

@@ -196,7 +196,7 @@ fn warn(version: &Version<'_>, placement: &ObjectRef, ui: &mut Ui) {
 }
 
 /// The version that a user means: an index, or `latest`.
-fn find<'v, 'i>(
+pub(in crate::commands) fn find<'v, 'i>(
     versions: &'v [Version<'i>],
     word: &str,
     placement: &ObjectRef,

@@ -1,35 +1,36 @@
-//! `plan --diff`: what of the content changes for the clusters.
-
-use std::collections::BTreeMap;
+//! `plan --diff`: what changes in the clusters, with their overrides.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::open::around::Around;
+use crate::commands::open::manifests::Material;
 use crate::commands::open::planning::Wish;
+use crate::commands::show::render::changes;
+use crate::commands::show::render::text::{counts_text, refused_text};
 use crate::commands::show::snapshots::ChangeItem;
-use crate::commands::show::snapshots::diff::{item, summary, unified};
-use crate::commands::show::snapshots::show::texts;
-use crate::contents::{self, Change, Secrets};
+use crate::commands::show::snapshots::diff::{item, unified};
+use crate::contents::{Change, Secrets};
+use crate::manifests::{Counts, Difference, Existing, Placed, Rendering};
 use crate::plan::Plan;
 use crate::render::escape;
 use crate::render::style::Paint;
 use crate::render::wrap::list;
-use crate::rollout::versions::versions;
+use crate::rollout::versions::{Version, versions};
 use crate::ui::Ui;
 
 /// Clusters that are named.
 const NAMED: usize = 6;
 
-/// What changes for the clusters that have one version now.
+/// What changes for clusters where the same changes.
 pub(super) struct Changes {
     from: String,
     to: String,
     clusters: Vec<String>,
-    resources: Vec<Change>,
+    counts: Counts,
+    resources: Vec<Difference>,
 }
 
-/// What changes for the clusters that have one version now.
+/// What changes for clusters where the same changes.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct VersionDiff {
@@ -39,6 +40,8 @@ pub struct VersionDiff {
     to: String,
     /// The clusters.
     clusters: Vec<String>,
+    /// How many objects change in each of them.
+    counts: Counts,
     /// The resources that differ, by kind, namespace and name.
     changes: Vec<ChangeItem>,
 }
@@ -49,7 +52,12 @@ impl VersionDiff {
             from: changes.from.clone(),
             to: changes.to.clone(),
             clusters: changes.clusters.clone(),
-            changes: changes.resources.iter().map(item).collect(),
+            counts: changes.counts,
+            changes: changes
+                .resources
+                .iter()
+                .map(|it| item(&it.change))
+                .collect(),
         }
     }
 }
@@ -57,60 +65,99 @@ impl VersionDiff {
 impl Changes {
     /// What changes, as `diff -u` prints it below one line.
     pub(super) fn text(&self, paint: Paint) -> String {
-        let names = (self.from.as_str(), self.to.as_str());
+        let [from, to] = [&self.from, &self.to].map(|index| format!("snapshot {index}"));
         let head = format!(
-            "{} ({})",
-            summary(&self.resources, names, true),
+            "{from} -> {}: {} ({})",
+            self.to,
+            counts_text(Some(self.counts)),
             list(&self.clusters, NAMED)
         );
-        format!(
-            "{}\n{}",
-            paint.bold(&escape::line(&head)),
-            unified(&self.resources, names, paint)
-        )
+        let mut out = paint.bold(&escape::line(&head)) + "\n";
+        for refused in self.resources.iter().filter_map(refused_text) {
+            out.push_str(&paint.warning("warning:"));
+            out.push(' ');
+            out.push_str(&escape::line(&refused));
+            out.push('\n');
+        }
+        let changes: Vec<Change> = self.resources.iter().map(|it| it.change.clone()).collect();
+        out + &unified(&changes, (&from, &to), paint)
     }
 }
 
-/// Compares every version that clusters have with the one that they would get.
-pub(super) fn changes(plan: &Plan, around: &Around, show_secrets: bool) -> Vec<Changes> {
-    let mut held: BTreeMap<(u64, &str), Vec<String>> = BTreeMap::new();
-    let mut then = None;
-    for cluster in plan.stages.iter().flat_map(|stage| &stage.clusters) {
-        let (Some(now), Some(next)) = (&cluster.snapshot_now, &cluster.snapshot_then) else {
-            continue;
-        };
-        then = Some(next);
-        if now != next {
-            let key = (now.parse().unwrap_or(u64::MAX), now.as_str());
-            held.entry(key).or_default().push(cluster.name.clone());
-        }
-    }
-    let all = versions(&around.inventory);
-    let find = |index: &str| {
-        all.iter()
-            .find(|version| version.index == index && version.exists())
-    };
+/// What each cluster has in its Works, or would have with its snapshot and overrides where they are
+/// not known, against what it would get.
+pub(super) fn changes(plan: &Plan, material: &Material, show_secrets: bool) -> Vec<Changes> {
     let secrets = if show_secrets {
         Secrets::Shown
     } else {
         Secrets::Masked
     };
-    held.into_iter()
-        .filter_map(|((_, from), clusters)| {
-            let to = then?;
-            let (before, after) = (find(from)?, find(to)?);
-            Some(Changes {
-                from: from.to_owned(),
-                to: to.clone(),
-                clusters,
-                resources: contents::compare(
-                    contents::manifests(texts(before, around)),
-                    contents::manifests(texts(after, around)),
-                    secrets,
-                ),
-            })
-        })
-        .collect()
+    let all = versions(material.inventory());
+    let find = |index: &str| {
+        all.iter()
+            .find(|version| version.index == index && version.exists())
+    };
+    let clusters: Vec<_> = plan
+        .stages
+        .iter()
+        .flat_map(|stage| &stage.clusters)
+        .collect();
+    let held = |name: &str| {
+        let mut clusters = clusters.iter();
+        clusters.find(|it| it.name == name)?.snapshot_now.clone()
+    };
+    let then = clusters.iter().find_map(|it| it.snapshot_then.as_deref());
+    let Some(to) = then.and_then(find) else {
+        return Vec::new();
+    };
+    let names: Vec<_> = clusters
+        .iter()
+        .filter(|cluster| cluster.snapshot_now.is_some())
+        .map(|cluster| cluster.name.clone())
+        .collect();
+    let content = material.content(to);
+    let placed = material.place(&names, &content);
+    let rendering = Rendering::new(&content, &material.overrides, &placed);
+    let before = |name: &str| {
+        material
+            .existing(name)
+            .or_else(|| recorded(material, name, find(&held(name)?)?))
+    };
+    let mut found = Vec::new();
+    for group in changes::of(&rendering, &before, secrets) {
+        let Some(counts) = group.counts.filter(|counts| !counts.is_none()) else {
+            continue;
+        };
+        let names: Vec<_> = group
+            .clusters
+            .iter()
+            .map(|at| placed[*at].member.meta.name.clone())
+            .collect();
+        let from = names.first().and_then(|name| held(name));
+        found.push(Changes {
+            from: from.unwrap_or_default(),
+            to: to.index.clone(),
+            clusters: names,
+            counts,
+            resources: group.differences,
+        });
+    }
+    found
+}
+
+/// What a cluster's Works hold if they are what its snapshot and its overrides give.
+fn recorded(material: &Material, name: &str, version: &Version<'_>) -> Option<Existing> {
+    let inventory = material.inventory();
+    let placed = [Placed::bound(
+        inventory.member(name)?,
+        inventory.binding(name)?,
+        &material.overrides,
+    )];
+    let content = material.content(version);
+    let rendering = Rendering::new(&content, &material.overrides, &placed);
+    Some(Existing {
+        manifests: changes::manifests(&rendering, 0),
+    })
 }
 
 /// Says why there is nothing to see, and that secrets are masked.
@@ -128,8 +175,8 @@ pub(super) fn note(changes: Option<&[Changes]>, wish: &Wish, ui: &mut Ui) {
     }
     if changes
         .iter()
-        .flat_map(|change| &change.resources)
-        .any(|change| change.secrets.is_some())
+        .flat_map(|it| &it.resources)
+        .any(|it| it.change.secrets.is_some())
     {
         ui.status("secret values are masked; to show them, use --show-secrets");
     }

@@ -128,7 +128,10 @@ pub(super) fn run(
     let changes = contents::compare(before, after, secrets);
     let names = (from.index.as_str(), to.index.as_str());
     let text = match output.asked() {
-        None => unified(&changes, names, session.ui.paint()),
+        None => {
+            let [from, to] = [names.0, names.1].map(|index| format!("snapshot {index}"));
+            unified(&changes, (&from, &to), session.ui.paint())
+        }
         Some(Format::Table | Format::Wide) => output.draw(&table(&changes), session.ui),
         Some(Format::Name) => changes.iter().fold(String::new(), |text, change| {
             let identity = &change.identity;
@@ -225,11 +228,11 @@ pub(in crate::commands) fn unified(
     let mut out = String::new();
     for change in changes {
         let name = escape::line(&change.identity.describe());
-        let side = |index: &str, absent: bool| {
+        let side = |version: &str, absent: bool| {
             if absent {
                 "/dev/null".to_owned()
             } else {
-                format!("snapshot {}: {name}", escape::line(index))
+                format!("{}: {name}", escape::line(version))
             }
         };
         let before = format!("--- {}", side(from, change.kind == ChangeKind::Added));

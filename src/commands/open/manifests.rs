@@ -1,0 +1,322 @@
+//! What manifests are put together from: a placement's content, the overrides, the clusters, and what
+//! their Works hold now.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::commands::open::around::{self, Around};
+use crate::commands::open::reading::{Reading, Texts};
+use crate::error::Error;
+use crate::inventory::Inventory;
+use crate::inventory::source::Query;
+use crate::kubefleet::member::MemberCluster;
+use crate::kubefleet::object::Body;
+use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::work::Work;
+use crate::kubefleet::{Concept, Kind, ObjectRef, names};
+use crate::manifests::{Content, Existing, Generator, Override, Placed};
+use crate::report::NotChecked;
+use crate::rollout::versions::Version;
+use crate::words::enumerate;
+
+/// The concepts of which texts are kept.
+pub(in crate::commands) const KEEP: &[Concept] = &[
+    Concept::ResourceSnapshot,
+    Concept::ClusterOverrideSnapshot,
+    Concept::OverrideSnapshot,
+    Concept::Work,
+];
+
+/// Everything that manifests are put together from.
+pub(in crate::commands) struct Material {
+    /// The placement.
+    pub placement: ObjectRef,
+    /// The run that was asked about.
+    pub run: Option<Arc<UpdateRun>>,
+    /// What is around the placement.
+    pub around: Around,
+    /// All override snapshots.
+    pub overrides: Vec<Override>,
+    /// Why override snapshots may be missing.
+    overrides_gap: Option<String>,
+    /// The placement's Works, where they were asked for.
+    works: Vec<Arc<Work>>,
+    works_texts: Texts,
+    /// Whether files were read, which may not hold all.
+    is_offline: bool,
+    /// Why Works may be missing.
+    works_gap: Option<String>,
+    members: BTreeMap<String, Arc<MemberCluster>>,
+    /// Clusters of which the labels are not known.
+    unlabelled: BTreeSet<String>,
+}
+
+/// Which Works are read.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::commands) enum Works<'w> {
+    /// None.
+    Unread,
+    /// Those of these clusters; of all where none is named.
+    Of(&'w [String]),
+}
+
+/// Reads what the manifests of a placement, or of a run on it, are put together from.
+pub(in crate::commands) fn read(
+    reading: &mut Reading,
+    target: &ObjectRef,
+    works: Works<'_>,
+) -> Result<Material, Error> {
+    let (placement, run) = placement_of(reading, target)?;
+    let scope = placement.scope();
+    let namespace = scope.namespace();
+    let queries = [
+        Query::all(Kind::ClusterResourceOverrideSnapshot, ""),
+        Query::all(Kind::ResourceOverrideSnapshot, namespace),
+    ];
+    let mut overrides = Vec::new();
+    let mut overrides_gap = None;
+    for query in &queries {
+        let (answer, texts) = reading.ask_with_texts(query);
+        overrides_gap = overrides_gap.or(answer.outcome.gap());
+        for object in answer.objects.iter() {
+            if let (Body::Override(snapshot), Some(text)) =
+                (&object.body, texts.get(&object.reference()))
+            {
+                overrides.push(Override::new(Arc::clone(snapshot), text));
+            }
+        }
+    }
+    let (works, works_texts, works_gap) = read_works(reading, &placement, works);
+    let useful = [
+        Concept::UpdateRun,
+        Concept::Binding,
+        Concept::PolicySnapshot,
+    ];
+    let more = [Query::all(Kind::MemberCluster, "")];
+    let around = around::read_more(reading, &placement, &useful, &more, true)?;
+    reading.no_hub()?;
+    let members = around.inventory.members.items.iter();
+    let members = members.map(|member| (member.meta.name.clone(), Arc::clone(member)));
+    Ok(Material {
+        members: members.collect(),
+        placement,
+        run,
+        around,
+        overrides,
+        overrides_gap,
+        works,
+        works_texts,
+        works_gap,
+        is_offline: reading.is_offline(),
+        unlabelled: BTreeSet::new(),
+    })
+}
+
+fn placement_of(
+    reading: &mut Reading,
+    target: &ObjectRef,
+) -> Result<(ObjectRef, Option<Arc<UpdateRun>>), Error> {
+    if target.kind.concept() != Concept::UpdateRun {
+        return Ok((target.clone(), None));
+    }
+    let query = Query::named(target.kind, &target.namespace, &target.name);
+    let answer = reading.ask(&query);
+    let run = answer.objects.iter().find_map(|object| match &object.body {
+        Body::Run(run) => Some(Arc::clone(run)),
+        _ => None,
+    });
+    let Some(run) = run else {
+        let gap = answer.outcome.gap().unwrap_or_default();
+        return Err(Error::failed(format!("{target} cannot be read: {gap}")));
+    };
+    let scope = target.scope();
+    let placement = scope.object(Concept::Placement, &run.spec.placement);
+    Ok((placement, Some(run)))
+}
+
+type ReadWorks = (Vec<Arc<Work>>, Texts, Option<String>);
+
+fn read_works(reading: &mut Reading, placement: &ObjectRef, works: Works<'_>) -> ReadWorks {
+    let Works::Of(clusters) = works else {
+        return (Vec::new(), Texts::new(), None);
+    };
+    let of = |namespace: &str| {
+        Query::labelled(
+            Kind::Work,
+            namespace,
+            names::PARENT_PLACEMENT,
+            &placement.name,
+        )
+    };
+    let queries: Vec<_> = if clusters.is_empty() {
+        vec![of("")]
+    } else {
+        let namespaces = clusters.iter().map(|it| names::member_namespace(it));
+        namespaces.map(|namespace| of(&namespace)).collect()
+    };
+    let (mut found, mut texts, mut gap) = (Vec::new(), Texts::new(), None);
+    for query in &queries {
+        let (answer, more) = reading.ask_with_texts(query);
+        gap = gap.or(answer.outcome.gap());
+        texts.extend(more);
+        found.extend(answer.objects.iter().filter_map(|object| {
+            let Body::Work(work) = &object.body else {
+                return None;
+            };
+            let namespace = work.meta.label(names::PARENT_NAMESPACE).unwrap_or_default();
+            let own = namespace == placement.namespace && !work.meta.is_deleting();
+            own.then(|| Arc::clone(work))
+        }));
+    }
+    (found, texts, gap)
+}
+
+impl Material {
+    /// What is known around the placement.
+    pub const fn inventory(&self) -> &Inventory {
+        &self.around.inventory
+    }
+
+    /// The objects of a version.
+    pub fn content(&self, version: &Version<'_>) -> Content {
+        let parts = version.parts.iter();
+        let texts = parts.filter_map(|part| self.around.texts.get(&part.object()));
+        let generator = Generator::of_works(self.works.iter().map(AsRef::as_ref));
+        Content::new(texts.map(AsRef::as_ref), generator)
+    }
+
+    /// What a cluster's Works hold now; `None` where they were not read.
+    pub fn existing(&self, cluster: &str) -> Option<Existing> {
+        let works = self.works.iter();
+        let mut works = works
+            .filter(|work| work.cluster() == Some(cluster))
+            .peekable();
+        // A cluster that was given a snapshot has a Work at least, even for no object.
+        let given = self.inventory().binding(cluster);
+        let given = given.is_some_and(|it| !it.spec.snapshot.is_empty());
+        if works.peek().is_none() && (self.works_gap.is_some() || self.is_offline && given) {
+            return None;
+        }
+        Some(Existing::new(works.filter_map(|work| {
+            let text = self.works_texts.get(&work.object())?;
+            Some(AsRef::as_ref(text))
+        })))
+    }
+
+    /// The clusters that are asked for, or all that the run or the placement has.
+    pub fn choose(&mut self, asked: &[String]) -> Result<Vec<String>, Error> {
+        let own = self.own_clusters();
+        let mut chosen: Vec<String> = Vec::new();
+        for name in asked {
+            if !own.contains(name) && !self.members.contains_key(name) {
+                let error = Error::not_found(format!(
+                    "{name} is neither a cluster of {} nor a member cluster that is known",
+                    self.placement
+                ));
+                return Err(if own.is_empty() {
+                    error
+                } else {
+                    error.hint(format!("its clusters: {}", enumerate(&own)))
+                });
+            }
+            if !chosen.contains(name) {
+                chosen.push(name.clone());
+            }
+        }
+        if asked.is_empty() {
+            chosen = own;
+        }
+        for name in &chosen {
+            if !self.members.contains_key(name) {
+                let mut member = MemberCluster::default();
+                member.meta.name.clone_from(name);
+                self.members.insert(name.clone(), Arc::new(member));
+                self.unlabelled.insert(name.clone());
+            }
+        }
+        Ok(chosen)
+    }
+
+    /// The clusters that the run or the placement has, in its order.
+    pub fn own_clusters(&self) -> Vec<String> {
+        if let Some(run) = self.initialized() {
+            let clusters = run.status.stages.iter().flat_map(|stage| &stage.clusters);
+            return clusters.map(|cluster| cluster.name.clone()).collect();
+        }
+        let bindings = self.inventory().bindings.iter();
+        let bindings = bindings.filter(|it| !it.meta.is_deleting() && !it.is_unscheduled());
+        let mut clusters: Vec<_> = bindings.map(|it| it.spec.cluster.clone()).collect();
+        clusters.sort();
+        clusters.dedup();
+        clusters
+    }
+
+    /// The run, where it has computed its stages.
+    fn initialized(&self) -> Option<&UpdateRun> {
+        let run = self.run.as_deref()?;
+        let mut stages = run.status.stages.iter();
+        stages
+            .any(|stage| !stage.clusters.is_empty())
+            .then_some(run)
+    }
+
+    /// Clusters with the overrides that apply to them: those that the run recorded, or those that a
+    /// new run would take.
+    pub fn place<'m>(&'m self, clusters: &[String], content: &Content) -> Vec<Placed<'m>> {
+        let recorded = |name: &str| {
+            let stages = self.initialized()?.status.stages.iter();
+            let mut clusters = stages.flat_map(|stage| &stage.clusters);
+            clusters.find(|cluster| cluster.name == name)
+        };
+        let clusters = clusters.iter().filter_map(|name| {
+            let member = self.members.get(name)?.as_ref();
+            Some(match recorded(name) {
+                Some(cluster) => Placed::in_run(member, cluster, &self.overrides),
+                None => Placed::anew(member, &self.placement, content, &self.overrides),
+            })
+        });
+        clusters.collect()
+    }
+
+    /// What these clusters may get otherwise than it is shown, and why. Overrides of which nothing is
+    /// known are not gone.
+    pub fn not_checked(&self, placed: &mut [Placed<'_>]) -> Vec<NotChecked> {
+        let mut gaps = self.around.gaps.clone();
+        gaps.retain(|gap| gap.why != "not collected" || gap.what == Kind::MemberCluster.name());
+        let gap = |what: &str, why: &str, clusters| NotChecked {
+            what: what.to_owned(),
+            why: why.to_owned(),
+            subject: None,
+            clusters,
+        };
+        let recorded = self.initialized().is_some();
+        let why = self.overrides_gap.as_deref();
+        let limit = self
+            .is_offline
+            .then_some("not all of them are in the input");
+        if let Some(why) = why.or(limit) {
+            let missing = placed.iter_mut().filter(|cluster| !cluster.gone.is_empty());
+            let missing: Vec<_> = missing
+                .map(|cluster| {
+                    cluster.gone.clear();
+                    cluster.member.meta.name.clone()
+                })
+                .collect();
+            if self.overrides_gap.is_some() && !recorded || !missing.is_empty() {
+                gaps.push(gap("overrides", why, missing));
+            }
+        }
+        let names = placed.iter().map(|cluster| &cluster.member.meta.name);
+        let unlabelled: Vec<_> = names
+            .filter(|name| self.unlabelled.contains(*name) && !self.overrides.is_empty())
+            .cloned()
+            .collect();
+        if !unlabelled.is_empty() {
+            gaps.push(gap("labels", "the MemberCluster was not found", unlabelled));
+        }
+        if let Some(why) = &self.works_gap {
+            gaps.push(gap(Kind::Work.name(), why, Vec::new()));
+        }
+        gaps
+    }
+}

@@ -1,0 +1,193 @@
+//! `retry`: the same rollout again, in the place of a run that failed or is stuck.
+
+use clap::Args;
+
+use crate::change::guard::Accepted;
+use crate::change::preview::Preview;
+use crate::commands::open::names;
+use crate::commands::open::reading::Reading;
+use crate::commands::open::session::Session;
+use crate::commands::operate::delete::Doomed;
+use crate::commands::operate::launching::{First, Launch, launch};
+use crate::commands::operate::operation::operate;
+use crate::commands::operate::steering::rollout_of;
+use crate::commands::operate::writing::Writing;
+use crate::diagnose;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::inventory::source::{Query, Source};
+use crate::kubefleet::{Concept, ObjectRef};
+use crate::report::Verdict;
+use crate::rollout::Rollout;
+use crate::words::{Command, Hint};
+
+/// Try a failed or stuck update run again
+///
+/// Deletes the run and starts a new one with the same placement, strategy, and snapshot. It is the
+/// same as `run NEW --from RUN --replace --snapshot N`, with the name filled in: example-run-2 after
+/// example-run-1. Fix the cause first; `diagnose` says what it is. The preview shows what is deleted
+/// and what the new run does.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    kubectl fleet-stage retry example-run\n  \
+    kubectl fleet-stage retry example-run --name example-run-b --yes --wait --timeout 1h\n\n\
+    Exit codes:\n  \
+    0  started; with --wait, succeeded\n  \
+    1  there is nothing to try again, or not confirmed\n  \
+    3  KubeFleet refuses it, or the run failed\n  \
+    4  with --wait: a person must approve\n  \
+    5  stuck, or --timeout was reached\n  \
+    6  no such run\n  \
+    7  forbidden, or a check could not read what it needs")]
+pub struct RetryArgs {
+    /// Update run that failed or is stuck: NAME, csur/NAME, or with -n sur/NAME
+    #[arg(value_name = "RUN")]
+    run: String,
+    /// Name of the new run [default: the old name with the next free number]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Start even if a cluster would, or might, get an older snapshot
+    #[arg(long)]
+    allow_older: bool,
+    /// Start even if a check cannot read what it needs
+    #[arg(long)]
+    allow_unseen: bool,
+    #[command(flatten)]
+    writing: Writing,
+}
+
+/// Tries a run again.
+pub fn run(args: &RetryArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
+    let namespace = session.global.namespace.as_deref();
+    operate("retry", &args.writing, session, |op| {
+        let kinds = [Concept::UpdateRun];
+        let old = op
+            .reading
+            .target_of(Some(&args.run), namespace, &kinds, op.ui)?;
+        let new = match &args.name {
+            Some(name) => names::of_one(name, Concept::UpdateRun, &old.scope())?,
+            None => next_free(&old, op.reading),
+        };
+        let mut wanted = |reading: &mut Reading| again(&old, &new, args, reading);
+        launch(&mut wanted, op)
+    })
+}
+
+fn again(
+    old: &ObjectRef,
+    new: &ObjectRef,
+    args: &RetryArgs,
+    reading: &mut Reading,
+) -> Result<Launch, Error> {
+    let inventory = reading.overview(old)?;
+    let rollout = rollout_of(&inventory, old)?;
+    may_retry(&rollout)?;
+    let spec = &rollout.run.spec;
+    let index = &rollout.run.status.snapshot_index;
+    let snapshot = if index.is_empty() {
+        Some(spec.snapshot_index.clone()).filter(|it| !it.is_empty())
+    } else {
+        Some(index.clone())
+    };
+    let doomed = Doomed::of(&rollout);
+    let mut preview = Preview::default();
+    preview.append(doomed.shown.clone());
+    Ok(Launch {
+        run: new.clone(),
+        placement: new.scope().object(Concept::Placement, &spec.placement),
+        strategy: spec.strategy.clone(),
+        snapshot,
+        start: true,
+        accepted: Accepted {
+            older: args.allow_older,
+            unseen: args.allow_unseen,
+        },
+        preview,
+        question: Some(format!("Delete {} and start {}?", old.name, new.name)),
+        first: vec![First::Delete(Box::new(doomed))],
+    })
+}
+
+/// Only what failed or is stuck is tried again.
+fn may_retry(rollout: &Rollout<'_>) -> Result<(), Error> {
+    let run = rollout.run.object();
+    let refuse = |why: &str| Error::failed(format!("there is nothing to try again: {run} {why}"));
+    match diagnose::verdict(rollout) {
+        Verdict::Failed | Verdict::InitializationFailed | Verdict::Stuck | Verdict::Unknown => {
+            Ok(())
+        }
+        Verdict::Succeeded => Err(refuse("has succeeded").hint(
+            Hint::new("to roll out the current content:").command(
+                Command::fleet("run")
+                    .arg("NEW")
+                    .flag("--from", &run.name)
+                    .namespace(&run.namespace),
+            ),
+        )),
+        Verdict::Stopped | Verdict::Stopping => {
+            Err(refuse("is stopped")
+                .hint(Hint::new("to continue it:").command(run.fleet("resume"))))
+        }
+        Verdict::NotStarted => {
+            Err(refuse("was not started").hint(Hint::new("to start it:").command(run.fleet("run"))))
+        }
+        Verdict::WaitingForApproval => Err(refuse("waits for an approval")
+            .hint(Hint::new("to approve it:").command(run.fleet("approve")))),
+        Verdict::Deleting => Err(refuse("is being deleted")),
+        Verdict::Progressing | Verdict::WaitingForTimer | Verdict::Initializing => {
+            Err(refuse("is progressing")
+                .hint(Hint::new("to follow it:").command(run.fleet("status").switch("-w"))))
+        }
+    }
+}
+
+/// The old name with the next number that no run has: `shop-3` after `shop-2`.
+fn next_free(old: &ObjectRef, reading: &mut Reading) -> ObjectRef {
+    let query = Query::all(old.kind, &old.namespace);
+    let answers = reading.answer(&[query]);
+    let taken: Vec<_> = answers
+        .iter()
+        .flat_map(|answer| answer.objects.iter())
+        .map(|object| object.reference().name)
+        .collect();
+    let name = next_name(&old.name, |name| taken.iter().any(|it| it == name));
+    ObjectRef {
+        name,
+        ..old.clone()
+    }
+}
+
+fn next_name(old: &str, taken: impl Fn(&str) -> bool) -> String {
+    let numbered = old.rsplit_once('-').and_then(|(stem, number)| {
+        let number: u64 = number.parse().ok().filter(|it| *it < 1_000_000)?;
+        Some((stem, number))
+    });
+    let (stem, mut number) = numbered.unwrap_or((old, 1));
+    loop {
+        number += 1;
+        let name = format!("{stem}-{number}");
+        if !taken(&name) {
+            return name;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::next_name;
+
+    #[test]
+    fn the_next_free_number_is_taken() {
+        for (old, taken, expected) in [
+            ("shop-2", &[][..], "shop-3"),
+            ("shop-2", &["shop-3", "shop-4"], "shop-5"),
+            ("shop", &[], "shop-2"),
+            ("shop-9", &[], "shop-10"),
+            ("shop-1700000000", &[], "shop-1700000000-2"),
+            ("shop-v2", &[], "shop-v2-2"),
+        ] {
+            let name = next_name(old, |name| taken.contains(&name));
+            assert_eq!(name, expected, "{old}");
+        }
+    }
+}

@@ -1,0 +1,468 @@
+//! `clusters`: every cluster of the fleet, and whether the placement is for it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::commands::open::around::{self, Around};
+use crate::commands::open::reading::{Input, Reading};
+use crate::commands::open::runs;
+use crate::commands::open::session::Session;
+use crate::commands::output::{Format, Output, document};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::inventory::Inventory;
+use crate::inventory::source::Query;
+use crate::kubefleet::binding::Binding;
+use crate::kubefleet::member::MemberCluster;
+use crate::kubefleet::object::{Body, OWN_API_VERSION};
+use crate::kubefleet::selector::LabelSelector;
+use crate::kubefleet::snapshot::PolicySnapshot;
+use crate::kubefleet::strategy::{Stage, Strategy};
+use crate::kubefleet::{Concept, Kind, ObjectRef, duration, names};
+use crate::problems::scheduling::not_picked;
+use crate::render::table::{Cell, Column, Table};
+use crate::report::{NotChecked, Subject};
+use crate::rollout::near::near_miss;
+use crate::rollout::placing::{deciding_policy, selected_clusters, stages_of};
+use crate::ui::Ui;
+use crate::words::{Command, Hint};
+
+/// Show which clusters a placement selects and why
+///
+/// Lists every member cluster: whether the placement is for it, why or why not, the stage of each
+/// strategy that takes it, its snapshot and overrides, and how its agent is. For a cluster that is
+/// left out because of its labels, it prints the command that sets them. Strategies are those of the
+/// placement's runs, or those set with --strategy.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    kubectl fleet-stage clusters example-placement\n  \
+    kubectl fleet-stage clusters example-placement --strategy example-strategy -o wide\n  \
+    kubectl fleet-stage clusters example-placement -o json | jq '.items[] | select(.selected | not)'")]
+pub struct ClustersArgs {
+    /// Placement: NAME, crp/NAME, or with -n rp/NAME [default: at a terminal, chosen from a list]
+    #[arg(required = true)]
+    placement: Option<String>,
+    /// Strategy whose stages are shown; repeatable [default: those of the placement's runs]
+    #[arg(long = "strategy", value_name = "STRATEGY")]
+    strategies: Vec<String>,
+    #[command(flatten)]
+    input: Input,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// Every member cluster, and whether the placement is for it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ClusterList {
+    /// Always `kubectl-fleet-stage/v1`.
+    api_version: String,
+    /// Always `ClusterList`.
+    kind: String,
+    /// The placement.
+    placement: Subject,
+    /// The clusters, by name.
+    items: Vec<ClusterItem>,
+    /// Kinds that could not be listed in full, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    not_checked: Vec<NotChecked>,
+}
+
+/// One cluster.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ClusterItem {
+    /// Its name.
+    name: String,
+    /// Whether the placement is for it; absent where that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    selected: Option<bool>,
+    /// Why, or why not.
+    why: String,
+    /// The stages that take it, by strategy; several or none make a run fail.
+    stages: BTreeMap<String, Vec<String>>,
+    /// The index of the snapshot that it is to have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    snapshot: Option<String>,
+    /// The overrides that apply to it.
+    overrides: Vec<String>,
+    /// How its member agent is.
+    agent: String,
+    /// What would change that it is left out, or in no stage.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    suggestions: Vec<Suggestion>,
+}
+
+/// A label that would change something.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Suggestion {
+    /// What it would do: `be selected`, or `be in stage prod of rings`.
+    purpose: String,
+    /// The labels, as `KEY=VALUE`.
+    labels: Vec<String>,
+}
+
+/// Lists the clusters.
+pub fn run(args: &ClustersArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
+    let mut reading = session.open(&args.input, "clusters")?;
+    let namespace = session.global.namespace.as_deref();
+    let ui = &mut *session.ui;
+    let target = reading.placement_or_chosen(args.placement.as_deref(), namespace, ui)?;
+    let useful = [
+        Concept::UpdateRun,
+        Concept::Binding,
+        Concept::PolicySnapshot,
+    ];
+    let more = [Query::all(Kind::MemberCluster, "")];
+    let around = around::read_more(&mut reading, &target, &useful, &more, false)?;
+    reading.no_hub()?;
+    runs::warn(&around.gaps, ui);
+    let strategies = strategies(&mut reading, &target, &around.inventory, args)?;
+    let items = items(&around.inventory, &strategies);
+    let text = match args.output.format() {
+        Format::Table | Format::Wide => {
+            let strategies: Vec<_> = strategies.iter().map(|it| it.meta.name.as_str()).collect();
+            args.output
+                .draw(&table(&items, &strategies, args.output.is_wide()), ui)
+        }
+        Format::Name => items.iter().fold(String::new(), |text, item| {
+            text + "membercluster.cluster.kubernetes-fleet.io/" + &item.name + "\n"
+        }),
+        format => document(&list(&items, &around, &target), format)?,
+    };
+    ui.answer(&text);
+    if matches!(args.output.format(), Format::Table | Format::Wide) {
+        suggest(&items, ui);
+    }
+    Ok(
+        if around.gaps.iter().any(|gap| gap.why != "not collected") {
+            Exit::Incomplete
+        } else {
+            Exit::Done
+        },
+    )
+}
+
+fn list(items: &[ClusterItem], around: &Around, placement: &ObjectRef) -> ClusterList {
+    ClusterList {
+        api_version: OWN_API_VERSION.to_owned(),
+        kind: "ClusterList".to_owned(),
+        placement: Subject::from(placement),
+        items: items.to_vec(),
+        not_checked: around.gaps.clone(),
+    }
+}
+
+/// The strategies that were asked for, or those that runs on the placement use.
+fn strategies(
+    reading: &mut Reading,
+    placement: &ObjectRef,
+    inventory: &Inventory,
+    args: &ClustersArgs,
+) -> Result<Vec<Strategy>, Error> {
+    let scope = placement.scope();
+    let names: BTreeSet<String> = if args.strategies.is_empty() {
+        let runs = inventory.runs.iter();
+        runs.map(|run| run.spec.strategy.clone()).collect()
+    } else {
+        let words = args.strategies.iter();
+        words
+            .map(|word| crate::commands::open::planning::strategy(word, &scope))
+            .collect::<Result<_, _>>()?
+    };
+    let kind = scope.kind(Concept::Strategy);
+    let mut found = Vec::new();
+    for name in names {
+        let answer = reading.ask(&Query::named(kind, scope.namespace(), &name));
+        let strategy = answer.objects.iter().find_map(|object| match &object.body {
+            Body::Strategy(strategy) => Some(strategy.as_ref().clone()),
+            _ => None,
+        });
+        if strategy.is_none() && !args.strategies.is_empty() {
+            let place = reading.place();
+            return Err(Error::not_found(format!("{place} has no {kind} {name}")));
+        }
+        found.extend(strategy);
+    }
+    Ok(found)
+}
+
+fn items(inventory: &Inventory, strategies: &[Strategy]) -> Vec<ClusterItem> {
+    let mut all: BTreeSet<&str> = inventory
+        .members
+        .iter()
+        .map(|member| member.meta.name.as_str())
+        .collect();
+    let bindings = inventory.bindings.iter();
+    all.extend(bindings.map(|binding| binding.spec.cluster.as_str()));
+    let policy = deciding_policy(inventory);
+    let mut reasons: BTreeMap<&str, String> = BTreeMap::new();
+    if let Some(policy) = policy {
+        for (why, clusters) in not_picked(policy, inventory) {
+            reasons.extend(clusters.into_iter().map(|cluster| (cluster, why.clone())));
+        }
+    }
+    let selected = selected_clusters(inventory);
+    all.into_iter()
+        .map(|name| {
+            let member = inventory.member(name);
+            let binding = inventory.binding(name);
+            let (is_in, why) = why(inventory, name, &selected, reasons.get(name));
+            let stages = strategies.iter().filter_map(|strategy| {
+                let stages = stages_of(&strategy.spec, member?)?;
+                let stages: Vec<_> = stages.iter().map(|stage| stage.name.clone()).collect();
+                Some((strategy.meta.name.clone(), stages))
+            });
+            ClusterItem {
+                name: name.to_owned(),
+                selected: is_in,
+                why,
+                stages: stages.collect(),
+                snapshot: binding.and_then(|it| it.snapshot_index().map(str::to_owned)),
+                overrides: binding.map(overrides).unwrap_or_default(),
+                agent: agent(inventory, name, member),
+                suggestions: member
+                    .map(|member| suggestions(inventory, strategies, member, is_in))
+                    .unwrap_or_default(),
+            }
+        })
+        .collect()
+}
+
+/// Whether the placement is for a cluster, and why.
+fn why(
+    inventory: &Inventory,
+    name: &str,
+    selected: &BTreeSet<&str>,
+    reason: Option<&String>,
+) -> (Option<bool>, String) {
+    let policy = deciding_policy(inventory);
+    let kind = policy.map(PolicySnapshot::policy_type);
+    if selected.contains(name) {
+        let why = match kind {
+            Some("PickFixed") => "the placement names it",
+            Some("PickN") => "picked by PickN",
+            Some(_) => "the policy takes every cluster that matches",
+            None => "it has a binding",
+        };
+        return (Some(true), why.to_owned());
+    }
+    if let Some(binding) = inventory.binding(name)
+        && binding.is_unscheduled()
+    {
+        let why = reason.map_or(String::new(), |why| format!(": {why}"));
+        return (
+            Some(false),
+            format!("a run removes the placement from it{why}"),
+        );
+    }
+    match (reason, policy) {
+        (Some(reason), _) => (Some(false), reason.clone()),
+        (None, Some(policy)) if policy.policy_type() == "PickFixed" => {
+            (Some(false), "the placement does not name it".to_owned())
+        }
+        (None, Some(policy)) if policy.is_scheduled() && inventory.bindings.is_complete() => {
+            (Some(false), "the scheduler gives no reason".to_owned())
+        }
+        (None, Some(_)) => (None, "the scheduler has not decided yet".to_owned()),
+        (None, None) => (None, "the policy snapshot is unknown".to_owned()),
+    }
+}
+
+fn overrides(binding: &Binding) -> Vec<String> {
+    let cluster = binding.spec.cluster_overrides.iter();
+    let cluster = cluster.map(|name| names::override_of(name).to_owned());
+    let others = binding.spec.overrides.iter();
+    let others = others.map(|it| format!("{}/{}", it.namespace, names::override_of(&it.name)));
+    cluster.chain(others).collect()
+}
+
+fn agent(inventory: &Inventory, name: &str, member: Option<&MemberCluster>) -> String {
+    let Some(member) = member else {
+        let gone = inventory.member_is_absent(name);
+        return if gone { "no MemberCluster" } else { "unknown" }.to_owned();
+    };
+    if member.is_leaving() {
+        return "leaving the fleet".to_owned();
+    }
+    match (member.silent_for(inventory.now), member.agent()) {
+        (Some(silent), _) => format!("silent for {}", duration::describe(silent)),
+        (None, Some(agent)) if agent.heartbeat.is_some() => "reports".to_owned(),
+        _ => "never reported".to_owned(),
+    }
+}
+
+/// Labels that would select a cluster, or bring it into a stage.
+fn suggestions(
+    inventory: &Inventory,
+    strategies: &[Strategy],
+    member: &MemberCluster,
+    is_in: Option<bool>,
+) -> Vec<Suggestion> {
+    let mut found = Vec::new();
+    let terms: Vec<_> = deciding_policy(inventory)
+        .into_iter()
+        .flat_map(PolicySnapshot::required_labels)
+        .collect();
+    let matched = |term: &&LabelSelector| term.matches(&member.meta.labels) == Some(true);
+    if is_in == Some(false)
+        && !terms.iter().any(matched)
+        && let Some(labels) = closest(terms, member)
+    {
+        found.push(Suggestion {
+            purpose: "be selected".to_owned(),
+            labels,
+        });
+    }
+    for strategy in strategies {
+        let stages = stages_of(&strategy.spec, member);
+        if is_in != Some(true) || stages.is_none_or(|it| !it.is_empty()) {
+            continue;
+        }
+        for stage in &strategy.spec.stages {
+            let selector = stage.selector.as_deref();
+            if let Some(labels) = selector.and_then(|it| missing(it, member)) {
+                found.push(Suggestion {
+                    purpose: purpose(stage, strategy),
+                    labels,
+                });
+            }
+        }
+    }
+    found
+}
+
+fn purpose(stage: &Stage, strategy: &Strategy) -> String {
+    format!("be in stage {} of {}", stage.name, strategy.meta.name)
+}
+
+/// The labels of the term that needs the fewest; one that nearly matches goes first.
+fn closest(terms: Vec<&LabelSelector>, member: &MemberCluster) -> Option<Vec<String>> {
+    let mut found: Vec<_> = terms
+        .into_iter()
+        .filter_map(|term| {
+            let far = near_miss(term, &member.meta.labels).is_none();
+            Some((far, missing(term, member)?))
+        })
+        .collect();
+    found.sort_by_key(|(far, labels)| (*far, labels.len()));
+    found.into_iter().next().map(|(_, labels)| labels)
+}
+
+/// The labels that a cluster lacks for a selector; `None` where labels alone do not do it.
+fn missing(selector: &LabelSelector, member: &MemberCluster) -> Option<Vec<String>> {
+    let mut wanted: BTreeMap<&str, &str> = BTreeMap::new();
+    for (key, value) in &selector.labels {
+        wanted.insert(key, value);
+    }
+    for requirement in &selector.expressions {
+        match requirement.operator.as_str() {
+            "In" => {
+                let has = member.meta.label(&requirement.key).unwrap_or_default();
+                if !requirement.values.iter().any(|value| value == has) {
+                    wanted.insert(&requirement.key, requirement.values.first()?);
+                }
+            }
+            "Exists" if member.meta.label(&requirement.key).is_none() => {
+                wanted.insert(&requirement.key, "true");
+            }
+            "Exists" => {}
+            _ => return None,
+        }
+    }
+    wanted.retain(|key, value| member.meta.label(key) != Some(value));
+    let labels = wanted
+        .into_iter()
+        .map(|(key, value)| format!("{key}={value}"));
+    Some(labels.collect())
+}
+
+/// Prints the commands that change labels, for the first clusters.
+fn suggest(items: &[ClusterItem], ui: &mut Ui) {
+    const SHOWN: usize = 3;
+    let mut alike: BTreeMap<&Suggestion, Vec<&str>> = BTreeMap::new();
+    for item in items {
+        for suggestion in item.suggestions.iter().filter(|it| !it.labels.is_empty()) {
+            alike.entry(suggestion).or_default().push(&item.name);
+        }
+    }
+    for (suggestion, clusters) in alike.into_iter().take(SHOWN) {
+        let lead = format!(
+            "for {} to {}, set labels:",
+            crate::words::enumerate(&clusters),
+            suggestion.purpose
+        );
+        let clusters = clusters.into_iter().take(SHOWN);
+        let commands = clusters.map(|cluster| {
+            Command::kubectl("label")
+                .arg("membercluster")
+                .arg(cluster)
+                .args(suggestion.labels.clone())
+                .switch("--overwrite")
+        });
+        ui.hint(Hint::new(lead).commands(commands));
+    }
+}
+
+/// `canary`, or with several strategies `rings: canary, fast: none`.
+fn stages(item: &ClusterItem, strategies: &[&str]) -> Option<String> {
+    let of = |strategy: &str| {
+        Some(match item.stages.get(strategy)?.as_slice() {
+            [] => "none".to_owned(),
+            several => several.join(" + "),
+        })
+    };
+    if let [one] = strategies {
+        return of(one);
+    }
+    let all = strategies.iter();
+    let all: Vec<_> = all
+        .filter_map(|strategy| Some(format!("{strategy}: {}", of(strategy)?)))
+        .collect();
+    (!all.is_empty()).then(|| all.join(", "))
+}
+
+fn table(items: &[ClusterItem], strategies: &[&str], wide: bool) -> Table {
+    let mut columns = vec![
+        Column::shrinking("CLUSTER", 12),
+        Column::new("SELECTED"),
+        Column::number("SNAPSHOT"),
+    ];
+    if !strategies.is_empty() {
+        columns.push(Column::shrinking("STAGE", 8));
+    }
+    columns.push(Column::shrinking("OVERRIDES", 9));
+    columns.push(Column::new("AGENT"));
+    columns.push(if wide {
+        Column::new("WHY")
+    } else {
+        Column::ending("WHY", 20)
+    });
+    let mut table = Table::new(columns);
+    for item in items {
+        let selected = match item.selected {
+            Some(true) => "yes",
+            Some(false) => "no",
+            None => "unknown",
+        };
+        let mut cells = vec![
+            Cell::from(&item.name),
+            Cell::from(selected),
+            Cell::from(item.snapshot.clone()),
+        ];
+        if !strategies.is_empty() {
+            cells.push(Cell::from(stages(item, strategies)));
+        }
+        cells.push(Cell::from(
+            Some(item.overrides.join(", ")).filter(|it| !it.is_empty()),
+        ));
+        cells.push(Cell::from(&item.agent));
+        cells.push(Cell::from(&item.why));
+        table.row(cells);
+    }
+    table
+}

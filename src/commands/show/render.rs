@@ -1,0 +1,327 @@
+//! `render`: the manifests that each cluster gets.
+
+pub(in crate::commands) mod changes;
+mod document;
+pub(in crate::commands) mod text;
+
+use clap::Args;
+use serde_json::json;
+
+use crate::commands::open::global::Global;
+use crate::commands::open::manifests::{self, KEEP, Material, Works};
+use crate::commands::open::reading::Input;
+use crate::commands::open::session::Session;
+use crate::commands::output::{self, Form};
+use crate::commands::show::snapshots::find;
+use crate::contents::{self, Secrets};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::manifests::{Fault, Rendering};
+use crate::report::NotChecked;
+use crate::rollout::versions::{Version, versions};
+use crate::ui::Ui;
+use crate::words::count;
+use crate::words::{Command, Hint};
+use changes::{GroupChanges, between};
+pub use document::RenderView;
+
+/// Show the manifests that each cluster gets
+///
+/// Puts together the snapshot, the overrides, and the envelopes as KubeFleet does for each cluster,
+/// without writing anything. For a run, these are the overrides that it recorded; for a placement,
+/// those that a new run would take. Clusters that get the same are shown as one group. -o yaml and
+/// -o json print the manifests themselves, for `kubectl diff -f -` and policy tools. Overrides that
+/// cannot be applied are listed with rule, operation, and path: KubeFleet then sends nothing new to
+/// their clusters.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    kubectl fleet-stage render example-placement\n  \
+    kubectl fleet-stage render example-placement --diff\n  \
+    kubectl fleet-stage render example-run --member member-1 -o yaml\n  \
+    kubectl fleet-stage render example-placement --diff --between member-1,member-2\n\n\
+    Exit codes, the same in every format:\n  \
+    0  every cluster gets its manifests\n  \
+    3  an override cannot be applied\n  \
+    7  unknown, because too little could be read")]
+pub struct RenderArgs {
+    /// Update run or placement: NAME, csur/NAME, crp/NAME, or with -n sur/NAME, rp/NAME [default:
+    /// at a terminal, chosen from a list]
+    #[arg(value_name = "RUN|PLACEMENT", required = true)]
+    target: Option<String>,
+    /// Member cluster to render for; repeatable [default: every cluster of the run or placement]
+    #[arg(long = "member", value_name = "CLUSTER")]
+    clusters: Vec<String>,
+    /// Snapshot to render: its index, or latest [default: the run's, else latest]
+    #[arg(long, value_name = "SNAPSHOT")]
+    snapshot: Option<String>,
+    #[command(flatten)]
+    input: Input,
+    /// Print groups of clusters, also with -o yaml and -o json
+    #[arg(long, help_heading = "Output")]
+    summary: bool,
+    /// Show what changes against the Works that each cluster has now
+    #[arg(long, help_heading = "Output")]
+    diff: bool,
+    /// With --diff: show how the manifests of two clusters differ
+    #[arg(
+        long,
+        value_name = "CLUSTER,CLUSTER",
+        requires = "diff",
+        conflicts_with_all = ["clusters", "summary"],
+        value_delimiter = ',',
+        help_heading = "Output"
+    )]
+    between: Vec<String>,
+    /// Show Secret values unmasked
+    #[arg(long, help_heading = "Output")]
+    show_secrets: bool,
+    /// Output format
+    #[arg(
+        short,
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "FORMAT",
+        help_heading = "Output"
+    )]
+    output: Form,
+}
+
+impl RenderArgs {
+    const fn secrets(&self) -> Secrets {
+        if self.show_secrets {
+            Secrets::Shown
+        } else {
+            Secrets::Masked
+        }
+    }
+}
+
+/// What was put together, and what of it is uncertain.
+struct Rendered<'r> {
+    material: &'r Material,
+    version: &'r Version<'r>,
+    rendering: Rendering<'r>,
+    not_checked: Vec<NotChecked>,
+}
+
+/// Renders.
+pub fn run(args: &RenderArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
+    let asked = if args.between.is_empty() {
+        &args.clusters
+    } else {
+        &args.between
+    };
+    if !matches!(args.between.len(), 0 | 2) {
+        return Err(Error::usage(
+            "--between needs two clusters, as in --between member-1,member-2",
+        ));
+    }
+    let mut reading = session.open_keeping(KEEP, &args.input, "render")?;
+    let global = session.global;
+    let ui = &mut *session.ui;
+    let target = reading.target(args.target.as_deref(), global.namespace.as_deref(), ui)?;
+    let works = if args.diff && args.between.is_empty() {
+        Works::Of(asked)
+    } else {
+        Works::Unread
+    };
+    let mut material = manifests::read(&mut reading, &target, works)?;
+    let clusters = material.choose(asked)?;
+    if clusters.is_empty() {
+        return Err(
+            Error::not_found(format!("{} has no clusters", material.placement))
+                .hint("to render for a cluster that it does not select, use --member"),
+        );
+    }
+    stray(&material, &clusters, ui);
+    let all = versions(material.inventory());
+    let word = args.snapshot.clone().or_else(|| {
+        let index = &material.run.as_deref()?.status.snapshot_index;
+        (!index.is_empty()).then(|| index.clone())
+    });
+    let version = find(
+        &all,
+        word.as_deref().unwrap_or("latest"),
+        &material.placement,
+    )?;
+    if let Some(flaw) = version.flaw() {
+        ui.warning(&format!("snapshot {} is incomplete: {flaw}", version.index));
+    }
+    let content = material.content(version);
+    let mut placed = material.place(&clusters, &content);
+    let not_checked = material.not_checked(&mut placed);
+    let rendered = Rendered {
+        material: &material,
+        version,
+        rendering: Rendering::new(&content, &material.overrides, &placed),
+        not_checked,
+    };
+    uncertain(&rendered.not_checked, ui);
+    if rendered.rendering.opens_envelopes() {
+        ui.status("KubeFleet 0.3.1 and older do not apply overrides inside envelopes");
+    }
+    let command = reading.again(Command::fleet("render"));
+    let mut known = true;
+    if !args.between.is_empty() {
+        compare_two(&rendered, args, ui)?;
+    } else if args.output == Form::Text || args.summary || args.diff {
+        known = summary(&rendered, args, global, ui)?;
+    } else {
+        print(&rendered, args, command, ui)?;
+    }
+    Ok(match rendered.exit() {
+        Exit::Done if !known => Exit::Incomplete,
+        exit => exit,
+    })
+}
+
+/// Says why clusters may get something else.
+fn uncertain(gaps: &[NotChecked], ui: &mut Ui) {
+    if gaps.is_empty() {
+        return;
+    }
+    let gaps: Vec<_> = gaps
+        .iter()
+        .map(|it| format!("{} ({})", it.what, it.why))
+        .collect();
+    ui.warning(&format!(
+        "clusters may get something else: what was not read is {}",
+        gaps.join(", ")
+    ));
+}
+
+/// Says which clusters get nothing of the placement, whatever is shown.
+fn stray(material: &Material, clusters: &[String], ui: &mut Ui) {
+    let own = material.own_clusters();
+    let stray: Vec<_> = clusters.iter().filter(|name| !own.contains(name)).collect();
+    if !stray.is_empty() {
+        let of = material.run.as_ref().map_or("the placement", |_| "the run");
+        ui.warning(&format!(
+            "{of} does not include {}: this is what it would get",
+            crate::words::enumerate(stray)
+        ));
+    }
+}
+
+impl Rendered<'_> {
+    fn exit(&self) -> Exit {
+        match (
+            self.rendering.faults.is_empty(),
+            self.not_checked.is_empty(),
+        ) {
+            (false, _) => Exit::Failed,
+            (true, false) => Exit::Incomplete,
+            (true, true) => Exit::Done,
+        }
+    }
+
+    fn name(&self, cluster: usize) -> &str {
+        let clusters = self.rendering.clusters();
+        clusters.get(cluster).map_or("", |it| &it.member.meta.name)
+    }
+}
+
+/// Shows the groups of clusters, and whether all that changes is known.
+fn summary(
+    rendered: &Rendered<'_>,
+    args: &RenderArgs,
+    global: &Global,
+    ui: &mut Ui,
+) -> Result<bool, Error> {
+    let now = |name: &str| rendered.material.existing(name);
+    let changes = args
+        .diff
+        .then(|| changes::of(&rendered.rendering, &now, args.secrets()));
+    let view = RenderView::new(rendered, changes.as_deref());
+    let style = text::Style {
+        paint: ui.paint(),
+        width: ui.width(),
+        all: global.verbose,
+        diffs: args.diff && !args.summary,
+    };
+    let text = args.output.print(&view, || {
+        text::summary(rendered, changes.as_deref(), &style)
+    })?;
+    ui.answer(&text);
+    masked(changes.iter().flatten(), ui);
+    let mut changes = changes.iter().flatten();
+    Ok(changes.all(|group| group.counts.is_some()))
+}
+
+fn masked<'c>(changes: impl Iterator<Item = &'c GroupChanges>, ui: &mut Ui) {
+    let mut differences = changes.flat_map(|group| &group.differences);
+    if differences.any(|it| it.change.secrets.is_some()) {
+        ui.status("secret values are masked; to show them, use --show-secrets");
+    }
+}
+
+fn compare_two(rendered: &Rendered<'_>, args: &RenderArgs, ui: &mut Ui) -> Result<(), Error> {
+    let changes = between(&rendered.rendering, args.secrets());
+    let view = RenderView::new(rendered, Some(std::slice::from_ref(&changes)));
+    let names = (rendered.name(0), rendered.name(1));
+    let text = args.output.print(&view, || {
+        text::differences(&changes.differences, names, ui.paint())
+    })?;
+    ui.answer(&text);
+    if changes.differences.is_empty() {
+        ui.status(&format!(
+            "{} and {} get the same manifests",
+            names.0, names.1
+        ));
+    }
+    said(&rendered.rendering.faults, ui);
+    masked(std::iter::once(&changes), ui);
+    Ok(())
+}
+
+fn said(faults: &[Fault], ui: &mut Ui) {
+    for fault in faults {
+        let clusters = crate::words::enumerate(&fault.clusters);
+        ui.warning(&format!("{clusters}: {}", fault.describe()));
+    }
+}
+
+/// Prints the manifests of clusters that all get the same.
+fn print(
+    rendered: &Rendered<'_>,
+    args: &RenderArgs,
+    command: Command,
+    ui: &mut Ui,
+) -> Result<(), Error> {
+    let rendering = &rendered.rendering;
+    let number = rendering.clusters().len();
+    if (1..number).any(|other| !rendering.is_same(0, other)) {
+        return Err(Error::usage(format!(
+            "{} get different manifests: choose one with --member",
+            count(number, "cluster")
+        ))
+        .hint(
+            Hint::new("to see which clusters get the same:")
+                .command(command.args(args.target.clone())),
+        ));
+    }
+    if !rendering.faults.is_empty() {
+        said(&rendering.faults, ui);
+        ui.warning("KubeFleet sends nothing to the cluster until the overrides are fixed");
+    }
+    let mut manifests = changes::manifests(rendering, 0);
+    if !args.show_secrets {
+        let masked: usize = contents::mask(&mut manifests).values().map(Vec::len).sum();
+        if masked > 0 {
+            ui.warning(&format!(
+                "{} masked: do not apply this output; to show secrets, use --show-secrets",
+                count(masked, "value")
+            ));
+        }
+    }
+    let text = if args.output == Form::Yaml {
+        let documents = manifests.iter().map(|it| output::yaml(&it.value));
+        documents.collect::<Result<Vec<_>, _>>()?.join("---\n")
+    } else {
+        let items: Vec<_> = manifests.into_iter().map(|it| it.value).collect();
+        output::json(&json!({"apiVersion": "v1", "kind": "List", "items": items}))?
+    };
+    ui.answer(&text);
+    Ok(())
+}

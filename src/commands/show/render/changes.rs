@@ -1,0 +1,85 @@
+//! What a rendering changes against what clusters have now.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+
+use crate::contents::{Manifest, Secrets};
+use crate::manifests::{Counts, Difference, Existing, Rendering, differences};
+
+/// What changes in clusters where the same changes.
+pub(in crate::commands) struct GroupChanges {
+    /// The group of the rendering, by its place.
+    pub group: usize,
+    /// The clusters, by their place.
+    pub clusters: Vec<usize>,
+    /// How many objects change in each of them; absent where what they have is not known.
+    pub counts: Option<Counts>,
+    /// What changes in the first of them; in the others it is the same, apart from variables.
+    pub differences: Vec<Difference>,
+}
+
+/// The manifests of a cluster.
+pub(in crate::commands) fn manifests(rendering: &Rendering<'_>, cluster: usize) -> Vec<Manifest> {
+    let rendered = rendering.manifests(cluster).into_iter();
+    rendered.map(|it| Cow::into_owned(it.manifest)).collect()
+}
+
+/// What changes, by group and by what the clusters have now.
+pub(in crate::commands) fn of(
+    rendering: &Rendering<'_>,
+    now: &dyn Fn(&str) -> Option<Existing>,
+    secrets: Secrets,
+) -> Vec<GroupChanges> {
+    let clusters = rendering.clusters();
+    let now = |at: usize| now(&clusters[at].member.meta.name);
+    let mut all = Vec::new();
+    for (at, group) in rendering.groups.iter().enumerate() {
+        let mut alike: BTreeMap<Option<(Counts, u64)>, Vec<usize>> = BTreeMap::new();
+        for cluster in &group.clusters {
+            let changes = now(*cluster).map(|now| {
+                let counts = Counts::new(&now, &rendering.manifests(*cluster));
+                let print = if group.varies { 0 } else { fingerprint(&now) };
+                (counts, print)
+            });
+            alike.entry(changes).or_default().push(*cluster);
+        }
+        for (changes, clusters) in alike {
+            let first = clusters.first().copied().unwrap_or_default();
+            let then = || manifests(rendering, first);
+            let differences = now(first).map(|now| differences(now.manifests, then(), secrets));
+            all.push(GroupChanges {
+                group: at,
+                counts: changes.map(|(counts, _)| counts),
+                differences: differences.unwrap_or_default(),
+                clusters,
+            });
+        }
+    }
+    all
+}
+
+/// How the manifests of the first two clusters differ.
+pub(super) fn between(rendering: &Rendering<'_>, secrets: Secrets) -> GroupChanges {
+    let before = Existing {
+        manifests: manifests(rendering, 0),
+    };
+    let counts = Counts::new(&before, &rendering.manifests(1));
+    GroupChanges {
+        group: 0,
+        clusters: vec![0, 1],
+        counts: Some(counts),
+        differences: differences(before.manifests, manifests(rendering, 1), secrets),
+    }
+}
+
+fn fingerprint(existing: &Existing) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let mut manifests: Vec<_> = existing.manifests.iter().collect();
+    manifests.sort_by(|a, b| a.identity.cmp(&b.identity));
+    for manifest in manifests {
+        manifest.value.hash(&mut hasher);
+    }
+    hasher.finish()
+}

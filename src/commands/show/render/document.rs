@@ -1,0 +1,199 @@
+//! A rendering for programs.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::Rendered;
+use super::changes::GroupChanges;
+use crate::commands::show::snapshots::ChangeItem;
+use crate::commands::show::snapshots::diff::item;
+use crate::kubefleet::object::OWN_API_VERSION;
+use crate::manifests::{Counts, Idle};
+use crate::report::{NotChecked, Subject};
+
+/// Which clusters get the same manifests, and what changes.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Rendering")]
+pub struct RenderView {
+    /// Always `kubectl-fleet-stage/v1`.
+    api_version: String,
+    /// Always `Rendering`.
+    kind: String,
+    /// The placement.
+    placement: Subject,
+    /// The run whose overrides are used; absent where those of a new run are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run: Option<Subject>,
+    /// The index of the snapshot.
+    snapshot: String,
+    /// Clusters that get the same, apart from variables; the largest group first.
+    groups: Vec<GroupItem>,
+    /// What stops clusters from getting anything new.
+    faults: Vec<FaultItem>,
+    /// What of overrides changes nothing.
+    idle: Vec<IdleItem>,
+    /// With --diff: what changes, by clusters where the same changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changes: Option<Vec<ChangesItem>>,
+    /// What could not be read, so that clusters may get something else.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    not_checked: Vec<NotChecked>,
+}
+
+/// Clusters that get the same.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct GroupItem {
+    /// The clusters.
+    clusters: Vec<String>,
+    /// Whether values depend on the cluster.
+    varies: bool,
+    /// How many manifests each cluster gets.
+    manifests: usize,
+    /// What overrides do, in the order in which they apply to each object.
+    overrides: Vec<EffectItem>,
+}
+
+/// What one rule does to one object.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct EffectItem {
+    /// The object.
+    object: Subject,
+    /// The name of the override.
+    #[serde(rename = "override")]
+    over: String,
+    /// The rule, from 1.
+    rule: usize,
+    /// `add`, `remove`, `replace`, or `delete` for the whole object.
+    operation: String,
+    /// The JSON pointer; absent where the object is deleted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    /// The value as the override has it, with secrets masked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<Value>,
+}
+
+/// Something that stops clusters from getting anything new.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct FaultItem {
+    /// What is wrong.
+    message: String,
+    /// The clusters.
+    clusters: Vec<String>,
+}
+
+/// What of an override changes nothing.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct IdleItem {
+    /// The name of the override.
+    #[serde(rename = "override")]
+    over: String,
+    /// What of it, and why.
+    message: String,
+}
+
+/// What changes in clusters where the same changes.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ChangesItem {
+    /// The clusters.
+    clusters: Vec<String>,
+    /// How many objects change in each; absent where their Works are not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    counts: Option<Counts>,
+    /// What changes in the first of them.
+    changes: Vec<DifferenceItem>,
+}
+
+/// What changes in one object.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct DifferenceItem {
+    #[serde(flatten)]
+    change: ChangeItem,
+    /// The field that must not change; the member cluster refuses the object.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    immutable: Option<String>,
+}
+
+impl RenderView {
+    pub(super) fn new(rendered: &Rendered<'_>, changes: Option<&[GroupChanges]>) -> Self {
+        let names = |clusters: &[usize]| {
+            let names = clusters.iter().map(|at| rendered.name(*at).to_owned());
+            names.collect()
+        };
+        let rendering = &rendered.rendering;
+        let groups = rendering.groups.iter().map(|group| GroupItem {
+            clusters: names(&group.clusters),
+            varies: group.varies,
+            manifests: rendering.manifests(group.clusters[0]).len(),
+            overrides: rendering.effects(group).into_iter().map(effect).collect(),
+        });
+        let faults = rendering.faults.iter().map(|fault| FaultItem {
+            message: fault.describe(),
+            clusters: fault.clusters.clone(),
+        });
+        let idle = rendering.idle().into_iter().map(|(over, idle)| IdleItem {
+            over: over.name().to_owned(),
+            message: describe(&idle),
+        });
+        let changes = changes.map(|changes| {
+            let items = changes.iter().map(|group| ChangesItem {
+                clusters: names(&group.clusters),
+                counts: group.counts,
+                changes: group
+                    .differences
+                    .iter()
+                    .map(|difference| DifferenceItem {
+                        change: item(&difference.change),
+                        immutable: difference.immutable.clone(),
+                    })
+                    .collect(),
+            });
+            items.collect()
+        });
+        let run = rendered.material.run.as_ref();
+        Self {
+            api_version: OWN_API_VERSION.to_owned(),
+            kind: "Rendering".to_owned(),
+            placement: Subject::from(&rendered.material.placement),
+            run: run.map(|run| Subject::from(run.object())),
+            snapshot: rendered.version.index.clone(),
+            groups: groups.collect(),
+            faults: faults.collect(),
+            idle: idle.collect(),
+            changes,
+            not_checked: rendered.not_checked.clone(),
+        }
+    }
+}
+
+fn effect(effect: crate::manifests::Effect) -> EffectItem {
+    let object = &effect.object;
+    let (operation, path, value) = match effect.operation {
+        None => ("delete".to_owned(), None, None),
+        Some(operation) => (operation.verb, Some(operation.path), operation.value),
+    };
+    EffectItem {
+        object: Subject::new(&object.kind, &object.namespace, &object.name),
+        over: effect.over,
+        rule: effect.rule,
+        operation,
+        path,
+        value,
+    }
+}
+
+/// Why a part of an override changes nothing.
+pub(super) fn describe(idle: &Idle) -> String {
+    match idle {
+        Idle::Selector(object) => format!("the snapshot has no {object}"),
+        Idle::Rule(rule) => format!("rule {rule} is for none of the clusters"),
+    }
+}

@@ -1,0 +1,208 @@
+//! A rendering for people.
+
+use std::fmt::Write as _;
+
+use super::Rendered;
+use super::changes::GroupChanges;
+use super::document::describe;
+use crate::commands::show::snapshots::diff::unified;
+use crate::contents::Change;
+use crate::manifests::{Counts, Difference, Effect, Group};
+use crate::render::escape;
+use crate::render::style::Paint;
+use crate::render::wrap::{hanging, list};
+use crate::words::count;
+
+/// How it is written.
+pub(super) struct Style {
+    pub paint: Paint,
+    pub width: usize,
+    /// Whether everything is listed.
+    pub all: bool,
+    /// Whether the changes are shown in full.
+    pub diffs: bool,
+}
+
+impl Style {
+    const fn most(&self) -> usize {
+        if self.all { usize::MAX } else { 8 }
+    }
+}
+
+/// Which clusters get the same, what overrides do there, and what changes.
+pub(super) fn summary(
+    rendered: &Rendered<'_>,
+    changes: Option<&[GroupChanges]>,
+    style: &Style,
+) -> String {
+    let rendering = &rendered.rendering;
+    let mut out = String::new();
+    let clusters = rendering.clusters().len();
+    let latest = if rendered.version.is_latest() {
+        " (latest)"
+    } else {
+        ""
+    };
+    let head = format!(
+        "snapshot {}{latest} of {}: {} in {}",
+        rendered.version.index,
+        rendered.material.placement,
+        count(clusters, "cluster"),
+        count(rendering.groups.len(), "group"),
+    );
+    let _ = writeln!(out, "{}", style.paint.bold(&escape::line(&head)));
+    for fault in &rendering.faults {
+        let text = format!(
+            "{} ({}): {}",
+            count(fault.clusters.len(), "cluster"),
+            list(&fault.clusters, style.most()),
+            fault.describe()
+        );
+        let label = format!("{} ", style.paint.error("error:"));
+        out.push('\n');
+        hanging(&mut out, &label, "       ", &text, style.width);
+    }
+    for (at, group) in rendering.groups.iter().enumerate() {
+        out.push('\n');
+        group_text(&mut out, rendered, group, style);
+        for changes in changes.into_iter().flatten().filter(|it| it.group == at) {
+            changes_text(&mut out, rendered, changes, style);
+        }
+    }
+    let idle = rendering.idle();
+    if !idle.is_empty() {
+        out.push('\n');
+    }
+    for (over, idle) in idle {
+        let text = format!("override {}: {}", over.name(), describe(&idle));
+        let label = format!("{} ", style.paint.warning("note:"));
+        hanging(&mut out, &label, "      ", &text, style.width);
+    }
+    out
+}
+
+fn names(rendered: &Rendered<'_>, clusters: &[usize], style: &Style) -> String {
+    let names: Vec<_> = clusters.iter().map(|at| rendered.name(*at)).collect();
+    list(&names, style.most())
+}
+
+fn group_text(out: &mut String, rendered: &Rendered<'_>, group: &Group, style: &Style) {
+    let effects = rendered.rendering.effects(group);
+    let rendering = &rendered.rendering;
+    let manifests = count(rendering.manifests(group.clusters[0]).len(), "manifest");
+    let is_blocked = |at: &usize| {
+        let name = rendered.name(*at);
+        let mut faults = rendering.faults.iter();
+        faults.any(|fault| fault.clusters.iter().any(|it| it == name))
+    };
+    let blocked = group.clusters.iter().filter(|at| is_blocked(at)).count();
+    let what = match (blocked, effects.is_empty(), group.varies) {
+        (0, true, _) => format!("{manifests}, no overrides"),
+        (0, false, true) => format!("{manifests}, overridden; values depend on the cluster"),
+        (0, false, false) => format!("{manifests}, overridden"),
+        (some, ..) if some < group.clusters.len() => {
+            format!("{manifests}, overridden; {some} get nothing new")
+        }
+        _ => "gets nothing new".to_owned(),
+    };
+    let head = format!("{}: {what}", count(group.clusters.len(), "cluster"));
+    let _ = writeln!(out, "{}", style.paint.bold(&head));
+    hanging(
+        out,
+        "  ",
+        "  ",
+        &names(rendered, &group.clusters, style),
+        style.width,
+    );
+    let most = if style.all { usize::MAX } else { 20 };
+    for effect in effects.iter().take(most) {
+        hanging(out, "  - ", "    ", &effect_text(effect), style.width);
+    }
+    if effects.len() > most {
+        let more = effects.len() - most;
+        let _ = writeln!(
+            out,
+            "    and {} (--verbose shows all)",
+            count(more, "more operation")
+        );
+    }
+}
+
+fn effect_text(effect: &Effect) -> String {
+    const LONGEST: usize = 60;
+    let object = effect.object.describe();
+    let rule = effect.rule;
+    let by = format!("({}, rule {rule})", effect.over);
+    let Some(operation) = &effect.operation else {
+        return format!("{object}: deleted {by}");
+    };
+    let value = operation.value.as_ref().map(ToString::to_string);
+    let value = match value {
+        Some(value) if value.chars().count() > LONGEST => " …".to_owned(),
+        Some(value) => format!(" {value}"),
+        None => String::new(),
+    };
+    format!(
+        "{object}: {} {}{value} {by}",
+        operation.verb, operation.path
+    )
+}
+
+/// `2 created, 1 changed, 0 deleted`.
+pub(in crate::commands) fn counts_text(counts: Option<Counts>) -> String {
+    let Some(counts) = counts else {
+        return "unknown, because the Works were not read".to_owned();
+    };
+    if counts.is_none() {
+        return "nothing changes".to_owned();
+    }
+    let mut text = format!(
+        "{} created, {} changed, {} deleted",
+        counts.created, counts.changed, counts.deleted
+    );
+    if counts.refused > 0 {
+        let _ = write!(text, ", {} refused by Kubernetes", counts.refused);
+    }
+    text
+}
+
+fn changes_text(out: &mut String, rendered: &Rendered<'_>, changes: &GroupChanges, style: &Style) {
+    let names = names(rendered, &changes.clusters, style);
+    let text = format!("{} ({names})", counts_text(changes.counts));
+    hanging(out, "  now -> then: ", "    ", &text, style.width);
+    for difference in &changes.differences {
+        if let Some(text) = refused_text(difference) {
+            let label = format!("  {} ", style.paint.warning("warning:"));
+            hanging(out, &label, "    ", &text, style.width);
+        }
+    }
+    if !style.diffs {
+        return;
+    }
+    let then = format!("snapshot {}", rendered.version.index);
+    let several = rendered.rendering.groups[changes.group].varies && changes.clusters.len() > 1;
+    if several {
+        let name = rendered.name(changes.clusters[0]).to_owned();
+        hanging(out, "  ", "  ", &format!("shown for {name}:"), style.width);
+    }
+    out.push_str(&differences(
+        &changes.differences,
+        ("now", &then),
+        style.paint,
+    ));
+}
+
+/// That the member cluster refuses a change.
+pub(in crate::commands) fn refused_text(difference: &Difference) -> Option<String> {
+    let field = difference.immutable.as_ref()?;
+    Some(format!(
+        "{}: {field} cannot be changed, so the member cluster refuses the object",
+        difference.change.identity.describe()
+    ))
+}
+
+/// Differences as `diff -u` prints them.
+pub(super) fn differences(differences: &[Difference], names: (&str, &str), paint: Paint) -> String {
+    let changes: Vec<Change> = differences.iter().map(|it| it.change.clone()).collect();
+    unified(&changes, names, paint)
+}

@@ -1,0 +1,119 @@
+//! A trace for people.
+
+use jiff::Timestamp;
+
+use super::{Approved, Found, Trace};
+use crate::kubefleet::duration;
+use crate::render::escape;
+use crate::render::style::Paint;
+use crate::render::wrap::hanging;
+use crate::words::enumerate;
+
+/// The way of an object, from the cluster back to the person who approved it.
+pub(super) fn trace(trace: &Trace, now: Timestamp, width: usize, paint: Paint) -> String {
+    let mut out = String::new();
+    for (at, found) in trace.found.iter().enumerate() {
+        if at > 0 {
+            out.push('\n');
+        }
+        let head = format!("{} on {}: {}", found.object, trace.cluster, found.state);
+        out.push_str(&paint.bold(&escape::line(&head)));
+        out.push('\n');
+        for (label, text) in lines(found, now) {
+            let label = format!("  {label:<11}");
+            hanging(&mut out, &label, "             ", &text, width);
+        }
+    }
+    if trace.found.len() > 1 {
+        let text = "several placements include the object; only one of them can own it";
+        hanging(
+            &mut out,
+            &paint.warning("warning: "),
+            "         ",
+            text,
+            width,
+        );
+    }
+    if trace.found.is_empty() {
+        let text = format!("no Work of {} has {}", trace.cluster, trace.object);
+        out.push_str(&paint.bold(&escape::line(&text)));
+        out.push('\n');
+        if trace.lost.is_empty() {
+            hanging(
+                &mut out,
+                "  ",
+                "  ",
+                "no snapshot on the hub has it either",
+                width,
+            );
+        }
+    }
+    for lost in &trace.lost {
+        let text = format!("{}: {}", lost.placement, lost.message);
+        hanging(&mut out, "  ", "    ", &text, width);
+    }
+    out
+}
+
+fn lines(found: &Found, now: Timestamp) -> Vec<(&'static str, String)> {
+    let ago = |at: Option<Timestamp>| {
+        at.map_or_else(String::new, |at| {
+            format!(" {} ago", duration::describe(now.duration_since(at)))
+        })
+    };
+    let mut lines = vec![(
+        "work",
+        format!("{}/{}", found.work.namespace, found.work.name),
+    )];
+    if let Some(envelope) = &found.envelope {
+        lines.push(("envelope", envelope.to_string()));
+    }
+    for over in &found.overrides {
+        let rules = match over.rules.as_deref() {
+            None => "rules unknown".to_owned(),
+            Some([one]) => format!("rule {one}"),
+            Some(several) => format!(
+                "rules {}",
+                enumerate(several.iter().map(ToString::to_string))
+            ),
+        };
+        lines.push(("override", format!("{} ({rules})", over.name)));
+    }
+    if let Some(binding) = &found.binding {
+        lines.push(("binding", binding.name.clone()));
+    }
+    let snapshot = found.snapshot.as_deref().unwrap_or("unknown");
+    lines.push(("snapshot", format!("{snapshot} of {}", found.placement)));
+    let Some(rollout) = &found.rollout else {
+        lines.push((
+            "run",
+            "unknown: no run that still exists rolled it out".to_owned(),
+        ));
+        return lines;
+    };
+    let when = match (rollout.started, rollout.ended) {
+        (_, Some(ended)) => format!("done{}", ago(Some(ended))),
+        (started, None) => format!("started{}", ago(started)),
+    };
+    lines.push((
+        "run",
+        format!("{}, stage {}, {when}", rollout.run, rollout.stage),
+    ));
+    lines.extend(
+        rollout
+            .approvals
+            .iter()
+            .map(|it| ("approved", approved(it, &ago))),
+    );
+    lines
+}
+
+fn approved(approval: &Approved, ago: &dyn Fn(Option<Timestamp>) -> String) -> String {
+    let by = approval
+        .by
+        .as_ref()
+        .map_or_else(String::new, |by| format!(" by {by}"));
+    let reason = approval.reason.as_ref();
+    let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+    format!("gate of {}{by}{}{reason}", approval.stage, ago(approval.at))
+}

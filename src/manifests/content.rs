@@ -1,0 +1,101 @@
+//! The objects of a version as the work generator meets them.
+
+use serde_json::value::RawValue;
+
+use super::Generator;
+use super::envelope::{self, Kind};
+use crate::contents::{self, Manifest};
+use crate::kubefleet::binding::Envelope;
+use crate::kubefleet::snapshot::{ManifestIdentity, ManifestMeta};
+
+/// One object.
+#[derive(Debug, Clone)]
+pub struct Item {
+    /// Which part of the version it is in; the first is 0.
+    pub part: usize,
+    /// The envelope that it is in.
+    pub envelope: Option<Envelope>,
+    /// The object.
+    pub manifest: Manifest,
+    /// How overrides select it.
+    pub identity: ManifestIdentity,
+    /// What it is opened as after its overrides were applied.
+    pub(super) opens: Option<Kind>,
+}
+
+/// An envelope that cannot be opened.
+#[derive(Debug, Clone)]
+pub(super) struct Flaw {
+    pub envelope: Envelope,
+    pub why: String,
+}
+
+/// The objects of a version, in order.
+#[derive(Debug, Clone, Default)]
+pub struct Content {
+    /// The objects.
+    pub items: Vec<Item>,
+    pub(super) flaws: Vec<Flaw>,
+    pub(super) generator: Generator,
+}
+
+impl Content {
+    /// The content of a version, of which these are the parts in order.
+    pub fn new<'t>(parts: impl IntoIterator<Item = &'t RawValue>, generator: Generator) -> Self {
+        let parts = parts.into_iter().map(contents::in_order);
+        Self::of_parts(parts, generator)
+    }
+
+    /// The same of manifests that were read already.
+    pub fn of_parts(parts: impl IntoIterator<Item = Vec<Manifest>>, generator: Generator) -> Self {
+        let mut content = Self {
+            generator,
+            ..Self::default()
+        };
+        for (part, manifests) in parts.into_iter().enumerate() {
+            for manifest in manifests {
+                content.take(part, manifest);
+            }
+        }
+        content
+    }
+
+    fn take(&mut self, part: usize, manifest: Manifest) {
+        let kind = Kind::of(&manifest, self.generator);
+        match kind {
+            Some(kind) if self.generator == Generator::Newest => {
+                let name = envelope::named(&manifest);
+                match envelope::open(&manifest, kind) {
+                    Ok(opened) => {
+                        let opened = opened.into_iter();
+                        self.items
+                            .extend(opened.map(|it| item(part, Some(name.clone()), it, None)));
+                    }
+                    Err(why) => self.flaws.push(Flaw {
+                        envelope: name,
+                        why,
+                    }),
+                }
+            }
+            opens => self.items.push(item(part, None, manifest, opens)),
+        }
+    }
+}
+
+fn item(part: usize, envelope: Option<Envelope>, manifest: Manifest, opens: Option<Kind>) -> Item {
+    let identity = ManifestIdentity {
+        api_version: manifest.api_version.clone(),
+        kind: manifest.identity.kind.clone(),
+        meta: ManifestMeta {
+            name: manifest.identity.name.clone(),
+            namespace: manifest.identity.namespace.clone(),
+        },
+    };
+    Item {
+        part,
+        envelope,
+        manifest,
+        identity,
+        opens,
+    }
+}

@@ -1,0 +1,105 @@
+//! What a cluster's Works hold now, and what a rendering changes there.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::immutable;
+use super::rendering::Rendered;
+use crate::contents::{self, Change, Identity, Manifest, Secrets};
+
+/// The manifests in a cluster's Works.
+#[derive(Debug, Clone, Default)]
+pub struct Existing {
+    /// The manifests.
+    pub manifests: Vec<Manifest>,
+}
+
+impl Existing {
+    /// What these Works hold.
+    pub fn new<'t>(works: impl IntoIterator<Item = &'t RawValue>) -> Self {
+        Self {
+            manifests: works.into_iter().flat_map(contents::of_work).collect(),
+        }
+    }
+}
+
+/// How many objects a rendering changes in a cluster.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub struct Counts {
+    /// Objects that the cluster does not have yet.
+    pub created: usize,
+    /// Objects that it has otherwise.
+    pub changed: usize,
+    /// Objects that it has and is to lose.
+    pub deleted: usize,
+    /// Of those that are changed, how many have a change that Kubernetes refuses.
+    pub refused: usize,
+}
+
+impl Counts {
+    /// What a rendering changes.
+    pub fn new(now: &Existing, then: &[Rendered<'_>]) -> Self {
+        let mut before: BTreeMap<&Identity, &Value> = BTreeMap::new();
+        for manifest in &now.manifests {
+            before.insert(&manifest.identity, &manifest.value);
+        }
+        let mut counts = Self::default();
+        for rendered in then {
+            match before.remove(&rendered.manifest.identity) {
+                None => counts.created += 1,
+                Some(old) if *old == rendered.manifest.value => {}
+                Some(old) => {
+                    counts.changed += 1;
+                    counts.refused +=
+                        usize::from(immutable::changed(old, &rendered.manifest.value).is_some());
+                }
+            }
+        }
+        counts.deleted = before.len();
+        counts
+    }
+
+    /// Whether nothing changes.
+    pub const fn is_none(self) -> bool {
+        self.created == 0 && self.changed == 0 && self.deleted == 0
+    }
+}
+
+/// What changes in one object.
+#[derive(Debug, Clone)]
+pub struct Difference {
+    /// The change.
+    pub change: Change,
+    /// The field that Kubernetes does not let change, so that the member refuses the object.
+    pub immutable: Option<String>,
+}
+
+/// What differs between two lists of manifests, by kind, namespace, and name.
+pub fn differences(
+    before: Vec<Manifest>,
+    after: Vec<Manifest>,
+    secrets: Secrets,
+) -> Vec<Difference> {
+    let mut fields: BTreeMap<Identity, String> = BTreeMap::new();
+    for manifest in &after {
+        let same = |other: &&Manifest| other.identity == manifest.identity;
+        let field = before
+            .iter()
+            .find(same)
+            .and_then(|old| immutable::changed(&old.value, &manifest.value));
+        if let Some(field) = field {
+            fields.insert(manifest.identity.clone(), field);
+        }
+    }
+    contents::compare(before, after, secrets)
+        .into_iter()
+        .map(|change| Difference {
+            immutable: fields.remove(&change.identity),
+            change,
+        })
+        .collect()
+}

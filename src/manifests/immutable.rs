@@ -1,0 +1,140 @@
+//! Fields that Kubernetes does not let change once an object exists.
+
+use serde_json::Value;
+
+/// Kind, group, and the fields that must stay.
+const FIELDS: &[(&str, &str, &[&str])] = &[
+    ("Deployment", "apps", &["/spec/selector"]),
+    ("ReplicaSet", "apps", &["/spec/selector"]),
+    ("DaemonSet", "apps", &["/spec/selector"]),
+    (
+        "StatefulSet",
+        "apps",
+        &[
+            "/spec/selector",
+            "/spec/serviceName",
+            "/spec/podManagementPolicy",
+            "/spec/volumeClaimTemplates",
+        ],
+    ),
+    (
+        "Job",
+        "batch",
+        &["/spec/selector", "/spec/template", "/spec/completionMode"],
+    ),
+    ("RoleBinding", "rbac.authorization.k8s.io", &["/roleRef"]),
+    (
+        "ClusterRoleBinding",
+        "rbac.authorization.k8s.io",
+        &["/roleRef"],
+    ),
+    ("Secret", "", &["/type"]),
+    (
+        "PersistentVolumeClaim",
+        "",
+        &[
+            "/spec/accessModes",
+            "/spec/storageClassName",
+            "/spec/volumeMode",
+            "/spec/selector",
+        ],
+    ),
+    (
+        "StorageClass",
+        "storage.k8s.io",
+        &[
+            "/provisioner",
+            "/parameters",
+            "/reclaimPolicy",
+            "/volumeBindingMode",
+        ],
+    ),
+    (
+        "PriorityClass",
+        "scheduling.k8s.io",
+        &["/value", "/preemptionPolicy"],
+    ),
+    (
+        "CustomResourceDefinition",
+        "apiextensions.k8s.io",
+        &["/spec/scope", "/spec/group"],
+    ),
+];
+
+/// The first field that changes although it must not, as a JSON pointer.
+pub(super) fn changed(before: &Value, after: &Value) -> Option<String> {
+    let text = |value: &Value, key: &str| {
+        let text = value.get(key).and_then(Value::as_str);
+        text.unwrap_or_default().to_owned()
+    };
+    let kind = text(after, "kind");
+    let version = text(after, "apiVersion");
+    let group = version.split_once('/').map_or("", |(group, _)| group);
+    let (_, _, fields) = FIELDS
+        .iter()
+        .find(|(other, its, _)| *other == kind && *its == group)
+        .copied()
+        .unwrap_or_default();
+    let differs = |field: &&&str| {
+        let old = before.pointer(field);
+        // A value that is left out may be the default that the object has.
+        old.is_some() && after.pointer(field).is_some() && old != after.pointer(field)
+    };
+    if let Some(field) = fields.iter().find(differs) {
+        return Some((*field).to_owned());
+    }
+    let frozen = before.get("immutable") == Some(&Value::Bool(true));
+    if !(frozen && group.is_empty() && matches!(kind.as_str(), "ConfigMap" | "Secret")) {
+        return None;
+    }
+    let fields = ["/data", "/binaryData", "/stringData", "/immutable"];
+    let differs = |field: &&&str| before.pointer(field) != after.pointer(field);
+    fields.iter().find(differs).map(|field| (*field).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::changed;
+
+    fn deployment(app: &str, replicas: u8) -> Value {
+        json!({"apiVersion": "apps/v1", "kind": "Deployment", "spec": {
+            "replicas": replicas, "selector": {"matchLabels": {"app": app}}}})
+    }
+
+    fn config(immutable: bool, value: &str, label: &str) -> Value {
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "immutable": immutable,
+            "metadata": {"labels": {"x": label}}, "data": {"a": value}})
+    }
+
+    #[test]
+    fn a_field_that_must_stay_is_named() {
+        let (old, new) = (deployment("web", 1), deployment("shop", 1));
+        assert_eq!(changed(&old, &new).as_deref(), Some("/spec/selector"));
+        let old = config(true, "1", "");
+        assert_eq!(
+            changed(&old, &config(true, "2", "")).as_deref(),
+            Some("/data")
+        );
+        assert_eq!(
+            changed(&old, &config(false, "1", "")).as_deref(),
+            Some("/immutable")
+        );
+    }
+
+    #[test]
+    fn other_changes_are_fine() {
+        for (old, new) in [
+            (deployment("web", 1), deployment("web", 2)),
+            (config(false, "1", ""), config(false, "2", "")),
+            (config(true, "1", "a"), config(true, "1", "b")),
+            (
+                json!({"apiVersion": "x.io/v1", "kind": "Deployment", "spec": {"selector": 1}}),
+                json!({"apiVersion": "x.io/v1", "kind": "Deployment", "spec": {"selector": 2}}),
+            ),
+        ] {
+            assert_eq!(changed(&old, &new), None, "{old} {new}");
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Overrides with their values, and which of them apply to a cluster.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::content::Content;
+use super::variables::Template;
+use crate::kubefleet::binding::Binding;
+use crate::kubefleet::member::MemberCluster;
+use crate::kubefleet::overrides::{OverrideRule, OverrideSnapshot};
+use crate::kubefleet::run::ClusterStatus;
+use crate::kubefleet::snapshot::ManifestIdentity;
+use crate::kubefleet::{Kind, ObjectRef};
+use crate::rollout::overrides::{applies, matches, origin, rule_matches, selectors};
+
+/// A snapshot of an override, with its values.
+#[derive(Debug, Clone)]
+pub struct Override {
+    /// The snapshot.
+    pub snapshot: Arc<OverrideSnapshot>,
+    /// The values of each rule's operations.
+    values: Vec<Vec<Template>>,
+}
+
+impl Override {
+    /// An override snapshot, of which this is the text.
+    pub fn new(snapshot: Arc<OverrideSnapshot>, text: &RawValue) -> Self {
+        let text: Value = serde_json::from_str(text.get()).unwrap_or_default();
+        let values = snapshot.spec.content.policy.iter();
+        let values = values.flat_map(|policy| &policy.rules).enumerate();
+        let values = values.map(|(rule, it)| {
+            let value = |operation: usize| {
+                let place = format!(
+                    "/spec/overrideSpec/policy/overrideRules/{rule}/jsonPatchOverrides/{operation}/value"
+                );
+                Template::new(text.pointer(&place).cloned().unwrap_or_default())
+            };
+            (0..it.patches.len()).map(value).collect()
+        });
+        let values = values.collect();
+        Self { snapshot, values }
+    }
+
+    /// The snapshot as an object.
+    pub fn object(&self) -> ObjectRef {
+        self.snapshot.object()
+    }
+
+    /// The name of the override.
+    pub fn name(&self) -> &str {
+        origin(&self.snapshot)
+    }
+
+    /// Its rules, in order.
+    pub fn rules(&self) -> &[OverrideRule] {
+        self.snapshot
+            .spec
+            .content
+            .policy
+            .as_deref()
+            .map_or(&[], |policy| &policy.rules)
+    }
+
+    /// The value of an operation of a rule.
+    pub(super) fn value(&self, rule: usize, operation: usize) -> Option<&Template> {
+        self.values.get(rule)?.get(operation)
+    }
+
+    /// The rules for a cluster, up to one that deletes the object; and the problem of one that
+    /// stopped the search.
+    pub(super) fn rules_for(
+        &self,
+        member: &MemberCluster,
+    ) -> (Vec<usize>, Option<(usize, String)>) {
+        let mut found = Vec::new();
+        for (at, rule) in self.rules().iter().enumerate() {
+            match rule_matches(rule, member) {
+                Err(problem) => return (found, Some((at, problem))),
+                Ok(false) => {}
+                Ok(true) => {
+                    found.push(at);
+                    if is_deletion(rule) {
+                        break;
+                    }
+                }
+            }
+        }
+        (found, None)
+    }
+
+    /// The order in which overrides apply.
+    fn order(&self) -> (bool, &str, &str) {
+        let meta = &self.snapshot.meta;
+        (!meta.namespace.is_empty(), &meta.namespace, &meta.name)
+    }
+}
+
+/// Whether a rule deletes the object.
+pub(super) fn is_deletion(rule: &OverrideRule) -> bool {
+    rule.kind == "Delete"
+}
+
+/// A cluster, and the overrides that apply to it in order.
+#[derive(Debug, Clone)]
+pub struct Placed<'i> {
+    /// The cluster.
+    pub member: &'i MemberCluster,
+    /// The overrides, by their place in the list.
+    pub overrides: Vec<usize>,
+    /// Overrides that were recorded and do not exist any more.
+    pub gone: Vec<ObjectRef>,
+    /// Overrides that a run cannot use, and why: it would fail.
+    pub invalid: Vec<(usize, String)>,
+}
+
+impl<'i> Placed<'i> {
+    /// A cluster with the overrides that a new run would choose for it.
+    pub fn anew(
+        member: &'i MemberCluster,
+        placement: &ObjectRef,
+        content: &Content,
+        overrides: &[Override],
+    ) -> Self {
+        let resources: Vec<&ManifestIdentity> =
+            content.items.iter().map(|item| &item.identity).collect();
+        let mut placed = Self {
+            member,
+            overrides: Vec::new(),
+            gone: Vec::new(),
+            invalid: Vec::new(),
+        };
+        for (at, one) in overrides.iter().enumerate() {
+            if !one.snapshot.is_latest() || !applies(&one.snapshot, &placement.name, &resources) {
+                continue;
+            }
+            match matches(&one.snapshot, member) {
+                Ok(true) => placed.overrides.push(at),
+                Ok(false) => {}
+                Err(why) => placed.invalid.push((at, why)),
+            }
+        }
+        placed
+            .overrides
+            .sort_by(|a, b| overrides[*a].order().cmp(&overrides[*b].order()));
+        placed
+    }
+
+    /// A cluster with the overrides that a run recorded for it.
+    pub fn in_run(
+        member: &'i MemberCluster,
+        recorded: &ClusterStatus,
+        overrides: &[Override],
+    ) -> Self {
+        let cluster = recorded.cluster_overrides.iter().map(|name| ("", name));
+        let others = recorded.overrides.iter();
+        let others = others.map(|it| (it.namespace.as_str(), &it.name));
+        Self::recorded(member, cluster.chain(others), overrides)
+    }
+
+    /// A cluster with the overrides that its binding names.
+    pub fn bound(member: &'i MemberCluster, binding: &Binding, overrides: &[Override]) -> Self {
+        let cluster = binding.spec.cluster_overrides.iter();
+        let cluster = cluster.map(|name| ("", name));
+        let others = binding.spec.overrides.iter();
+        let others = others.map(|it| (it.namespace.as_str(), &it.name));
+        Self::recorded(member, cluster.chain(others), overrides)
+    }
+
+    fn recorded<'n>(
+        member: &'i MemberCluster,
+        names: impl Iterator<Item = (&'n str, &'n String)>,
+        overrides: &[Override],
+    ) -> Self {
+        let mut placed = Self {
+            member,
+            overrides: Vec::new(),
+            gone: Vec::new(),
+            invalid: Vec::new(),
+        };
+        for (namespace, name) in names {
+            let found = overrides.iter().position(|one| {
+                one.snapshot.meta.name == *name && one.snapshot.meta.namespace == namespace
+            });
+            match found {
+                Some(at) => placed.overrides.push(at),
+                None => placed.gone.push(ObjectRef {
+                    kind: if namespace.is_empty() {
+                        Kind::ClusterResourceOverrideSnapshot
+                    } else {
+                        Kind::ResourceOverrideSnapshot
+                    },
+                    namespace: namespace.to_owned(),
+                    name: name.clone(),
+                }),
+            }
+        }
+        placed
+    }
+}
+
+/// What of an override that applies to the content changes nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Idle {
+    /// A selector, in words, that selects no object.
+    Selector(String),
+    /// A rule, from 1, that is for none of the clusters.
+    Rule(usize),
+}
+
+/// What of an override changes nothing for these clusters.
+pub(super) fn idle(one: &Override, content: &Content, clusters: &[Placed<'_>]) -> Vec<Idle> {
+    let selected: Vec<_> = content
+        .items
+        .iter()
+        .filter_map(|item| crate::rollout::overrides::selector_of(&one.snapshot, &item.identity))
+        .collect();
+    let words = crate::rollout::overrides::selected(&one.snapshot);
+    let unused = (0..selectors(&one.snapshot).len())
+        .filter(|at| !selected.contains(at))
+        .filter_map(|at| Some(Idle::Selector(words.get(at)?.clone())));
+    let rules = one.rules().iter().enumerate().filter(|(_, rule)| {
+        !clusters.is_empty()
+            && clusters
+                .iter()
+                .all(|cluster| rule_matches(rule, cluster.member) == Ok(false))
+    });
+    let rules = rules.map(|(at, _)| Idle::Rule(at + 1));
+    unused.chain(rules).collect()
+}

@@ -1,0 +1,536 @@
+//! Content, overrides, and clusters put together: what is the same for many clusters is made once.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+
+use serde_json::{Value, json};
+
+use super::content::{Content, Item};
+use super::overrides::{self, Idle, Override, Placed, is_deletion};
+use super::patch::{self, Verb};
+use super::variables::Template;
+use super::{Generator, envelope};
+use crate::contents::{Identity, Manifest};
+use crate::kubefleet::ObjectRef;
+use crate::kubefleet::binding::{Envelope, describe_object};
+use crate::mask;
+use crate::rollout::overrides::selector_of;
+
+/// The rules of one override that apply to an object in a cluster.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Step {
+    over: usize,
+    rules: Vec<usize>,
+    broken: Option<(usize, String)>,
+}
+
+/// An object with the rules that apply to it: all clusters with the same get the same, apart from
+/// variables.
+#[derive(Debug)]
+struct Form {
+    item: usize,
+    steps: Vec<Step>,
+    /// Whether values in it depend on the cluster.
+    varies: bool,
+    /// What becomes of it; absent where that depends on the cluster.
+    made: Option<Result<Option<Value>, Box<Cause>>>,
+}
+
+/// Why a cluster gets nothing new.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cause {
+    /// An operation cannot be applied.
+    Operation {
+        /// The override snapshot.
+        over: ObjectRef,
+        /// The rule, from 1.
+        rule: usize,
+        /// The operation in it, from 1.
+        operation: usize,
+        /// `add`, `remove`, or `replace`.
+        verb: String,
+        /// Its path.
+        path: String,
+        /// Why, as a clause.
+        why: String,
+    },
+    /// The selector of a rule is not valid.
+    Rule {
+        /// The override snapshot.
+        over: ObjectRef,
+        /// The rule, from 1.
+        rule: usize,
+        /// What it `has`.
+        problem: String,
+    },
+    /// An override cannot be used at all: a run that takes it fails.
+    Override {
+        /// The override snapshot.
+        over: ObjectRef,
+        /// What it `has`.
+        problem: String,
+    },
+    /// An override snapshot that was recorded does not exist.
+    Gone(ObjectRef),
+    /// An envelope cannot be opened.
+    Envelope(String),
+}
+
+/// Something that stops every Work of some clusters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// Why.
+    pub cause: Cause,
+    /// The object, in the reader's short form.
+    pub object: Option<String>,
+    /// The clusters.
+    pub clusters: Vec<String>,
+}
+
+impl Fault {
+    /// What is wrong, in one sentence without the clusters.
+    pub fn describe(&self) -> String {
+        let object = self.object.as_deref().unwrap_or("an object");
+        match &self.cause {
+            Cause::Operation {
+                over,
+                rule,
+                operation,
+                verb,
+                path,
+                why,
+            } => format!(
+                "{over} cannot be applied to {object}: rule {rule}, operation {operation} \
+                 ({verb} {path}): {why}"
+            ),
+            Cause::Rule {
+                over,
+                rule,
+                problem,
+            } => format!("{over} cannot be applied to {object}: rule {rule} {problem}"),
+            Cause::Override { over, problem } => format!("{over} {problem}"),
+            Cause::Gone(over) => format!("{over} no longer exists"),
+            Cause::Envelope(why) => format!("{object} cannot be opened: {why}"),
+        }
+    }
+}
+
+/// What one rule does to one object.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Effect {
+    /// The object.
+    pub object: Identity,
+    /// The override's name.
+    pub over: String,
+    /// The rule, from 1.
+    pub rule: usize,
+    /// The operation; absent where the rule deletes the object.
+    pub operation: Option<Operation>,
+}
+
+/// One operation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Operation {
+    /// `add`, `remove`, or `replace`.
+    pub verb: String,
+    /// A JSON pointer.
+    pub path: String,
+    /// The value as it is written in the override, with secrets masked.
+    pub value: Option<Value>,
+}
+
+/// Clusters that get the same, apart from variables.
+#[derive(Debug)]
+pub struct Group {
+    /// The clusters, by their place in the list.
+    pub clusters: Vec<usize>,
+    /// Whether values depend on the cluster.
+    pub varies: bool,
+    forms: Vec<usize>,
+}
+
+/// A manifest as a cluster gets it.
+#[derive(Debug, Clone)]
+pub struct Rendered<'r> {
+    /// The part of the version that it comes from.
+    pub part: usize,
+    /// The envelope that it comes from.
+    pub envelope: Option<Envelope>,
+    /// The manifest.
+    pub manifest: Cow<'r, Manifest>,
+}
+
+/// What each cluster gets.
+#[derive(Debug)]
+pub struct Rendering<'i> {
+    content: &'i Content,
+    overrides: &'i [Override],
+    clusters: &'i [Placed<'i>],
+    forms: Vec<Form>,
+    /// The form of each item, for each cluster.
+    rows: Vec<Vec<usize>>,
+    /// Clusters that get the same, the largest group first.
+    pub groups: Vec<Group>,
+    /// What stops Works.
+    pub faults: Vec<Fault>,
+}
+
+impl<'i> Rendering<'i> {
+    /// Puts content, overrides, and clusters together.
+    pub fn new(
+        content: &'i Content,
+        overrides: &'i [Override],
+        clusters: &'i [Placed<'i>],
+    ) -> Self {
+        let mut this = Self {
+            content,
+            overrides,
+            clusters,
+            forms: Vec::new(),
+            rows: Vec::with_capacity(clusters.len()),
+            groups: Vec::new(),
+            faults: Vec::new(),
+        };
+        this.place();
+        this.group();
+        this.find_faults();
+        this
+    }
+
+    /// Finds the form of each item in each cluster.
+    fn place(&mut self) {
+        // For each item, which overrides select it.
+        let selected: Vec<Vec<bool>> = self
+            .content
+            .items
+            .iter()
+            .map(|item| {
+                let overrides = self.overrides.iter();
+                overrides
+                    .map(|one| selector_of(&one.snapshot, &item.identity).is_some())
+                    .collect()
+            })
+            .collect();
+        let mut known: HashMap<(usize, Vec<Step>), usize> = HashMap::new();
+        for cluster in self.clusters {
+            let steps: Vec<Step> = cluster
+                .overrides
+                .iter()
+                .map(|over| {
+                    let (rules, broken) = self.overrides[*over].rules_for(cluster.member);
+                    let over = *over;
+                    Step {
+                        over,
+                        rules,
+                        broken,
+                    }
+                })
+                .filter(|step| !step.rules.is_empty() || step.broken.is_some())
+                .collect();
+            let mut row = Vec::with_capacity(self.content.items.len());
+            for (item, selected) in selected.iter().enumerate() {
+                let own = steps.iter().filter(|step| selected[step.over]);
+                let key = (item, own.cloned().collect());
+                let next = self.forms.len();
+                let form = *known.entry(key.clone()).or_insert(next);
+                if form == next {
+                    let (item, steps) = key;
+                    self.add_form(item, steps);
+                }
+                row.push(form);
+            }
+            self.rows.push(row);
+        }
+    }
+
+    fn add_form(&mut self, item: usize, steps: Vec<Step>) {
+        let varies = steps.iter().any(|step| {
+            let over = &self.overrides[step.over];
+            step.rules.iter().any(|rule| {
+                let patches = over.rules()[*rule].patches.len();
+                (0..patches).any(|at| over.value(*rule, at).is_some_and(Template::varies))
+            })
+        });
+        let mut form = Form {
+            item,
+            steps,
+            varies,
+            made: None,
+        };
+        if !varies && (!form.steps.is_empty() || self.content.items[item].opens.is_some()) {
+            let any = &self.clusters[self.rows.len()];
+            form.made = Some(self.make(&form, any));
+        }
+        self.forms.push(form);
+    }
+
+    /// What becomes of an object in a cluster; `None` where it is deleted.
+    fn make(&self, form: &Form, cluster: &Placed<'_>) -> Result<Option<Value>, Box<Cause>> {
+        let item = &self.content.items[form.item];
+        let mut value = item.manifest.value.clone();
+        let mut deleted = false;
+        for step in &form.steps {
+            let over = &self.overrides[step.over];
+            for rule in &step.rules {
+                if is_deletion(&over.rules()[*rule]) {
+                    deleted = true;
+                } else {
+                    let target = (!deleted).then_some(&mut value);
+                    Self::apply(over, *rule, cluster, target)?;
+                }
+            }
+            if let Some((rule, problem)) = &step.broken {
+                return Err(Box::new(Cause::Rule {
+                    over: over.object(),
+                    rule: rule + 1,
+                    problem: problem.clone(),
+                }));
+            }
+        }
+        if let (Some(kind), false) = (item.opens, deleted) {
+            let patched = Manifest::of(value.clone(), item.manifest.bytes);
+            envelope::open(&patched, kind).map_err(|why| Box::new(Cause::Envelope(why)))?;
+        }
+        Ok((!deleted).then_some(value))
+    }
+
+    /// Applies a rule. Its variables are replaced even where the object is deleted already.
+    fn apply(
+        over: &Override,
+        rule: usize,
+        cluster: &Placed<'_>,
+        mut target: Option<&mut Value>,
+    ) -> Result<(), Box<Cause>> {
+        let patches = &over.rules()[rule].patches;
+        let failed = |operation: usize, why: String| {
+            Box::new(Cause::Operation {
+                over: over.object(),
+                rule: rule + 1,
+                operation: operation + 1,
+                verb: patches[operation].operator.clone(),
+                path: patches[operation].path.clone(),
+                why,
+            })
+        };
+        let mut values = Vec::with_capacity(patches.len());
+        for at in 0..patches.len() {
+            let value = over.value(rule, at).map(|it| it.value_for(cluster.member));
+            values.push(
+                value
+                    .unwrap_or(Ok(Value::Null))
+                    .map_err(|why| failed(at, why))?,
+            );
+        }
+        for (at, (patch, value)) in patches.iter().zip(&values).enumerate() {
+            let Some(target) = target.as_deref_mut() else {
+                continue;
+            };
+            let Some(verb) = Verb::of(&patch.operator) else {
+                let why = format!("`{}` is not an operation", patch.operator);
+                return Err(failed(at, why));
+            };
+            patch::apply(target, verb, &patch.path, value).map_err(|why| failed(at, why))?;
+        }
+        Ok(())
+    }
+
+    fn group(&mut self) {
+        let mut groups: BTreeMap<(Vec<usize>, Vec<ObjectRef>), Vec<usize>> = BTreeMap::new();
+        for (at, (row, cluster)) in self.rows.iter().zip(self.clusters).enumerate() {
+            let changed = row
+                .iter()
+                .copied()
+                .filter(|form| !self.forms[*form].steps.is_empty());
+            let key = (changed.collect(), cluster.gone.clone());
+            groups.entry(key).or_default().push(at);
+        }
+        self.groups = groups
+            .into_iter()
+            .map(|((forms, _), clusters)| Group {
+                varies: forms.iter().any(|form| self.forms[*form].varies),
+                clusters,
+                forms,
+            })
+            .collect();
+        self.groups
+            .sort_by_key(|group| (std::cmp::Reverse(group.clusters.len()), group.clusters[0]));
+    }
+
+    fn find_faults(&mut self) {
+        let mut faults: BTreeMap<(Cause, Option<String>), Vec<String>> = BTreeMap::new();
+        for (row, cluster) in self.rows.iter().zip(self.clusters) {
+            let name = &cluster.member.meta.name;
+            let mut add = |cause: Cause, object: Option<String>| {
+                faults
+                    .entry((cause, object))
+                    .or_default()
+                    .push(name.clone());
+            };
+            for over in &cluster.gone {
+                add(Cause::Gone(over.clone()), None);
+            }
+            for (over, problem) in &cluster.invalid {
+                let over = self.overrides[*over].object();
+                let problem = problem.clone();
+                add(Cause::Override { over, problem }, None);
+            }
+            for flaw in &self.content.flaws {
+                let object = describe_object(
+                    &flaw.envelope.kind,
+                    &flaw.envelope.namespace,
+                    &flaw.envelope.name,
+                );
+                add(Cause::Envelope(flaw.why.clone()), Some(object));
+            }
+            for form in row.iter().map(|form| &self.forms[*form]) {
+                let made = match &form.made {
+                    Some(Err(cause)) => Err(cause.clone()),
+                    None if form.varies => self.make(form, cluster).map(drop),
+                    _ => Ok(()),
+                };
+                if let Err(cause) = made {
+                    let item = &self.content.items[form.item];
+                    add(*cause, Some(item.manifest.identity.describe()));
+                }
+            }
+        }
+        self.faults = faults
+            .into_iter()
+            .map(|((cause, object), clusters)| Fault {
+                cause,
+                object,
+                clusters,
+            })
+            .collect();
+    }
+
+    /// The clusters.
+    pub const fn clusters(&self) -> &'i [Placed<'i>] {
+        self.clusters
+    }
+
+    /// Whether two clusters get exactly the same.
+    pub fn is_same(&self, a: usize, b: usize) -> bool {
+        self.rows[a] == self.rows[b]
+            && (a == b || !self.rows[a].iter().any(|form| self.forms[*form].varies))
+    }
+
+    /// The manifests of a cluster, in the order of its Works. Objects that a fault stops are left out.
+    pub fn manifests(&self, cluster: usize) -> Vec<Rendered<'_>> {
+        let Some(row) = self.rows.get(cluster) else {
+            return Vec::new();
+        };
+        let mut rendered = Vec::with_capacity(row.len());
+        for form in row.iter().map(|form| &self.forms[*form]) {
+            let item = &self.content.items[form.item];
+            let value = match &form.made {
+                Some(Ok(value)) => value.clone(),
+                Some(Err(_)) => None,
+                None if form.varies => self.make(form, &self.clusters[cluster]).ok().flatten(),
+                None => {
+                    rendered.push(as_it_is(item));
+                    continue;
+                }
+            };
+            let Some(value) = value else { continue };
+            let manifest = Manifest::of(value, item.manifest.bytes);
+            rendered.extend(opened(item, manifest));
+        }
+        rendered
+    }
+
+    /// What the overrides do in a group, object by object.
+    pub fn effects(&self, group: &Group) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        for form in group.forms.iter().map(|form| &self.forms[*form]) {
+            let item = &self.content.items[form.item];
+            for step in &form.steps {
+                let over = &self.overrides[step.over];
+                for rule in &step.rules {
+                    let effect = |operation| Effect {
+                        object: item.manifest.identity.clone(),
+                        over: over.name().to_owned(),
+                        rule: rule + 1,
+                        operation,
+                    };
+                    if is_deletion(&over.rules()[*rule]) {
+                        effects.push(effect(None));
+                        continue;
+                    }
+                    let patches = over.rules()[*rule].patches.iter().enumerate();
+                    effects.extend(patches.map(|(at, patch)| {
+                        let removes = patch.operator == "remove";
+                        let value = over.value(*rule, at).filter(|_| !removes);
+                        let value = value.map(|value| shown(item, &patch.path, value.written()));
+                        effect(Some(Operation {
+                            verb: patch.operator.clone(),
+                            path: patch.path.clone(),
+                            value,
+                        }))
+                    }));
+                }
+            }
+        }
+        effects
+    }
+
+    /// What of each override that applies to the content changes nothing for these clusters.
+    pub fn idle(&self) -> Vec<(&Override, Idle)> {
+        let used = |at: usize| {
+            let mut clusters = self.clusters.iter();
+            clusters.any(|cluster| cluster.overrides.contains(&at))
+        };
+        let overrides = self
+            .overrides
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| used(*at));
+        overrides
+            .flat_map(|(_, one)| {
+                let idle = overrides::idle(one, self.content, self.clusters);
+                idle.into_iter().map(move |idle| (one, idle))
+            })
+            .collect()
+    }
+
+    /// Whether overrides apply to what envelopes hold, which older versions do not do.
+    pub fn opens_envelopes(&self) -> bool {
+        let inside = |form: &&Form| {
+            !form.steps.is_empty() && self.content.items[form.item].envelope.is_some()
+        };
+        self.content.generator == Generator::Newest && self.forms.iter().any(|form| inside(&form))
+    }
+}
+
+fn as_it_is(item: &Item) -> Rendered<'_> {
+    Rendered {
+        part: item.part,
+        envelope: item.envelope.clone(),
+        manifest: Cow::Borrowed(&item.manifest),
+    }
+}
+
+fn opened(item: &Item, manifest: Manifest) -> Vec<Rendered<'_>> {
+    let rendered = |manifest| Rendered {
+        part: item.part,
+        envelope: match item.opens {
+            Some(_) => Some(envelope::named(&item.manifest)),
+            None => item.envelope.clone(),
+        },
+        manifest: Cow::Owned(manifest),
+    };
+    let Some(kind) = item.opens else {
+        return vec![rendered(manifest)];
+    };
+    let inner = envelope::open(&manifest, kind).unwrap_or_default();
+    inner.into_iter().map(rendered).collect()
+}
+
+/// A value of an override as it may be shown.
+fn shown(item: &Item, path: &str, value: &Value) -> Value {
+    let mut patch = json!({
+        "identifier": {"kind": item.manifest.identity.kind}, "op": "add", "path": path, "value": value,
+    });
+    mask::mask(&mut patch);
+    patch.get_mut("value").map(Value::take).unwrap_or_default()
+}

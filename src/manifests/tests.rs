@@ -1,0 +1,443 @@
+use std::sync::Arc;
+
+use serde_json::value::to_raw_value;
+use serde_json::{Value, json};
+
+use super::{Content, Fault, Generator, Idle, Override, Placed, Rendering};
+use crate::contents::Manifest;
+use crate::kubefleet::member::MemberCluster;
+use crate::kubefleet::object::{Body, Object};
+use crate::kubefleet::{Kind, ObjectRef};
+
+const GROUP: &str = "placement.kubernetes-fleet.io/v1beta1";
+
+fn member(name: &str, labels: &Value) -> MemberCluster {
+    let object = Object::of(&json!({
+        "apiVersion": "cluster.kubernetes-fleet.io/v1beta1", "kind": "MemberCluster",
+        "metadata": {"name": name, "labels": labels},
+    }));
+    match object.body {
+        Body::Member(member) => (*member).clone(),
+        _ => MemberCluster::default(),
+    }
+}
+
+/// An override snapshot in a namespace, or of the cluster scope without one.
+fn over(namespace: &str, name: &str, selects: &[(&str, &str)], rules: &Value) -> Override {
+    let selectors: Vec<_> = selects
+        .iter()
+        .map(|(kind, name)| {
+            let group = if *kind == "Deployment" { "apps" } else { "" };
+            json!({"group": group, "version": "v1", "kind": kind, "name": name})
+        })
+        .collect();
+    let (kind, key) = if namespace.is_empty() {
+        (
+            "ClusterResourceOverrideSnapshot",
+            "clusterResourceSelectors",
+        )
+    } else {
+        ("ResourceOverrideSnapshot", "resourceSelectors")
+    };
+    let document = json!({
+        "apiVersion": GROUP, "kind": kind,
+        "metadata": {"name": format!("{name}-0"), "namespace": namespace,
+            "labels": {"kubernetes-fleet.io/is-latest-snapshot": "true"}},
+        "spec": {"overrideSpec": {key: selectors, "policy": {"overrideRules": rules}}},
+    });
+    let text = to_raw_value(&document).unwrap();
+    match Object::of(&document).body {
+        Body::Override(snapshot) => Override::new(Arc::clone(&snapshot), &text),
+        _ => panic!("not an override snapshot"),
+    }
+}
+
+/// A rule for clusters with a label, or for all.
+fn rule(label: Option<(&str, &str)>, patches: &Value) -> Value {
+    let selector = match label {
+        Some((key, value)) => {
+            json!({"clusterSelectorTerms": [{"labelSelector": {"matchLabels": {key: value}}}]})
+        }
+        None => json!({}),
+    };
+    match patches {
+        Value::Null => json!({"clusterSelector": selector, "overrideType": "Delete"}),
+        patches => json!({"clusterSelector": selector, "jsonPatchOverrides": patches}),
+    }
+}
+
+fn set(path: &str, value: Value) -> Value {
+    let mut patches = json!([{"op": "add", "path": path}]);
+    patches[0]["value"] = value;
+    patches
+}
+
+fn deployment() -> Value {
+    json!({"apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": "shop"}, "spec": {"replicas": 1}})
+}
+
+fn namespace() -> Value {
+    json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop", "labels": {}}})
+}
+
+fn content(objects: &[Value], generator: Generator) -> Content {
+    let manifests = objects.iter().map(|it| Manifest::of(it.clone(), 0));
+    Content::of_parts([manifests.collect()], generator)
+}
+
+fn placement() -> ObjectRef {
+    ObjectRef {
+        kind: Kind::ClusterResourcePlacement,
+        namespace: String::new(),
+        name: "shop".to_owned(),
+    }
+}
+
+/// What each of three clusters gets, and the faults.
+fn rendered(objects: &[Value], overrides: &[Override]) -> (Vec<Vec<Value>>, Vec<Fault>) {
+    rendered_by(Generator::Newest, objects, overrides)
+}
+
+fn rendered_by(
+    generator: Generator,
+    objects: &[Value],
+    overrides: &[Override],
+) -> (Vec<Vec<Value>>, Vec<Fault>) {
+    let content = content(objects, generator);
+    let members = members();
+    let placed: Vec<_> = members
+        .iter()
+        .map(|member| Placed::anew(member, &placement(), &content, overrides))
+        .collect();
+    let rendering = Rendering::new(&content, overrides, &placed);
+    let values = (0..members.len())
+        .map(|at| {
+            let manifests = rendering.manifests(at);
+            manifests
+                .iter()
+                .map(|it| it.manifest.value.clone())
+                .collect()
+        })
+        .collect();
+    (values, rendering.faults)
+}
+
+fn members() -> [MemberCluster; 3] {
+    [
+        member("member-1", &json!({"region": "eu"})),
+        member("member-2", &json!({"region": "eu", "tier": "gold"})),
+        member("member-3", &json!({})),
+    ]
+}
+
+fn replicas(values: &[Vec<Value>]) -> Vec<Option<i64>> {
+    let of = |manifests: &Vec<Value>| {
+        manifests
+            .iter()
+            .find_map(|it| it.pointer("/spec/replicas")?.as_i64())
+    };
+    values.iter().map(of).collect()
+}
+
+#[test]
+fn without_overrides_every_cluster_gets_the_snapshot() {
+    let objects = [namespace(), deployment()];
+    let (values, faults) = rendered(&objects, &[]);
+    assert_eq!(values, vec![objects.to_vec(); 3]);
+    assert_eq!(faults, []);
+}
+
+#[test]
+fn a_rule_is_for_the_clusters_that_it_selects() {
+    let rules = json!([rule(
+        Some(("region", "eu")),
+        &set("/spec/replicas", json!(6))
+    )]);
+    let overrides = [over("shop", "web", &[("Deployment", "web")], &rules)];
+    let (values, _) = rendered(&[deployment()], &overrides);
+    assert_eq!(replicas(&values), [Some(6), Some(6), Some(1)]);
+    // Near misses: another name, kind, and namespace.
+    for (namespace, selector) in [
+        ("shop", ("Deployment", "api")),
+        ("shop", ("Service", "web")),
+        ("other", ("Deployment", "web")),
+    ] {
+        let overrides = [over(namespace, "web", &[selector], &rules)];
+        let (values, _) = rendered(&[deployment()], &overrides);
+        assert_eq!(replicas(&values), [Some(1); 3], "{namespace} {selector:?}");
+    }
+}
+
+/// A selector that is absent means no cluster, an empty one means all, and a term without labels none.
+#[test]
+fn selectors_of_clusters() {
+    let patch = set("/spec/replicas", json!(6));
+    for (selector, expected) in [
+        (Value::Null, [Some(1); 3]),
+        (json!({}), [Some(6); 3]),
+        (json!({"clusterSelectorTerms": [{}]}), [Some(1); 3]),
+        (
+            json!({"clusterSelectorTerms": [{"labelSelector": {}}]}),
+            [Some(6); 3],
+        ),
+        (
+            json!({"clusterSelectorTerms": [{"propertySelector": {"matchExpressions": []}}]}),
+            [Some(1); 3],
+        ),
+    ] {
+        let rules = json!([{"clusterSelector": selector, "jsonPatchOverrides": patch}]);
+        let overrides = [over("shop", "web", &[("Deployment", "web")], &rules)];
+        let (values, _) = rendered(&[deployment()], &overrides);
+        assert_eq!(replicas(&values), expected, "{selector}");
+    }
+}
+
+#[test]
+fn later_rules_and_overrides_win() {
+    let all = |replicas: i64| rule(None, &set("/spec/replicas", json!(replicas)));
+    let gold = rule(Some(("tier", "gold")), &set("/spec/replicas", json!(9)));
+    let overrides = [
+        // Applied by name, not in the order of the list; those of the cluster scope come first.
+        over(
+            "shop",
+            "b",
+            &[("Deployment", "web")],
+            &json!([all(3), gold]),
+        ),
+        over("shop", "a", &[("Deployment", "web")], &json!([all(2)])),
+        over(
+            "",
+            "z",
+            &[("Namespace", "shop")],
+            &json!([rule(None, &json!([]))]),
+        ),
+        over(
+            "",
+            "y",
+            &[("Namespace", "shop")],
+            &json!([rule(None, &set("/spec/paused", json!(true)))]),
+        ),
+    ];
+    let (values, _) = rendered(&[deployment()], &overrides);
+    assert_eq!(replicas(&values), [Some(3), Some(9), Some(3)]);
+    assert_eq!(values[0][0].pointer("/spec/paused"), Some(&json!(true)));
+}
+
+#[test]
+fn an_override_of_a_namespace_is_for_everything_in_it() {
+    let rules = json!([rule(None, &set("/metadata/labels", json!({"a": "b"})))]);
+    let overrides = [over("", "ns", &[("Namespace", "shop")], &rules)];
+    let other = json!({"apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "c", "namespace": "other"}});
+    let (values, faults) = rendered(&[namespace(), deployment(), other], &overrides);
+    let labels: Vec<_> = values[0]
+        .iter()
+        .map(|it| it.pointer("/metadata/labels/a").is_some())
+        .collect();
+    assert_eq!(labels, [true, true, false]);
+    assert_eq!(faults, []);
+}
+
+#[test]
+fn an_object_that_is_deleted_stays_deleted() {
+    let overrides = [
+        over(
+            "",
+            "a",
+            &[("Namespace", "shop")],
+            &json!([rule(Some(("region", "eu")), &Value::Null)]),
+        ),
+        // What cannot be applied to the object does not matter any more.
+        over(
+            "shop",
+            "b",
+            &[("Deployment", "web")],
+            &json!([rule(Some(("region", "eu")), &set("/x/y", json!(1)))]),
+        ),
+    ];
+    let (values, faults) = rendered(&[deployment()], &overrides);
+    assert_eq!(values.iter().map(Vec::len).collect::<Vec<_>>(), [0, 0, 1]);
+    assert_eq!(faults, []);
+}
+
+#[test]
+fn rules_after_a_deletion_do_not_count() {
+    let bad = rule(
+        None,
+        &set("/x/y", json!("${MEMBER-CLUSTER-LABEL-KEY-none}")),
+    );
+    let rules = json!([rule(None, &Value::Null), bad]);
+    let overrides = [over("shop", "a", &[("Deployment", "web")], &rules)];
+    let (values, faults) = rendered(&[deployment()], &overrides);
+    assert_eq!(values, vec![Vec::<Value>::new(); 3]);
+    assert_eq!(faults, []);
+}
+
+#[test]
+fn an_operation_that_cannot_be_applied_is_named() {
+    let patches = json!([
+        {"op": "replace", "path": "/spec/replicas", "value": 2},
+        {"op": "add", "path": "/spec/template/spec/containers/1", "value": {}},
+    ]);
+    let rules = json!([
+        rule(None, &set("/spec/paused", json!(true))),
+        rule(Some(("region", "eu")), &patches),
+    ]);
+    let overrides = [over("shop", "web-eu", &[("Deployment", "web")], &rules)];
+    let (values, faults) = rendered(&[deployment()], &overrides);
+    let said: Vec<_> = faults.iter().map(Fault::describe).collect();
+    assert_eq!(
+        said,
+        [
+            "ResourceOverrideSnapshot shop/web-eu-0 cannot be applied to Deployment shop/web: rule 2, \
+          operation 2 (add /spec/template/spec/containers/1): `/spec/template` does not exist"
+        ]
+    );
+    assert_eq!(faults[0].clusters, ["member-1", "member-2"]);
+    assert_eq!(values.iter().map(Vec::len).collect::<Vec<_>>(), [0, 0, 1]);
+}
+
+#[test]
+fn a_variable_without_a_value_stops_its_clusters_alone() {
+    let rules = json!([rule(
+        None,
+        &set("/spec/region", json!("${MEMBER-CLUSTER-LABEL-KEY-region}"))
+    )]);
+    let overrides = [over("shop", "web", &[("Deployment", "web")], &rules)];
+    let (values, faults) = rendered(&[deployment()], &overrides);
+    assert_eq!(values[1][0].pointer("/spec/region"), Some(&json!("eu")));
+    assert_eq!(faults.len(), 1);
+    assert_eq!(faults[0].clusters, ["member-3"]);
+    assert!(
+        faults[0]
+            .describe()
+            .ends_with("the cluster has no label region")
+    );
+}
+
+#[test]
+fn clusters_are_grouped_by_what_applies_to_them() {
+    let rules = json!([
+        rule(Some(("region", "eu")), &set("/spec/replicas", json!(6))),
+        rule(
+            Some(("region", "eu")),
+            &set("/spec/name", json!("${MEMBER-CLUSTER-NAME}"))
+        ),
+        rule(Some(("region", "us")), &Value::Null),
+    ]);
+    let overrides = [over(
+        "shop",
+        "web-eu",
+        &[("Deployment", "web"), ("Service", "web")],
+        &rules,
+    )];
+    let content = content(&[deployment()], Generator::Newest);
+    let members = members();
+    let placed = members
+        .each_ref()
+        .map(|it| Placed::anew(it, &placement(), &content, &overrides));
+    let rendering = Rendering::new(&content, &overrides, &placed);
+    let groups: Vec<_> = rendering
+        .groups
+        .iter()
+        .map(|it| (it.clusters.clone(), it.varies))
+        .collect();
+    assert_eq!(groups, [(vec![0, 1], true), (vec![2], false)]);
+    assert!(!rendering.is_same(0, 1), "each has its own name in it");
+    let effects = rendering.effects(&rendering.groups[0]);
+    let said: Vec<_> = effects
+        .iter()
+        .map(|it| {
+            let operation = it.operation.as_ref().unwrap();
+            format!(
+                "{} {} {} {}",
+                it.over,
+                it.rule,
+                operation.path,
+                operation.value.as_ref().unwrap()
+            )
+        })
+        .collect();
+    assert_eq!(
+        said,
+        [
+            "web-eu 1 /spec/replicas 6",
+            "web-eu 2 /spec/name \"${MEMBER-CLUSTER-NAME}\"",
+        ]
+    );
+    let idle: Vec<_> = rendering
+        .idle()
+        .into_iter()
+        .map(|(over, idle)| (over.name(), idle))
+        .collect();
+    assert_eq!(
+        idle,
+        [
+            ("web-eu", Idle::Selector("v1 Service web".to_owned())),
+            ("web-eu", Idle::Rule(3)),
+        ]
+    );
+}
+
+#[test]
+fn values_of_secrets_are_not_in_the_effects() {
+    let rules = json!([rule(None, &set("/data/x", json!("c2VjcmV0")))]);
+    let overrides = [over("shop", "db", &[("Secret", "db")], &rules)];
+    let secret = json!({"apiVersion": "v1", "kind": "Secret",
+        "metadata": {"name": "db", "namespace": "shop"}, "data": {}});
+    let content = content(&[secret], Generator::Newest);
+    let members = members();
+    let placed = members
+        .each_ref()
+        .map(|it| Placed::anew(it, &placement(), &content, &overrides));
+    let rendering = Rendering::new(&content, &overrides, &placed);
+    let effects = rendering.effects(&rendering.groups[0]);
+    assert!(!format!("{effects:?}").contains("c2VjcmV0"), "{effects:?}");
+}
+
+fn envelope() -> Value {
+    json!({"apiVersion": GROUP, "kind": "ResourceEnvelope",
+        "metadata": {"name": "web", "namespace": "shop"}, "data": {"web.yaml": deployment()}})
+}
+
+#[test]
+fn overrides_reach_what_an_envelope_holds() {
+    let rules = json!([rule(None, &set("/spec/replicas", json!(6)))]);
+    let overrides = [over("shop", "web", &[("Deployment", "web")], &rules)];
+    let (values, _) = rendered(&[envelope()], &overrides);
+    assert_eq!(replicas(&values), [Some(6); 3]);
+}
+
+/// Up to 0.3.1 an override is for the envelope, and what it holds is opened afterwards.
+#[test]
+fn older_versions_override_the_envelope_itself() {
+    let rules = json!([rule(None, &set("/spec/replicas", json!(6)))]);
+    let inside = [over("shop", "web", &[("Deployment", "web")], &rules)];
+    let (values, _) = rendered_by(Generator::Envelopes, &[envelope()], &inside);
+    assert_eq!(replicas(&values), [Some(1); 3]);
+    let rules = json!([rule(None, &set("/data/web.yaml/spec/replicas", json!(7)))]);
+    let mut whole = over("shop", "web", &[("ResourceEnvelope", "web")], &rules);
+    let mut snapshot = (*whole.snapshot).clone();
+    snapshot.spec.content.selectors[0].group = "placement.kubernetes-fleet.io".to_owned();
+    snapshot.spec.content.selectors[0].version = "v1beta1".to_owned();
+    whole.snapshot = Arc::new(snapshot);
+    let (values, _) = rendered_by(Generator::Envelopes, &[envelope()], &[whole]);
+    assert_eq!(replicas(&values), [Some(7); 3]);
+}
+
+#[test]
+fn an_envelope_that_cannot_be_opened_stops_every_cluster() {
+    let mut envelope = envelope();
+    envelope["data"]["web.yaml"]["metadata"]["namespace"] = json!("other");
+    for generator in [Generator::Newest, Generator::Envelopes] {
+        let (_, faults) = rendered_by(generator, &[envelope.clone()], &[]);
+        assert_eq!(faults.len(), 1);
+        assert_eq!(faults[0].clusters.len(), 3);
+        assert!(
+            faults[0]
+                .describe()
+                .starts_with("ResourceEnvelope shop/web cannot be opened")
+        );
+    }
+}
