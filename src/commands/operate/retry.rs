@@ -60,9 +60,10 @@ pub struct RetryArgs {
 pub fn run(args: &RetryArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let namespace = session.global.namespace.as_deref();
     operate("retry", &args.writing, session, |op| {
+        let kinds = [Concept::UpdateRun];
         let old = op
             .reading
-            .target_of(Some(&args.run), namespace, &[Concept::UpdateRun], op.ui)?;
+            .target_of(Some(&args.run), namespace, &kinds, op.ui)?;
         let new = match &args.name {
             Some(name) => names::of_one(name, Concept::UpdateRun, &old.scope())?,
             None => next_free(&old, op.reading),

@@ -32,10 +32,10 @@ use crate::words::{Command, Hint};
 
 /// Show which clusters a placement selects and why
 ///
-/// Lists every member cluster: whether the placement is for it, why or why not, the stage of each
-/// strategy that takes it, its snapshot and overrides, and how its agent is. For a cluster that is
-/// left out because of its labels, it prints the command that sets them. Strategies are those of the
-/// placement's runs, or those set with --strategy.
+/// Lists every member cluster: whether the placement selects it, and why. Also shows the stage that
+/// takes it, its snapshot, its overrides, and its agent. For a cluster that is left out because of
+/// its labels, it prints the command that sets them. Strategies are those of the placement's runs,
+/// or those set with --strategy.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage clusters example-placement\n  \
@@ -110,7 +110,8 @@ struct Suggestion {
 pub fn run(args: &ClustersArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let mut reading = session.open(&args.input, "clusters")?;
     let namespace = session.global.namespace.as_deref();
-    let target = reading.placement_or_chosen(args.placement.as_deref(), namespace, session.ui)?;
+    let ui = &mut *session.ui;
+    let target = reading.placement_or_chosen(args.placement.as_deref(), namespace, ui)?;
     let useful = [
         Concept::UpdateRun,
         Concept::Binding,
@@ -119,25 +120,23 @@ pub fn run(args: &ClustersArgs, session: &mut Session<'_>) -> Result<Exit, Error
     let more = [Query::all(Kind::MemberCluster, "")];
     let around = around::read_more(&mut reading, &target, &useful, &more, false)?;
     reading.no_hub()?;
-    runs::warn(&around.gaps, session.ui);
+    runs::warn(&around.gaps, ui);
     let strategies = strategies(&mut reading, &target, &around.inventory, args)?;
     let items = items(&around.inventory, &strategies);
     let text = match args.output.format() {
         Format::Table | Format::Wide => {
             let strategies: Vec<_> = strategies.iter().map(|it| it.meta.name.as_str()).collect();
-            args.output.draw(
-                &table(&items, &strategies, args.output.is_wide()),
-                session.ui,
-            )
+            args.output
+                .draw(&table(&items, &strategies, args.output.is_wide()), ui)
         }
         Format::Name => items.iter().fold(String::new(), |text, item| {
             text + "membercluster.cluster.kubernetes-fleet.io/" + &item.name + "\n"
         }),
         format => document(&list(&items, &around, &target), format)?,
     };
-    session.ui.answer(&text);
+    ui.answer(&text);
     if matches!(args.output.format(), Format::Table | Format::Wide) {
-        suggest(&items, session.ui);
+        suggest(&items, ui);
     }
     Ok(
         if around.gaps.iter().any(|gap| gap.why != "not collected") {

@@ -7,6 +7,7 @@ pub(in crate::commands) mod text;
 use clap::Args;
 use serde_json::json;
 
+use crate::commands::open::global::Global;
 use crate::commands::open::manifests::{self, KEEP, Material, Works};
 use crate::commands::open::reading::Input;
 use crate::commands::open::session::Session;
@@ -117,11 +118,9 @@ pub fn run(args: &RenderArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
         ));
     }
     let mut reading = session.open_keeping(KEEP, &args.input, "render")?;
-    let target = reading.target(
-        args.target.as_deref(),
-        session.global.namespace.as_deref(),
-        session.ui,
-    )?;
+    let global = session.global;
+    let ui = &mut *session.ui;
+    let target = reading.target(args.target.as_deref(), global.namespace.as_deref(), ui)?;
     let works = if args.diff && args.between.is_empty() {
         Works::Of(asked)
     } else {
@@ -135,7 +134,7 @@ pub fn run(args: &RenderArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
                 .hint("to render for a cluster that it does not select, use --member"),
         );
     }
-    stray(&material, &clusters, session.ui);
+    stray(&material, &clusters, ui);
     let all = versions(material.inventory());
     let word = args.snapshot.clone().or_else(|| {
         let index = &material.run.as_deref()?.status.snapshot_index;
@@ -147,9 +146,7 @@ pub fn run(args: &RenderArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
         &material.placement,
     )?;
     if let Some(flaw) = version.flaw() {
-        session
-            .ui
-            .warning(&format!("snapshot {} is incomplete: {flaw}", version.index));
+        ui.warning(&format!("snapshot {} is incomplete: {flaw}", version.index));
     }
     let content = material.content(version);
     let mut placed = material.place(&clusters, &content);
@@ -160,20 +157,18 @@ pub fn run(args: &RenderArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
         rendering: Rendering::new(&content, &material.overrides, &placed),
         not_checked,
     };
-    uncertain(&rendered.not_checked, session.ui);
+    uncertain(&rendered.not_checked, ui);
     if rendered.rendering.opens_envelopes() {
-        session
-            .ui
-            .status("KubeFleet 0.3.1 and older do not apply overrides inside envelopes");
+        ui.status("KubeFleet 0.3.1 and older do not apply overrides inside envelopes");
     }
     let command = reading.again(Command::fleet("render"));
     let mut known = true;
     if !args.between.is_empty() {
-        compare_two(&rendered, args, session.ui)?;
+        compare_two(&rendered, args, ui)?;
     } else if args.output == Form::Text || args.summary || args.diff {
-        known = summary(&rendered, args, session)?;
+        known = summary(&rendered, args, global, ui)?;
     } else {
-        print(&rendered, args, command, session.ui)?;
+        print(&rendered, args, command, ui)?;
     }
     Ok(match rendered.exit() {
         Exit::Done if !known => Exit::Incomplete,
@@ -231,9 +226,9 @@ impl Rendered<'_> {
 fn summary(
     rendered: &Rendered<'_>,
     args: &RenderArgs,
-    session: &mut Session<'_>,
+    global: &Global,
+    ui: &mut Ui,
 ) -> Result<bool, Error> {
-    let ui = &mut *session.ui;
     let now = |name: &str| rendered.material.existing(name);
     let changes = args
         .diff
@@ -242,7 +237,7 @@ fn summary(
     let style = text::Style {
         paint: ui.paint(),
         width: ui.width(),
-        all: session.global.verbose,
+        all: global.verbose,
         diffs: args.diff && !args.summary,
     };
     let text = args.output.print(&view, || {

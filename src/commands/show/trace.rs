@@ -34,9 +34,8 @@ use lost::Lost;
 
 /// Show which rollout put an object into a cluster
 ///
-/// Follows an object from its member cluster back to the hub: its Work, binding, and snapshot, the
-/// run and stage that rolled it out, who approved it and why, and the overrides that apply to it.
-/// For an object that the cluster does not get, it says which placements include it and where it was
+/// Follows an object from its member cluster back to the hub: its Work, binding, snapshot, and
+/// overrides, and the run that rolled it out. Shows who approved that and why. For an object that the cluster does not get, it says which placements include it and where it was
 /// lost. Reads only the hub.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -244,6 +243,7 @@ const SHORT: [(&str, &str); 13] = [
 pub fn run(args: &TraceArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let wanted = Wanted::new(&args.object, session.global.namespace.as_deref())?;
     let mut reading = session.open_keeping(KEEP, &args.input, "trace")?;
+    let ui = &mut *session.ui;
     let query = Query::all(Kind::Work, &names::member_namespace(&args.member));
     let answer = reading.ask(&query);
     reading.no_hub()?;
@@ -279,12 +279,12 @@ pub fn run(args: &TraceArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
         lost,
         not_checked: gaps,
     };
-    runs::warn(&trace.not_checked, session.ui);
-    let (now, width, paint) = (reading.now, session.ui.width(), session.ui.paint());
+    runs::warn(&trace.not_checked, ui);
+    let (now, width, paint) = (reading.now, ui.width(), ui.paint());
     let text = args
         .output
         .print(&trace, || text::trace(&trace, now, width, paint))?;
-    session.ui.answer(&text);
+    ui.answer(&text);
     Ok(
         match (trace.found.is_empty(), trace.not_checked.is_empty()) {
             (false, _) => Exit::Done,
