@@ -68,7 +68,7 @@ pub(super) fn opens(cx: &super::context::Context<'_>, gate: &crate::rollout::Gat
 /// where it lists one, or where the verdict is another.
 pub(super) fn unlisted(
     cx: &super::context::Context<'_>,
-    rule: &super::rules::Rule,
+    rule: &super::rule::Rule,
     approval: bool,
 ) -> Option<Finding> {
     let rollout = cx.rollout.as_ref()?;

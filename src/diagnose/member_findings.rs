@@ -7,12 +7,13 @@ use crate::report::{Compose, Finding, NotChecked, Subject};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 
+use super::affected::Affected;
 use super::context::Context;
 use super::failing_cluster::FailingCluster;
 use super::members::needed;
-use super::objects::{Affected, grouped};
+use super::objects::grouped;
 use super::ownership;
-use super::rules::Rule;
+use super::rule::Rule;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::{Concept, names};
 use crate::member::model::{Event, Meta};

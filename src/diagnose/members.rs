@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::failing_cluster::FailingCluster;
 use super::ownership;
-use super::rules::Rule;
+use super::rule::Rule;
 use crate::kubefleet::member::MemberCluster;
 use crate::report::{Compose, Finding, Severity, Subject, Verdict};
 use crate::rollout::{ClusterState, Health, Phase};

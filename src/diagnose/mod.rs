@@ -1,5 +1,6 @@
 //! Why a rollout is where it is: the engine, its rules and its report.
 
+mod affected;
 pub mod back;
 mod causes;
 pub mod context;
@@ -16,6 +17,7 @@ mod objects;
 mod ownership;
 mod preemption;
 mod resting;
+mod rule;
 pub mod rules;
 mod run_failure;
 mod safety;

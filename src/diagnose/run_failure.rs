@@ -2,7 +2,7 @@
 //! them for all rules.
 
 use super::context::Context;
-use super::rules::Rule;
+use super::rule::Rule;
 use crate::kubefleet::run::UpdateRun;
 use crate::problems::Problem;
 use crate::report::{Compose, Finding, Severity, Subject, Verdict};

@@ -1,6 +1,6 @@
 //! How everything that is told is put together: findings, points of a plan, and problems of both.
 
-use super::finding::{Effect, Evidence, Remedy};
+use super::finding::{Effect, Evidence, Finding, Remedy};
 use super::shown::{ABSENT, Shown};
 use super::subject::Subject;
 use crate::kubefleet::{Condition, ObjectRef};
@@ -193,5 +193,16 @@ fn worked_out(object: Subject, paths: &[&str], value: String) -> Evidence {
         path: paths.join(", "),
         value,
         computed: true,
+    }
+}
+
+impl Compose for Finding {
+    fn parts(&mut self) -> Parts<'_> {
+        Parts {
+            stage: &mut self.stage,
+            clusters: &mut self.clusters,
+            evidence: &mut self.evidence,
+            remedies: &mut self.remedies,
+        }
     }
 }

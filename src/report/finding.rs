@@ -3,7 +3,6 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::compose::{Compose, Parts};
 use super::subject::Subject;
 use crate::words::Command;
 
@@ -165,17 +164,6 @@ impl Finding {
         CausedBy {
             code: self.code.clone(),
             subject: self.subject.clone(),
-        }
-    }
-}
-
-impl Compose for Finding {
-    fn parts(&mut self) -> Parts<'_> {
-        Parts {
-            stage: &mut self.stage,
-            clusters: &mut self.clusters,
-            evidence: &mut self.evidence,
-            remedies: &mut self.remedies,
         }
     }
 }

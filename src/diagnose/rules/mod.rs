@@ -1,90 +1,22 @@
 //! The rules: one file each, in one sorted list.
 
 use super::context::Context;
-use super::objects::{Affected, per_object};
-use crate::kubefleet::Concept;
-use crate::kubefleet::messages::Cause;
-use crate::report::{Finding, Severity, Subject};
+use super::objects::per_object;
+pub use super::rule::{Rule, Search};
+use crate::report::Finding;
 
 /// What nearly every rule speaks of.
 mod prelude {
-    pub use super::{Rule, Search};
     pub use crate::diagnose::context::Context;
     pub use crate::diagnose::objects::Repair;
+    pub use crate::diagnose::rule::{Rule, Search};
     pub use crate::kubefleet::Concept;
     pub use crate::kubefleet::messages::Cause;
     pub use crate::report::{ABSENT, Compose, Finding, Severity, Subject, Verdict};
     pub use crate::words::{count, distinct, enumerate};
 }
 
-/// A state that a person would treat differently from every other one.
-#[derive(Debug)]
-pub struct Rule {
-    /// `FSnnn`, stable for ever; retired codes are never used again.
-    pub code: &'static str,
-    /// The state seen, in kebab-case.
-    pub name: &'static str,
-    /// How much it matters, where the rule does not say otherwise.
-    pub severity: Severity,
-    /// What the rule reads besides the run itself.
-    pub reads: &'static [Concept],
-    /// Codes of findings that may explain this one.
-    pub caused_by: &'static [&'static str],
-    check: Search,
-}
-
-/// How a rule finds what it is about. The rule is passed to itself, for [`Rule::finding`].
-#[derive(Debug)]
-pub enum Search {
-    /// In everything that was collected.
-    Whole(fn(&Context<'_>, &Rule) -> Vec<Finding>),
-    /// The same, where there is one at most.
-    One(fn(&Context<'_>, &Rule) -> Option<Finding>),
-    /// In an object that the rule owns (see `claims`), and the clusters that have its problem.
-    Object(fn(&Affected<'_, '_>, Finding) -> Finding),
-    /// In one of the causes that the text of a failed run names.
-    Cause(fn(&Context<'_>, &Rule, &Cause) -> Option<Finding>),
-}
-
 impl Rule {
-    const fn new(
-        severity: Severity,
-        code: &'static str,
-        name: &'static str,
-        check: Search,
-    ) -> Self {
-        Self {
-            code,
-            name,
-            severity,
-            reads: &[],
-            caused_by: &[],
-            check,
-        }
-    }
-
-    const fn error(code: &'static str, name: &'static str, check: Search) -> Self {
-        Self::new(Severity::Error, code, name, check)
-    }
-
-    const fn warning(code: &'static str, name: &'static str, check: Search) -> Self {
-        Self::new(Severity::Warning, code, name, check)
-    }
-
-    const fn info(code: &'static str, name: &'static str, check: Search) -> Self {
-        Self::new(Severity::Info, code, name, check)
-    }
-
-    const fn reads(mut self, concepts: &'static [Concept]) -> Self {
-        self.reads = concepts;
-        self
-    }
-
-    const fn caused_by(mut self, codes: &'static [&'static str]) -> Self {
-        self.caused_by = codes;
-        self
-    }
-
     /// Everything that the rule finds. Each cluster stands once in a finding, in the order of names.
     pub fn check(&self, cx: &Context<'_>) -> Vec<Finding> {
         let mut findings: Vec<_> = match self.check {
@@ -101,24 +33,6 @@ impl Rule {
             finding.clusters.dedup();
         }
         findings
-    }
-
-    /// A finding of this rule, with the rule's severity.
-    pub fn finding(&self, subject: impl Into<Subject>, message: impl Into<String>) -> Finding {
-        Finding {
-            code: self.code.to_owned(),
-            name: self.name.to_owned(),
-            severity: self.severity,
-            root_cause: false,
-            caused_by: Vec::new(),
-            subject: subject.into(),
-            stage: None,
-            clusters: Vec::new(),
-            message: message.into(),
-            evidence: Vec::new(),
-            remedies: Vec::new(),
-            docs: super::docs_url(self.code),
-        }
     }
 }
 

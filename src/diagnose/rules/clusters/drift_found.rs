@@ -1,6 +1,6 @@
 //! An object was changed on a member cluster, and the placement does not apply over that.
 
-use crate::diagnose::objects::{Affected, Compared};
+use crate::diagnose::affected::{Affected, Compared};
 use crate::diagnose::rules::prelude::*;
 
 /// `FoundDrifts` with `whenToApply: IfNotDrifted`.

@@ -1,6 +1,6 @@
 //! A member cluster does not serve the kind of an object.
 
-use crate::diagnose::objects::Affected;
+use crate::diagnose::affected::Affected;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::messages::ManifestProblem;
 

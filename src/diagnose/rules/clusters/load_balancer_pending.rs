@@ -1,7 +1,7 @@
 //! A Service waits for the address of a load balancer.
 
+use crate::diagnose::affected::Affected;
 use crate::diagnose::member_findings;
-use crate::diagnose::objects::Affected;
 use crate::diagnose::rules::prelude::*;
 
 /// A Service of type LoadBalancer is available once it has an ingress address, any other once it

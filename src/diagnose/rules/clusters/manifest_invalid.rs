@@ -1,6 +1,6 @@
 //! A manifest that no cluster could take.
 
-use crate::diagnose::objects::Affected;
+use crate::diagnose::affected::Affected;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::messages::ManifestProblem;
 

@@ -1,6 +1,7 @@
 //! The namespace of objects does not exist on a member cluster, or is being deleted there.
 
-use crate::diagnose::objects::{Affected, per_subject};
+use crate::diagnose::affected::Affected;
+use crate::diagnose::objects::per_subject;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::messages::ManifestProblem;
 use crate::rollout::ManifestTrouble;

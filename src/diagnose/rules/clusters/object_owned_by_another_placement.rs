@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::diagnose::affected::Affected;
 use crate::diagnose::failing_cluster::FailingCluster;
-use crate::diagnose::objects::Affected;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::messages::ManifestProblem;
 use crate::rollout::ManifestTrouble;

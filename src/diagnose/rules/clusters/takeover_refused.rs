@@ -1,6 +1,6 @@
 //! An object existed on a member cluster before the placement, and is not taken over.
 
-use crate::diagnose::objects::{Affected, Compared};
+use crate::diagnose::affected::{Affected, Compared};
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::messages::ManifestProblem;
 

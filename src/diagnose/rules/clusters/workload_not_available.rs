@@ -3,9 +3,9 @@
 use crate::diagnose::rules::prelude::*;
 use jiff::Timestamp;
 
+use crate::diagnose::affected::Affected;
 use crate::diagnose::failing_cluster::FailingCluster;
 use crate::diagnose::member_findings;
-use crate::diagnose::objects::Affected;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::messages::ManifestProblem;
 use crate::rollout::STUCK_AFTER;

@@ -1,0 +1,202 @@
+//! What is at fault on some member clusters, in words.
+
+use super::context::Context;
+use super::failing_cluster::FailingCluster;
+use crate::kubefleet::binding::FieldDifference;
+use crate::kubefleet::{ObjectRef, duration};
+use crate::report::{Compose, Finding, HubAndMember};
+use crate::rollout::ManifestTrouble;
+use crate::words::{Command, enumerate};
+
+/// How many of the readings of one finding are shown as evidence.
+const SHOWN: usize = 3;
+/// How many differing fields of one object are shown.
+const FIELDS: usize = 5;
+
+#[derive(Clone, Copy)]
+pub enum Compared {
+    /// Changes on the member since it was applied.
+    Drift,
+    /// Differences between hub and member.
+    Diff,
+}
+
+impl Compared {
+    /// The fields: from the binding, else from the Work, with the object and where they stand.
+    fn fields<'i>(
+        self,
+        cx: &Context<'i>,
+        failing: &FailingCluster<'i>,
+        manifest: &ManifestTrouble<'i>,
+    ) -> Option<(ObjectRef, String, &'i [FieldDifference])> {
+        let same = |kind: &str, namespace: &str, name: &str| {
+            (kind, namespace, name) == (manifest.kind, manifest.namespace, manifest.name)
+        };
+        let status = &failing.binding.status;
+        let (list, lists) = match self {
+            Self::Drift => (
+                &status.drifted,
+                ("driftedPlacements", "observedDrifts", "driftDetails"),
+            ),
+            Self::Diff => (
+                &status.diffed,
+                ("diffedPlacements", "observedDiffs", "diffDetails"),
+            ),
+        };
+        let own = list
+            .iter()
+            .position(|entry| same(&entry.kind, &entry.namespace, &entry.name));
+        if let Some((at, entry)) = own.and_then(|at| Some((at, list.get(at)?))) {
+            let fields = match self {
+                Self::Drift => &entry.drifts,
+                Self::Diff => &entry.diffs,
+            };
+            if !fields.is_empty() {
+                let path = format!("status.{}[{at}].{}", lists.0, lists.1);
+                return Some((failing.binding.object(), path, fields));
+            }
+        }
+        cx.inventory.works_of(failing.binding).find_map(|work| {
+            work.status
+                .manifests
+                .iter()
+                .enumerate()
+                .find_map(|(at, status)| {
+                    let id = &status.id;
+                    let fields = match self {
+                        Self::Drift => &status.drift.as_deref()?.drifts,
+                        Self::Diff => &status.diff.as_deref()?.diffs,
+                    };
+                    let path = format!("status.manifestConditions[{at}].{}.{}", lists.2, lists.1);
+                    (same(&id.kind, &id.namespace, &id.name) && !fields.is_empty())
+                        .then(|| (work.object(), path, fields.as_slice()))
+                })
+        })
+    }
+}
+
+/// What is at fault, and where.
+pub struct Affected<'a, 'i> {
+    pub cx: &'a Context<'i>,
+    /// The first object, on the first of the clusters.
+    pub manifest: &'a ManifestTrouble<'i>,
+    pub on: Vec<&'a FailingCluster<'i>>,
+    pub all: Vec<(&'a FailingCluster<'i>, &'a ManifestTrouble<'i>)>,
+}
+
+impl<'a, 'i> Affected<'a, 'i> {
+    pub(super) fn new(
+        cx: &'a Context<'i>,
+        all: Vec<(&'a FailingCluster<'i>, &'a ManifestTrouble<'i>)>,
+    ) -> Option<Self> {
+        let manifest = all.first()?.1;
+        let mut on: Vec<_> = all.iter().map(|(on, _)| *on).collect();
+        on.dedup_by_key(|failing| failing.cluster);
+        Some(Self {
+            cx,
+            manifest,
+            on,
+            all,
+        })
+    }
+
+    /// `Deployment shop/web (wrapped in ConfigMap shop/envelope)`.
+    pub fn object(&self) -> String {
+        let object = self.manifest.describe();
+        match &self.manifest.envelope {
+            Some(envelope) => format!(
+                "{object} (wrapped in {} {}/{})",
+                envelope.kind, envelope.namespace, envelope.name
+            ),
+            None => object,
+        }
+    }
+
+    /// The names of all objects, each once: `Deployment shop/web and Service shop/web`.
+    pub fn objects(&self) -> String {
+        let names: std::collections::BTreeSet<_> = self
+            .all
+            .iter()
+            .map(|(_, manifest)| manifest.describe())
+            .collect();
+        enumerate(names)
+    }
+
+    /// `member-1`, `member-1 and member-2`, `member-1, member-2, member-3 and 4 more`.
+    pub fn clusters(&self) -> String {
+        enumerate(self.on.iter().map(|failing| failing.cluster))
+    }
+
+    /// ` for 6m12s`, the longest of all, with its leading space; empty when no time is known.
+    pub fn lasting(&self) -> String {
+        self.on
+            .iter()
+            .filter_map(|failing| failing.lasting)
+            .max()
+            .map_or_else(String::new, |lasting| {
+                format!(" for {}", duration::describe(lasting))
+            })
+    }
+
+    /// Whether the object can be deleted without taking other objects or data with it.
+    pub fn is_replaceable(&self) -> bool {
+        !matches!(
+            self.manifest.kind,
+            "Namespace"
+                | "CustomResourceDefinition"
+                | "PersistentVolumeClaim"
+                | "PersistentVolume"
+                | "MemberCluster"
+        )
+    }
+
+    /// What to change on the hub: the object itself, or the envelope that wraps it.
+    pub fn on_hub(&self) -> String {
+        match &self.manifest.envelope {
+            Some(envelope) => {
+                format!(
+                    "the envelope {} {}/{}",
+                    envelope.kind, envelope.namespace, envelope.name
+                )
+            }
+            None => self.manifest.describe(),
+        }
+    }
+
+    /// Adds the fields that differ between hub and member, as far as bindings or Works name them.
+    pub fn compared(&self, mut finding: Finding, what: Compared) -> Finding {
+        for (failing, manifest) in self.all.iter().take(SHOWN) {
+            let Some((object, base, fields)) = what.fields(self.cx, failing, manifest) else {
+                continue;
+            };
+            for (at, field) in fields.iter().enumerate().take(FIELDS) {
+                finding = finding.evidence(
+                    &object,
+                    format!("{base}[{at}]"),
+                    HubAndMember {
+                        kind: manifest.kind,
+                        field,
+                    },
+                );
+            }
+        }
+        finding
+    }
+
+    /// `kubectl --context CONTEXT VERB` in the first of the clusters.
+    pub fn on_member(&self, verb: &'static str) -> Command {
+        Command::member(self.cluster(), verb)
+    }
+
+    /// The first of the clusters: the one that commands inspect.
+    pub fn cluster(&self) -> &'i str {
+        self.on.first().map_or("", |failing| failing.cluster)
+    }
+
+    /// The same about the object, in its namespace: `… -n NAMESPACE VERB KIND NAME`.
+    pub fn kubectl(&self, verb: &'static str) -> Command {
+        let command = self.on_member(verb).namespace(self.manifest.namespace);
+        let kind = self.manifest.kind.to_lowercase();
+        command.arg(kind).arg(self.manifest.name)
+    }
+}

@@ -1,0 +1,94 @@
+//! What a rule is: its data, and how it finds what it is about.
+
+use super::affected::Affected;
+use super::context::Context;
+use crate::kubefleet::Concept;
+use crate::kubefleet::messages::Cause;
+use crate::report::{Finding, Severity, Subject};
+
+/// A state that a person would treat differently from every other one.
+#[derive(Debug)]
+pub struct Rule {
+    /// `FSnnn`, stable for ever; retired codes are never used again.
+    pub code: &'static str,
+    /// The state seen, in kebab-case.
+    pub name: &'static str,
+    /// How much it matters, where the rule does not say otherwise.
+    pub severity: Severity,
+    /// What the rule reads besides the run itself.
+    pub reads: &'static [Concept],
+    /// Codes of findings that may explain this one.
+    pub caused_by: &'static [&'static str],
+    pub(super) check: Search,
+}
+
+/// How a rule finds what it is about. The rule is passed to itself, for [`Rule::finding`].
+#[derive(Debug)]
+pub enum Search {
+    /// In everything that was collected.
+    Whole(fn(&Context<'_>, &Rule) -> Vec<Finding>),
+    /// The same, where there is one at most.
+    One(fn(&Context<'_>, &Rule) -> Option<Finding>),
+    /// In an object that the rule owns (see `claims`), and the clusters that have its problem.
+    Object(fn(&Affected<'_, '_>, Finding) -> Finding),
+    /// In one of the causes that the text of a failed run names.
+    Cause(fn(&Context<'_>, &Rule, &Cause) -> Option<Finding>),
+}
+
+impl Rule {
+    const fn new(
+        severity: Severity,
+        code: &'static str,
+        name: &'static str,
+        check: Search,
+    ) -> Self {
+        Self {
+            code,
+            name,
+            severity,
+            reads: &[],
+            caused_by: &[],
+            check,
+        }
+    }
+
+    pub(super) const fn error(code: &'static str, name: &'static str, check: Search) -> Self {
+        Self::new(Severity::Error, code, name, check)
+    }
+
+    pub(super) const fn warning(code: &'static str, name: &'static str, check: Search) -> Self {
+        Self::new(Severity::Warning, code, name, check)
+    }
+
+    pub(super) const fn info(code: &'static str, name: &'static str, check: Search) -> Self {
+        Self::new(Severity::Info, code, name, check)
+    }
+
+    pub(super) const fn reads(mut self, concepts: &'static [Concept]) -> Self {
+        self.reads = concepts;
+        self
+    }
+
+    pub(super) const fn caused_by(mut self, codes: &'static [&'static str]) -> Self {
+        self.caused_by = codes;
+        self
+    }
+
+    /// A finding of this rule, with the rule's severity.
+    pub fn finding(&self, subject: impl Into<Subject>, message: impl Into<String>) -> Finding {
+        Finding {
+            code: self.code.to_owned(),
+            name: self.name.to_owned(),
+            severity: self.severity,
+            root_cause: false,
+            caused_by: Vec::new(),
+            subject: subject.into(),
+            stage: None,
+            clusters: Vec::new(),
+            message: message.into(),
+            evidence: Vec::new(),
+            remedies: Vec::new(),
+            docs: super::docs_url(self.code),
+        }
+    }
+}
