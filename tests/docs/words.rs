@@ -13,7 +13,7 @@ use super::files::below;
 /// What a first line may begin with.
 const VERBS: &[&str] = &[
     "Approve", "Check", "Compare", "Create", "Delete", "Explain", "List", "Operate", "Preview",
-    "Print", "Resume", "Roll", "Save", "Show", "Start", "Stop", "Wait",
+    "Print", "Resume", "Roll", "Save", "Show", "Start", "Stop", "Try", "Wait",
 ];
 
 /// The most words of a sentence.

@@ -32,10 +32,10 @@ use crate::words::{Command, Hint};
 
 /// Show which clusters a placement selects and why
 ///
-/// Lists every member cluster: whether the placement is for it, why or why not, the stage of each
-/// strategy that takes it, its snapshot and overrides, and how its agent is. For a cluster that is
-/// left out because of its labels, it prints the command that sets them. Strategies are those of the
-/// placement's runs, or those set with --strategy.
+/// Lists every member cluster: whether the placement selects it, and why. Also shows the stage that
+/// takes it, its snapshot, its overrides, and its agent. For a cluster that is left out because of
+/// its labels, it prints the command that sets them. Strategies are those of the placement's runs,
+/// or those set with --strategy.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage clusters example-placement\n  \

@@ -34,9 +34,8 @@ use lost::Lost;
 
 /// Show which rollout put an object into a cluster
 ///
-/// Follows an object from its member cluster back to the hub: its Work, binding, and snapshot, the
-/// run and stage that rolled it out, who approved it and why, and the overrides that apply to it.
-/// For an object that the cluster does not get, it says which placements include it and where it was
+/// Follows an object from its member cluster back to the hub: its Work, binding, snapshot, and
+/// overrides, and the run that rolled it out. Shows who approved that and why. For an object that the cluster does not get, it says which placements include it and where it was
 /// lost. Reads only the hub.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \

@@ -148,7 +148,7 @@ fn effect_text(effect: &Effect) -> String {
     )
 }
 
-/// `2 created, 1 changed, 0 deleted`.
+/// `2 created, 1 changed`.
 pub(in crate::commands) fn counts_text(counts: Option<Counts>) -> String {
     let Some(counts) = counts else {
         return "unknown, because the Works were not read".to_owned();
@@ -156,14 +156,17 @@ pub(in crate::commands) fn counts_text(counts: Option<Counts>) -> String {
     if counts.is_none() {
         return "nothing changes".to_owned();
     }
-    let mut text = format!(
-        "{} created, {} changed, {} deleted",
-        counts.created, counts.changed, counts.deleted
-    );
-    if counts.refused > 0 {
-        let _ = write!(text, ", {} refused by Kubernetes", counts.refused);
-    }
-    text
+    let parts = [
+        (counts.created, "created"),
+        (counts.changed, "changed"),
+        (counts.deleted, "deleted"),
+        (counts.refused, "refused by Kubernetes"),
+    ];
+    let parts = parts.into_iter().filter(|(number, _)| *number > 0);
+    let parts: Vec<_> = parts
+        .map(|(number, what)| format!("{number} {what}"))
+        .collect();
+    parts.join(", ")
 }
 
 fn changes_text(out: &mut String, rendered: &Rendered<'_>, changes: &GroupChanges, style: &Style) {
