@@ -4,10 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::inventory::source::{Query, Which};
-use crate::kubefleet::Kind;
+use crate::kubefleet::{Concept, Kind};
 
 /// How long the values in one selector may be together: a proxy may refuse an address of 8 KiB.
 const VALUES: usize = 2000;
+/// Of kinds with many or large objects for a value, so many values: they come in one page.
+const OF_LARGE: usize = 10;
 /// The longest value that a label may have.
 const VALUE: usize = 63;
 /// Up to so many objects are asked for one by one.
@@ -91,7 +93,11 @@ pub(super) fn asks(queries: Vec<Query>) -> Vec<Ask> {
         }
     }
     for ((kind, namespace, key), values) in values {
-        for values in chunks(values) {
+        let most = match kind.concept() {
+            Concept::Binding | Concept::ResourceSnapshot => OF_LARGE,
+            _ => usize::MAX,
+        };
+        for values in chunks(values, most) {
             asks.push(match values.as_slice() {
                 [value] => Ask::One(Query::labelled(kind, &namespace, key, value)),
                 _ => Ask::Any {
@@ -119,14 +125,14 @@ pub(super) fn asks(queries: Vec<Query>) -> Vec<Ask> {
 }
 
 /// As many values together as an address has room for.
-fn chunks(values: BTreeSet<String>) -> Vec<Vec<String>> {
+fn chunks(values: BTreeSet<String>, most: usize) -> Vec<Vec<String>> {
     let mut chunks: Vec<Vec<String>> = Vec::new();
     let mut length = usize::MAX;
     for value in values {
         // Beside it a comma, which an address writes with three letters.
         length = length.saturating_add(value.len() + 3);
         match chunks.last_mut() {
-            Some(last) if length <= VALUES => last.push(value),
+            Some(last) if length <= VALUES && last.len() < most => last.push(value),
             _ => {
                 length = value.len() + 3;
                 chunks.push(vec![value]);

@@ -1,6 +1,7 @@
 //! How long the release binary takes, and how much memory, beside programs that everybody has.
 
 mod bundles;
+mod hub;
 mod live;
 mod runs;
 mod start;
@@ -25,6 +26,12 @@ pub struct BenchArgs {
     /// Bundles of many runs alone
     #[arg(long, conflicts_with = "live")]
     runs: bool,
+    /// Hubs with many runs alone
+    #[arg(long, conflicts_with_all = ["live", "start", "runs"])]
+    hub: bool,
+    /// With --hub: a hub with so many placements instead of 25, 100 and 200
+    #[arg(long, value_name = "NUMBER", requires = "hub")]
+    placements: Option<usize>,
     /// Another program whose `--help` the start-up is held against, such as KubeFleet's own plugin
     #[arg(long, value_name = "PROGRAM")]
     beside: Option<PathBuf>,
@@ -43,7 +50,7 @@ pub fn run(root: &Path, args: &BenchArgs) -> Result<()> {
     let binary = root.join("target/release/kubectl-fleet-stage");
     let folder = root.join("target/bench");
     std::fs::create_dir_all(&folder)?;
-    let all = !(args.live || args.start || args.runs);
+    let all = !(args.live || args.start || args.runs || args.hub);
     if all || args.start {
         println!("{}", start::run(&binary, &folder, args.beside.as_deref())?);
     }
@@ -56,6 +63,9 @@ pub fn run(root: &Path, args: &BenchArgs) -> Result<()> {
     if all || args.live {
         println!("{}", live::run(&binary, &folder)?);
     }
+    if all || args.hub {
+        println!("{}", hub::run(&binary, &folder, args.placements)?);
+    }
     Ok(())
 }
 
@@ -64,6 +74,7 @@ pub fn run(root: &Path, args: &BenchArgs) -> Result<()> {
 struct Program {
     program: OsString,
     arguments: Vec<OsString>,
+    variables: Vec<(OsString, OsString)>,
 }
 
 impl Program {
@@ -71,13 +82,25 @@ impl Program {
         Self {
             program: program.as_ref().to_owned(),
             arguments: arguments.into_iter().map(OsStr::to_owned).collect(),
+            variables: Vec::new(),
         }
+    }
+
+    /// The same with a variable of its environment.
+    fn with(mut self, name: &str, value: impl Into<OsString>) -> Self {
+        self.variables.push((name.into(), value.into()));
+        self
+    }
+
+    fn environment(&self) -> impl Iterator<Item = (&OsString, &OsString)> {
+        self.variables.iter().map(|(name, value)| (name, value))
     }
 
     fn run(&self) -> Result<()> {
         let name = self.program.to_string_lossy();
         let output = Command::new(&self.program)
             .args(&self.arguments)
+            .envs(self.environment())
             .stdout(Stdio::null())
             .output()
             .with_context(|| format!("starting {name}"))?;
@@ -93,6 +116,7 @@ impl Program {
         let begun = Instant::now();
         let status = Command::new(&self.program)
             .args(&self.arguments)
+            .envs(self.environment())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .status();
@@ -111,6 +135,7 @@ impl Program {
             .arg("%M")
             .arg(&self.program)
             .args(&self.arguments)
+            .envs(self.environment())
             .stdout(Stdio::null())
             .output()
             .ok()?;
