@@ -130,11 +130,12 @@ fn chunks(values: BTreeSet<String>, most: usize) -> Vec<Vec<String>> {
     let mut length = usize::MAX;
     for value in values {
         // Beside it a comma, which an address writes with three letters.
-        length = length.saturating_add(value.len() + 3);
+        let own = value.len().saturating_add(3);
+        length = length.saturating_add(own);
         match chunks.last_mut() {
             Some(last) if length <= VALUES && last.len() < most => last.push(value),
             _ => {
-                length = value.len() + 3;
+                length = own;
                 chunks.push(vec![value]);
             }
         }

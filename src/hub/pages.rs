@@ -84,7 +84,7 @@ pub(super) struct Pages {
     /// How many objects the server says are left.
     pub(super) remaining: Option<usize>,
     restarts: usize,
-    pages: usize,
+    taken: usize,
     over: bool,
 }
 
@@ -109,7 +109,7 @@ impl Pages {
             is_eager: true,
             remaining: None,
             restarts: 0,
-            pages: 0,
+            taken: 0,
             over: false,
         }
     }
@@ -131,7 +131,7 @@ impl Pages {
                     continue;
                 }
                 Err(HubError::Gone) if self.restarts < RESTARTS => {
-                    self.restarts += 1;
+                    self.restarts = self.restarts.saturating_add(1);
                     self.next.clear();
                     if self.restarts == RESTARTS {
                         self.limit = None;
@@ -167,13 +167,13 @@ impl Pages {
         }
         self.remaining = page.metadata.remaining_item_count;
         let more = page.metadata.next.unwrap_or_default();
-        self.pages += 1;
+        self.taken = self.taken.saturating_add(1);
         self.over = more.is_empty();
         if !self.over {
             if more == self.next {
                 return Err(HubError::Broken("a list that never ends".to_owned()));
             }
-            if self.pages >= PAGES {
+            if self.taken >= PAGES {
                 return Err(HubError::TooMuch(format!(
                     "the list of {} has more than {PAGES} pages",
                     self.kind.plural()
@@ -221,8 +221,8 @@ impl Pages {
 
 /// How many objects make a small page, when so many had so many bytes.
 fn of_size(objects: usize, bytes: usize) -> usize {
-    let fits = SMALL.saturating_mul(objects) / bytes.max(1);
-    fits.clamp(LEAST, MANY)
+    let fits = SMALL.saturating_mul(objects).checked_div(bytes.max(1));
+    fits.unwrap_or(LEAST).clamp(LEAST, MANY)
 }
 
 async fn fetch(

@@ -72,7 +72,7 @@ pub fn run(root: &Path, args: &BenchArgs) -> Result<()> {
 /// A program that is measured.
 #[derive(Clone)]
 struct Program {
-    program: OsString,
+    executable: OsString,
     arguments: Vec<OsString>,
     variables: Vec<(OsString, OsString)>,
 }
@@ -80,7 +80,7 @@ struct Program {
 impl Program {
     fn new<'a>(program: impl AsRef<OsStr>, arguments: impl IntoIterator<Item = &'a OsStr>) -> Self {
         Self {
-            program: program.as_ref().to_owned(),
+            executable: program.as_ref().to_owned(),
             arguments: arguments.into_iter().map(OsStr::to_owned).collect(),
             variables: Vec::new(),
         }
@@ -97,8 +97,8 @@ impl Program {
     }
 
     fn run(&self) -> Result<()> {
-        let name = self.program.to_string_lossy();
-        let output = Command::new(&self.program)
+        let name = self.executable.to_string_lossy();
+        let output = Command::new(&self.executable)
             .args(&self.arguments)
             .envs(self.environment())
             .stdout(Stdio::null())
@@ -114,7 +114,7 @@ impl Program {
     /// How long a run takes. Nothing is read of what it says, which would be measured too.
     fn time(&self) -> Result<Duration> {
         let begun = Instant::now();
-        let status = Command::new(&self.program)
+        let status = Command::new(&self.executable)
             .args(&self.arguments)
             .envs(self.environment())
             .stdout(Stdio::null())
@@ -133,7 +133,7 @@ impl Program {
         let output = Command::new("/usr/bin/time")
             .arg("-f")
             .arg("%M")
-            .arg(&self.program)
+            .arg(&self.executable)
             .args(&self.arguments)
             .envs(self.environment())
             .stdout(Stdio::null())
