@@ -35,14 +35,14 @@ impl Known {
         *self = Self::default();
     }
 
-    /// Forgets what belongs to single objects, and keeps what was asked for all of a kind.
+    /// Forgets what belongs to placements and runs, of which there is most, and keeps the objects
+    /// that were asked for by name and what was asked for all of a kind.
     pub(super) fn keep_lists(&mut self) {
         self.answers.retain(|query, _| match &query.which {
-            Which::All { labels: None, .. } => true,
+            Which::All { labels: None, .. } | Which::Named { .. } => true,
             Which::All { labels: label, .. } => {
                 matches!(label, Some((key, _)) if *key == names::IS_LATEST)
             }
-            Which::Named { .. } => false,
         });
     }
 
@@ -209,11 +209,12 @@ mod tests {
         let mut known = Known::default();
         let kind = Kind::ClusterResourceBinding;
         let label = |key, value| Query::labelled(kind, "", key, value);
-        let kept = [Query::all(kind, ""), label(names::IS_LATEST, "true")];
-        let gone = [
-            label(names::PARENT_PLACEMENT, "web"),
+        let kept = [
+            Query::all(kind, ""),
+            label(names::IS_LATEST, "true"),
             Query::named(kind, "", "x"),
         ];
+        let gone = [label(names::PARENT_PLACEMENT, "web")];
         for query in kept.iter().chain(&gone) {
             known.insert(query.clone(), Answer::none(Outcome::NotServed));
         }

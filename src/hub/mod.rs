@@ -236,7 +236,7 @@ impl Hub {
         self.known.clear();
     }
 
-    /// Forgets what belongs to single objects, and keeps what was asked for all of a kind.
+    /// Forgets what belongs to placements and runs, of which there is most.
     pub fn keep_lists(&mut self) {
         self.known.keep_lists();
     }

@@ -15,10 +15,14 @@ use crate::kubefleet::path::encode;
 /// How many objects a page holds that is kept: a fleet of a thousand clusters in one, and some
 /// megabytes as a rule.
 const MANY: usize = 1000;
+/// A page that is to be the only one: a server has the first page of a selection at hand, and has to
+/// search everything for the next.
+const ONCE: usize = 5000;
 /// Where pages are to be small, how many the first one holds; the next ones follow from its size.
-const FIRST: usize = 20;
+/// A server takes longer for each page after the first.
+const FIRST: usize = 100;
 /// The size of a small page.
-const SMALL: usize = 2 << 20;
+const SMALL: usize = 8 << 20;
 /// Fewer objects than these are never asked for at once.
 const LEAST: usize = 10;
 /// How often a list is begun again because it grew too old while it was read.
@@ -31,6 +35,8 @@ pub(super) enum Size {
     Large,
     /// Little memory: what was read is soon dropped.
     Small,
+    /// One, of what was selected.
+    Once,
 }
 
 /// What comes next of a list.
@@ -78,7 +84,7 @@ pub(super) struct Pages {
     /// How many objects the server says are left.
     pub(super) remaining: Option<usize>,
     restarts: usize,
-    pages: usize,
+    taken: usize,
     over: bool,
 }
 
@@ -88,6 +94,7 @@ impl Pages {
         let first = match size {
             Size::Large => MANY,
             Size::Small => FIRST,
+            Size::Once => ONCE,
         };
         Self {
             connection: connection.clone(),
@@ -102,16 +109,9 @@ impl Pages {
             is_eager: true,
             remaining: None,
             restarts: 0,
-            pages: 0,
+            taken: 0,
             over: false,
         }
-    }
-
-    /// The same in large pages.
-    pub(super) fn large(mut self) -> Self {
-        self.size = Size::Large;
-        self.limit = Some(MANY);
-        self
     }
 
     /// The same; objects keep their text.
@@ -131,7 +131,7 @@ impl Pages {
                     continue;
                 }
                 Err(HubError::Gone) if self.restarts < RESTARTS => {
-                    self.restarts += 1;
+                    self.restarts = self.restarts.saturating_add(1);
                     self.next.clear();
                     if self.restarts == RESTARTS {
                         self.limit = None;
@@ -167,13 +167,13 @@ impl Pages {
         }
         self.remaining = page.metadata.remaining_item_count;
         let more = page.metadata.next.unwrap_or_default();
-        self.pages += 1;
+        self.taken = self.taken.saturating_add(1);
         self.over = more.is_empty();
         if !self.over {
             if more == self.next {
                 return Err(HubError::Broken("a list that never ends".to_owned()));
             }
-            if self.pages >= PAGES {
+            if self.taken >= PAGES {
                 return Err(HubError::TooMuch(format!(
                     "the list of {} has more than {PAGES} pages",
                     self.kind.plural()
@@ -221,8 +221,8 @@ impl Pages {
 
 /// How many objects make a small page, when so many had so many bytes.
 fn of_size(objects: usize, bytes: usize) -> usize {
-    let fits = SMALL.saturating_mul(objects) / bytes.max(1);
-    fits.clamp(LEAST, MANY)
+    let fits = SMALL.saturating_mul(objects).checked_div(bytes.max(1));
+    fits.unwrap_or(LEAST).clamp(LEAST, MANY)
 }
 
 async fn fetch(
@@ -275,9 +275,9 @@ mod tests {
     #[test]
     fn a_page_follows_from_what_came() {
         // Runs over 100 clusters, and over 1 000.
-        assert_eq!(of_size(20, 20 * 89_000), 23);
-        assert_eq!(of_size(20, 20 * 890_000), LEAST);
-        assert_eq!(of_size(20, 20 * 900), MANY);
+        assert_eq!(of_size(100, 100 * 89_000), 94);
+        assert_eq!(of_size(10, 10 * 890_000), LEAST);
+        assert_eq!(of_size(100, 100 * 900), MANY);
         assert_eq!(of_size(0, 0), LEAST);
         assert_eq!(of_size(1, SMALL), LEAST);
         assert_eq!(of_size(usize::MAX, 1), MANY);

@@ -75,7 +75,7 @@ fn list_path(
     path
 }
 
-/// A list to be read in small pages.
+/// A list of which little is kept at a time.
 pub(super) fn small_pages(
     connection: &Connection,
     served: &Served,
@@ -102,7 +102,11 @@ pub(super) fn small_pages(
     let version = served.version(kind).ok_or(HubError::NotServed(kind))?;
     let namespace = namespace.filter(|namespace| !namespace.is_empty());
     let path = list_path((kind, version), namespace, selector.as_deref());
-    Ok(Pages::new(connection, kind, path, Size::Small))
+    let size = match selector {
+        Some(_) => Size::Once,
+        None => Size::Small,
+    };
+    Ok(Pages::new(connection, kind, path, size))
 }
 
 /// The answers to what was asked for together, and the questions that are left.
@@ -129,7 +133,7 @@ pub(super) async fn ask(
             };
         }
         Ask::Any { .. } => match small_pages(connection, served, ask) {
-            Ok(pages) => pages::all(pages.large().keeping_text(keep_text), Found::default()).await,
+            Ok(pages) => pages::all(pages.keeping_text(keep_text), Found::default()).await,
             Err(error) => Err(error),
         },
         Ask::Names { .. } => match names(connection, served, ask, keep_text).await {

@@ -221,7 +221,7 @@ mod tests {
             (long, true),
         ] {
             fs::write(&path, &text).unwrap();
-            assert_eq!(memory.recall(now).is_some(), wanted, "{:.200}", text);
+            assert_eq!(memory.recall(now).is_some(), wanted, "{text:.200}");
         }
     }
 

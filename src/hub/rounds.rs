@@ -14,6 +14,9 @@ use super::{AT_ONCE, Hub, describe, signals, wait};
 use crate::inventory::source::{Answer, Outcome, Query};
 use crate::kubefleet::object::Object;
 
+/// How many lists are read page by page at once: each has a page in memory, or two.
+const STREAMS: usize = 2;
+
 /// What comes next of a list that is read page by page.
 #[derive(Debug)]
 pub enum More {
@@ -196,7 +199,7 @@ impl Hub {
     ) -> Vec<Result<(), HubError>> {
         let mut outcomes = vec![Ok(()); lists.len()];
         let queries: Vec<_> = lists.iter().flat_map(Ask::queries).collect();
-        let slots = Arc::new(Semaphore::new(AT_ONCE));
+        let slots = Arc::new(Semaphore::new(STREAMS));
         let (sender, mut pages) = mpsc::channel(1);
         let lists: Vec<_> = lists
             .iter()

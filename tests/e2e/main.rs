@@ -13,6 +13,7 @@ mod guides;
 mod harness;
 mod life;
 mod lists;
+mod look;
 mod members;
 mod plan;
 #[path = "../outputs/published.rs"]

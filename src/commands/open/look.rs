@@ -1,7 +1,7 @@
 //! One look at many targets: what is alike is asked together, and what was read for some of them is
 //! dropped before the next ones are read.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::commands::open::reading::{Place, Reading};
 use crate::diagnose;
@@ -13,7 +13,7 @@ use crate::kubefleet::object::Body;
 use crate::kubefleet::{Concept, ObjectRef};
 
 /// Over how many clusters placements are looked at together.
-const TOGETHER: usize = 3000;
+const TOGETHER: usize = 2000;
 /// How many placements at most.
 const PLACEMENTS: usize = 100;
 
@@ -57,6 +57,7 @@ impl Reading {
     ) -> Result<Vec<T>, Error> {
         let mut found = BTreeMap::new();
         let mut versions = HashMap::new();
+        self.learn_names(targets);
         for group in self.groups(targets) {
             for (at, walk) in self.walks(targets, &group)? {
                 if let Some(run) = walk.run() {
@@ -88,6 +89,30 @@ impl Reading {
             }
         }
         Ok(found.into_values().collect())
+    }
+
+    /// Asks for the strategies and placements of all targets together: one list has most of them.
+    fn learn_names(&mut self, targets: &[ObjectRef]) {
+        if self.is_offline() {
+            return;
+        }
+        let mut queries = BTreeSet::new();
+        for target in targets {
+            let query = Query::named(target.kind, &target.namespace, &target.name);
+            for object in self.ask(&query).objects.iter() {
+                let Body::Run(run) = &object.body else {
+                    continue;
+                };
+                let (scope, spec) = (run.scope(), &run.spec);
+                for (concept, name) in [
+                    (Concept::Strategy, &spec.strategy),
+                    (Concept::Placement, &spec.placement),
+                ] {
+                    queries.insert(Query::named(scope.kind(concept), scope.namespace(), name));
+                }
+            }
+        }
+        self.answer(&queries.into_iter().collect::<Vec<_>>());
     }
 
     fn walks(

@@ -15,7 +15,7 @@ use crate::commands::open::names;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::{Flags, Hub, HubError, TimeLimit};
-use crate::inventory::source::{Answer, HubFacts, Outcome, Query, Source};
+use crate::inventory::source::{Answer, HubFacts, Outcome, Query, Round, Source};
 use crate::inventory::{Inventory, Shared, Walk, choose};
 use crate::kubefleet::object::{Body, Object};
 use crate::kubefleet::run::UpdateRun;
@@ -463,6 +463,16 @@ impl Source for Reading {
                 }
                 answers
             }
+        }
+    }
+
+    fn answer_many(&mut self, rounds: &[Round]) -> Vec<Vec<Answer>> {
+        match &mut self.place {
+            Place::Hub(hub) => hub.answer_many(rounds),
+            Place::Files(_) => rounds
+                .iter()
+                .map(|round| self.answer_around(&round.queries, round.placement.as_deref()))
+                .collect(),
         }
     }
 

@@ -160,7 +160,7 @@ pub(in crate::commands) fn read(
 /// Runs as rows of a list.
 pub(in crate::commands) struct Rows<R> {
     /// The rows, by scope, namespace and name of their runs.
-    pub rows: Vec<(ObjectRef, R)>,
+    pub runs: Vec<(ObjectRef, R)>,
     /// Every approval request that was read.
     pub approvals: Vec<Object>,
     /// The kinds that could not be listed in full, and why.
@@ -239,7 +239,7 @@ pub(in crate::commands) fn rows<R>(
     }
     rows.sort_by(|(a, _), (b, _)| a.cmp(b));
     Ok(Rows {
-        rows,
+        runs: rows,
         approvals: known.approvals,
         gaps: known.gaps,
     })
@@ -478,13 +478,13 @@ impl Known {
         let answers = reading.answer(&approvals);
         self.take_approvals(&approvals, &answers);
         let placements = groups.iter().zip(&needs);
-        let placements = placements
+        let placements: Vec<_> = placements
             .filter(|(_, needs)| needs.bindings)
             .map(|((placement, group), _)| {
                 (placement, self.clusters(placement, group, evidence, now))
             })
             .collect();
-        let mut bindings = self.bindings(reading, placements);
+        let mut bindings = self.bindings(reading, &placements);
         reading.no_hub()?;
         let inventories = groups.iter().map(|(placement, group)| {
             let approvals = self.approvals_of(placement, group);
@@ -498,7 +498,7 @@ impl Known {
     fn bindings(
         &mut self,
         reading: &mut Reading,
-        placements: Vec<(&ObjectRef, Clusters)>,
+        placements: &[(&ObjectRef, Clusters)],
     ) -> HashMap<ObjectRef, Answer> {
         let binding = |placement: &ObjectRef| placement.scope().kind(Concept::Binding);
         let queries: Vec<_> = placements

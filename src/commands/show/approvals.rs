@@ -216,7 +216,7 @@ fn gather(runs: Rows<Vec<Approval>>, only: Option<&ObjectRef>) -> Vec<(Scope, Ap
             "ClusterStagedUpdateRun" | "StagedUpdateRun"
         )
     });
-    let mut found: BTreeMap<ObjectRef, Vec<Approval>> = runs.rows.into_iter().collect();
+    let mut found: BTreeMap<ObjectRef, Vec<Approval>> = runs.runs.into_iter().collect();
     let mut strays: BTreeMap<ObjectRef, Vec<Approval>> = BTreeMap::new();
     for request in &runs.approvals {
         let Body::Approval(request) = &request.body else {

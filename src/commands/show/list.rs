@@ -137,16 +137,16 @@ pub fn run(args: &ListArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let mut runs = runs::rows(&mut reading, &reach, Evidence::Verdict, wanted, row)?;
     runs.gaps.extend(elsewhere(&mut reading));
     runs.warn(session.ui);
-    if runs.rows.is_empty() {
+    if runs.runs.is_empty() {
         let none = none(&mut reading, &reach, args, placement.as_ref())?;
         session.ui.status(&none);
     }
     let text = match args.output.format() {
         Format::Table | Format::Wide => {
-            let table = table(&runs.rows, &reach, args.output.is_wide(), reading.now);
+            let table = table(&runs.runs, &reach, args.output.is_wide(), reading.now);
             args.output.draw(&table, session.ui)
         }
-        Format::Name => names(runs.rows.iter().map(|(run, _)| run)),
+        Format::Name => names(runs.runs.iter().map(|(run, _)| run)),
         format => document(&list(runs), format)?,
     };
     session.ui.answer(&text);
@@ -226,7 +226,7 @@ fn none(
     if let Some(wanted) = placement {
         let name = |_: &Inventory, rollout: &Rollout<'_>| rollout.run.spec.placement.clone();
         let others = runs::rows(reading, reach, Evidence::Nothing, |_| true, name)?;
-        let names = others.rows.iter().map(|(_, name)| name.as_str());
+        let names = others.runs.iter().map(|(_, name)| name.as_str());
         let near = did_you_mean(&wanted.name, names);
         return Ok(match near {
             Some(near) if near != wanted.name => format!(
@@ -273,7 +273,7 @@ fn list(runs: Rows<RunItem>) -> RunList {
     RunList {
         api_version: OWN_API_VERSION.to_owned(),
         kind: "RunList".to_owned(),
-        items: runs.rows.into_iter().map(|(_, item)| item).collect(),
+        items: runs.runs.into_iter().map(|(_, item)| item).collect(),
         not_checked: runs.gaps,
     }
 }

@@ -304,7 +304,7 @@ impl Found {
         let wanted = |run: &UpdateRun| known.contains(&strategy_of(run));
         let row = |_: &Inventory, rollout: &Rollout<'_>| (strategy_of(rollout.run), user(rollout));
         let runs = runs::rows(reading, reach, evidence, wanted, row)?;
-        for (_, (strategy, user)) in runs.rows {
+        for (_, (strategy, user)) in runs.runs {
             self.users.entry(strategy).or_default().push(user);
         }
         self.gaps.extend(runs.gaps);

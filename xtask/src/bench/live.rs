@@ -96,7 +96,7 @@ fn is_list(path: &str) -> bool {
     path.contains("limit=")
 }
 
-fn bytes(seen: &[Seen]) -> usize {
+pub(super) fn bytes(seen: &[Seen]) -> usize {
     seen.iter().map(|seen| seen.bytes).sum()
 }
 
@@ -108,14 +108,14 @@ fn plugin(binary: &Path, words: &[&str], kubeconfig: &Path) -> Program {
 }
 
 /// What a program asks for; through a proxy, which takes its time.
-fn requests(proxy: &FaultProxy, program: &Program) -> Result<Vec<Seen>> {
+pub(super) fn requests(proxy: &FaultProxy, program: &Program) -> Result<Vec<Seen>> {
     proxy.clear()?;
     program.run()?;
     Ok(proxy.requests())
 }
 
 /// `curl` of these paths, one after the other on one connection.
-fn curl(hub: &TestHub, config: &Path, paths: &[&str], gzip: bool) -> Result<Program> {
+pub(super) fn curl(hub: &TestHub, config: &Path, paths: &[&str], gzip: bool) -> Result<Program> {
     let mut text = format!(
         "silent\nfail\ncacert = \"{}\"\nheader = \"Authorization: Bearer {}\"\n\
          # A browser or curl by its own name is sent indented JSON.\n\

@@ -1,6 +1,7 @@
 //! How long the release binary takes, and how much memory, beside programs that everybody has.
 
 mod bundles;
+mod hub;
 mod live;
 mod runs;
 mod start;
@@ -25,6 +26,12 @@ pub struct BenchArgs {
     /// Bundles of many runs alone
     #[arg(long, conflicts_with = "live")]
     runs: bool,
+    /// Hubs with many runs alone
+    #[arg(long, conflicts_with_all = ["live", "start", "runs"])]
+    hub: bool,
+    /// With --hub: a hub with so many placements instead of 25, 100 and 200
+    #[arg(long, value_name = "NUMBER", requires = "hub")]
+    placements: Option<usize>,
     /// Another program whose `--help` the start-up is held against, such as KubeFleet's own plugin
     #[arg(long, value_name = "PROGRAM")]
     beside: Option<PathBuf>,
@@ -43,7 +50,7 @@ pub fn run(root: &Path, args: &BenchArgs) -> Result<()> {
     let binary = root.join("target/release/kubectl-fleet-stage");
     let folder = root.join("target/bench");
     std::fs::create_dir_all(&folder)?;
-    let all = !(args.live || args.start || args.runs);
+    let all = !(args.live || args.start || args.runs || args.hub);
     if all || args.start {
         println!("{}", start::run(&binary, &folder, args.beside.as_deref())?);
     }
@@ -56,28 +63,44 @@ pub fn run(root: &Path, args: &BenchArgs) -> Result<()> {
     if all || args.live {
         println!("{}", live::run(&binary, &folder)?);
     }
+    if all || args.hub {
+        println!("{}", hub::run(&binary, &folder, args.placements)?);
+    }
     Ok(())
 }
 
 /// A program that is measured.
 #[derive(Clone)]
 struct Program {
-    program: OsString,
+    executable: OsString,
     arguments: Vec<OsString>,
+    variables: Vec<(OsString, OsString)>,
 }
 
 impl Program {
     fn new<'a>(program: impl AsRef<OsStr>, arguments: impl IntoIterator<Item = &'a OsStr>) -> Self {
         Self {
-            program: program.as_ref().to_owned(),
+            executable: program.as_ref().to_owned(),
             arguments: arguments.into_iter().map(OsStr::to_owned).collect(),
+            variables: Vec::new(),
         }
     }
 
+    /// The same with a variable of its environment.
+    fn with(mut self, name: &str, value: impl Into<OsString>) -> Self {
+        self.variables.push((name.into(), value.into()));
+        self
+    }
+
+    fn environment(&self) -> impl Iterator<Item = (&OsString, &OsString)> {
+        self.variables.iter().map(|(name, value)| (name, value))
+    }
+
     fn run(&self) -> Result<()> {
-        let name = self.program.to_string_lossy();
-        let output = Command::new(&self.program)
+        let name = self.executable.to_string_lossy();
+        let output = Command::new(&self.executable)
             .args(&self.arguments)
+            .envs(self.environment())
             .stdout(Stdio::null())
             .output()
             .with_context(|| format!("starting {name}"))?;
@@ -91,8 +114,9 @@ impl Program {
     /// How long a run takes. Nothing is read of what it says, which would be measured too.
     fn time(&self) -> Result<Duration> {
         let begun = Instant::now();
-        let status = Command::new(&self.program)
+        let status = Command::new(&self.executable)
             .args(&self.arguments)
+            .envs(self.environment())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .status();
@@ -109,8 +133,9 @@ impl Program {
         let output = Command::new("/usr/bin/time")
             .arg("-f")
             .arg("%M")
-            .arg(&self.program)
+            .arg(&self.executable)
             .args(&self.arguments)
+            .envs(self.environment())
             .stdout(Stdio::null())
             .output()
             .ok()?;

@@ -1,0 +1,136 @@
+//! One look at a hub with many runs says the same as a look at each of them, in few requests.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+use test_hub::fleet::Fleet;
+use test_hub::{Crds, FaultProxy, Options, Ran, TestHub, or_skip};
+use tokio::runtime::Runtime;
+
+/// More than are asked for by name, and than one selector of bindings has room for.
+const PLACEMENTS: usize = 12;
+const CLUSTERS: usize = 8;
+
+struct Busy {
+    hub: TestHub,
+    proxy: FaultProxy,
+    cache: tempfile::TempDir,
+    now: String,
+    _runtime: Runtime,
+}
+
+impl Busy {
+    fn fill() -> Option<Self> {
+        let runtime = Runtime::new().unwrap();
+        let filled = runtime.block_on(async {
+            let hub = TestHub::start(&Options::default()).await?;
+            hub.install(&Crds::Own).await?;
+            let fleet = Fleet::new(hub.client().await?);
+            fleet.busy(PLACEMENTS, CLUSTERS).await?;
+            Ok(hub)
+        });
+        let hub = or_skip(filled)?;
+        Some(Self {
+            proxy: FaultProxy::start(&hub.kubeconfig()).unwrap(),
+            hub,
+            cache: tempfile::tempdir().unwrap(),
+            now: jiff::Timestamp::now().to_string(),
+            _runtime: runtime,
+        })
+    }
+
+    fn plugin(&self, kubeconfig: &Path, words: &[&str]) -> Ran {
+        let ran = Ran::of(
+            Command::new(env!("CARGO_BIN_EXE_kubectl-fleet-stage"))
+                .args(words)
+                .args(["--now", &self.now, "--context", "hub", "--kubeconfig"])
+                .arg(kubeconfig)
+                .env_clear()
+                .env("KUBECACHEDIR", self.cache.path()),
+        );
+        assert_eq!(ran.code, 0, "{words:?}: {}", ran.err);
+        ran
+    }
+
+    fn json(&self, words: &[&str]) -> Value {
+        let words = [words, &["-o", "json"]].concat();
+        self.plugin(&self.hub.kubeconfig(), &words).json()
+    }
+
+    /// The paths that a command asks for.
+    fn asked(&self, words: &[&str]) -> Vec<String> {
+        self.proxy.clear().unwrap();
+        self.plugin(&self.proxy.kubeconfig(), words);
+        let seen = self.proxy.requests();
+        seen.into_iter().map(|seen| seen.target).collect()
+    }
+}
+
+#[test]
+fn many_runs_are_looked_at_together() {
+    let Some(busy) = Busy::fill() else {
+        return;
+    };
+    let all = busy.json(&["diagnose", "--all", "-A", "--exit-zero"]);
+    let reports = all["items"].as_array().unwrap();
+    assert_eq!(reports.len(), PLACEMENTS);
+    let verdicts = all["verdicts"].as_object().unwrap();
+    assert!(verdicts.len() >= 4, "{verdicts:?}");
+    let list = busy.json(&["list", "-A"]);
+    for (report, item) in reports.iter().zip(list["items"].as_array().unwrap()) {
+        let name = report["target"]["name"].as_str().unwrap();
+        let run = format!("csur/{name}");
+        let alone = busy.json(&["diagnose", &run, "--exit-zero"]);
+        assert_eq!(*report, alone, "{name}");
+        assert_eq!(item["name"], name);
+        assert_eq!(item["verdict"], report["verdict"], "{name}");
+    }
+    few_requests(&busy);
+    stale_memory(&busy);
+}
+
+fn few_requests(busy: &Busy) {
+    // What is served is remembered from the second call on.
+    busy.asked(&["list", "-A"]);
+    let asked = busy.asked(&["list", "-A"]);
+    assert!(asked.len() <= 8, "{asked:#?}");
+    assert!(!asked.iter().any(|path| path == "/apis"), "{asked:#?}");
+    let asked = busy.asked(&["strategies", "-A"]);
+    let needless = ["bindings", "approvalrequests", "/works"];
+    let is_needless = |path: &String| needless.iter().any(|word| path.contains(word));
+    assert!(!asked.iter().any(is_needless), "{asked:#?}");
+    let asked = busy.asked(&["diagnose", "--all", "-A", "--exit-zero"]);
+    let of = |word: &str| asked.iter().filter(|path| path.contains(word)).count();
+    assert_eq!(of("/clusterresourceplacements?"), 1, "{asked:#?}");
+    assert_eq!(of("/clusterresourcebindings?"), 2, "{asked:#?}");
+    assert_eq!(of("/memberclusters?"), 1, "{asked:#?}");
+    assert!(of("/works?") <= CLUSTERS, "{asked:#?}");
+    assert!(asked.len() <= 20 + CLUSTERS, "{asked:#?}");
+    let told = busy
+        .plugin(&busy.proxy.kubeconfig(), &["list", "-A", "-v"])
+        .err;
+    assert!(told.contains("read from the hub: "), "{told}");
+}
+
+/// What is remembered wrongly is found out, and asked again.
+fn stale_memory(busy: &Busy) {
+    let before = busy.json(&["list", "-A"]);
+    let notes: Vec<_> = walkdir::WalkDir::new(busy.cache.path())
+        .into_iter()
+        .filter_map(Result::ok)
+        .filter(|entry| entry.file_name() == "fleet-stage.json")
+        .map(walkdir::DirEntry::into_path)
+        .collect();
+    assert_eq!(notes.len(), 2, "the hub's and the proxy's");
+    for note in &notes {
+        let text = std::fs::read_to_string(note).unwrap();
+        for (from, to) in [
+            ("v1beta1", "v1alpha1"),
+            ("clusterstagedupdateruns", "somethingelse"),
+        ] {
+            std::fs::write(note, text.replace(from, to)).unwrap();
+            assert_eq!(busy.json(&["list", "-A"]), before, "{from}");
+        }
+    }
+}
