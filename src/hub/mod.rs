@@ -12,6 +12,7 @@ mod client;
 mod config;
 mod credentials;
 mod error;
+mod found;
 mod known;
 mod kubeconfig;
 mod members;

@@ -7,7 +7,7 @@ use tokio::task::JoinSet;
 use super::answer::{self, Expected, Items};
 use super::bounds::{self, Deadline, PAGES};
 use super::error::HubError;
-use super::read::{Found, parse_object};
+use super::found::{Found, parse_object};
 use super::request::{Asking, Connection, JSON};
 use crate::kubefleet::Kind;
 use crate::kubefleet::path::encode;

@@ -8,6 +8,7 @@ use tokio::task::JoinSet;
 
 use super::batch::{Ask, asks};
 use super::error::HubError;
+use super::found::Found;
 use super::pages::Part;
 use super::read::{self, Replies};
 use super::{AT_ONCE, Hub, describe, signals, wait};
@@ -110,7 +111,7 @@ impl Hub {
         })
     }
 
-    fn answer_of(&mut self, found: Result<read::Found, HubError>) -> Answer {
+    fn answer_of(&mut self, found: Result<Found, HubError>) -> Answer {
         match found {
             Ok(found) => {
                 if let Some(texts) = &mut self.texts {

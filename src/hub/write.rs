@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::answer;
 use super::error::HubError;
-use super::read::wanted_object;
+use super::found::wanted_object;
 use super::request::Connection;
 use super::signals::more_than;
 use super::{Hub, wait};

@@ -9,7 +9,7 @@ use crate::hub::answer::{self, Expected};
 use crate::hub::bounds::{OBJECT, too_large_an_object};
 use crate::hub::config::chain;
 use crate::hub::error::HubError;
-use crate::hub::read::parse_object;
+use crate::hub::found::parse_object;
 use crate::kubefleet::Kind;
 use crate::kubefleet::object::Object;
 use crate::mask;

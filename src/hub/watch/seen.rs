@@ -78,7 +78,7 @@ impl Seen {
 #[cfg(test)]
 mod tests {
     use super::{Seen, What};
-    use crate::hub::read::parse_object;
+    use crate::hub::found::parse_object;
     use crate::kubefleet::Kind;
     use crate::kubefleet::object::Object;
 
