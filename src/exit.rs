@@ -25,7 +25,6 @@ pub enum Exit {
     Incomplete = 7,
     /// The rollout is stopped or was not started.
     Idle = 8,
-    /// Interrupted.
     Interrupted = 130,
 }
 

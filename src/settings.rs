@@ -57,7 +57,6 @@ pub struct InForce {
     pub path: Option<PathBuf>,
     /// What it says; nothing where there is none.
     pub settings: Settings,
-    /// Whether there is one.
     pub exists: bool,
 }
 

@@ -29,7 +29,6 @@ impl fmt::Display for Place {
 pub struct ReadError {
     /// The file or archive member; empty when the fault is in no single one.
     pub place: Place,
-    /// The line, from 1.
     pub line: Option<u32>,
     /// The column in characters, from 1.
     pub column: Option<u32>,

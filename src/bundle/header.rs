@@ -13,11 +13,9 @@ use crate::mask;
 /// What a bundle was collected for.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BundleTarget {
-    /// The kind.
     pub kind: Kind,
     /// Its namespace; empty for cluster-scoped kinds.
     pub namespace: String,
-    /// Its name.
     pub name: String,
 }
 

@@ -177,7 +177,6 @@ pub struct Document {
 }
 
 impl Document {
-    /// The cluster.
     pub fn cluster(&self) -> &str {
         &self.cluster
     }

@@ -49,7 +49,6 @@ pub struct Bundle {
     pub hub: HubFacts,
     /// The API versions and resources that the header says the hub served.
     pub served: Vec<String>,
-    /// Whether there was a header.
     pub has_header: bool,
     /// What should be said of the files, though they could be read.
     pub warnings: Vec<String>,

@@ -227,7 +227,6 @@ impl Contents {
         })
     }
 
-    /// The text.
     pub fn text(&self) -> &str {
         &self.text
     }

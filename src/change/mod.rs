@@ -90,13 +90,11 @@ pub struct RunWish {
 /// How a change is sent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
-    /// The method.
     pub method: &'static str,
     /// The path, without parameters.
     pub path: String,
     /// The form of the body.
     pub content_type: &'static str,
-    /// The body.
     pub body: Value,
     /// Whether conflicts with other writers of the same fields are overruled.
     pub force: bool,
@@ -409,7 +407,6 @@ pub fn approval_message(who: Option<&str>, reason: Option<&str>) -> String {
     }
 }
 
-/// The run of that name in a scope.
 pub fn run_named(scope: &Scope, name: &str) -> ObjectRef {
     scope.object(Concept::UpdateRun, name)
 }

@@ -6,9 +6,7 @@ use crate::rollout::{Phase, Rollout};
 /// Another run on the placement that is not over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Neighbour {
-    /// Its name.
     pub name: String,
-    /// Its uid.
     pub uid: String,
     /// Whether it updates clusters by itself, now or as soon as it is initialized.
     pub moves: bool,

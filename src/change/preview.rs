@@ -24,7 +24,6 @@ pub enum Said {
     Warning(String),
     /// A drawing, and the same as plain lines.
     Picture {
-        /// As it is drawn.
         drawn: String,
         /// As it is compared.
         plain: Vec<String>,

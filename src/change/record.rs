@@ -14,7 +14,6 @@ pub enum Told {
     Nothing,
     /// The last step.
     Last,
-    /// All of it.
     All,
 }
 

@@ -48,7 +48,6 @@ struct Root {
 pub struct Cli {
     /// The global flags.
     pub global: Global,
-    /// The command.
     pub command: Command,
 }
 

@@ -39,7 +39,6 @@ pub enum Format {
 }
 
 impl Output {
-    /// The format.
     pub fn format(&self) -> Format {
         self.output.unwrap_or_default()
     }
@@ -73,7 +72,6 @@ impl Output {
         }
     }
 
-    /// Draws a table.
     pub fn draw(&self, table: &Table, ui: &Ui) -> String {
         table.draw(&self.sheet(ui))
     }

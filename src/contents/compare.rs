@@ -49,7 +49,6 @@ pub enum SecretChange {
 /// One resource that differs.
 #[derive(Debug, Clone)]
 pub struct Change {
-    /// Which.
     pub identity: Identity,
     /// The version in which it is written: that of the second where there is one.
     pub api_version: String,

@@ -20,13 +20,10 @@ use crate::mask::{self, Masked};
 /// another version is changed, not another.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Identity {
-    /// The kind.
     pub kind: String,
-    /// The group.
     pub group: String,
     /// The namespace; empty where it has none.
     pub namespace: String,
-    /// The name.
     pub name: String,
 }
 
@@ -93,7 +90,6 @@ impl Manifest {
 pub enum Secrets {
     /// Every secret is replaced by a mask.
     Masked,
-    /// As they are.
     Shown,
 }
 

@@ -344,7 +344,6 @@ impl<'i, T> Group<'_, 'i, (PodTrouble<'i>, T)> {
         format!("{noun}{plural} {}", enumerate(names))
     }
 
-    /// `1 pod`, `3 pods`.
     pub fn pods(&self) -> String {
         let pods: BTreeSet<_> = self
             .found()

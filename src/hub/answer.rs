@@ -16,7 +16,6 @@ pub enum Expected<'w> {
     Object {
         /// Its API group; empty for the core group.
         group: &'w str,
-        /// Its kind.
         kind: &'w str,
         /// Its namespace; empty for what has none.
         namespace: &'w str,
@@ -27,7 +26,6 @@ pub enum Expected<'w> {
     List {
         /// Their API group.
         group: &'w str,
-        /// The kind of one.
         kind: &'w str,
     },
     /// The version of the API server, which names no kind.
@@ -88,7 +86,6 @@ pub(super) struct Head {
     kind: String,
     metadata: Meta,
     git_version: String,
-    /// Of a `Status`.
     status: Value,
     message: String,
     reason: String,

@@ -30,25 +30,16 @@ use crate::kubefleet::path::encode;
 pub struct Flags {
     /// `--kubeconfig`: this file alone.
     pub kubeconfig: Option<PathBuf>,
-    /// `--context`.
     pub context: Option<String>,
-    /// `--cluster`.
     pub cluster: Option<String>,
-    /// `--user`.
     pub user: Option<String>,
-    /// `--server`.
     pub server: Option<String>,
-    /// `--token`.
     pub token: Option<String>,
-    /// `--tls-server-name`.
     pub tls_server_name: Option<String>,
     /// `--insecure-skip-tls-verify`.
     pub insecure: bool,
-    /// `--as`.
     pub impersonate: Option<String>,
-    /// `--as-group`.
     pub impersonate_groups: Vec<String>,
-    /// `--as-uid`.
     pub impersonate_uid: Option<String>,
     /// Whether a credential plugin may ask the user: standard input is a terminal.
     pub interactive: bool,

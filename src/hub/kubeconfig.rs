@@ -196,7 +196,6 @@ impl Kubeconfig {
     }
 }
 
-/// The entry of a name.
 pub(super) fn named<'e, T>(entries: &'e [(String, T)], name: &str) -> Option<&'e T> {
     let entry = entries.iter().find(|(known, _)| known == name);
     entry.map(|(_, entry)| entry)

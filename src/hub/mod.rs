@@ -184,7 +184,6 @@ impl Hub {
         }
     }
 
-    /// What it serves.
     pub fn served(&self) -> &Served {
         &self.served
     }

@@ -49,7 +49,6 @@ pub(super) async fn read(
     }
 }
 
-/// The path of a list.
 fn list_path(
     (kind, version): (Kind, &str),
     namespace: Option<&str>,
@@ -104,7 +103,6 @@ pub(super) struct Replies {
     pub rest: Vec<Query>,
 }
 
-/// Asks.
 pub(super) async fn ask(
     connection: &Connection,
     served: &Served,

@@ -30,7 +30,6 @@ pub(super) enum Trust {
     System,
     /// Those that these authorities vouch for.
     Authorities(Arc<Vec<CertificateDer<'static>>>),
-    /// Any.
     Any,
 }
 

@@ -43,7 +43,6 @@ struct Pace {
     silence: Duration,
     /// The pause before the second try where the server names none; it doubles each time.
     first_pause: Duration,
-    /// The longest pause.
     longest_pause: Duration,
     /// How long a hub may be out of reach.
     give_up: Duration,
@@ -65,7 +64,6 @@ const SHORT: Duration = Duration::from_secs(1);
 /// Something that happened to the objects of a query.
 #[derive(Debug)]
 pub struct Event {
-    /// The query.
     pub query: Query,
     /// What happened.
     pub what: What,

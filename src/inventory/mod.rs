@@ -48,7 +48,6 @@ pub struct Inventory {
     pub run: Sight<UpdateRun>,
     /// The placement's name; empty when the run is not known.
     pub placement_name: String,
-    /// The placement.
     pub placement: Sight<Placement>,
     /// The run's strategy as it is now.
     pub strategy: Sight<Strategy>,

@@ -5,7 +5,6 @@ use std::sync::Arc;
 /// One object that was looked for.
 #[derive(Debug, Clone)]
 pub enum Sight<T> {
-    /// It is there.
     Present(Arc<T>),
     /// It does not exist.
     Absent,

@@ -25,7 +25,6 @@ pub struct Surroundings {
     pub snapshots: Listing<ResourceSnapshot>,
     /// The placement's policy snapshots.
     pub policies: Listing<PolicySnapshot>,
-    /// The member clusters.
     pub members: Listing<MemberCluster>,
     /// The answers that all of it was read from.
     answers: Vec<(Query, Answer)>,
@@ -93,7 +92,6 @@ impl Surroundings {
             })
     }
 
-    /// The run of that name.
     pub(super) fn run_named(&self, name: &str) -> Option<&Arc<UpdateRun>> {
         self.runs.items.get(*self.run_by_name.get(name)?)
     }

@@ -9,11 +9,8 @@ use super::tolerant::model;
 model! {
     /// An approval request, in either scope.
     pub struct ApprovalRequest {
-        /// `metadata`.
         pub meta: ObjectMeta = "metadata",
-        /// `spec`.
         pub spec: ApprovalSpec = "spec",
-        /// `status`.
         pub status: ApprovalStatus = "status",
     }
 

@@ -13,15 +13,11 @@ use super::tolerant::{Setting, model};
 model! {
     /// The binding of a placement to one member cluster, in either scope.
     pub struct Binding {
-        /// `metadata`.
         pub meta: ObjectMeta = "metadata",
-        /// `spec`.
         pub spec: BindingSpec = "spec",
-        /// `status`.
         pub status: BindingStatus = "status",
     }
 
-    /// `spec` of a binding.
     pub struct BindingSpec {
         /// `Scheduled`, `Bound` or `Unscheduled`.
         pub state: String = "state",
@@ -39,7 +35,6 @@ model! {
         pub apply_strategy: Option<Box<ApplyStrategy>> = "applyStrategy",
     }
 
-    /// `status` of a binding.
     pub struct BindingStatus {
         /// RolloutStarted, Overridden, WorkSynchronized, Applied, Available, DiffReported.
         pub conditions: Vec<Condition> = "conditions",
@@ -53,15 +48,10 @@ model! {
 
     /// An object that could not be applied or is not available.
     pub struct FailedPlacement {
-        /// `group`.
         pub group: String = "group",
-        /// `version`.
         pub version: String = "version",
-        /// `kind`.
         pub kind: String = "kind",
-        /// `namespace`.
         pub namespace: String = "namespace",
-        /// `name`.
         pub name: String = "name",
         /// The envelope that wraps the object, when one does.
         pub envelope: Option<Box<Envelope>> = "envelope",
@@ -71,15 +61,10 @@ model! {
 
     /// An object that differs between hub and member.
     pub struct ComparedPlacement {
-        /// `group`.
         pub group: String = "group",
-        /// `version`.
         pub version: String = "version",
-        /// `kind`.
         pub kind: String = "kind",
-        /// `namespace`.
         pub namespace: String = "namespace",
-        /// `name`.
         pub name: String = "name",
         /// The envelope that wraps the object, when one does.
         pub envelope: Option<Box<Envelope>> = "envelope",
@@ -89,7 +74,6 @@ model! {
         pub first_drift: Option<Timestamp> = "firstDriftedObservedTime",
         /// When the difference was first seen.
         pub first_diff: Option<Timestamp> = "firstDiffedObservedTime",
-        /// The drifted fields.
         pub drifts: Vec<FieldDifference> = "observedDrifts",
         /// The differing fields.
         pub diffs: Vec<FieldDifference> = "observedDiffs",
@@ -99,9 +83,7 @@ model! {
     pub struct Envelope {
         /// `ConfigMap`, `ClusterResourceEnvelope` or `ResourceEnvelope`.
         pub kind: String = "type",
-        /// `namespace`.
         pub namespace: String = "namespace",
-        /// `name`.
         pub name: String = "name",
     }
 

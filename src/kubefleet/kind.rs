@@ -32,7 +32,6 @@ pub enum Concept {
     OverrideSnapshot,
     /// Work, in the namespace `fleet-member-CLUSTER`.
     Work,
-    /// MemberCluster.
     MemberCluster,
 }
 

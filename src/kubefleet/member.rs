@@ -11,13 +11,9 @@ use super::scope::ObjectRef;
 use super::tolerant::model;
 
 model! {
-    /// A member cluster.
     pub struct MemberCluster {
-        /// `metadata`.
         pub meta: ObjectMeta = "metadata",
-        /// `spec`.
         pub spec: MemberSpec = "spec",
-        /// `status`.
         pub status: MemberStatus = "status",
     }
 
@@ -29,11 +25,8 @@ model! {
         pub taints: Vec<Taint> = "taints",
     }
 
-    /// A taint.
     pub struct Taint {
-        /// `key`.
         pub key: String = "key",
-        /// `value`.
         pub value: String = "value",
     }
 
@@ -61,7 +54,6 @@ model! {
 
     /// A property of a member cluster.
     pub struct Property {
-        /// `value`.
         pub value: String = "value",
     }
 }

@@ -10,7 +10,6 @@ use super::tolerant::{Lenient, Prose, Scalar, model};
 model! {
     /// The part of `metadata` that the walk reads.
     pub struct ObjectMeta {
-        /// `name`.
         pub name: String = "name",
         /// `namespace`; empty for cluster-scoped objects.
         pub namespace: String = "namespace",
@@ -20,17 +19,12 @@ model! {
         pub resource_version: String = "resourceVersion",
         /// `generation`: raised by the server with every change of the spec.
         pub generation: Option<i64> = "generation",
-        /// `creationTimestamp`.
         pub created: Option<Timestamp> = "creationTimestamp",
         /// `deletionTimestamp`: set while finalizers keep a deleted object alive.
         pub deleted: Option<Timestamp> = "deletionTimestamp",
-        /// `finalizers`.
         pub finalizers: Vec<String> = "finalizers",
-        /// `labels`.
         pub labels: BTreeMap<String, String> = "labels",
-        /// `annotations`.
         pub annotations: BTreeMap<String, String> = "annotations",
-        /// `ownerReferences`.
         pub owners: Vec<OwnerReference> = "ownerReferences",
         /// `managedFields`: kubectl leaves them out unless asked.
         pub managed: Vec<ManagedFields> = "managedFields",
@@ -38,35 +32,26 @@ model! {
 
     /// An object that another belongs to.
     pub struct OwnerReference {
-        /// `kind`.
         pub kind: String = "kind",
-        /// `uid`.
         pub uid: String = "uid",
     }
 
     /// Who wrote fields of an object, and when.
     pub struct ManagedFields {
-        /// `manager`.
         pub manager: String = "manager",
         /// `subresource`; empty for the object itself.
         pub subresource: String = "subresource",
-        /// `time`.
         pub time: Option<Timestamp> = "time",
     }
 
     /// One entry of `status.conditions`.
     pub struct Condition {
-        /// `type`.
         pub kind: String = "type",
-        /// `status`.
         pub status: ConditionStatus = "status",
-        /// `reason`.
         pub reason: String = "reason",
-        /// `message`.
         pub message: String = "message" as Prose,
         /// `observedGeneration`; absent where the writer left it out.
         pub observed_generation: Option<i64> = "observedGeneration",
-        /// `lastTransitionTime`.
         pub since: Option<Timestamp> = "lastTransitionTime",
     }
 }
@@ -106,9 +91,7 @@ impl ObjectMeta {
 /// The status of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ConditionStatus {
-    /// `True`.
     True,
-    /// `False`.
     False,
     /// `Unknown`, and anything else.
     #[default]

@@ -82,7 +82,6 @@ impl Meter {
     }
 }
 
-/// The size of a value of JSON.
 const VALUE: usize = size_of::<serde_json::Value>();
 
 /// What an item of a list takes: a list that grows has room for twice as many, and a text has a

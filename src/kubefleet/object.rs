@@ -59,32 +59,22 @@ macro_rules! objects {
 }
 
 objects! {
-    /// An update run.
     Run(UpdateRun) = UpdateRun;
-    /// A strategy.
     Strategy(Strategy) = Strategy;
-    /// An approval request.
     Approval(ApprovalRequest) = ApprovalRequest;
-    /// A placement.
     Placement(Placement) = Placement;
-    /// A binding.
     Binding(Binding) = Binding;
-    /// A resource snapshot.
     ResourceSnapshot(ResourceSnapshot) = ResourceSnapshot;
-    /// A policy snapshot.
     PolicySnapshot(PolicySnapshot) = PolicySnapshot;
     /// An override snapshot of either kind.
     Override(OverrideSnapshot) = ClusterOverrideSnapshot | OverrideSnapshot;
-    /// A Work.
     Work(Work) = Work;
-    /// A member cluster.
     Member(MemberCluster) = MemberCluster;
 }
 
 /// An object and its kind.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Object {
-    /// Its kind.
     pub kind: Kind,
     /// Its content.
     pub body: Body,
@@ -363,7 +353,6 @@ fn read_with_text<'de, A: MapAccess<'de>>(
     Ok((Object { kind, body }, text))
 }
 
-/// The seed of `items`.
 struct ItemsSeed<'p> {
     parsed: &'p mut Parsed,
     inherited: Option<(String, String)>,

@@ -11,19 +11,14 @@ use super::tolerant::model;
 model! {
     /// A ClusterResourceOverrideSnapshot or ResourceOverrideSnapshot.
     pub struct OverrideSnapshot {
-        /// `metadata`.
         pub meta: ObjectMeta = "metadata",
-        /// `spec`.
         pub spec: OverrideSnapshotSpec = "spec",
     }
 
-    /// `spec` of an override snapshot.
     pub struct OverrideSnapshotSpec {
-        /// The override as it was.
         pub content: OverrideSpec = "overrideSpec",
     }
 
-    /// `spec.overrideSpec`.
     pub struct OverrideSpec {
         /// The placement that it is for; all of them where it is absent.
         pub placement: Option<Box<OverridePlacement>> = "placement",
@@ -37,7 +32,6 @@ model! {
 
     /// `spec.overrideSpec.placement`.
     pub struct OverridePlacement {
-        /// `name`.
         pub name: String = "name",
         /// `Cluster` (default) or `Namespaced`.
         pub scope: String = "scope",
@@ -49,17 +43,14 @@ model! {
         pub rules: Vec<OverrideRule> = "overrideRules",
     }
 
-    /// One rule of an override.
     pub struct OverrideRule {
         /// Which clusters are meant: absent means none.
         pub clusters: Option<Box<ClusterSelector>> = "clusterSelector",
         /// `JSONPatch` (default) or `Delete`.
         pub kind: String = "overrideType",
-        /// The patches.
         pub patches: Vec<JsonPatch> = "jsonPatchOverrides",
     }
 
-    /// One JSON patch.
     pub struct JsonPatch {
         /// `add`, `remove` or `replace`.
         pub operator: String = "op",

@@ -11,15 +11,11 @@ use super::tolerant::model;
 model! {
     /// A placement, in either scope.
     pub struct Placement {
-        /// `metadata`.
         pub meta: ObjectMeta = "metadata",
-        /// `spec`.
         pub spec: PlacementSpec = "spec",
-        /// `status`.
         pub status: PlacementStatus = "status",
     }
 
-    /// `spec` of a placement.
     pub struct PlacementSpec {
         /// Which clusters; absent means all.
         pub policy: Option<Box<Policy>> = "policy",
@@ -33,13 +29,9 @@ model! {
 
     /// `spec.resourceSelectors[]`.
     pub struct ResourceSelector {
-        /// `group`.
         pub group: String = "group",
-        /// `version`.
         pub version: String = "version",
-        /// `kind`.
         pub kind: String = "kind",
-        /// `name`.
         pub name: String = "name",
     }
 
@@ -63,7 +55,6 @@ model! {
 
     /// `clusterAffinity` of a policy.
     pub struct ClusterAffinity {
-        /// What is required of a cluster.
         pub required: Option<Box<ClusterSelector>> = "requiredDuringSchedulingIgnoredDuringExecution",
     }
 
@@ -75,7 +66,6 @@ model! {
         pub apply: Option<Box<ApplyStrategy>> = "applyStrategy",
     }
 
-    /// `status` of a placement.
     pub struct PlacementStatus {
         /// `ClusterResourcePlacementScheduled` and so on.
         pub conditions: Vec<Condition> = "conditions",

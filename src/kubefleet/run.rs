@@ -13,11 +13,8 @@ use super::tolerant::model;
 model! {
     /// An update run, in either scope.
     pub struct UpdateRun {
-        /// `metadata`.
         pub meta: ObjectMeta = "metadata",
-        /// `spec`.
         pub spec: RunSpec = "spec",
-        /// `status`.
         pub status: RunStatus = "status",
     }
 
@@ -42,7 +39,6 @@ model! {
         /// Index of the resource snapshot that the run rolls out. v1alpha1, and all of v0.0.1, has
         /// no such field: there it is the one that was asked for.
         pub snapshot_index: String = "resourceSnapshotIndexUsed",
-        /// Whether it is the one that was asked for.
         pub snapshot_index_asked: bool,
         /// The placement's apply strategy as it was at initialization.
         pub apply_strategy: Option<Box<ApplyStrategy>> = "appliedStrategy",
@@ -88,9 +84,7 @@ model! {
 
     /// A name in a namespace.
     pub struct NamespacedName {
-        /// `name`.
         pub name: String = "name",
-        /// `namespace`.
         pub namespace: String = "namespace",
     }
 

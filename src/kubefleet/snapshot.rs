@@ -14,9 +14,7 @@ use super::tolerant::{Prose, model};
 model! {
     /// A resource snapshot object: the whole content of a placement, or one part of it.
     pub struct ResourceSnapshot {
-        /// `metadata`.
         pub meta: ObjectMeta = "metadata",
-        /// `spec`.
         pub spec: ResourceSnapshotSpec = "spec",
     }
 
@@ -29,39 +27,29 @@ model! {
 
     /// Which object a manifest describes.
     pub struct ManifestIdentity {
-        /// `apiVersion`.
         pub api_version: String = "apiVersion",
-        /// `kind`.
         pub kind: String = "kind",
-        /// `metadata`.
         pub meta: ManifestMeta = "metadata",
     }
 
     /// The name of a manifest's object.
     pub struct ManifestMeta {
-        /// `name`.
         pub name: String = "name",
-        /// `namespace`.
         pub namespace: String = "namespace",
     }
 
     /// A scheduling policy snapshot.
     pub struct PolicySnapshot {
-        /// `metadata`.
         pub meta: ObjectMeta = "metadata",
-        /// `spec`.
         pub spec: PolicySnapshotSpec = "spec",
-        /// `status`.
         pub status: PolicySnapshotStatus = "status",
     }
 
-    /// `spec` of a policy snapshot.
     pub struct PolicySnapshotSpec {
         /// The policy; absent means PickAll.
         pub policy: Option<Box<Policy>> = "policy",
     }
 
-    /// `status` of a policy snapshot.
     pub struct PolicySnapshotStatus {
         /// Scheduled.
         pub conditions: Vec<Condition> = "conditions",
@@ -124,12 +112,10 @@ impl PolicySnapshot {
         Scope::of_namespace(&self.meta.namespace).object(Concept::PolicySnapshot, &self.meta.name)
     }
 
-    /// Its index.
     pub fn index(&self) -> Option<&str> {
         self.meta.label(names::POLICY_INDEX)
     }
 
-    /// Whether it is the latest.
     pub fn is_latest(&self) -> bool {
         self.meta.label(names::IS_LATEST) == Some("true")
     }

@@ -9,9 +9,7 @@ use super::tolerant::model;
 model! {
     /// A staged update strategy, in either scope.
     pub struct Strategy {
-        /// `metadata`.
         pub meta: ObjectMeta = "metadata",
-        /// `spec`.
         pub spec: StrategySpec = "spec",
     }
 
@@ -23,7 +21,6 @@ model! {
 
     /// One stage of a strategy.
     pub struct Stage {
-        /// Its name.
         pub name: String = "name",
         /// Which clusters belong to it: absent selects none, empty selects all.
         pub selector: Option<Box<LabelSelector>> = "labelSelector",

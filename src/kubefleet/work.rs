@@ -11,15 +11,11 @@ use super::tolerant::model;
 model! {
     /// A Work in the namespace of its member cluster.
     pub struct Work {
-        /// `metadata`.
         pub meta: ObjectMeta = "metadata",
-        /// `spec`.
         pub spec: WorkSpec = "spec",
-        /// `status`.
         pub status: WorkStatus = "status",
     }
 
-    /// `spec` of a Work.
     pub struct WorkSpec {
         /// What to apply.
         pub workload: Workload = "workload",
@@ -31,7 +27,6 @@ model! {
         pub manifests: Vec<ManifestIdentity> = "manifests",
     }
 
-    /// `status` of a Work.
     pub struct WorkStatus {
         /// Applied, Available, DiffReported, StatusTrimmed.
         pub conditions: Vec<Condition> = "conditions",
@@ -41,7 +36,6 @@ model! {
 
     /// What became of one manifest.
     pub struct ManifestStatus {
-        /// Which one.
         pub id: ManifestId = "identifier",
         /// Applied, Available, DiffReported.
         pub conditions: Vec<Condition> = "conditions",
@@ -55,23 +49,17 @@ model! {
     pub struct ManifestId {
         /// Its place in the list.
         pub ordinal: Option<i64> = "ordinal",
-        /// `group`.
         pub group: String = "group",
-        /// `version`.
         pub version: String = "version",
-        /// `kind`.
         pub kind: String = "kind",
         /// `resource`; empty when the member does not serve the kind.
         pub resource: String = "resource",
-        /// `namespace`.
         pub namespace: String = "namespace",
-        /// `name`.
         pub name: String = "name",
     }
 
     /// A drift or a difference.
     pub struct Comparison {
-        /// The drifted fields.
         pub drifts: Vec<FieldDifference> = "observedDrifts",
         /// The differing fields.
         pub diffs: Vec<FieldDifference> = "observedDiffs",

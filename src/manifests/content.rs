@@ -13,7 +13,6 @@ use crate::kubefleet::snapshot::{ManifestIdentity, ManifestMeta};
 pub struct Item {
     /// Which part of the version it is in; the first is 0.
     pub part: usize,
-    /// The envelope that it is in.
     pub envelope: Option<Envelope>,
     /// The object.
     pub manifest: Manifest,

@@ -14,7 +14,6 @@ use crate::contents::{self, Change, Identity, Manifest, Secrets};
 /// The manifests in a cluster's Works.
 #[derive(Debug, Clone, Default)]
 pub struct Existing {
-    /// The manifests.
     pub manifests: Vec<Manifest>,
 }
 
@@ -72,7 +71,6 @@ impl Counts {
 /// What changes in one object.
 #[derive(Debug, Clone)]
 pub struct Difference {
-    /// The change.
     pub change: Change,
     /// The field that Kubernetes does not let change, so that the member refuses the object.
     pub immutable: Option<String>,

@@ -18,14 +18,12 @@ use crate::rollout::overrides::{applies, matches, origin, rule_matches, selector
 /// A snapshot of an override, with its values.
 #[derive(Debug, Clone)]
 pub struct Override {
-    /// The snapshot.
     pub snapshot: Arc<OverrideSnapshot>,
     /// The values of each rule's operations.
     values: Vec<Vec<Template>>,
 }
 
 impl Override {
-    /// An override snapshot, of which this is the text.
     pub fn new(snapshot: Arc<OverrideSnapshot>, text: &RawValue) -> Self {
         let text: Value = serde_json::from_str(text.get()).unwrap_or_default();
         let values = snapshot.spec.content.policy.iter();
@@ -63,7 +61,6 @@ impl Override {
             .map_or(&[], |policy| &policy.rules)
     }
 
-    /// The value of an operation of a rule.
     pub(super) fn value(&self, rule: usize, operation: usize) -> Option<&Template> {
         self.values.get(rule)?.get(operation)
     }
@@ -105,7 +102,6 @@ pub(super) fn is_deletion(rule: &OverrideRule) -> bool {
 /// A cluster, and the overrides that apply to it in order.
 #[derive(Debug, Clone)]
 pub struct Placed<'i> {
-    /// The cluster.
     pub member: &'i MemberCluster,
     /// The overrides, by their place in the list.
     pub overrides: Vec<usize>,

@@ -43,13 +43,10 @@ pub enum Cause {
     Operation {
         /// The override snapshot.
         over: ObjectRef,
-        /// The rule, from 1.
         rule: usize,
-        /// The operation in it, from 1.
         operation: usize,
         /// `add`, `remove`, or `replace`.
         verb: String,
-        /// Its path.
         path: String,
         /// Why, as a clause.
         why: String,
@@ -58,16 +55,13 @@ pub enum Cause {
     Rule {
         /// The override snapshot.
         over: ObjectRef,
-        /// The rule, from 1.
         rule: usize,
-        /// What it `has`.
         problem: String,
     },
     /// An override cannot be used at all: a run that takes it fails.
     Override {
         /// The override snapshot.
         over: ObjectRef,
-        /// What it `has`.
         problem: String,
     },
     /// An override snapshot that was recorded does not exist.
@@ -83,7 +77,6 @@ pub struct Fault {
     pub cause: Cause,
     /// The object, in the reader's short form.
     pub object: Option<String>,
-    /// The clusters.
     pub clusters: Vec<String>,
 }
 
@@ -118,11 +111,9 @@ impl Fault {
 /// What one rule does to one object.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Effect {
-    /// The object.
     pub object: Identity,
     /// The override's name.
     pub over: String,
-    /// The rule, from 1.
     pub rule: usize,
     /// The operation; absent where the rule deletes the object.
     pub operation: Option<Operation>,
@@ -156,7 +147,6 @@ pub struct Rendered<'r> {
     pub part: usize,
     /// The envelope that it comes from.
     pub envelope: Option<Envelope>,
-    /// The manifest.
     pub manifest: Cow<'r, Manifest>,
 }
 
@@ -404,7 +394,6 @@ impl<'i> Rendering<'i> {
             .collect();
     }
 
-    /// The clusters.
     pub const fn clusters(&self) -> &'i [Placed<'i>] {
         self.clusters
     }

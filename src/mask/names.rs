@@ -3,13 +3,11 @@
 /// What a name says about its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Says {
-    /// Nothing.
     Nothing,
     /// A credential, if the value looks random.
     Perhaps,
     /// A user and a password in base64, as in a Docker configuration.
     Pair,
-    /// A credential.
     Credential,
     /// A credential, or the name of the Secret that has it: `secret: web-tls`.
     SecretOrName,
@@ -17,7 +15,6 @@ pub(super) enum Says {
     Hash,
     /// A credential behind the name of its scheme: `Authorization`.
     Scheme,
-    /// Cookies.
     Cookies,
 }
 

@@ -487,7 +487,6 @@ struct Name<'t> {
     quoted: bool,
 }
 
-/// The longest name.
 const LONGEST_NAME: usize = 100;
 
 /// The name that ends here, before a `=` or a `:`.

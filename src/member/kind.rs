@@ -57,7 +57,6 @@ kinds! {
 }
 
 impl Kind {
-    /// The kind of that name in a group.
     pub fn find(group: &str, name: &str) -> Option<Self> {
         Self::ALL
             .iter()

@@ -15,11 +15,9 @@ pub use crate::query::{Outcome, Which};
 /// One object that a rollout waits for.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Wanted {
-    /// Its kind.
     pub kind: Kind,
     /// Its namespace; empty for cluster-scoped kinds.
     pub namespace: String,
-    /// Its name.
     pub name: String,
 }
 
@@ -77,21 +75,15 @@ macro_rules! finders {
 }
 
 finders! {
-    /// The workloads of a kind.
     workload, workloads: Workload -> Workload;
-    /// The Services.
     service, services: Service -> Service;
     /// The CustomResourceDefinitions.
     definition, definitions: Definition -> Definition;
     /// The PodDisruptionBudgets.
     budget, budgets: Budget -> Budget;
-    /// The claims.
     claim, claims: Claim -> Claim;
-    /// The quotas.
     quota, quotas: Quota -> Quota;
-    /// The events.
     event, events: Event -> Event;
-    /// The pods.
     pod, pods: Pod -> Pod;
     /// The records of Works.
     applied, applied_works: Applied -> Applied;

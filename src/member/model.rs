@@ -11,41 +11,27 @@ use crate::kubefleet::tolerant::{Lenient, Prose, model};
 model! {
     /// The part of `metadata` that is read.
     pub struct Meta {
-        /// `name`.
         pub name: String = "name",
-        /// `namespace`.
         pub namespace: String = "namespace",
-        /// `uid`.
         pub uid: String = "uid",
-        /// `generation`.
         pub generation: Option<i64> = "generation",
-        /// `creationTimestamp`.
         pub created: Option<Timestamp> = "creationTimestamp",
-        /// `deletionTimestamp`.
         pub deleted: Option<Timestamp> = "deletionTimestamp",
-        /// `labels`.
         pub labels: BTreeMap<String, String> = "labels",
-        /// `annotations`.
         pub annotations: BTreeMap<String, String> = "annotations",
-        /// `ownerReferences`.
         pub owners: Vec<Owner> = "ownerReferences",
     }
 
     /// An entry of `ownerReferences`.
     pub struct Owner {
-        /// `uid`.
         pub uid: String = "uid",
-        /// `controller`.
         pub controller: bool = "controller",
     }
 
     /// A Deployment, StatefulSet, DaemonSet or ReplicaSet.
     pub struct Workload {
-        /// `metadata`.
         pub meta: Meta = "metadata",
-        /// `spec`.
         pub spec: WorkloadSpec = "spec",
-        /// `status`.
         pub status: WorkloadStatus = "status",
     }
 
@@ -53,7 +39,6 @@ model! {
     pub struct WorkloadSpec {
         /// `replicas`; 1 where it is absent.
         pub replicas: Option<i64> = "replicas",
-        /// `selector`.
         pub selector: LabelSelector = "selector",
         /// `paused`: of a Deployment.
         pub paused: bool = "paused",
@@ -67,11 +52,9 @@ model! {
     pub struct UpdateStrategy {
         /// `RollingUpdate` or `OnDelete`.
         pub kind: String = "type",
-        /// `rollingUpdate`.
         pub rolling: RollingUpdate = "rollingUpdate",
     }
 
-    /// `rollingUpdate`.
     pub struct RollingUpdate {
         /// `partition`: pods below it keep their revision.
         pub partition: Option<i64> = "partition",
@@ -79,15 +62,10 @@ model! {
 
     /// `status` of a workload; each kind has some of the fields.
     pub struct WorkloadStatus {
-        /// `observedGeneration`.
         pub observed: Option<i64> = "observedGeneration",
-        /// `replicas`.
         pub replicas: Option<i64> = "replicas",
-        /// `updatedReplicas`.
         pub updated: Option<i64> = "updatedReplicas",
-        /// `availableReplicas`.
         pub available: Option<i64> = "availableReplicas",
-        /// `unavailableReplicas`.
         pub unavailable: Option<i64> = "unavailableReplicas",
         /// `currentReplicas`: of a StatefulSet.
         pub current: Option<i64> = "currentReplicas",
@@ -103,87 +81,64 @@ model! {
         pub updated_scheduled: Option<i64> = "updatedNumberScheduled",
         /// `numberAvailable`: of a DaemonSet.
         pub number_available: Option<i64> = "numberAvailable",
-        /// `conditions`.
         pub conditions: Vec<Condition> = "conditions",
     }
 
-    /// A Service.
     pub struct Service {
-        /// `metadata`.
         pub meta: Meta = "metadata",
-        /// `spec`.
         pub spec: ServiceSpec = "spec",
-        /// `status`.
         pub status: ServiceStatus = "status",
     }
 
-    /// `spec` of a Service.
     pub struct ServiceSpec {
         /// `ClusterIP` (also where it is absent), `NodePort`, `LoadBalancer` or `ExternalName`.
         pub kind: String = "type",
-        /// `clusterIPs`.
         pub addresses: Vec<String> = "clusterIPs",
-        /// `loadBalancerClass`.
         pub class: String = "loadBalancerClass",
     }
 
-    /// `status` of a Service.
     pub struct ServiceStatus {
-        /// `loadBalancer`.
         pub balancer: Balancer = "loadBalancer",
     }
 
     /// `status.loadBalancer`.
     pub struct Balancer {
-        /// `ingress`.
         pub ingress: Vec<Ingress> = "ingress",
     }
 
     /// An address of a load balancer.
     pub struct Ingress {
-        /// `ip`.
         pub ip: String = "ip",
-        /// `hostname`.
         pub hostname: String = "hostname",
     }
 
     /// A CustomResourceDefinition.
     pub struct Definition {
-        /// `metadata`.
         pub meta: Meta = "metadata",
-        /// `status`.
         pub status: ConditionsOnly = "status",
     }
 
     /// A status of which the conditions are read.
     pub struct ConditionsOnly {
-        /// `conditions`.
         pub conditions: Vec<Condition> = "conditions",
     }
 
     /// A PodDisruptionBudget.
     pub struct Budget {
-        /// `metadata`.
         pub meta: Meta = "metadata",
-        /// `status`.
         pub status: BudgetStatus = "status",
     }
 
     /// `status` of a PodDisruptionBudget.
     pub struct BudgetStatus {
-        /// `observedGeneration`.
         pub observed: Option<i64> = "observedGeneration",
-        /// `disruptionsAllowed`.
         pub allowed: Option<i64> = "disruptionsAllowed",
-        /// `conditions`.
         pub conditions: Vec<Condition> = "conditions",
     }
 
     /// An AppliedWork: the member agent's own record of a Work of the hub.
     pub struct Applied {
-        /// `metadata`.
         pub meta: Meta = "metadata",
-        /// `spec`.
         pub spec: AppliedSpec = "spec",
     }
 
@@ -195,11 +150,8 @@ model! {
 
     /// A PersistentVolumeClaim.
     pub struct Claim {
-        /// `metadata`.
         pub meta: Meta = "metadata",
-        /// `spec`.
         pub spec: ClaimSpec = "spec",
-        /// `status`.
         pub status: Phase = "status",
     }
 
@@ -211,15 +163,12 @@ model! {
 
     /// A status of which the phase is read.
     pub struct Phase {
-        /// `phase`.
         pub phase: String = "phase",
     }
 
     /// A ResourceQuota.
     pub struct Quota {
-        /// `metadata`.
         pub meta: Meta = "metadata",
-        /// `status`.
         pub status: QuotaStatus = "status",
     }
 
@@ -227,27 +176,19 @@ model! {
     pub struct QuotaStatus {
         /// `hard`: what there may be.
         pub hard: BTreeMap<String, String> = "hard",
-        /// `used`: what there is.
         pub used: BTreeMap<String, String> = "used",
     }
 
     /// An Event of the core group.
     pub struct Event {
-        /// `metadata`.
         pub meta: Meta = "metadata",
-        /// `involvedObject`.
         pub about: About = "involvedObject",
         /// `type`: `Normal` or `Warning`.
         pub kind: String = "type",
-        /// `reason`.
         pub reason: String = "reason",
-        /// `message`.
         pub message: String = "message" as Prose,
-        /// `count`.
         pub count: Option<i64> = "count",
-        /// `lastTimestamp`.
         pub last: Option<Timestamp> = "lastTimestamp",
-        /// `eventTime`.
         pub time: Option<Timestamp> = "eventTime",
         /// `series`: of events that were counted.
         pub series: Series = "series",
@@ -255,19 +196,14 @@ model! {
 
     /// `series` of an Event.
     pub struct Series {
-        /// `count`.
         pub count: Option<i64> = "count",
-        /// `lastObservedTime`.
         pub last: Option<Timestamp> = "lastObservedTime",
     }
 
     /// `involvedObject` of an Event.
     pub struct About {
-        /// `kind`.
         pub kind: String = "kind",
-        /// `name`.
         pub name: String = "name",
-        /// `uid`.
         pub uid: String = "uid",
         /// `fieldPath`: `spec.containers{NAME}` for a container.
         pub path: String = "fieldPath",

@@ -12,7 +12,6 @@ use crate::kubefleet::tolerant::Seed;
 /// An object of a member cluster.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Object {
-    /// Its kind.
     pub kind: Kind,
     /// Its content.
     pub body: Body,
@@ -47,22 +46,13 @@ macro_rules! bodies {
 }
 
 bodies! {
-    /// A Deployment, StatefulSet, DaemonSet or ReplicaSet.
     Workload(Workload) = Deployment | StatefulSet | DaemonSet | ReplicaSet;
-    /// A pod.
     Pod(Pod) = Pod;
-    /// A Service.
     Service(Service) = Service;
-    /// A CustomResourceDefinition.
     Definition(Definition) = CustomResourceDefinition;
-    /// A PodDisruptionBudget.
     Budget(Budget) = PodDisruptionBudget;
-    /// A PersistentVolumeClaim.
     Claim(Claim) = PersistentVolumeClaim;
-    /// A ResourceQuota.
     Quota(Quota) = ResourceQuota;
-    /// An Event.
     Event(Event) = Event;
-    /// An AppliedWork.
     Applied(Applied) = AppliedWork;
 }

@@ -14,7 +14,6 @@ use crate::kubefleet::{Condition, Conditions};
 /// What is wrong with a pod, or with one of its containers.
 #[derive(Debug, Clone, Copy)]
 pub struct PodTrouble<'l> {
-    /// The pod.
     pub pod: &'l Pod,
     /// The container; `None` when it is about the whole pod.
     pub container: Option<Place<'l>>,
@@ -25,7 +24,6 @@ pub struct PodTrouble<'l> {
 /// A container of a pod.
 #[derive(Debug, Clone, Copy)]
 pub struct Place<'l> {
-    /// Its name.
     pub name: &'l str,
     /// Whether it runs before the others.
     pub init: bool,
@@ -67,7 +65,6 @@ pub enum State<'l> {
     },
     /// A probe fails.
     Probe {
-        /// Which.
         probe: Probe,
         /// The event, when it was read.
         event: Option<&'l Event>,

@@ -12,7 +12,6 @@ use crate::kubefleet::{Condition, Conditions};
 pub struct Refusal<'l> {
     /// The kind and name of the object that tells.
     pub object: (&'static str, &'l Meta),
-    /// Where in it.
     pub path: &'static str,
     /// The API server's words.
     pub message: &'l str,

@@ -25,9 +25,7 @@ const POD_REVISION: &str = "controller-revision-hash";
 pub struct View<'l> {
     /// What was seen in the cluster.
     pub look: &'l Look,
-    /// Its kind.
     pub kind: Kind,
-    /// The workload.
     pub workload: &'l Workload,
     /// Since when the rollout has waited for the cluster: older events are no evidence.
     pub since: Option<Timestamp>,

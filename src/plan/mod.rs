@@ -33,7 +33,6 @@ pub use point::{Kinded, Point, Refusal, RefusalKind, Warning, WarningKind};
 pub struct PlannedRun {
     /// The placement to roll out.
     pub placement: ObjectRef,
-    /// By which strategy.
     pub strategy: StrategyChoice,
     /// The index of the snapshot, or `latest`; `None` means the content as it is then.
     pub snapshot: Option<String>,
@@ -286,7 +285,6 @@ impl Plan {
             .filter(|cluster| cluster.change == ClusterChange::Back)
     }
 
-    /// The warnings of a kind.
     pub fn warnings_of(&self, kind: WarningKind) -> impl Iterator<Item = &Warning> {
         self.warnings
             .iter()

@@ -46,7 +46,6 @@ impl Paint {
         }
     }
 
-    /// Whether there is color.
     pub const fn is_colored(self) -> bool {
         self.colored
     }
@@ -95,7 +94,6 @@ impl Paint {
         self.text(BAD, text)
     }
 
-    /// A command.
     pub fn command(self, text: &str) -> String {
         self.text(COMMAND, text)
     }

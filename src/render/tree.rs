@@ -288,7 +288,6 @@ pub(super) fn lasting(since: Timestamp, now: Timestamp) -> String {
     duration::describe(now.duration_since(since).max(SignedDuration::ZERO))
 }
 
-/// What an open gate waits for.
 pub(super) fn wait(gate: &OpenGate, now: Timestamp) -> String {
     if let Some(until) = gate.until {
         let left = until.duration_since(now);

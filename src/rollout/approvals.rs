@@ -64,7 +64,6 @@ impl ApprovalState {
 /// What a person does about an approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Approve it.
     Approve,
     /// Look first: approving alone does not help, or does more than it seems.
     Look,
@@ -79,7 +78,6 @@ pub struct Approval {
     pub run: String,
     /// The placement's name; empty where the run is not known.
     pub placement: String,
-    /// The stage.
     pub stage: String,
     /// Before or after the stage's clusters, where that is known.
     pub time: Option<TaskTime>,
@@ -93,7 +91,6 @@ pub struct Approval {
     pub step: Step,
     /// Since when it is asked for.
     pub asked: Option<Timestamp>,
-    /// The answer, when there is one.
     pub answer: Option<Answer>,
 }
 

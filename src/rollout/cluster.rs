@@ -21,7 +21,6 @@ pub struct ClusterView<'i> {
     pub stage: &'i str,
     /// What the run says of it.
     pub status: &'i ClusterStatus,
-    /// Its state.
     pub state: ClusterState,
     /// When the run started it, as it noted.
     pub started: Option<Timestamp>,

@@ -26,7 +26,6 @@ pub struct OldContent<'i> {
     pub initialized: Timestamp,
     /// When the change was noticed that the snapshot lacks.
     pub detected: Timestamp,
-    /// The next snapshot, when there is one.
     pub next: Option<&'i ResourceSnapshot>,
 }
 

@@ -47,7 +47,6 @@ pub struct Episode<'i> {
 /// A cluster that has another version than the one with which a run was done there.
 #[derive(Debug, Clone)]
 pub struct Replaced<'i> {
-    /// The cluster.
     pub cluster: &'i str,
     /// The index of the version that it has; `None` where the binding names none.
     pub index: Option<&'i str>,
@@ -60,7 +59,6 @@ pub struct Replaced<'i> {
 /// A run put an older version in the place of a later one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepBack<'i> {
-    /// The clusters.
     pub clusters: Vec<&'i str>,
     /// The index of the version that was there.
     pub from: u64,
@@ -84,7 +82,6 @@ pub struct Holding<'i> {
     pub writer: Option<String>,
     /// When the first of these clusters was written.
     pub since: Option<Timestamp>,
-    /// The clusters.
     pub clusters: Vec<&'i str>,
     /// Those of them whose content is known to be available.
     pub available: usize,

@@ -33,7 +33,6 @@ pub enum Life {
 /// Whether the snapshot that has an index now is the one that a run was given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Match {
-    /// It is.
     Same,
     /// The run was given another one, which had the same index or name before.
     Another,

@@ -61,7 +61,6 @@ pub enum Phase {
     Executing,
     /// Asked to stop, clusters are in flight.
     Stopping,
-    /// Stopped.
     Stopped,
 }
 
@@ -70,7 +69,6 @@ pub enum Phase {
 pub struct Rollout<'i> {
     /// Where it is in its life.
     pub phase: Phase,
-    /// The run.
     pub run: &'i UpdateRun,
     /// Its stages in order; the deletion stage last.
     pub stages: Vec<StageView<'i>>,
@@ -85,13 +83,11 @@ pub struct Rollout<'i> {
 /// One stage of a run.
 #[derive(Debug)]
 pub struct StageView<'i> {
-    /// Its status.
     pub status: &'i StageStatus,
     /// What the run recorded of the strategy.
     pub spec: Option<&'i Stage>,
     /// Whether the placement is removed from these clusters.
     pub deletes: bool,
-    /// Its state.
     pub state: StageState,
     /// How many clusters may be updated at once.
     pub concurrency: usize,
@@ -108,11 +104,8 @@ pub struct Gate<'i> {
     pub stage: &'i str,
     /// Before or after the clusters.
     pub time: TaskTime,
-    /// Its status.
     pub task: &'i TaskStatus,
-    /// Its state.
     pub state: TaskState,
-    /// The approval request, for approvals.
     pub request: Option<Sight<ApprovalRequest>>,
     /// Whether the request of that name belongs to another run or stage.
     pub foreign: bool,
@@ -220,7 +213,6 @@ impl<'i> Rollout<'i> {
             .filter(|gate| gate.state == TaskState::Open)
     }
 
-    /// Open approvals.
     pub fn open_approvals(&self) -> impl Iterator<Item = &Gate<'i>> {
         self.open_gates().filter(|gate| gate.task.is_approval())
     }

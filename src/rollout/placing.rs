@@ -56,7 +56,6 @@ impl<'i> Placing<'i> {
         }
     }
 
-    /// The cluster of that name.
     pub fn cluster(&self, name: &str) -> Option<&Placed<'i>> {
         self.clusters.iter().find(|placed| placed.name == name)
     }

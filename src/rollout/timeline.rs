@@ -27,7 +27,6 @@ pub struct Timeline<'p> {
 /// A stage in time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StageLine<'p> {
-    /// The stage.
     pub stage: &'p StageProgress,
     /// From its first gate or cluster to its end; `None` where it was not reached.
     pub span: Option<Span>,
@@ -38,7 +37,6 @@ pub struct StageLine<'p> {
 /// A gate or a cluster in time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step<'p> {
-    /// What it is.
     pub what: What<'p>,
     /// How long the cluster waited for a slot of its stage before it was started.
     pub slot: Option<Span>,
@@ -80,7 +78,6 @@ impl Span {
 pub struct Wait<'p> {
     /// Who waits.
     pub who: Waiter<'p>,
-    /// For what.
     pub on: On<'p>,
     /// How long; `None` where the run notes no beginning.
     pub span: Option<Span>,
@@ -91,9 +88,7 @@ pub struct Wait<'p> {
 /// Who waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Waiter<'p> {
-    /// A stage.
     Stage(&'p StageProgress),
-    /// Clusters of a stage.
     Clusters(&'p StageProgress, Vec<&'p str>),
 }
 

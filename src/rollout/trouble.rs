@@ -14,9 +14,7 @@ use crate::kubefleet::{Condition, ObjectRef, reasons};
 /// The first condition of a binding that is `False`, understood.
 #[derive(Debug)]
 pub struct Trouble<'i> {
-    /// The binding.
     pub binding: &'i Binding,
-    /// The condition.
     pub condition: &'i Condition,
     /// What the text of Overridden or WorkSynchronized says.
     pub problem: Option<BindingProblem>,
@@ -30,15 +28,10 @@ pub struct Trouble<'i> {
 /// One object that could not be applied, is not available, or could not be compared.
 #[derive(Debug)]
 pub struct ManifestTrouble<'i> {
-    /// `group`.
     pub group: &'i str,
-    /// `version`.
     pub version: &'i str,
-    /// `kind`.
     pub kind: &'i str,
-    /// `namespace`.
     pub namespace: &'i str,
-    /// `name`.
     pub name: &'i str,
     /// The envelope that wraps it, when one does.
     pub envelope: Option<Envelope>,

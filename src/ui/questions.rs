@@ -177,7 +177,6 @@ fn read_line() -> io::Result<String> {
     Ok(line)
 }
 
-/// Whether a line says yes.
 fn says_yes(line: &str) -> bool {
     ["y", "yes"].contains(&line.trim().to_lowercase().as_str())
 }

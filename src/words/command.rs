@@ -110,7 +110,6 @@ impl Command {
         self
     }
 
-    /// Whether it is one of ours.
     pub fn is_ours(&self) -> bool {
         self.program == Program::Fleet
     }
@@ -130,7 +129,6 @@ impl Command {
         })
     }
 
-    /// One of its operands, by number.
     pub fn operand(&self, number: usize) -> Option<&str> {
         let operands = self.words.iter().filter_map(|word| match word {
             Word::Operand(word) => Some(word.as_str()),
@@ -139,7 +137,6 @@ impl Command {
         operands.into_iter().nth(number)
     }
 
-    /// Whether it has a flag.
     pub fn has_flag(&self, flag: &str) -> bool {
         let is_flag = |word: &Word| matches!(word, Word::Fixed(word) if word == flag);
         self.words.iter().any(is_flag)

@@ -22,13 +22,11 @@ use crate::rollout::approvals::answered;
 pub(super) enum Hint {
     /// Update runs.
     Runs(Which),
-    /// Placements.
     Placements,
     /// Update runs and placements.
     Targets,
     /// Approval requests that wait for a person, and the runs that wait for them.
     Requests,
-    /// Strategies.
     Strategies,
     /// The snapshots of the placement that was named, or of the run's.
     Snapshots,
@@ -36,7 +34,6 @@ pub(super) enum Hint {
     Stages,
     /// What can be waited for.
     Conditions,
-    /// Namespaces.
     Namespaces,
     /// Member clusters.
     Clusters,
@@ -49,13 +46,11 @@ pub(super) enum Hint {
 /// Which runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Which {
-    /// All.
     All,
     /// Initialized, and not started.
     Idle,
     /// Under way.
     Active,
-    /// Stopped.
     Stopped,
 }
 
@@ -68,7 +63,6 @@ pub(super) struct Words {
     pub global: Global,
     /// The run, request or placement that the command is about.
     pub target: Option<String>,
-    /// The placement.
     pub placement: Option<String>,
 }
 

@@ -94,7 +94,6 @@ pub struct Permission {
 /// The permissions of a command.
 #[derive(Debug, Clone, Copy)]
 pub struct Needs {
-    /// The command.
     pub command: &'static str,
     /// Who uses it.
     pub role: Role,
@@ -415,7 +414,6 @@ pub fn of_role(role: Role) -> BTreeSet<(Verb, Concept)> {
         .collect()
 }
 
-/// The kind of a concept in a scope.
 pub fn kind(concept: Concept, scope: &Scope) -> Kind {
     scope.kind(concept)
 }

@@ -29,7 +29,6 @@ pub(in crate::commands) struct Following<'r> {
 
 /// What a look brought.
 pub(in crate::commands) enum Look {
-    /// The state.
     State(Box<Status>),
     /// The target was deleted.
     Gone,

@@ -29,7 +29,6 @@ pub(in crate::commands) const KEEP: &[Concept] = &[
 
 /// Everything that manifests are put together from.
 pub(in crate::commands) struct Material {
-    /// The placement.
     pub placement: ObjectRef,
     /// The run that was asked about.
     pub run: Option<Arc<UpdateRun>>,

@@ -486,7 +486,6 @@ impl MadeOf {
 
 /// What a new run is made of.
 pub(in crate::commands) struct Made {
-    /// The placement.
     pub placement: ObjectRef,
     /// The strategy's name.
     pub strategy: String,

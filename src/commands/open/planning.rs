@@ -21,7 +21,6 @@ pub(in crate::commands) use crate::plan::{PlannedRun, StrategyChoice};
 
 /// A plan, and what it was computed from.
 pub(in crate::commands) struct Planned {
-    /// The plan.
     pub plan: Plan,
     /// What is around the placement.
     pub around: Around,

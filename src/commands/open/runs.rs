@@ -19,7 +19,6 @@ use crate::ui::Ui;
 /// Where a command that lists looks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::commands) enum Reach {
-    /// In one scope.
     One(Scope),
     /// In both scopes and all namespaces.
     Everywhere,

@@ -103,16 +103,13 @@ fn act(args: &DeleteArgs, global: &Global, op: &mut Operation<'_>) -> Result<Exi
 
 /// A run that is to be deleted, as it was shown.
 pub(in crate::commands) struct Doomed {
-    /// The run.
     pub run: ThisRun,
     /// Its deletion.
     pub change: Change,
-    /// What was shown of it.
     pub shown: Preview,
 }
 
 impl Doomed {
-    /// Reads a run.
     fn look(run: &ObjectRef, reading: &mut Reading) -> Result<Self, Error> {
         let inventory = reading.overview(run)?;
         let mut doomed = Self::of(&rollout_of(&inventory, run)?);

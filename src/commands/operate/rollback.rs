@@ -194,7 +194,6 @@ fn wanted(args: &RollbackArgs, goal: &Goal, reading: &mut Reading) -> Result<Lau
     })
 }
 
-/// The placement of a target.
 fn placement_of(target: &ObjectRef, reading: &mut Reading) -> Result<ObjectRef, Error> {
     if target.kind.concept() == Concept::Placement {
         return Ok(target.clone());

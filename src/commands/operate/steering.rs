@@ -21,7 +21,6 @@ use crate::words::{Hint, enumerate};
 
 /// A run that is steered.
 pub(in crate::commands) struct Steered {
-    /// The run.
     pub run: ThisRun,
     /// Whether something was written.
     pub written: bool,

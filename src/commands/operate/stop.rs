@@ -54,7 +54,6 @@ pub struct StopArgs {
     writing: Writing,
 }
 
-/// Stops runs.
 pub fn run(args: &StopArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let namespace = session.global.namespace.as_deref();
     operate("stop", &args.writing, session, |op| {

@@ -120,7 +120,6 @@ struct StageNow {
     state: StageState,
 }
 
-/// Lists runs.
 pub fn run(args: &ListArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let reach = Reach::of(session.global, args.all_namespaces)?;
     let placement = args

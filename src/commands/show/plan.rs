@@ -91,7 +91,6 @@ pub struct PlanView {
     diffs: Option<Vec<VersionDiff>>,
 }
 
-/// Plans a run.
 pub fn run(args: &PlanArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let keep = if args.diff { KEEP } else { &[] };
     let mut reading = session.open_keeping(keep, &args.input, "plan --placement")?;

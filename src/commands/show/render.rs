@@ -105,7 +105,6 @@ struct Rendered<'r> {
     not_checked: Vec<NotChecked>,
 }
 
-/// Renders.
 pub fn run(args: &RenderArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let asked = if args.between.is_empty() {
         &args.clusters

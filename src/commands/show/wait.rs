@@ -84,7 +84,6 @@ enum Format {
     Name,
 }
 
-/// Waits.
 pub fn run(args: &WaitArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let begun = Instant::now();
     let mut reading = session.open_within(args.timeout, "wait")?;

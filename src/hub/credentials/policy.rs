@@ -15,7 +15,6 @@ pub(in crate::hub) enum Policy {
     /// All of them.
     #[default]
     All,
-    /// None.
     None,
     /// These commands.
     These(Vec<String>),

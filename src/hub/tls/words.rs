@@ -16,7 +16,6 @@ pub(super) struct Leaf {
     self_signed: bool,
     from: i64,
     until: i64,
-    /// The hosts that it is for.
     hosts: Vec<String>,
     /// Whether it may be a server's.
     for_servers: bool,

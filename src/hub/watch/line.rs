@@ -24,7 +24,6 @@ const LONGEST: usize = OBJECT.saturating_add(FRAME);
 pub(super) enum Line {
     /// An object is new or has changed.
     Put(Object, String),
-    /// An object is gone.
     Gone(Object, String),
     /// Nothing happened up to this version.
     Bookmark(String),

@@ -51,16 +51,13 @@ pub enum OverrideKind {
 pub struct OverrideTarget {
     /// Kind of the object.
     pub kind: String,
-    /// Its name.
     pub name: String,
-    /// Its namespace, where it has one.
     pub namespace: Option<String>,
 }
 
 /// What is wrong with an envelope object (workgenerator/envelope.go).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum EnvelopeProblem {
-    /// A namespaced object in a cluster envelope.
     NamespacedObjectInClusterEnvelope,
     /// A cluster-scoped object in a namespaced envelope.
     ClusterObjectInNamespacedEnvelope,

@@ -74,7 +74,6 @@ pub enum TaskProblem {
     TypeNotAllowed {
         /// Position of the task.
         task: Option<u32>,
-        /// Its type.
         task_type: String,
     },
     /// An approval with a wait time.
@@ -83,10 +82,7 @@ pub enum TaskProblem {
         task: Option<u32>,
     },
     /// Two tasks of one type after a stage.
-    DuplicateType {
-        /// The type.
-        task_type: String,
-    },
+    DuplicateType { task_type: String },
     /// A timed wait without a wait time.
     WaitMissing {
         /// Position of the task.
@@ -98,10 +94,7 @@ pub enum TaskProblem {
         task: Option<u32>,
     },
     /// No known wording.
-    Other {
-        /// The text.
-        text: String,
-    },
+    Other { text: String },
 }
 
 /// What is wrong with a placement's resource selectors
@@ -109,10 +102,7 @@ pub enum TaskProblem {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum SelectorProblem {
     /// The selected namespace is reserved (fetchAllResourcesInOneNamespace).
-    NamespaceNotAllowed {
-        /// The namespace.
-        namespace: String,
-    },
+    NamespaceNotAllowed { namespace: String },
     /// The hub does not know the selected kind (fetchResources).
     KindUnknown {
         /// The error of the REST mapping.
@@ -161,15 +151,11 @@ pub enum Cause {
         current: String,
     },
     /// No latest policy snapshot (policy_snapshot_resolver.go:LookupLatestPolicySnapshot).
-    PolicySnapshotNotFound {
-        /// The placement.
-        placement: ObjectKey,
-    },
+    PolicySnapshotNotFound { placement: ObjectKey },
     /// Several latest policy snapshots (policy_snapshot_resolver.go:LookupLatestPolicySnapshot).
     PolicySnapshotMultiple {
         /// How many.
         count: Option<u32>,
-        /// The placement.
         placement: ObjectKey,
     },
     /// The policy snapshot lacks its index label (initialization.go:determinePolicySnapshot).
@@ -192,7 +178,6 @@ pub enum Cause {
     /// A binding still belongs to an older policy snapshot (collectScheduledClusters); retried,
     /// but final at v0.0.1.
     BindingOldPolicy {
-        /// The binding.
         binding: ObjectKey,
         /// The older policy snapshot.
         policy_snapshot: ObjectKey,
@@ -201,16 +186,12 @@ pub enum Cause {
     },
     /// v0.0.1: a selected binding is neither scheduled nor bound (collectScheduledClusters).
     BindingNotScheduled {
-        /// The binding.
         binding: ObjectKey,
         /// The binding's state.
         state: String,
     },
     /// No binding to update or to delete (initialization.go:collectScheduledClusters).
-    NoBindings {
-        /// The policy snapshot.
-        policy_snapshot: ObjectKey,
-    },
+    NoBindings { policy_snapshot: ObjectKey },
     /// Bindings and observed cluster count disagree (initialization.go:collectScheduledClusters).
     BindingCountMismatch {
         /// Selected bindings.
@@ -219,42 +200,31 @@ pub enum Cause {
         observed: Option<i64>,
     },
     /// The strategy does not exist (initialization.go:generateStagesByStrategy).
-    StrategyNotFound {
-        /// The strategy.
-        strategy: ObjectKey,
-    },
+    StrategyNotFound { strategy: ObjectKey },
     /// A stage's tasks are not valid (initialization.go:computeRunStageStatus).
     StageTasksInvalid {
         /// The tasks before the stage, not those after it.
         before: bool,
-        /// The strategy.
         strategy: ObjectKey,
-        /// The stage.
         stage: String,
         /// What is wrong.
         problem: TaskProblem,
     },
     /// A stage's label selector is not valid (initialization.go:computeRunStageStatus).
     StageSelectorInvalid {
-        /// The strategy.
         strategy: ObjectKey,
-        /// The stage.
         stage: String,
         /// The error of the selector.
         error: String,
     },
     /// Two stages select one cluster (initialization.go:computeRunStageStatus).
-    ClusterInSeveralStages {
-        /// The cluster.
-        cluster: String,
-    },
+    ClusterInSeveralStages { cluster: String },
     /// A cluster's sorting label is no integer (initialization.go:computeRunStageStatus).
     SortingLabelInvalid {
         /// The label's key.
         key: String,
         /// The label's value; none where the label is missing or empty.
         value: Option<String>,
-        /// The cluster.
         cluster: String,
         /// The error of the conversion.
         error: String,
@@ -267,10 +237,7 @@ pub enum Cause {
         shown: Vec<String>,
     },
     /// The resource snapshot group lacks its master (initialization.go:recordOverrideSnapshots).
-    NoMasterSnapshot {
-        /// The placement.
-        placement: ObjectKey,
-    },
+    NoMasterSnapshot { placement: ObjectKey },
     /// Overrides could not be read for a reason that passes (recordOverrideSnapshots).
     OverrideFetchFailed {
         /// The text.
@@ -293,7 +260,6 @@ pub enum Cause {
     SnapshotCountInvalid {
         /// The master snapshot.
         snapshot: String,
-        /// The placement.
         placement: ObjectKey,
     },
     /// An override has no policy (utils/overrider/overrider.go:IsClusterMatched).
@@ -306,22 +272,14 @@ pub enum Cause {
         error: String,
     },
     /// A member cluster is gone (overrider.go:PickFromResourceMatchedOverridesForTargetCluster).
-    MemberClusterNotFound {
-        /// The cluster.
-        cluster: String,
-    },
+    MemberClusterNotFound { cluster: String },
     /// The snapshot index is no number (initialization.go:getResourceSnapshotObjs).
     SnapshotIndexInvalid {
         /// The index of the run's spec.
         index: String,
     },
     /// No resource snapshot has this index (initialization.go:getResourceSnapshotObjs).
-    SnapshotNotFound {
-        /// The index.
-        index: String,
-        /// The placement.
-        placement: ObjectKey,
-    },
+    SnapshotNotFound { index: String, placement: ObjectKey },
     /// The placement's resource selectors are not valid (resource_selector_resolver.go).
     ResourceSelectorInvalid {
         /// The placement, where it is named.
@@ -335,15 +293,9 @@ pub enum Cause {
         resource: String,
     },
     /// No snapshot came back though none failed (initialization.go:getResourceSnapshotObjs); retried.
-    SnapshotNotCreated {
-        /// The placement.
-        placement: ObjectKey,
-    },
+    SnapshotNotCreated { placement: ObjectKey },
     /// v0.1 to v0.2.2: no latest snapshot yet (initialization.go:getResourceSnapshotObjs); retried.
-    LatestSnapshotNotFound {
-        /// The placement.
-        placement: ObjectKey,
-    },
+    LatestSnapshotNotFound { placement: ObjectKey },
     /// The hub's API server refused (utils/controller/controller.go:NewAPIServerError); retried.
     ApiServerError {
         /// The text.
@@ -423,22 +375,15 @@ pub enum Cause {
         updating: Option<i64>,
     },
     /// A finished stage has an unfinished cluster (validation.go:validateClusterUpdatingStatus).
-    FinishedStageUnfinishedCluster {
-        /// The cluster.
-        cluster: String,
-        /// The stage.
-        stage: String,
-    },
+    FinishedStageUnfinishedCluster { cluster: String, stage: String },
     /// A finished stage is not the next one (validation.go:validateClusterUpdatingStatus).
     FinishedStageOutOfOrder {
-        /// The stage.
         stage: String,
         /// Position of the last finished stage, -1 for none.
         last_finished: Option<i64>,
     },
     /// A stage had failed before (validation.go:validateClusterUpdatingStatus).
     StageFailed {
-        /// The stage.
         stage: String,
         /// Why it failed.
         inner: Box<Failure>,
@@ -452,14 +397,12 @@ pub enum Cause {
     },
     /// The updating stage is not the next one (validation.go:validateClusterUpdatingStatus).
     UpdatingStageOutOfOrder {
-        /// The stage.
         stage: String,
         /// Position of the last finished stage, -1 for none.
         last_finished: Option<i64>,
     },
     /// More clusters are updating than allowed (validation.go:validateClusterUpdatingStatus).
     TooManyUpdatingClusters {
-        /// The stage.
         stage: String,
         /// How many clusters are updating; none up to v0.1.
         updating: Option<u64>,
@@ -470,7 +413,6 @@ pub enum Cause {
     },
     /// A cluster to be deleted is not in the delete stage.
     DeleteClusterNotInStage {
-        /// The cluster.
         cluster: String,
         /// When it was noticed.
         phase: DeletePhase,
@@ -488,26 +430,17 @@ pub enum Cause {
         inner: Box<Failure>,
     },
     /// A cluster had failed before (execution.go:executeUpdatingStage).
-    ClusterFailed {
-        /// The cluster.
-        cluster: String,
-        /// The stage.
-        stage: String,
-    },
+    ClusterFailed { cluster: String, stage: String },
     /// A cluster of the stage has no binding (execution.go:executeUpdatingStage, stop.go:stopUpdatingStage).
     BindingMissing {
-        /// The cluster.
         cluster: String,
-        /// The stage.
         stage: String,
         /// The run was being stopped.
         stopping: bool,
     },
     /// Something else took over the binding of an updating cluster (execution.go:executeUpdatingStage).
     Preempted {
-        /// The cluster.
         cluster: String,
-        /// The stage.
         stage: String,
         /// The binding's bare name; none at v0.0.1 and before v0.1.
         binding: Option<String>,
@@ -519,17 +452,9 @@ pub enum Cause {
         got_snapshot: Option<String>,
     },
     /// A cluster's update ran into an error (execution.go:checkClusterUpdateResult); retried.
-    ClusterUpdateError {
-        /// The stage.
-        stage: String,
-        /// The run.
-        run: String,
-    },
+    ClusterUpdateError { stage: String, run: String },
     /// A task type that cannot run before a stage (execution.go:checkBeforeStageTasksStatus).
-    BeforeTaskUnsupported {
-        /// The type.
-        task_type: String,
-    },
+    BeforeTaskUnsupported { task_type: String },
     /// The approval request belongs to another run or stage (execution.go:handleStageApprovalTask).
     ApprovalWrongTarget {
         /// The approval request.
@@ -544,20 +469,11 @@ pub enum Cause {
         want_stage: Option<String>,
     },
     /// A deleted cluster has a binding again (execution.go:executeDeleteStage, stop.go:stopDeleteStage).
-    DeletedClusterHasBinding {
-        /// The cluster.
-        cluster: String,
-    },
+    DeletedClusterHasBinding { cluster: String },
     /// The binding of a cluster being deleted is not (execution.go:executeDeleteStage, stop.go:stopDeleteStage).
-    DeletingBindingNotDeleting {
-        /// The cluster.
-        cluster: String,
-    },
+    DeletingBindingNotDeleting { cluster: String },
     /// The run's state is one of an older version (controller.go:Reconcile).
-    RunStateUnsupported {
-        /// The state.
-        state: String,
-    },
+    RunStateUnsupported { state: String },
     /// No known wording.
     Unrecognized {
         /// The text without its known beginnings, white space folded.

@@ -8,7 +8,6 @@ use super::pattern::{capture, capture_within, contains, normalise};
 pub struct OwnerRef {
     /// Kind of the owner; `AppliedWork` is another placement's work.
     pub kind: String,
-    /// Its name.
     pub name: String,
 }
 

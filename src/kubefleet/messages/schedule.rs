@@ -30,7 +30,6 @@ pub enum Decision {
     ScoreTooLow {
         /// The cluster left out.
         cluster: String,
-        /// Its affinity score.
         affinity_score: Option<i64>,
         /// Its topology spread score.
         spread_score: Option<i64>,
@@ -94,7 +93,6 @@ pub enum FilterReason {
     AlreadyPlaced,
     /// No known wording.
     Other {
-        /// The text.
         text: String,
     },
 }

@@ -18,7 +18,6 @@ pub(super) struct Level(u8);
 impl Level {
     /// The page's own heading.
     pub const TOP: Self = Self(1);
-    /// Below that.
     pub const BELOW: Self = Self(2);
     /// A section of a page with one report.
     pub const SECTION: Self = Self(2);
@@ -29,7 +28,6 @@ impl Level {
         Self(self.0 + 1)
     }
 
-    /// A heading.
     pub fn heading(self, id: Option<&str>, content: &Markup) -> Markup {
         match self.0 {
             1 => html! { h1 id=[id] { (content) } },

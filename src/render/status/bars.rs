@@ -154,7 +154,6 @@ impl Columns {
         }
     }
 
-    /// The row of a stage.
     fn row(&self, stage: &StageProgress, frame: &Frame<'_>) -> String {
         let paint = frame.paint;
         let text = cut(&name(stage), self.name);
@@ -292,7 +291,6 @@ fn cut(text: &str, columns: usize) -> String {
 }
 
 impl Paint {
-    /// The state of a stage.
     fn stage_state(self, state: StageState, text: &str) -> String {
         match state {
             StageState::Failed

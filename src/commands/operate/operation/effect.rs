@@ -21,7 +21,6 @@ const EFFECT: Duration = Duration::from_mins(2);
 
 /// What became of a write's effect.
 pub(in crate::commands) enum Effect {
-    /// It is there.
     Seen(Box<Status>),
     /// It will not come any more.
     Never(Box<Status>),

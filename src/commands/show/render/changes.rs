@@ -20,7 +20,6 @@ pub(in crate::commands) struct GroupChanges {
     pub differences: Vec<Difference>,
 }
 
-/// The manifests of a cluster.
 pub(in crate::commands) fn manifests(rendering: &Rendering<'_>, cluster: usize) -> Vec<Manifest> {
     let rendered = rendering.manifests(cluster).into_iter();
     rendered.map(|it| Cow::into_owned(it.manifest)).collect()

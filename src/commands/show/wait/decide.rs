@@ -21,7 +21,6 @@ pub(crate) enum Condition {
     Initialized,
     /// It has begun with its first stage.
     Started,
-    /// It is stopped.
     Stopped,
     /// A person has to approve: anything, or something of a stage.
     Approval(Option<(String, Option<TaskTime>)>),
