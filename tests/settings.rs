@@ -116,6 +116,17 @@ fn a_file_that_everyone_may_change_is_not_read() {
 }
 
 #[test]
+fn the_example_of_the_documentation_is_taken() {
+    let page = include_str!("../docs/tasks/settings.md");
+    let example = page.split("```yaml\n").nth(1).unwrap();
+    let call = Call::with(example.split("```").next().unwrap());
+    let (code, out, err) = call.run(&["list", "-A", "-f", PAYMENTS], &[]);
+    assert_eq!(code, Some(0), "{err}");
+    let (_, wide, _) = call.run(&["list", "-A", "-f", PAYMENTS, "-o", "wide"], &[]);
+    assert_eq!(out, wide);
+}
+
+#[test]
 fn a_file_that_is_named_must_exist() {
     let call = Call::with(HEAD);
     let missing = call.folder.path().join("none.yaml");

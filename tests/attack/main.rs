@@ -30,7 +30,7 @@ fn program(args: &[&str]) -> Command {
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .env_remove("_")
         .env("KUBECONFIG", "/nonexistent")
-        .env("KUBECACHEDIR", "/nonexistent")
+        .env("KUBECACHEDIR", "/dev/null")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());

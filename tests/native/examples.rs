@@ -39,7 +39,7 @@ const NAMES: [(&str, &str); 22] = [
 
 /// Commands that change something are only shown: nobody confirms.
 const WRITES: [&str; 8] = [
-    "init", "run", "approve", "stop", "resume", "rollback", "delete", "",
+    "init", "run", "retry", "approve", "stop", "resume", "rollback", "delete",
 ];
 
 /// The commands below `Examples:`, those that go on in the next line joined.
@@ -115,10 +115,18 @@ fn try_example(
     if name == "diagnose" || example.contains("diagnose example-run -f") {
         line = line.replace("example-run", "checkout-2");
     }
+    if matches!(name, "render" | "trace") {
+        line = line
+            .replace("member-1", "staging-1")
+            .replace("member-2", "canary-1")
+            .replace("-n shop", "-n checkout")
+            .replace("namespace/shop", "namespace/checkout");
+    }
     // Another run is where a stop, a start and the like are possible.
     let run = match name {
         "resume" => "gateway-1",
         "delete" => "orders-1",
+        "retry" => "search-1",
         _ => "checkout-2",
     };
     if name == "collect" {

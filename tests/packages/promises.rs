@@ -90,7 +90,8 @@ fn files_are_written_where_they_are_named() {
         files,
         [
             "src/commands/about/completion.rs",
-            "src/commands/show/saving.rs"
+            "src/commands/show/saving.rs",
+            "src/hub/remembered.rs"
         ]
     );
 }

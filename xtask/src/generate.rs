@@ -301,6 +301,7 @@ fn environment() -> String {
      | `CLICOLOR` | if `0`: no color, unless `CLICOLOR_FORCE` is set |\n\
      | `TERM` | if `dumb`: no color, and on a terminal the same as `FLEET_STAGE_PLAIN` |\n\
      | `FLEET_STAGE_PLAIN` | if not empty and not `0`: plain text for a screen reader or a slow connection. Trees are indented instead of drawn, there is no color unless `--color=always`, and nothing is redrawn: `status -w` prints a line per change, and a wait is announced once |\n\
+     | `KUBECACHEDIR` | kubectl's cache directory instead of `~/.kube/cache`; commands that only read remember in it for six hours which kinds a hub serves |\n\
      | `FLEET_STAGE_SETTINGS` | the [settings file](../tasks/settings.md) instead of the one in the usual place; `off` for none |\n\
      | `XDG_CONFIG_HOME` | the directory of the settings file, `kubectl-fleet-stage/settings.yaml` in it; by default `~/.config`; ignored if it is not absolute |\n\
      | `COLUMNS` | the text width, from 40 to 160, instead of the terminal's |\n\
