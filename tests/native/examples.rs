@@ -120,13 +120,14 @@ fn try_example(
             .replace("member-1", "staging-1")
             .replace("member-2", "canary-1")
             .replace("-n shop", "-n checkout")
-            .replace("namespace/shop", "namespace/checkout");
+            .replace("namespace/shop", "namespace/checkout")
+            .replace("deployment/web", "deployment/app");
     }
     // Another run is where a stop, a start and the like are possible.
     let run = match name {
         "resume" => "gateway-1",
         "delete" => "orders-1",
-        "retry" => "search-1",
+        "retry" => "telemetry-1",
         _ => "checkout-2",
     };
     if name == "collect" {

@@ -92,9 +92,7 @@ pub enum FilterReason {
     /// The placement is already there (plugins/sameplacementaffinity/filtering.go:Filter).
     AlreadyPlaced,
     /// No known wording.
-    Other {
-        text: String,
-    },
+    Other { text: String },
 }
 
 type Build = fn(&super::pattern::Captures<'_>) -> Decision;

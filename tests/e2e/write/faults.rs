@@ -416,6 +416,7 @@ fn is_done(deed: Deed, scene: &Scene, subject: &Subject, other: Option<&Value>) 
 }
 
 /// Checks what holds for every cell.
+#[allow(clippy::too_many_arguments)] // each is another thing
 fn check(what: &str, deed: Deed, mishap: Mishap, did: &Did, cell: Cell, desk: &Desk<'_>) {
     let said = format!("{}{}", did.ran.out, did.ran.err);
     let what = format!("{what}: {cell:?}\n{said}");

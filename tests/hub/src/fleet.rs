@@ -202,6 +202,7 @@ impl Fleet {
     }
 
     /// Waits until an object exists and fulfils a wish.
+    #[allow(clippy::too_many_arguments)] // each is another thing
     pub async fn wait(
         &self,
         kind: Kind,

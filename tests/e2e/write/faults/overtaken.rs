@@ -126,6 +126,7 @@ fn again(scene: &Scene, idle: &str) {
 }
 
 /// Answers a question with yes after an event.
+#[allow(clippy::too_many_arguments)] // each is another thing
 fn answer(
     what: &str,
     event: Event,

@@ -131,6 +131,7 @@ fn troubles(world: &World, asked: &Troubles) -> Troubles {
 
 /// Lets a member cluster join, report, and leave. Gives back its last heartbeat and when the next
 /// one is due; nothing for one that is silent.
+#[allow(clippy::too_many_arguments)] // each is another thing
 async fn live(
     api: &Api,
     timing: &Timing,

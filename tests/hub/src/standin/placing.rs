@@ -114,6 +114,7 @@ async fn policy(api: &Api, world: &World, scope: &Scope, placement: &Value) -> A
     }
 }
 
+#[allow(clippy::too_many_arguments)] // each is another thing
 async fn schedule(
     api: &Api,
     world: &World,

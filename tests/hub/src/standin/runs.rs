@@ -255,6 +255,7 @@ async fn look(
 }
 
 /// Does what the run's state asks for.
+#[allow(clippy::too_many_arguments)] // each is another thing
 async fn proceed(
     writer: &mut Writer<'_>,
     run: Run,
