@@ -1,4 +1,4 @@
-//! The settings file: values of flags, groups of hubs, and the ways into member clusters.
+//! The settings file: values of flags, and the ways into member clusters.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -24,9 +24,6 @@ pub struct Settings {
     /// Values of flags that were not given.
     #[serde(default)]
     pub defaults: Vec<Defaults>,
-    /// Contexts that are asked together, under one name.
-    #[serde(default)]
-    pub hub_groups: BTreeMap<String, Vec<String>>,
     /// The context that leads into each member cluster.
     #[serde(default)]
     pub member_contexts: BTreeMap<String, String>,
@@ -180,14 +177,6 @@ fn parse(bytes: &[u8]) -> Result<Settings, String> {
             "it must begin with apiVersion: {OWN_API_VERSION} and kind: {KIND}"
         ));
     }
-    for (group, contexts) in &settings.hub_groups {
-        if contexts.is_empty() {
-            return Err(format!("the hub group {group} has no contexts"));
-        }
-        if group.is_empty() || group.contains(',') {
-            return Err(format!("{group:?} cannot name a hub group"));
-        }
-    }
     Ok(settings)
 }
 
@@ -208,8 +197,6 @@ defaults:
 - options:
   - name: request-timeout
     default: 10s
-hubGroups:
-  prod: [eu, us]
 memberContexts:
   member-1: aks-1
 ";
@@ -220,7 +207,6 @@ memberContexts:
         assert_eq!(settings.defaults[0].command.as_deref(), Some("list"));
         assert_eq!(settings.defaults[0].options[0].default, "wide");
         assert_eq!(settings.defaults[1].command, None);
-        assert_eq!(settings.hub_groups["prod"], ["eu", "us"]);
         assert_eq!(settings.member_contexts["member-1"], "aks-1");
         let least = "apiVersion: kubectl-fleet-stage/v1\nkind: Settings\n";
         assert!(parse(least.as_bytes()).unwrap().defaults.is_empty());
@@ -229,14 +215,11 @@ memberContexts:
     #[test]
     fn what_is_odd_is_told_with_its_line() {
         for (from, to, wanted) in [
-            ("hubGroups", "hubgroups", "line 12: unknown field"),
+            ("memberContexts", "membercontexts", "line 12: unknown field"),
             ("default: wide", "value: wide", "line 8: unknown field"),
-            ("[eu, us]", "eu", "line 13: "),
-            ("prod: [eu, us]", "prod: [eu, us", "line "),
+            ("member-1: aks-1", "member-1: [aks-1", "line "),
             ("kind: Settings", "kind: Other", "it must begin with"),
             ("/v1\n", "/v2\n", "it must begin with"),
-            ("[eu, us]", "[]", "the hub group prod has no contexts"),
-            ("prod:", "'a,b':", "cannot name a hub group"),
             ("default: wide", "default: [wide]", "line 8: "),
         ] {
             let text = WHOLE.replacen(from, to, 1);

@@ -76,8 +76,6 @@ fn settings(in_force: &InForce) -> Check {
             options.map(move |value| format!("{command}--{}={}", value.name, value.default))
         })
         .collect();
-    let groups = settings.hub_groups.iter();
-    says.extend(groups.map(|(name, hubs)| format!("hub group {name}: {}", hubs.join(", "))));
     let members = settings.member_contexts.len();
     if members > 0 {
         says.push(format!("contexts of {}", count(members, "member cluster")));
