@@ -41,7 +41,8 @@ impl Ask {
     pub(super) fn selector(&self) -> Option<String> {
         match self {
             Self::Any { key, values, .. } => Some(format!("{key} in ({})", values.join(","))),
-            Self::One(_) | Self::Names { .. } => None,
+            Self::One(query) => query.selector(),
+            Self::Names { .. } => None,
         }
     }
 

@@ -40,9 +40,10 @@ impl Known {
     pub(super) fn keep_lists(&mut self) {
         self.answers.retain(|query, _| match &query.which {
             Which::All { labels: None, .. } | Which::Named { .. } => true,
-            Which::All { labels: label, .. } => {
-                matches!(label, Some((key, _)) if *key == names::IS_LATEST)
-            }
+            Which::All {
+                labels: Some((key, _)),
+                ..
+            } => *key == names::IS_LATEST,
         });
     }
 

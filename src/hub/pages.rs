@@ -1,13 +1,12 @@
 //! A list in pages: while one is parsed, the next is on its way.
 
 use serde::Deserialize;
-use serde_json::value::RawValue;
 use tokio::task::JoinSet;
 
 use super::answer::{self, Expected, Items};
 use super::bounds::{self, Deadline, PAGES};
 use super::error::HubError;
-use super::found::{Found, parse_object};
+use super::found::Found;
 use super::request::{Asking, Connection, JSON};
 use crate::kubefleet::Kind;
 use crate::kubefleet::path::encode;
@@ -195,11 +194,7 @@ impl Pages {
         };
         found.objects.reserve(items.len());
         for text in items {
-            self.connection.budget.object()?;
-            found.objects.push(parse_object(self.kind, text)?);
-            if self.keep_text {
-                found.texts.push(RawValue::to_owned(text));
-            }
+            found.take(&self.connection, self.kind, text, self.keep_text)?;
         }
         Ok(found)
     }

@@ -40,9 +40,9 @@ pub(super) async fn read(
                 Err(error) => Err(error),
             }
         }
-        Which::All { namespace, labels } => {
-            let selector = labels.as_ref().map(|(key, value)| format!("{key}={value}"));
+        Which::All { namespace, .. } => {
             let kind = (query.kind, version);
+            let selector = query.selector();
             let path = list_path(kind, namespace.as_deref(), selector.as_deref());
             pages::list(connection, query.kind, &path, keep_text).await
         }
@@ -68,24 +68,19 @@ pub(super) fn small_pages(
     served: &Served,
     list: &Ask,
 ) -> Result<Pages, HubError> {
-    let (kind, namespace, selector) = match list {
+    let (kind, namespace) = match list {
         Ask::One(Query { kind, which }) => match which {
-            Which::All {
-                namespace,
-                labels: label,
-            } => {
-                let equals = |(key, value): &(_, _)| format!("{key}={value}");
-                (*kind, namespace.as_deref(), label.as_ref().map(equals))
-            }
-            Which::Named { namespace, .. } => (*kind, Some(namespace.as_str()), None),
+            Which::All { namespace, .. } => (*kind, namespace.as_deref()),
+            Which::Named { namespace, .. } => (*kind, Some(namespace.as_str())),
         },
         Ask::Any {
             kind, namespace, ..
         }
         | Ask::Names {
             kind, namespace, ..
-        } => (*kind, Some(namespace.as_str()), list.selector()),
+        } => (*kind, Some(namespace.as_str())),
     };
+    let selector = list.selector();
     let version = served.version(kind).ok_or(HubError::NotServed(kind))?;
     let namespace = namespace.filter(|namespace| !namespace.is_empty());
     let path = list_path((kind, version), namespace, selector.as_deref());
@@ -180,7 +175,7 @@ fn shared_out(
         .map(|(at, query)| {
             let word = match &query.which {
                 Which::Named { name, .. } => name.clone(),
-                Which::All { labels: label, .. } => label.clone().unwrap_or_default().1,
+                Which::All { labels, .. } => labels.clone().unwrap_or_default().1,
             };
             places.insert(word, at);
             (query, Found::default())

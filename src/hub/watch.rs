@@ -335,12 +335,13 @@ impl Follower {
                     Some(format!("fieldSelector={selector}")),
                 )
             }
-            Which::All { namespace, labels } => (
-                namespace.as_deref(),
-                labels.as_ref().map(|(key, value)| {
-                    format!("labelSelector={}", encode(&format!("{key}={value}")))
-                }),
-            ),
+            Which::All { namespace, .. } => {
+                let selector = self.query.selector();
+                (
+                    namespace.as_deref(),
+                    selector.map(|labels| format!("labelSelector={}", encode(&labels))),
+                )
+            }
         };
         let path = path(kind, version, namespace, None);
         Ok((path, selector.into_iter().collect()))

@@ -20,6 +20,17 @@ impl Query {
         Self::with_labels(kind, namespace, (key, value.to_owned()))
     }
 
+    /// The condition on labels as the API takes it; `None` where there is none.
+    pub fn selector(&self) -> Option<String> {
+        match &self.which {
+            Which::All {
+                labels: Some((key, value)),
+                ..
+            } => Some(format!("{key}={value}")),
+            _ => None,
+        }
+    }
+
     /// Whether the object is one that is asked for.
     pub fn matches(&self, object: &Object) -> bool {
         let meta = object.body.meta();

@@ -7,12 +7,12 @@ use serde_json::value::RawValue;
 
 use super::content::Content;
 use super::variables::Template;
+use crate::kubefleet::ObjectRef;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
-use crate::kubefleet::overrides::{OverrideRule, OverrideSnapshot};
+use crate::kubefleet::overrides::{OverrideRule, OverrideSnapshot, named};
 use crate::kubefleet::run::ClusterStatus;
 use crate::kubefleet::snapshot::ManifestIdentity;
-use crate::kubefleet::{Kind, ObjectRef};
 use crate::rollout::overrides::{applies, matches, origin, rule_matches, selectors};
 
 /// A snapshot of an override, with its values.
@@ -149,24 +149,19 @@ impl<'i> Placed<'i> {
         recorded: &ClusterStatus,
         overrides: &[Override],
     ) -> Self {
-        let cluster = recorded.cluster_overrides.iter().map(|name| ("", name));
-        let others = recorded.overrides.iter();
-        let others = others.map(|it| (it.namespace.as_str(), &it.name));
-        Self::recorded(member, cluster.chain(others), overrides)
+        let names = named(&recorded.cluster_overrides, &recorded.overrides);
+        Self::recorded(member, names, overrides)
     }
 
     /// A cluster with the overrides that its binding names.
     pub fn bound(member: &'i MemberCluster, binding: &Binding, overrides: &[Override]) -> Self {
-        let cluster = binding.spec.cluster_overrides.iter();
-        let cluster = cluster.map(|name| ("", name));
-        let others = binding.spec.overrides.iter();
-        let others = others.map(|it| (it.namespace.as_str(), &it.name));
-        Self::recorded(member, cluster.chain(others), overrides)
+        let names = named(&binding.spec.cluster_overrides, &binding.spec.overrides);
+        Self::recorded(member, names, overrides)
     }
 
-    fn recorded<'n>(
+    fn recorded(
         member: &'i MemberCluster,
-        names: impl Iterator<Item = (&'n str, &'n String)>,
+        names: impl Iterator<Item = ObjectRef>,
         overrides: &[Override],
     ) -> Self {
         let mut placed = Self {
@@ -175,21 +170,14 @@ impl<'i> Placed<'i> {
             gone: Vec::new(),
             invalid: Vec::new(),
         };
-        for (namespace, name) in names {
+        for name in names {
             let found = overrides.iter().position(|one| {
-                one.snapshot.meta.name == *name && one.snapshot.meta.namespace == namespace
+                let meta = &one.snapshot.meta;
+                meta.name == name.name && meta.namespace == name.namespace
             });
             match found {
                 Some(at) => placed.overrides.push(at),
-                None => placed.gone.push(ObjectRef {
-                    kind: if namespace.is_empty() {
-                        Kind::ClusterResourceOverrideSnapshot
-                    } else {
-                        Kind::ResourceOverrideSnapshot
-                    },
-                    namespace: namespace.to_owned(),
-                    name: name.clone(),
-                }),
+                None => placed.gone.push(name),
             }
         }
         placed

@@ -58,35 +58,31 @@ impl Reading {
         let mut found = BTreeMap::new();
         let mut versions = HashMap::new();
         self.learn_names(targets);
-        for group in self.groups(targets) {
-            for (at, walk) in self.walks(targets, &group)? {
-                if let Some(run) = walk.run() {
-                    versions.insert(at, run.meta.resource_version.clone());
-                }
-                let inventory = self.freeze(walk);
-                found.insert(at, each(self, inventory));
+        let groups = self.groups(targets);
+        self.walk_groups(targets, groups, |reading, at, walk| {
+            if let Some(run) = walk.run() {
+                versions.insert(at, run.meta.resource_version.clone());
             }
-            self.drop_parts();
-        }
+            let inventory = reading.freeze(walk);
+            found.insert(at, each(reading, inventory));
+        })?;
         // Runs that went on while they were looked at: what was read of them does not go together
         // with what was read after it. Once more is enough.
         let torn = self.torn(targets, &versions);
         if !torn.is_empty() {
             self.forget();
-            for group in self.groups_of(targets, torn) {
-                for (at, walk) in self.walks(targets, &group)? {
-                    let gone = walk.answer(&walk.target_query()).is_some_and(|answer| {
-                        answer.objects.is_empty() && answer.outcome == Outcome::Listed
-                    });
-                    if gone {
-                        found.remove(&at);
-                        continue;
-                    }
-                    let inventory = self.freeze(walk);
-                    found.insert(at, each(self, inventory));
+            let groups = self.groups_of(targets, torn);
+            self.walk_groups(targets, groups, |reading, at, walk| {
+                let gone = walk.answer(&walk.target_query()).is_some_and(|answer| {
+                    answer.objects.is_empty() && answer.outcome == Outcome::Listed
+                });
+                if gone {
+                    found.remove(&at);
+                    return;
                 }
-                self.drop_parts();
-            }
+                let inventory = reading.freeze(walk);
+                found.insert(at, each(reading, inventory));
+            })?;
         }
         Ok(found.into_values().collect())
     }
@@ -113,6 +109,22 @@ impl Reading {
             }
         }
         self.answer(&queries.into_iter().collect::<Vec<_>>());
+    }
+
+    /// Walks group by group, and drops what was read for one before the next.
+    fn walk_groups(
+        &mut self,
+        targets: &[ObjectRef],
+        groups: Vec<Vec<usize>>,
+        mut take: impl FnMut(&mut Self, usize, Walk),
+    ) -> Result<(), Error> {
+        for group in groups {
+            for (at, walk) in self.walks(targets, &group)? {
+                take(self, at, walk);
+            }
+            self.drop_parts();
+        }
+        Ok(())
     }
 
     fn walks(

@@ -14,10 +14,11 @@ use crate::commands::output::{Format, Output, document};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
-use crate::inventory::source::Query;
+use crate::inventory::source::{Query, Source};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::object::{Body, OWN_API_VERSION};
+use crate::kubefleet::overrides::named;
 use crate::kubefleet::selector::LabelSelector;
 use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::kubefleet::strategy::{Stage, Strategy};
@@ -175,9 +176,13 @@ fn strategies(
             .collect::<Result<_, _>>()?
     };
     let kind = scope.kind(Concept::Strategy);
+    let queries = names.iter();
+    let queries: Vec<_> = queries
+        .map(|name| Query::named(kind, scope.namespace(), name))
+        .collect();
+    let answers = reading.answer(&queries);
     let mut found = Vec::new();
-    for name in names {
-        let answer = reading.ask(&Query::named(kind, scope.namespace(), &name));
+    for (name, answer) in names.iter().zip(answers) {
         let strategy = answer.objects.iter().find_map(|object| match &object.body {
             Body::Strategy(strategy) => Some(strategy.as_ref().clone()),
             _ => None,
@@ -274,11 +279,17 @@ fn why(
 }
 
 fn overrides(binding: &Binding) -> Vec<String> {
-    let cluster = binding.spec.cluster_overrides.iter();
-    let cluster = cluster.map(|name| names::override_of(name).to_owned());
-    let others = binding.spec.overrides.iter();
-    let others = others.map(|it| format!("{}/{}", it.namespace, names::override_of(&it.name)));
-    cluster.chain(others).collect()
+    let spec = &binding.spec;
+    named(&spec.cluster_overrides, &spec.overrides)
+        .map(|it| {
+            let name = names::override_of(&it.name);
+            if it.namespace.is_empty() {
+                name.to_owned()
+            } else {
+                format!("{}/{name}", it.namespace)
+            }
+        })
+        .collect()
 }
 
 fn agent(inventory: &Inventory, name: &str, member: Option<&MemberCluster>) -> String {

@@ -14,15 +14,16 @@ use crate::commands::open::around;
 use crate::commands::open::reading::{Input, Reading};
 use crate::commands::open::runs;
 use crate::commands::open::session::Session;
-use crate::commands::output::Form;
+use crate::commands::output::FormArg;
 use crate::commands::show::snapshots::KEEP;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
-use crate::inventory::source::Query;
+use crate::inventory::source::{Query, Source};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::parse_rollout_started;
 use crate::kubefleet::object::{Body, OWN_API_VERSION};
+use crate::kubefleet::overrides::named;
 use crate::kubefleet::snapshot::ManifestIdentity;
 use crate::kubefleet::work::{ManifestStatus, Work};
 use crate::kubefleet::{Concept, Conditions, Kind, ObjectRef, Scope, names, reasons};
@@ -35,8 +36,9 @@ use lost::Lost;
 /// Show which rollout put an object into a cluster
 ///
 /// Follows an object from its member cluster back to the hub: its Work, binding, snapshot, and
-/// overrides, and the run that rolled it out. Shows who approved that and why. For an object that the cluster does not get, it says which placements include it and where it was
-/// lost. Reads only the hub.
+/// overrides, and the run that rolled it out. Shows who approved that and why. For an object that
+/// the cluster does not get, it says which placements include it and where it was lost. Reads only
+/// the hub.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage trace deployment/web -n shop --member member-1\n  \
@@ -54,16 +56,8 @@ pub struct TraceArgs {
     member: String,
     #[command(flatten)]
     input: Input,
-    /// Output format
-    #[arg(
-        short,
-        long,
-        value_enum,
-        default_value_t,
-        value_name = "FORMAT",
-        help_heading = "Output"
-    )]
-    output: Form,
+    #[command(flatten)]
+    form: FormArg,
 }
 
 /// Who put an object into a cluster.
@@ -282,6 +276,7 @@ pub fn run(args: &TraceArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     runs::warn(&trace.not_checked, ui);
     let (now, width, paint) = (reading.now, ui.width(), ui.paint());
     let text = args
+        .form
         .output
         .print(&trace, || text::trace(&trace, now, width, paint))?;
     ui.answer(&text);
@@ -437,29 +432,22 @@ fn overrides(
     manifest: &ManifestIdentity,
 ) -> Vec<Applied> {
     let spec = &binding.spec;
-    let of_cluster = spec.cluster_overrides.iter().map(|name| ObjectRef {
-        kind: Kind::ClusterResourceOverrideSnapshot,
-        namespace: String::new(),
-        name: name.clone(),
-    });
-    let others = spec.overrides.iter().map(|it| ObjectRef {
-        kind: Kind::ResourceOverrideSnapshot,
-        namespace: it.namespace.clone(),
-        name: it.name.clone(),
-    });
-    let named: Vec<_> = of_cluster.chain(others).collect();
+    let named: Vec<_> = named(&spec.cluster_overrides, &spec.overrides).collect();
     if named.is_empty() {
         return Vec::new();
     }
-    let query = Query::named(Kind::MemberCluster, "", cluster);
-    let answer = reading.ask(&query);
-    let member = answer.objects.iter().find_map(|object| match &object.body {
-        Body::Member(member) => Some(Arc::clone(member)),
-        _ => None,
+    let of = |it: &ObjectRef| Query::named(it.kind, &it.namespace, &it.name);
+    let own = Query::named(Kind::MemberCluster, "", cluster);
+    let queries: Vec<_> = std::iter::once(own).chain(named.iter().map(of)).collect();
+    let mut answers = reading.answer(&queries).into_iter();
+    let member = answers.next().and_then(|answer| {
+        answer.objects.iter().find_map(|object| match &object.body {
+            Body::Member(member) => Some(Arc::clone(member)),
+            _ => None,
+        })
     });
     let mut applied = Vec::new();
-    for object in named {
-        let answer = reading.ask(&Query::named(object.kind, &object.namespace, &object.name));
+    for (object, answer) in named.into_iter().zip(answers) {
         let snapshot = answer.objects.iter().find_map(|object| match &object.body {
             Body::Override(snapshot) => Some(Arc::clone(snapshot)),
             _ => None,
