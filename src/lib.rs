@@ -82,8 +82,8 @@ fn understood(args: &[OsString], ui: &Ui) -> Result<(Cli, Result<InForce, Error>
         Ok((command, in_force))
     });
     match with_values {
-        Ok((command, in_force)) => Ok((Cli::parse(args, &command, chooses)?, Ok(in_force))),
-        Err(error) => Ok((Cli::parse(args, &plain(), chooses)?, Err(error))),
+        Ok((command, in_force)) => Ok((Cli::parse(args, command, chooses)?, Ok(in_force))),
+        Err(error) => Ok((Cli::parse(args, plain(), chooses)?, Err(error))),
     }
 }
 

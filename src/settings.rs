@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fs::{File, Metadata};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -111,10 +113,10 @@ pub fn read(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<InForce, Unus
             return Err(unusable(why, hint));
         }
     };
-    if others_may_write(&path) {
+    let Some(bytes) = bytes else {
         let hint = format!("run: chmod go-w {}", path.display());
         return Err(unusable("every user may change it".to_owned(), hint));
-    }
+    };
     match parse(&bytes) {
         Ok(settings) => Ok(InForce {
             path: Some(path),
@@ -142,23 +144,30 @@ fn place(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<(PathBuf, bool)>
     Some((folder.join("kubectl-fleet-stage/settings.yaml"), false))
 }
 
-fn load(path: &Path) -> std::io::Result<Vec<u8>> {
-    let size = std::fs::metadata(path)?.len();
-    if size > MOST {
-        let why = format!("it has {size} bytes, more than {MOST}");
+/// The text of the file; `None` where every user may change it.
+fn load(path: &Path) -> std::io::Result<Option<Vec<u8>>> {
+    let mut file = File::open(path)?;
+    let meta = file.metadata()?;
+    if meta.len() > MOST {
+        let why = format!("it has {} bytes, more than {MOST}", meta.len());
         return Err(std::io::Error::other(why));
     }
-    std::fs::read(path)
+    if others_may_write(&meta) {
+        return Ok(None);
+    }
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(Some(bytes))
 }
 
 #[cfg(unix)]
-fn others_may_write(path: &Path) -> bool {
+fn others_may_write(meta: &Metadata) -> bool {
     use std::os::unix::fs::PermissionsExt;
-    std::fs::metadata(path).is_ok_and(|meta| meta.permissions().mode() & 0o002 != 0)
+    meta.permissions().mode() & 0o002 != 0
 }
 
 #[cfg(not(unix))]
-fn others_may_write(_: &Path) -> bool {
+fn others_may_write(_: &Metadata) -> bool {
     false
 }
 

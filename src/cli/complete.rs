@@ -204,12 +204,11 @@ fn asks_for_flags(words: &[OsString]) -> bool {
 
 /// The command line, with candidates that fit the words typed so far.
 fn command(words: &[OsString]) -> clap::Command {
-    let plain = super::command(&Invocation::default());
+    let plain = || super::command(&Invocation::default());
     // A file that is of no use is told when the command is called.
-    let plain = match settings::read(&|name| std::env::var_os(name)) {
-        Ok(own) => super::defaults::apply(plain.clone(), &own.settings).unwrap_or(plain),
-        Err(_) => plain,
-    };
+    let own = settings::read(&|name| std::env::var_os(name)).ok();
+    let with_values = own.and_then(|own| super::defaults::apply(plain(), &own.settings).ok());
+    let plain = with_values.unwrap_or_else(plain);
     let typed = typed(&plain, words);
     let flags = asks_for_flags(words);
     let plain = if flags {

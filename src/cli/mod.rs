@@ -56,18 +56,19 @@ impl Cli {
     /// list, what is chosen there may be left out.
     pub fn parse(
         words: &[OsString],
-        command: &clap::Command,
+        command: clap::Command,
         offers_choices: bool,
     ) -> Result<Self, clap::Error> {
-        let command = || command.clone();
-        let error = match command().try_get_matches_from(words) {
+        let spare = offers_choices.then(|| command.clone());
+        let error = match command.try_get_matches_from(words) {
             Ok(matches) => return Self::of(&matches),
             Err(error) => error,
         };
-        if !offers_choices || error.kind() != ErrorKind::MissingRequiredArgument {
+        let Some(spare) = spare.filter(|_| error.kind() == ErrorKind::MissingRequiredArgument)
+        else {
             return Err(error);
-        }
-        let chosen = chosen::left_out(command()).try_get_matches_from(words);
+        };
+        let chosen = chosen::left_out(spare).try_get_matches_from(words);
         match chosen.and_then(|matches| Self::of(&matches)) {
             // With --quiet nothing is offered.
             Ok(cli) if !cli.global.quiet => Ok(cli),
