@@ -2,31 +2,17 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test may fail
 
+mod calls;
 mod files;
 
-use std::cell::RefCell;
-use std::io::{self, Write};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
 use files::below;
-use kubectl_fleet_stage::ui::{Environment, Ui};
+use kubectl_fleet_stage::ui::Environment;
 use serde_json::{Value, json};
 
 const PAYMENTS: &str = "tests/lists/payments.yaml";
-
-#[derive(Clone, Default)]
-struct Sink(Rc<RefCell<Vec<u8>>>);
-
-impl Write for Sink {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 struct Said {
     out: String,
@@ -35,23 +21,10 @@ struct Said {
 }
 
 fn say(arguments: &[&str], environment: Environment) -> Said {
-    let (out, err) = (Sink::default(), Sink::default());
-    let mut ui = Ui::new(
-        Box::new(out.clone()),
-        Box::new(err.clone()),
-        None,
-        environment,
-    );
     let words = std::iter::once("kubectl-fleet_stage").chain(arguments.iter().copied());
-    let exit = kubectl_fleet_stage::run(words.map(Into::into), &mut ui, || {
-        panic!("files tell the time")
-    });
-    let text = |sink: &Sink| String::from_utf8(sink.0.borrow().clone()).unwrap();
-    Said {
-        out: text(&out),
-        err: text(&err),
-        code: exit.code(),
-    }
+    let clock = || panic!("files tell the time");
+    let (code, out, err) = calls::call(words.map(OsString::from), None, environment, clock);
+    Said { out, err, code }
 }
 
 fn narrow() -> Environment {

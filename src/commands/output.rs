@@ -77,6 +77,15 @@ impl Output {
     }
 }
 
+/// The flag for how one thing is printed.
+#[derive(Debug, Clone, Copy, Default, Args)]
+#[command(next_help_heading = "Output")]
+pub struct FormArg {
+    /// Output format
+    #[arg(short, long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub output: Form,
+}
+
 /// How one thing is printed, of which there is no table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Form {

@@ -1,51 +1,22 @@
 //! `render`, `trace`, and `clusters`, as a user calls them.
 
-use std::cell::RefCell;
 use std::ffi::OsString;
-use std::io::{self, Write};
-use std::rc::Rc;
 
-use kubectl_fleet_stage::ui::{Environment, Ui};
+use kubectl_fleet_stage::ui::Environment;
 use serde_json::Value;
+
+use crate::calls;
 
 const SHOP: &str = "tests/manifests/shop.yaml";
 
-/// A stream that remembers.
-#[derive(Clone, Default)]
-struct Shared(Rc<RefCell<Vec<u8>>>);
-
-impl Write for Shared {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Shared {
-    fn text(&self) -> String {
-        String::from_utf8(self.0.borrow().clone()).unwrap()
-    }
-}
-
 /// One call on a file: exit code, answer, messages.
 fn call_on(file: &str, args: &[&str]) -> (u8, String, String) {
-    let (out, err) = (Shared::default(), Shared::default());
-    let mut ui = Ui::new(
-        Box::new(out.clone()),
-        Box::new(err.clone()),
-        None,
-        Environment::of_variables(|_| None),
-    );
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/");
     let file = format!("{root}{file}");
     let words = ["kubectl-fleet-stage"].iter().chain(args);
-    let mut words: Vec<OsString> = words.map(Into::into).collect();
-    words.extend(["-f".into(), file.into()]);
-    let exit = kubectl_fleet_stage::run(words, &mut ui, || "2026-11-21T06:00:00Z".parse().unwrap());
-    (exit.code(), out.text(), err.text())
+    let words = words.map(OsString::from).chain(["-f".into(), file.into()]);
+    let clock = || "2026-11-21T06:00:00Z".parse().unwrap();
+    calls::call(words, None, Environment::of_variables(|_| None), clock)
 }
 
 fn call(args: &[&str]) -> (u8, String, String) {

@@ -22,14 +22,35 @@ use crate::commands::operate::writing::{DryRun, Writing};
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::kubefleet::ObjectRef;
+use crate::kubefleet::{Concept, ObjectRef};
 use crate::plan::{Plan, PlanOutcome, WarningKind};
 use crate::render::Look;
 use crate::render::style::Paint;
 use crate::report::Verdict;
+use crate::rollout::Rollout;
 use crate::words::{Command, Hint, enumerate};
 use existing::Existing;
 pub(in crate::commands) use start::start;
+
+// No comment on the type: clap would print it.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(in crate::commands) struct Risks {
+    /// Start even if a cluster would, or might, get an older snapshot
+    #[arg(long)]
+    allow_older: bool,
+    /// Start even if a check cannot read what it needs
+    #[arg(long)]
+    allow_unseen: bool,
+}
+
+impl From<Risks> for Accepted {
+    fn from(risks: Risks) -> Self {
+        Self {
+            older: risks.allow_older,
+            unseen: risks.allow_unseen,
+        }
+    }
+}
 
 /// A run that is to be made.
 pub(in crate::commands) struct Launch {
@@ -72,6 +93,36 @@ impl First {
 }
 
 impl Launch {
+    /// The placement and strategy of an old run once more, from the current content, in its place
+    /// where it is to be replaced.
+    pub(in crate::commands) fn again(
+        old: &Rollout<'_>,
+        run: &ObjectRef,
+        replace: bool,
+        risks: Risks,
+    ) -> Self {
+        let spec = &old.run.spec;
+        let mut launch = Self {
+            run: run.clone(),
+            placement: run.scope().object(Concept::Placement, &spec.placement),
+            strategy: spec.strategy.clone(),
+            snapshot: None,
+            start: true,
+            accepted: risks.into(),
+            preview: Preview::default(),
+            question: None,
+            first: Vec::new(),
+        };
+        if replace {
+            let doomed = Doomed::of(old);
+            launch.preview.append(doomed.shown.clone());
+            let question = format!("Delete {} and start {}?", old.run.meta.name, run.name);
+            launch.question = Some(question);
+            launch.first.push(First::Delete(Box::new(doomed)));
+        }
+        launch
+    }
+
     /// Whether a run of the same name is deleted first.
     fn replaces_its_name(&self) -> bool {
         let mut first = self.first.iter();

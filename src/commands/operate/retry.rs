@@ -2,13 +2,10 @@
 
 use clap::Args;
 
-use crate::change::guard::Accepted;
-use crate::change::preview::Preview;
 use crate::commands::open::names;
 use crate::commands::open::reading::Reading;
 use crate::commands::open::session::Session;
-use crate::commands::operate::delete::Doomed;
-use crate::commands::operate::launching::{First, Launch, launch};
+use crate::commands::operate::launching::{Launch, Risks, launch};
 use crate::commands::operate::operation::operate;
 use crate::commands::operate::steering::rollout_of;
 use crate::commands::operate::writing::Writing;
@@ -46,12 +43,8 @@ pub struct RetryArgs {
     /// Name of the new run [default: the old name with the next free number]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Start even if a cluster would, or might, get an older snapshot
-    #[arg(long)]
-    allow_older: bool,
-    /// Start even if a check cannot read what it needs
-    #[arg(long)]
-    allow_unseen: bool,
+    #[command(flatten)]
+    risks: Risks,
     #[command(flatten)]
     writing: Writing,
 }
@@ -82,30 +75,12 @@ fn again(
     let inventory = reading.overview(old)?;
     let rollout = rollout_of(&inventory, old)?;
     may_retry(&rollout)?;
-    let spec = &rollout.run.spec;
+    let mut launch = Launch::again(&rollout, new, true, args.risks);
+    let asked = &rollout.run.spec.snapshot_index;
     let index = &rollout.run.status.snapshot_index;
-    let snapshot = if index.is_empty() {
-        Some(spec.snapshot_index.clone()).filter(|it| !it.is_empty())
-    } else {
-        Some(index.clone())
-    };
-    let doomed = Doomed::of(&rollout);
-    let mut preview = Preview::default();
-    preview.append(doomed.shown.clone());
-    Ok(Launch {
-        run: new.clone(),
-        placement: new.scope().object(Concept::Placement, &spec.placement),
-        strategy: spec.strategy.clone(),
-        snapshot,
-        start: true,
-        accepted: Accepted {
-            older: args.allow_older,
-            unseen: args.allow_unseen,
-        },
-        preview,
-        question: Some(format!("Delete {} and start {}?", old.name, new.name)),
-        first: vec![First::Delete(Box::new(doomed))],
-    })
+    let snapshot = if index.is_empty() { asked } else { index };
+    launch.snapshot = (!snapshot.is_empty()).then(|| snapshot.clone());
+    Ok(launch)
 }
 
 /// Only what failed or is stuck is tried again.

@@ -9,8 +9,7 @@ use crate::commands::open::names;
 use crate::commands::open::picking::{self, MadeOf};
 use crate::commands::open::reading::Reading;
 use crate::commands::open::session::Session;
-use crate::commands::operate::delete::Doomed;
-use crate::commands::operate::launching::{First, Launch, launch, start};
+use crate::commands::operate::launching::{Launch, Risks, launch, start};
 use crate::commands::operate::operation::{Operation, ThisRun, operate};
 use crate::commands::operate::steering::rollout_of;
 use crate::commands::operate::writing::Writing;
@@ -58,12 +57,8 @@ pub struct RunArgs {
     /// Snapshot to roll out: its index, or latest [default: the current content]
     #[arg(long, value_name = "INDEX")]
     snapshot: Option<String>,
-    /// Start even if a cluster would, or might, get an older snapshot
-    #[arg(long)]
-    allow_older: bool,
-    /// Start even if a check cannot read what it needs
-    #[arg(long)]
-    allow_unseen: bool,
+    #[command(flatten)]
+    risks: Risks,
     #[command(flatten)]
     writing: Writing,
 }
@@ -90,10 +85,7 @@ fn act(
     op: &mut Operation<'_>,
 ) -> Result<Exit, Error> {
     let namespace = global.namespace.as_deref();
-    let accepted = Accepted {
-        older: args.allow_older,
-        unseen: args.allow_unseen,
-    };
+    let accepted = Accepted::from(args.risks);
     let Some(word) = args.run.as_deref().filter(|_| makes) else {
         let word = args.run.as_deref();
         let target = op
@@ -118,7 +110,7 @@ fn act(
             ))
             .hint("choose another name, or delete the old run first with --replace"));
         }
-        let mut wanted = |reading: &mut Reading| again(&old, &run, args, accepted, reading);
+        let mut wanted = |reading: &mut Reading| again(&old, &run, args, reading);
         return launch(&mut wanted, op);
     }
     let given = MadeOf::new(args.placement.as_deref(), args.strategy.as_deref(), &scope)?;
@@ -144,35 +136,14 @@ fn again(
     old: &ObjectRef,
     run: &ObjectRef,
     args: &RunArgs,
-    accepted: Accepted,
     reading: &mut Reading,
 ) -> Result<Launch, Error> {
     let inventory = reading.overview(old)?;
     let rollout = rollout_of(&inventory, old)?;
-    let spec = &rollout.run.spec;
-    let strategy = args
-        .strategy
-        .clone()
-        .unwrap_or_else(|| spec.strategy.clone());
-    let placement = run.scope().object(Concept::Placement, &spec.placement);
-    let mut preview = Preview::default();
-    let mut question = None;
-    let mut first = Vec::new();
-    if args.replace {
-        let doomed = Doomed::of(&rollout);
-        preview.append(doomed.shown.clone());
-        question = Some(format!("Delete {} and start {}?", old.name, run.name));
-        first.push(First::Delete(Box::new(doomed)));
+    let mut launch = Launch::again(&rollout, run, args.replace, args.risks);
+    launch.snapshot.clone_from(&args.snapshot);
+    if let Some(strategy) = &args.strategy {
+        launch.strategy.clone_from(strategy);
     }
-    Ok(Launch {
-        run: run.clone(),
-        placement,
-        strategy,
-        snapshot: args.snapshot.clone(),
-        start: true,
-        accepted,
-        preview,
-        question,
-        first,
-    })
+    Ok(launch)
 }

@@ -13,7 +13,7 @@ use crate::commands::open::manifests::{self, KEEP, Works};
 use crate::commands::open::planning::{self, PlannedRun, StrategyChoice};
 use crate::commands::open::reading::Input;
 use crate::commands::open::session::Session;
-use crate::commands::output::Form;
+use crate::commands::output::FormArg;
 use crate::commands::show::status::look;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -67,16 +67,8 @@ pub struct PlanArgs {
     /// With --diff: show Secret values unmasked
     #[arg(long, requires = "diff", help_heading = "Output")]
     show_secrets: bool,
-    /// Output format
-    #[arg(
-        short,
-        long,
-        value_enum,
-        default_value_t,
-        value_name = "FORMAT",
-        help_heading = "Output"
-    )]
-    output: Form,
+    #[command(flatten)]
+    form: FormArg,
 }
 
 /// A plan, and what of the content changes.
@@ -128,7 +120,7 @@ pub fn run(args: &PlanArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
         diffs: diffs.map(|all| all.iter().map(VersionDiff::new).collect()),
         plan,
     };
-    let text = args.output.print(&view, || {
+    let text = args.form.output.print(&view, || {
         let mut text = planning::show(&view.plan, &look(session.ui, session.global));
         for change in changes.iter().flatten() {
             text.push('\n');

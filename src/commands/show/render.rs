@@ -11,7 +11,7 @@ use crate::commands::open::global::Global;
 use crate::commands::open::manifests::{self, KEEP, Material, Works};
 use crate::commands::open::reading::Input;
 use crate::commands::open::session::Session;
-use crate::commands::output::{self, Form};
+use crate::commands::output::{self, Form, FormArg};
 use crate::commands::show::snapshots::find;
 use crate::contents::{self, Secrets};
 use crate::error::Error;
@@ -20,8 +20,7 @@ use crate::manifests::{Fault, Rendering};
 use crate::report::NotChecked;
 use crate::rollout::versions::{Version, versions};
 use crate::ui::Ui;
-use crate::words::count;
-use crate::words::{Command, Hint};
+use crate::words::{Command, Hint, count, enumerate};
 use changes::{GroupChanges, between};
 pub use document::RenderView;
 
@@ -75,16 +74,8 @@ pub struct RenderArgs {
     /// Show Secret values unmasked
     #[arg(long, help_heading = "Output")]
     show_secrets: bool,
-    /// Output format
-    #[arg(
-        short,
-        long,
-        value_enum,
-        default_value_t,
-        value_name = "FORMAT",
-        help_heading = "Output"
-    )]
-    output: Form,
+    #[command(flatten)]
+    form: FormArg,
 }
 
 impl RenderArgs {
@@ -164,7 +155,7 @@ pub fn run(args: &RenderArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
     let mut known = true;
     if !args.between.is_empty() {
         compare_two(&rendered, args, ui)?;
-    } else if args.output == Form::Text || args.summary || args.diff {
+    } else if args.form.output == Form::Text || args.summary || args.diff {
         known = summary(&rendered, args, global, ui)?;
     } else {
         print(&rendered, args, command, ui)?;
@@ -198,7 +189,7 @@ fn stray(material: &Material, clusters: &[String], ui: &mut Ui) {
         let of = material.run.as_ref().map_or("the placement", |_| "the run");
         ui.warning(&format!(
             "{of} does not include {}: this is what it would get",
-            crate::words::enumerate(stray)
+            enumerate(stray)
         ));
     }
 }
@@ -239,7 +230,7 @@ fn summary(
         all: global.verbose,
         diffs: args.diff && !args.summary,
     };
-    let text = args.output.print(&view, || {
+    let text = args.form.output.print(&view, || {
         text::summary(rendered, changes.as_deref(), &style)
     })?;
     ui.answer(&text);
@@ -259,7 +250,7 @@ fn compare_two(rendered: &Rendered<'_>, args: &RenderArgs, ui: &mut Ui) -> Resul
     let changes = between(&rendered.rendering, args.secrets());
     let view = RenderView::new(rendered, Some(std::slice::from_ref(&changes)));
     let names = (rendered.name(0), rendered.name(1));
-    let text = args.output.print(&view, || {
+    let text = args.form.output.print(&view, || {
         text::differences(&changes.differences, names, ui.paint())
     })?;
     ui.answer(&text);
@@ -276,7 +267,7 @@ fn compare_two(rendered: &Rendered<'_>, args: &RenderArgs, ui: &mut Ui) -> Resul
 
 fn said(faults: &[Fault], ui: &mut Ui) {
     for fault in faults {
-        let clusters = crate::words::enumerate(&fault.clusters);
+        let clusters = enumerate(&fault.clusters);
         ui.warning(&format!("{clusters}: {}", fault.describe()));
     }
 }
@@ -314,7 +305,7 @@ fn print(
             ));
         }
     }
-    let text = if args.output == Form::Yaml {
+    let text = if args.form.output == Form::Yaml {
         let documents = manifests.iter().map(|it| output::yaml(&it.value));
         documents.collect::<Result<Vec<_>, _>>()?.join("---\n")
     } else {
