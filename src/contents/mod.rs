@@ -93,6 +93,13 @@ pub enum Secrets {
     Shown,
 }
 
+impl Secrets {
+    /// As `--show-secrets` says.
+    pub const fn of_flag(show: bool) -> Self {
+        if show { Self::Shown } else { Self::Masked }
+    }
+}
+
 /// How much a snapshot object holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Size {

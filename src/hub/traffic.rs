@@ -4,6 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::words::count;
+
 /// The requests to a hub and the bytes of its answers, without compression; who has a copy counts
 /// on.
 #[derive(Debug, Clone, Default)]
@@ -28,12 +30,12 @@ impl Traffic {
 
 impl fmt::Display for Traffic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let requests = self.0.requests.load(Ordering::Relaxed);
-        let plural = if requests == 1 { "" } else { "s" };
+        let requests = usize::try_from(self.0.requests.load(Ordering::Relaxed));
+        let requests = count(requests.unwrap_or(usize::MAX), "request");
         let kilobytes = self.0.bytes.load(Ordering::Relaxed).div_ceil(1000);
         write!(
             f,
-            "{requests} request{plural}, {}.{} MB",
+            "{requests}, {}.{} MB",
             kilobytes / 1000,
             kilobytes % 1000 / 100
         )

@@ -155,6 +155,12 @@ impl UpdateRun {
         self.scope().object(Concept::UpdateRun, &self.meta.name)
     }
 
+    /// The placement that it rolls out.
+    pub fn placement(&self) -> ObjectRef {
+        self.scope()
+            .object(Concept::Placement, &self.spec.placement)
+    }
+
     /// Its stages, then the deletion stage.
     pub fn all_stages(&self) -> impl Iterator<Item = &StageStatus> {
         self.status

@@ -211,7 +211,7 @@ impl Reading {
             || (target.clone(), 0),
             |run| {
                 let clusters = run.all_stages().map(|stage| stage.clusters.len()).sum();
-                let placement = run.scope().object(Concept::Placement, &run.spec.placement);
+                let placement = run.placement();
                 (placement, clusters)
             },
         )

@@ -38,8 +38,8 @@ pub(in crate::commands) struct Material {
     pub overrides: Vec<Override>,
     /// Why override snapshots may be missing.
     overrides_gap: Option<String>,
-    /// The placement's Works, where they were asked for.
-    works: Vec<Arc<Work>>,
+    /// The placement's Works by cluster, where they were asked for.
+    works: BTreeMap<String, Vec<Arc<Work>>>,
     works_texts: Texts,
     /// Whether files were read, which may not hold all.
     is_offline: bool,
@@ -128,16 +128,14 @@ fn placement_of(
         let gap = answer.outcome.gap().unwrap_or_default();
         return Err(Error::failed(format!("{target} cannot be read: {gap}")));
     };
-    let scope = target.scope();
-    let placement = scope.object(Concept::Placement, &run.spec.placement);
-    Ok((placement, Some(run)))
+    Ok((run.placement(), Some(run)))
 }
 
-type ReadWorks = (Vec<Arc<Work>>, Texts, Option<String>);
+type ReadWorks = (BTreeMap<String, Vec<Arc<Work>>>, Texts, Option<String>);
 
 fn read_works(reading: &mut Reading, placement: &ObjectRef, works: Works<'_>) -> ReadWorks {
     let Works::Of(clusters) = works else {
-        return (Vec::new(), Texts::new(), None);
+        return (BTreeMap::new(), Texts::new(), None);
     };
     let of = |namespace: &str| {
         Query::labelled(
@@ -153,19 +151,22 @@ fn read_works(reading: &mut Reading, placement: &ObjectRef, works: Works<'_>) ->
         let namespaces = clusters.iter().map(|it| names::member_namespace(it));
         namespaces.map(|namespace| of(&namespace)).collect()
     };
-    let (mut found, mut texts, mut gap) = (Vec::new(), Texts::new(), None);
+    let mut found: BTreeMap<String, Vec<Arc<Work>>> = BTreeMap::new();
+    let (mut texts, mut gap) = (Texts::new(), None);
     for query in &queries {
         let (answer, more) = reading.ask_with_texts(query);
         gap = gap.or(answer.outcome.gap());
         texts.extend(more);
-        found.extend(answer.objects.iter().filter_map(|object| {
+        for object in answer.objects.iter() {
             let Body::Work(work) = &object.body else {
-                return None;
+                continue;
             };
             let namespace = work.meta.label(names::PARENT_NAMESPACE).unwrap_or_default();
-            let own = namespace == placement.namespace && !work.meta.is_deleting();
-            own.then(|| Arc::clone(work))
-        }));
+            if namespace == placement.namespace && !work.meta.is_deleting() {
+                let cluster = work.cluster().unwrap_or_default().to_owned();
+                found.entry(cluster).or_default().push(Arc::clone(work));
+            }
+        }
     }
     (found, texts, gap)
 }
@@ -180,23 +181,20 @@ impl Material {
     pub fn content(&self, version: &Version<'_>) -> Content {
         let parts = version.parts.iter();
         let texts = parts.filter_map(|part| self.around.texts.get(&part.object()));
-        let generator = Generator::of_works(self.works.iter().map(AsRef::as_ref));
+        let generator = Generator::of_works(self.works.values().flatten().map(AsRef::as_ref));
         Content::new(texts.map(AsRef::as_ref), generator)
     }
 
     /// What a cluster's Works hold now; `None` where they were not read.
     pub fn existing(&self, cluster: &str) -> Option<Existing> {
-        let works = self.works.iter();
-        let mut works = works
-            .filter(|work| work.cluster() == Some(cluster))
-            .peekable();
+        let works = self.works.get(cluster).map_or(&[][..], Vec::as_slice);
         // A cluster that was given a snapshot has a Work at least, even for no object.
         let given = self.inventory().binding(cluster);
         let given = given.is_some_and(|it| !it.spec.snapshot.is_empty());
-        if works.peek().is_none() && (self.works_gap.is_some() || self.is_offline && given) {
+        if works.is_empty() && (self.works_gap.is_some() || self.is_offline && given) {
             return None;
         }
-        Some(Existing::new(works.filter_map(|work| {
+        Some(Existing::new(works.iter().filter_map(|work| {
             let text = self.works_texts.get(&work.object())?;
             Some(AsRef::as_ref(text))
         })))

@@ -368,7 +368,7 @@ pub(in crate::commands) fn placement(
     let mut newest: BTreeMap<ObjectRef, (Option<Timestamp>, String, Verdict)> = BTreeMap::new();
     for (_, rollout) in &runs.rollouts() {
         let run = rollout.run;
-        let placement = run.scope().object(Concept::Placement, &run.spec.placement);
+        let placement = run.placement();
         let seen = newest.get(&placement).map(|(created, ..)| *created);
         if seen.is_none_or(|created| created < run.meta.created) {
             let verdict = diagnose::verdict(rollout);

@@ -206,7 +206,7 @@ pub(in crate::commands) fn rows<R>(
             let Some(run) = as_run(&object).filter(|run| wanted(run)) else {
                 continue;
             };
-            let placement = run.scope().object(Concept::Placement, &run.spec.placement);
+            let placement = run.placement();
             let group = Group::new(vec![object.clone()], &Outcome::Listed);
             let approvals = known.approvals_of(&placement, &group);
             let inventory = group.inventory(&placement, now, approvals, None);
@@ -263,7 +263,7 @@ fn as_run(object: &Object) -> Option<&UpdateRun> {
 
 fn add(groups: &mut Groups, object: Object, outcome: &Outcome) {
     if let Some(run) = as_run(&object) {
-        let placement = run.scope().object(Concept::Placement, &run.spec.placement);
+        let placement = run.placement();
         let group = groups
             .entry(placement)
             .or_insert_with(|| Group::new(Vec::new(), outcome));

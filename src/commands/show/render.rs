@@ -80,11 +80,7 @@ pub struct RenderArgs {
 
 impl RenderArgs {
     const fn secrets(&self) -> Secrets {
-        if self.show_secrets {
-            Secrets::Shown
-        } else {
-            Secrets::Masked
-        }
+        Secrets::of_flag(self.show_secrets)
     }
 }
 

@@ -1,5 +1,7 @@
 //! `plan --diff`: what changes in the clusters, with their overrides.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -10,13 +12,14 @@ use crate::commands::show::render::text::{counts_text, refused_text};
 use crate::commands::show::snapshots::ChangeItem;
 use crate::commands::show::snapshots::diff::{item, unified};
 use crate::contents::{Change, Secrets};
-use crate::manifests::{Counts, Difference, Existing, Placed, Rendering};
+use crate::manifests::{Content, Counts, Difference, Existing, Placed, Rendering};
 use crate::plan::Plan;
 use crate::render::escape;
 use crate::render::style::Paint;
 use crate::render::wrap::list;
-use crate::rollout::versions::{Version, versions};
+use crate::rollout::versions::versions;
 use crate::ui::Ui;
+use crate::words::distinct;
 
 /// Clusters that are named.
 const NAMED: usize = 6;
@@ -87,11 +90,7 @@ impl Changes {
 /// What each cluster has in its Works, or would have with its snapshot and overrides where they are
 /// not known, against what it would get.
 pub(super) fn changes(plan: &Plan, material: &Material, show_secrets: bool) -> Vec<Changes> {
-    let secrets = if show_secrets {
-        Secrets::Shown
-    } else {
-        Secrets::Masked
-    };
+    let secrets = Secrets::of_flag(show_secrets);
     let all = versions(material.inventory());
     let find = |index: &str| {
         all.iter()
@@ -102,10 +101,10 @@ pub(super) fn changes(plan: &Plan, material: &Material, show_secrets: bool) -> V
         .iter()
         .flat_map(|stage| &stage.clusters)
         .collect();
-    let held = |name: &str| {
-        let mut clusters = clusters.iter();
-        clusters.find(|it| it.name == name)?.snapshot_now.clone()
-    };
+    let held: BTreeMap<&str, &str> = clusters
+        .iter()
+        .filter_map(|it| Some((it.name.as_str(), it.snapshot_now.as_deref()?)))
+        .collect();
     let then = clusters.iter().find_map(|it| it.snapshot_then.as_deref());
     let Some(to) = then.and_then(find) else {
         return Vec::new();
@@ -118,10 +117,15 @@ pub(super) fn changes(plan: &Plan, material: &Material, show_secrets: bool) -> V
     let content = material.content(to);
     let placed = material.place(&names, &content);
     let rendering = Rendering::new(&content, &material.overrides, &placed);
+    let contents: BTreeMap<&str, Content> = distinct(held.values().copied())
+        .into_iter()
+        .filter_map(|index| Some((index, material.content(find(index)?))))
+        .collect();
     let before = |name: &str| {
+        let content = || contents.get(held.get(name)?);
         material
             .existing(name)
-            .or_else(|| recorded(material, name, find(&held(name)?)?))
+            .or_else(|| recorded(material, name, content()?))
     };
     let mut found = Vec::new();
     for group in changes::of(&rendering, &before, secrets) {
@@ -133,9 +137,9 @@ pub(super) fn changes(plan: &Plan, material: &Material, show_secrets: bool) -> V
             .iter()
             .map(|at| placed[*at].member.meta.name.clone())
             .collect();
-        let from = names.first().and_then(|name| held(name));
+        let from = names.first().and_then(|name| held.get(name.as_str()));
         found.push(Changes {
-            from: from.unwrap_or_default(),
+            from: from.copied().unwrap_or_default().to_owned(),
             to: to.index.clone(),
             clusters: names,
             counts,
@@ -146,15 +150,14 @@ pub(super) fn changes(plan: &Plan, material: &Material, show_secrets: bool) -> V
 }
 
 /// What a cluster's Works hold if they are what its snapshot and its overrides give.
-fn recorded(material: &Material, name: &str, version: &Version<'_>) -> Option<Existing> {
+fn recorded(material: &Material, name: &str, content: &Content) -> Option<Existing> {
     let inventory = material.inventory();
     let placed = [Placed::bound(
         inventory.member(name)?,
         inventory.binding(name)?,
         &material.overrides,
     )];
-    let content = material.content(version);
-    let rendering = Rendering::new(&content, &material.overrides, &placed);
+    let rendering = Rendering::new(content, &material.overrides, &placed);
     Some(Existing {
         manifests: changes::manifests(&rendering, 0),
     })

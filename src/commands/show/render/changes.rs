@@ -25,6 +25,12 @@ pub(in crate::commands) fn manifests(rendering: &Rendering<'_>, cluster: usize) 
     rendered.map(|it| Cow::into_owned(it.manifest)).collect()
 }
 
+/// Clusters where the same changes, and what the first of them has now.
+struct Alike {
+    clusters: Vec<usize>,
+    existing: Option<Existing>,
+}
+
 /// What changes, by group and by what the clusters have now.
 pub(in crate::commands) fn of(
     rendering: &Rendering<'_>,
@@ -35,19 +41,24 @@ pub(in crate::commands) fn of(
     let now = |at: usize| now(&clusters[at].member.meta.name);
     let mut all = Vec::new();
     for (at, group) in rendering.groups.iter().enumerate() {
-        let mut alike: BTreeMap<Option<(Counts, u64)>, Vec<usize>> = BTreeMap::new();
+        let mut alike: BTreeMap<Option<(Counts, u64)>, Alike> = BTreeMap::new();
         for cluster in &group.clusters {
-            let changes = now(*cluster).map(|now| {
-                let counts = Counts::new(&now, &rendering.manifests(*cluster));
-                let print = if group.varies { 0 } else { fingerprint(&now) };
+            let existing = now(*cluster);
+            let changes = existing.as_ref().map(|now| {
+                let counts = Counts::new(now, &rendering.manifests(*cluster));
+                let print = if group.varies { 0 } else { fingerprint(now) };
                 (counts, print)
             });
-            alike.entry(changes).or_default().push(*cluster);
+            let same = alike.entry(changes).or_insert_with(|| Alike {
+                clusters: Vec::new(),
+                existing,
+            });
+            same.clusters.push(*cluster);
         }
-        for (changes, clusters) in alike {
+        for (changes, Alike { clusters, existing }) in alike {
             let first = clusters.first().copied().unwrap_or_default();
             let then = || manifests(rendering, first);
-            let differences = now(first).map(|now| differences(now.manifests, then(), secrets));
+            let differences = existing.map(|now| differences(now.manifests, then(), secrets));
             all.push(GroupChanges {
                 group: at,
                 counts: changes.map(|(counts, _)| counts),

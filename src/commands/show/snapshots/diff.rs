@@ -111,11 +111,7 @@ pub(super) fn run(
     let to = find(&versions, &args.to, &target)?;
     warn(from, &target, session.ui);
     warn(to, &target, session.ui);
-    let secrets = if args.show_secrets {
-        Secrets::Shown
-    } else {
-        Secrets::Masked
-    };
+    let secrets = Secrets::of_flag(args.show_secrets);
     let before = contents::manifests(texts(from, &around));
     let after = contents::manifests(texts(to, &around));
     let hidden = hidden(before.iter().chain(&after));

@@ -103,11 +103,7 @@ pub(super) fn run(
             text + &name(&identity.kind, &identity.group, &identity.name) + "\n"
         }),
         format => {
-            let secrets = if args.show_secrets {
-                Secrets::Shown
-            } else {
-                Secrets::Masked
-            };
+            let secrets = Secrets::of_flag(args.show_secrets);
             let mut masked = match secrets {
                 Secrets::Shown => std::collections::BTreeMap::new(),
                 Secrets::Masked => contents::mask(&mut manifests),
