@@ -37,13 +37,13 @@ pub struct Settings {
 pub struct Defaults {
     /// Words such as `snapshots diff`; absent for the flags of all commands.
     pub command: Option<String>,
-    pub options: Vec<Value>,
+    pub options: Vec<SettingValue>,
 }
 
 /// The value of one flag.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Value {
+pub struct SettingValue {
     /// Without dashes.
     pub name: String,
     pub default: String,

@@ -16,8 +16,8 @@ use crate::render::escape;
 use crate::render::invocation::Invocation;
 use crate::render::style::Paint;
 use crate::render::wrap;
-use crate::words::{Hint, Line};
-pub use progress::{Progress, Size};
+use crate::words::{Hint, HintLine};
+pub use progress::{ProgressBars, TerminalSize};
 
 /// When output is colored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -164,8 +164,8 @@ pub struct Ui {
     input: Option<Box<dyn Read + Send>>,
     environment: Environment,
     /// What is drawn on either terminal, once something is.
-    progress: OnceCell<Progress>,
-    screen: OnceCell<Progress>,
+    progress: OnceCell<ProgressBars>,
+    screen: OnceCell<ProgressBars>,
     /// Whether lines are drawn on either.
     drawn: Arc<AtomicBool>,
     invocation: Invocation,
@@ -270,29 +270,29 @@ impl Ui {
     }
 
     /// What says on standard error what is waited for. It is seen on a terminal only.
-    pub fn progress(&self) -> Progress {
+    pub fn progress(&self) -> ProgressBars {
         let environment = &self.environment;
         let poor = environment.dumb || environment.plain;
         if !environment.err_is_terminal || poor || self.quiet {
-            return Progress::hidden();
+            return ProgressBars::hidden();
         }
-        let new = || Progress::on(Box::new(io::stderr()), err_size, &self.drawn);
+        let new = || ProgressBars::on(Box::new(io::stderr()), err_size, &self.drawn);
         self.progress.get_or_init(new).clone()
     }
 
     /// An answer that is drawn again and again, where it goes to a terminal.
-    pub fn screen(&self) -> Progress {
+    pub fn screen(&self) -> ProgressBars {
         if !self.answers_a_terminal() || self.environment.is_plain() {
-            return Progress::hidden();
+            return ProgressBars::hidden();
         }
-        let new = || Progress::on(Box::new(io::stdout()), out_size, &self.drawn);
+        let new = || ProgressBars::on(Box::new(io::stdout()), out_size, &self.drawn);
         self.screen.get_or_init(new).clone()
     }
 
     /// Takes away what is drawn: what is written next stays.
     fn clear(&self) {
         for drawn in [self.progress.get(), self.screen.get()] {
-            drawn.into_iter().for_each(Progress::clear);
+            drawn.into_iter().for_each(ProgressBars::clear);
         }
     }
 
@@ -405,11 +405,11 @@ impl Ui {
         for (at, line) in hint.lines().iter().enumerate() {
             let lead = if at == 0 { label.as_str() } else { "" };
             match line {
-                Line::Text(text) => {
+                HintLine::Text(text) => {
                     let text = self.invocation.prose(&escape::line(text));
                     out.push_str(&self.folded(lead, "  ", &text));
                 }
-                Line::Command(command) => {
+                HintLine::Command(command) => {
                     out.push_str(lead);
                     out.push_str("  ");
                     out.push_str(&self.invocation.command(command));
@@ -469,16 +469,16 @@ impl Ui {
 }
 
 /// The size of the terminal that answers go to, as it is now.
-fn out_size() -> Option<Size> {
+fn out_size() -> Option<TerminalSize> {
     terminal_size::terminal_size_of(io::stdout()).and_then(size)
 }
 
 /// The size of the terminal that everything else goes to, as it is now.
-fn err_size() -> Option<Size> {
+fn err_size() -> Option<TerminalSize> {
     terminal_size::terminal_size_of(io::stderr()).and_then(size)
 }
 
-fn size((columns, rows): (terminal_size::Width, terminal_size::Height)) -> Option<Size> {
+fn size((columns, rows): (terminal_size::Width, terminal_size::Height)) -> Option<TerminalSize> {
     let size = (usize::from(columns.0), usize::from(rows.0));
     Some(size).filter(|(columns, rows)| *columns > 0 && *rows > 0)
 }

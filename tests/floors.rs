@@ -241,3 +241,59 @@ fn the_paths_of_a_use_are_found() {
         .collect();
     assert_eq!(found, ["c", "c::d", "f", "a::g::H", "a::b::i"]);
 }
+
+/// A name is one idea: no two files of the library define a type of the same name.
+#[test]
+fn a_type_name_stands_once() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for file in below(&root, "rs") {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let relative = file.strip_prefix(&root).unwrap().display();
+        for (number, line) in text.lines().enumerate() {
+            if let Some(name) = defined(line) {
+                let place = format!("{relative}:{}", number + 1);
+                places.entry(name.to_owned()).or_default().push(place);
+            }
+        }
+    }
+    let twice: Vec<_> = places
+        .into_iter()
+        .filter(|(_, places)| places.len() > 1)
+        .map(|(name, places)| format!("{name}: {}", places.join(", ")))
+        .collect();
+    assert!(
+        twice.is_empty(),
+        "names of several types:\n{}",
+        twice.join("\n")
+    );
+}
+
+/// The type that a line defines. A type that belongs to a trait has its name from there.
+fn defined(line: &str) -> Option<&str> {
+    let mut words = line.split_whitespace();
+    let mut word = words.next()?;
+    let is_public = word.starts_with("pub");
+    while word.starts_with("pub") || word.ends_with(')') {
+        word = words.next()?;
+    }
+    let is_alias = word == "type" && (is_public || line.starts_with("type"));
+    if !is_alias && !["struct", "enum", "trait", "union"].contains(&word) {
+        return None;
+    }
+    let name = words.next()?;
+    let end = name.find(|c: char| !c.is_alphanumeric() && c != '_');
+    // A macro's own variable is no name.
+    Some(&name[..end.unwrap_or(name.len())]).filter(|name| !name.is_empty())
+}
+
+#[test]
+fn the_type_of_a_line_is_found() {
+    assert_eq!(defined("pub(in crate::hub) struct Given {"), Some("Given"));
+    assert_eq!(defined("    pub enum Kind { $($variant),* }"), Some("Kind"));
+    assert_eq!(defined("type Shared<'a> = &'a str;"), Some("Shared"));
+    assert_eq!(defined("pub(super) struct Text(String);"), Some("Text"));
+    assert_eq!(defined("    type Err = String;"), None);
+    assert_eq!(defined("    struct_like: bool,"), None);
+    assert_eq!(defined("/// A struct Thing"), None);
+}

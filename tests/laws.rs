@@ -27,7 +27,7 @@ use jiff::Timestamp;
 use kubectl_fleet_stage::bundle::{self, Bundle, Input};
 use kubectl_fleet_stage::diagnose::diagnose;
 use kubectl_fleet_stage::diagnose::status::Status;
-use kubectl_fleet_stage::inventory::source::{Answer, Query, Source};
+use kubectl_fleet_stage::inventory::source::{Answer, HubQuery, Source};
 use kubectl_fleet_stage::inventory::{Inventory, Walk};
 use kubectl_fleet_stage::kubefleet::object::Object;
 use kubectl_fleet_stage::kubefleet::{Concept, ObjectRef};
@@ -131,11 +131,11 @@ fn unrelated_objects_change_nothing() {
 /// A source that counts what it is asked.
 struct Counting<'s> {
     source: &'s mut Bundle,
-    asked: Vec<Query>,
+    asked: Vec<HubQuery>,
 }
 
 impl Source for Counting<'_> {
-    fn answer(&mut self, queries: &[Query]) -> Vec<Answer> {
+    fn answer(&mut self, queries: &[HubQuery]) -> Vec<Answer> {
         self.asked.extend_from_slice(queries);
         self.source.answer(queries)
     }

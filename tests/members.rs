@@ -10,8 +10,10 @@ use kubectl_fleet_stage::bundle::{self, Bundle, Input};
 use kubectl_fleet_stage::diagnose::{diagnose, errands};
 use kubectl_fleet_stage::inventory::source::HubFacts;
 use kubectl_fleet_stage::inventory::{Inventory, Walk};
-use kubectl_fleet_stage::kubefleet::{Kind as HubKind, ObjectRef};
-use kubectl_fleet_stage::member::{Errand, Kind, Look, Object, Outcome, Wanted, Which};
+use kubectl_fleet_stage::kubefleet::{Kind, ObjectRef};
+use kubectl_fleet_stage::member::{
+    Errand, MemberKind, MemberObject, Observation, Outcome, WantedWorkload, Which,
+};
 use kubectl_fleet_stage::report::{Finding, Report};
 use serde_json::Value;
 
@@ -29,7 +31,7 @@ fn read(text: &str) -> Bundle {
 
 fn target() -> ObjectRef {
     ObjectRef {
-        kind: HubKind::ClusterStagedUpdateRun,
+        kind: Kind::ClusterStagedUpdateRun,
         namespace: String::new(),
         name: RUN.to_owned(),
     }
@@ -156,7 +158,7 @@ fn a_context_that_leads_elsewhere_is_no_evidence() {
 
 /// A cluster that answers from a list of objects and counts.
 struct Cluster {
-    objects: Vec<(Kind, Value)>,
+    objects: Vec<(MemberKind, Value)>,
     asked: usize,
 }
 
@@ -170,7 +172,10 @@ impl Cluster {
             .iter()
             .map(|item| {
                 let name = item["kind"].as_str().unwrap();
-                let kind = Kind::ALL.iter().find(|kind| kind.name() == name).unwrap();
+                let kind = MemberKind::ALL
+                    .iter()
+                    .find(|kind| kind.name() == name)
+                    .unwrap();
                 (*kind, item.clone())
             })
             .collect();
@@ -178,8 +183,8 @@ impl Cluster {
     }
 
     /// Asks all that is worth asking.
-    fn look(&mut self, errand: &Errand) -> (Look, Texts) {
-        let mut look = Look::default();
+    fn look(&mut self, errand: &Errand) -> (Observation, Texts) {
+        let mut look = Observation::default();
         let mut texts = Texts::new();
         loop {
             let round = look.next_round(errand);
@@ -225,7 +230,7 @@ impl Cluster {
                 }
                 let objects = found
                     .iter()
-                    .map(|(kind, item)| Object::read(*kind, item).unwrap())
+                    .map(|(kind, item)| MemberObject::read(*kind, item).unwrap())
                     .collect();
                 look.absorb(query, Outcome::Listed, objects);
             }
@@ -233,7 +238,7 @@ impl Cluster {
     }
 }
 
-type Texts = BTreeMap<(Kind, String, String), Box<serde_json::value::RawValue>>;
+type Texts = BTreeMap<(MemberKind, String, String), Box<serde_json::value::RawValue>>;
 
 /// Every fixture with a look: what is asked is enough for the same findings, it is little, and a
 /// bundle of it gives the same report.
@@ -293,10 +298,10 @@ fn secrets_of_pods_do_not_leave_the_cluster() {
     });
     let mut texts = Texts::new();
     texts.insert(
-        (Kind::Pod, "shop".to_owned(), "web-1".to_owned()),
+        (MemberKind::Pod, "shop".to_owned(), "web-1".to_owned()),
         serde_json::value::to_raw_value(&pod).unwrap(),
     );
-    let document = document("member-1", &Look::default(), &texts, false);
+    let document = document("member-1", &Observation::default(), &texts, false);
     let text = serde_json::to_string(&document).unwrap();
     assert!(
         !text.contains("hunter2") && !text.contains("managedFields"),
@@ -310,8 +315,8 @@ fn secrets_of_pods_do_not_leave_the_cluster() {
 #[test]
 fn no_more_than_a_few_workloads_of_a_cluster_are_looked_at() {
     let wanted: Vec<_> = (0..7)
-        .map(|number| Wanted {
-            kind: Kind::Deployment,
+        .map(|number| WantedWorkload {
+            kind: MemberKind::Deployment,
             namespace: "shop".to_owned(),
             name: format!("web-{number}"),
         })
@@ -321,7 +326,7 @@ fn no_more_than_a_few_workloads_of_a_cluster_are_looked_at() {
         work: "crp-work".to_owned(),
         wanted,
     };
-    let round = Look::default().next_round(&errand);
+    let round = Observation::default().next_round(&errand);
     assert_eq!(round.len(), 6, "five workloads and the agent's record");
     assert_eq!(errand.left_out().len(), 2);
 }

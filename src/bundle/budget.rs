@@ -1,6 +1,6 @@
 //! How much a command reads, of all its files together.
 
-use super::error::{Place, ReadError};
+use super::error::{FilePlace, ReadError};
 use crate::kubefleet::meter::Meter;
 
 const MIB: u64 = 1 << 20;
@@ -82,7 +82,7 @@ impl Budget {
     }
 
     /// That there is more to read than may be.
-    pub(super) fn too_long(&self, place: &Place) -> ReadError {
+    pub(super) fn too_long(&self, place: &FilePlace) -> ReadError {
         let limit = size(self.limits.bytes);
         ReadError::new(
             place,
@@ -96,7 +96,7 @@ impl Budget {
     }
 
     /// That what was read takes more memory than it may.
-    pub(super) fn too_large(&self, place: &Place) -> ReadError {
+    pub(super) fn too_large(&self, place: &FilePlace) -> ReadError {
         let limit = self.limits.memory(self.read);
         ReadError::new(
             place,

@@ -5,12 +5,12 @@ use jiff::Timestamp;
 use crate::kubefleet::Condition;
 use crate::kubefleet::object::{Body, Object};
 use crate::kubefleet::run::{StageStatus, TaskStatus};
-use crate::member::{self, Look};
+use crate::member::{self, Observation};
 
 /// The largest timestamp among them.
 pub(super) fn newest<'l>(
     objects: &[Object],
-    looks: impl Iterator<Item = &'l Look>,
+    looks: impl Iterator<Item = &'l Observation>,
 ) -> Option<Timestamp> {
     let mut clock = Clock(None);
     for object in objects {
@@ -18,7 +18,7 @@ pub(super) fn newest<'l>(
     }
     for object in looks.flat_map(|look| &look.objects) {
         clock.see(object.meta().created);
-        if let member::Body::Event(event) = &object.body {
+        if let member::MemberBody::Event(event) = &object.body {
             clock.see(event.seen());
         }
     }

@@ -7,14 +7,14 @@ use crate::mask;
 
 /// Where a text came from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct FilePlace {
     /// The file as it was given, or `standard input`.
     pub file: String,
     /// The archive member, when the file is an archive.
     pub member: Option<String>,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for FilePlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.member {
             Some(member) => write!(f, "{}({member})", self.file),
@@ -28,7 +28,7 @@ impl fmt::Display for Place {
 #[error("{}{message}", self.location())]
 pub struct ReadError {
     /// The file or archive member; empty when the fault is in no single one.
-    pub place: Place,
+    pub place: FilePlace,
     pub line: Option<u32>,
     /// The column in characters, from 1.
     pub column: Option<u32>,
@@ -42,7 +42,7 @@ pub struct ReadError {
 }
 
 impl ReadError {
-    pub(super) fn new(place: &Place, message: impl Into<String>) -> Self {
+    pub(super) fn new(place: &FilePlace, message: impl Into<String>) -> Self {
         Self {
             place: place.clone(),
             line: None,
@@ -54,7 +54,7 @@ impl ReadError {
         }
     }
 
-    pub(super) fn io(place: &Place, what: &str, error: io::Error) -> Self {
+    pub(super) fn io(place: &FilePlace, what: &str, error: io::Error) -> Self {
         let mut this = Self::new(place, format!("{what}: {error}"));
         this.source = Some(error);
         this

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::error::Place;
+use super::error::FilePlace;
 use crate::inventory::source::{HubFacts, Outcome};
 use crate::kubefleet::{Kind, Scope};
 use crate::mask;
@@ -33,7 +33,7 @@ pub(super) struct Header {
 
 impl Header {
     /// Reads a header. What it says wrongly is unknown, and worth a warning.
-    pub(super) fn read(place: &Place, fields: &Value, warnings: &mut Vec<String>) -> Self {
+    pub(super) fn read(place: &FilePlace, fields: &Value, warnings: &mut Vec<String>) -> Self {
         let text = |value: &Value, key: &str| {
             value
                 .get(key)

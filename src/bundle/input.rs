@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use flate2::read::MultiGzDecoder;
 
 use super::budget::Budget;
-use super::error::{Place, ReadError};
+use super::error::{FilePlace, ReadError};
 
 /// One thing to read.
 pub enum Input {
@@ -36,7 +36,7 @@ const TEXTS: [&str; 4] = [".yaml", ".yml", ".json", ".ndjson"];
 const PACKED: [&str; 3] = [".gz", ".tgz", ".tar"];
 
 /// Receives one text after the other, and what may be read.
-pub(super) type Sink<'s> = dyn FnMut(&Place, &[u8], &mut Budget) -> Result<(), ReadError> + 's;
+pub(super) type Sink<'s> = dyn FnMut(&FilePlace, &[u8], &mut Budget) -> Result<(), ReadError> + 's;
 
 /// Reads an input and hands its texts on, in an order that depends on their names only.
 pub(super) fn read(
@@ -46,7 +46,7 @@ pub(super) fn read(
 ) -> Result<(), ReadError> {
     match input {
         Input::Stdin(reader) => {
-            let place = Place {
+            let place = FilePlace {
                 file: "standard input".to_owned(),
                 member: None,
             };
@@ -87,8 +87,8 @@ pub(super) fn read(
     }
 }
 
-fn file(path: &Path) -> Place {
-    Place {
+fn file(path: &Path) -> FilePlace {
+    FilePlace {
         file: path.display().to_string(),
         member: None,
     }
@@ -143,7 +143,7 @@ fn open(path: &Path, size: u64, budget: &mut Budget, sink: &mut Sink<'_>) -> Res
 /// Everything that a reader delivers, up to the limit.
 fn limited(
     reader: impl Read,
-    place: &Place,
+    place: &FilePlace,
     size: u64,
     budget: &mut Budget,
 ) -> Result<Vec<u8>, ReadError> {
@@ -173,7 +173,7 @@ fn limited(
 
 /// Hands on a text, or the texts in an archive.
 fn unpack(
-    place: &Place,
+    place: &FilePlace,
     bytes: Cow<'_, [u8]>,
     depth: usize,
     budget: &mut Budget,
@@ -197,7 +197,7 @@ fn unpack(
 
 /// Hands on the members of an archive that may hold objects.
 fn members(
-    place: &Place,
+    place: &FilePlace,
     bytes: &[u8],
     depth: usize,
     budget: &mut Budget,
@@ -249,7 +249,7 @@ fn members(
     }
     members.sort();
     for (name, content) in members {
-        let member = Place {
+        let member = FilePlace {
             file: place.file.clone(),
             member: Some(match &place.member {
                 Some(outer) => format!("{outer}: {name}"),
@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn endless_input_ends_at_the_limit() {
-        let place = Place::default();
+        let place = FilePlace::default();
         let mut budget = Budget::new(Limits::new(4 << 20));
         let mut read = |bytes| limited(io::repeat(b'x').take(bytes), &place, 0, &mut budget);
         assert_eq!(read(3 << 20).unwrap().len(), 3 << 20);

@@ -21,24 +21,24 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::error::Place;
+use super::error::FilePlace;
 use crate::kubefleet::object::OWN_API_VERSION;
 use crate::mask::{self, Masked};
-use crate::member::{Closed, Kind, Look, Object, Outcome, Query, Which};
+use crate::member::{Closed, MemberKind, MemberObject, MemberQuery, Observation, Outcome, Which};
 
 /// The kind of such a document.
 pub(super) const KIND: &str = "MemberObjects";
 
 /// Reads the documents of that kind. What is odd in one costs that, and is worth a warning.
 pub(super) fn read(
-    documents: Vec<(Place, Value)>,
+    documents: Vec<(FilePlace, Value)>,
     warnings: &mut Vec<String>,
-) -> BTreeMap<String, Look> {
+) -> BTreeMap<String, Observation> {
     let mut documents = documents;
     // Of two documents about one cluster the same one counts, whatever their order.
     documents.sort_by_cached_key(|(_, fields)| fields.to_string());
     documents.dedup_by(|(_, a), (_, b)| a == b);
-    let mut looks: BTreeMap<String, Look> = BTreeMap::new();
+    let mut looks: BTreeMap<String, Observation> = BTreeMap::new();
     for (place, fields) in documents {
         let cluster = text(&fields, "cluster");
         if cluster.is_empty() {
@@ -58,7 +58,7 @@ pub(super) fn read(
     looks
 }
 
-fn merge(known: &mut Look, other: Look) {
+fn merge(known: &mut Observation, other: Observation) {
     if other.closed.is_some() {
         return;
     }
@@ -75,21 +75,21 @@ fn merge(known: &mut Look, other: Look) {
     }
 }
 
-fn one(place: &Place, fields: &Value, warnings: &mut Vec<String>) -> Look {
+fn one(place: &FilePlace, fields: &Value, warnings: &mut Vec<String>) -> Observation {
     let why = || mask::prose(&text(fields, "why")).into_owned();
     match text(fields, "outcome").as_str() {
         "looked" | "" => {}
-        "unreachable" => return Look::closed(Closed::Unreachable(why())),
-        "noWay" => return Look::closed(Closed::NoWay(why())),
+        "unreachable" => return Observation::closed(Closed::Unreachable(why())),
+        "noWay" => return Observation::closed(Closed::NoWay(why())),
         other => {
             warnings.push(format!(
                 "{place}: a document of kind `{KIND}` has an unknown outcome `{other}`, so that \
                  cluster's state is unknown"
             ));
-            return Look::closed(Closed::NoWay(format!("unknown outcome `{other}`")));
+            return Observation::closed(Closed::NoWay(format!("unknown outcome `{other}`")));
         }
     }
-    let mut look = Look::default();
+    let mut look = Observation::default();
     for entry in list(fields, "reads") {
         match read_entry(entry) {
             Some((query, outcome)) => {
@@ -103,18 +103,18 @@ fn one(place: &Place, fields: &Value, warnings: &mut Vec<String>) -> Look {
     let objects = list(fields, "items").filter_map(|item| {
         let api_version = text(item, "apiVersion");
         let group = api_version.split_once('/').map_or("", |(group, _)| group);
-        let kind = Kind::find(group, &text(item, "kind"))?;
+        let kind = MemberKind::find(group, &text(item, "kind"))?;
         // The reader is lenient: it fails on broken syntax only, and this has been read.
-        let object = Object::read(kind, item).ok()?;
+        let object = MemberObject::read(kind, item).ok()?;
         (!object.meta().name.is_empty()).then_some(object)
     });
     look.absorb_all(objects);
     look
 }
 
-fn read_entry(entry: &Value) -> Option<(Query, Outcome)> {
+fn read_entry(entry: &Value) -> Option<(MemberQuery, Outcome)> {
     let kind = text(entry, "kind");
-    let kind = Kind::ALL.iter().copied().find(|k| k.name() == kind)?;
+    let kind = MemberKind::ALL.iter().copied().find(|k| k.name() == kind)?;
     let (name, labels, why) = (
         text(entry, "name"),
         text(entry, "labels"),
@@ -126,9 +126,9 @@ fn read_entry(entry: &Value) -> Option<(Query, Outcome)> {
     let outcome = Outcome::of_word(&word, why, read.unwrap_or_default())?;
     let namespace = text(entry, "namespace");
     let query = match (name.is_empty(), labels.is_empty()) {
-        (false, _) => Query::named(kind, &namespace, &name),
-        (true, false) => Query::with_labels(kind, &namespace, labels),
-        (true, true) => Query::all(kind, &namespace),
+        (false, _) => MemberQuery::named(kind, &namespace, &name),
+        (true, false) => MemberQuery::with_labels(kind, &namespace, labels),
+        (true, true) => MemberQuery::all(kind, &namespace),
     };
     Some((query, outcome))
 }
@@ -173,7 +173,7 @@ pub struct Document {
     pub items: Vec<Value>,
     /// What was masked: in which object of the cluster, and where.
     #[serde(skip)]
-    pub masked: Vec<(Kind, String, String, Masked)>,
+    pub masked: Vec<(MemberKind, String, String, Masked)>,
 }
 
 impl Document {
@@ -187,8 +187,8 @@ impl Document {
 /// object that kubectl and the server keep) is left out.
 pub fn document(
     cluster: &str,
-    look: &Look,
-    texts: &BTreeMap<(Kind, String, String), Box<serde_json::value::RawValue>>,
+    look: &Observation,
+    texts: &BTreeMap<(MemberKind, String, String), Box<serde_json::value::RawValue>>,
     show_secrets: bool,
 ) -> Document {
     let mut document = Document {
@@ -231,7 +231,7 @@ pub fn document(
     document
 }
 
-fn write_entry((query, outcome): (&Query, &Outcome)) -> Value {
+fn write_entry((query, outcome): (&MemberQuery, &Outcome)) -> Value {
     let mut entry = Map::new();
     entry.insert("kind".into(), json!(query.kind.name()));
     let (namespace, more) = match &query.which {

@@ -23,15 +23,15 @@ use jiff::Timestamp;
 use serde_json::value::RawValue;
 
 pub use budget::{Limits, parse as parse_size};
-pub use error::{Place, ReadError};
+pub use error::{FilePlace, ReadError};
 pub use header::BundleTarget;
 pub use input::Input;
 
-use crate::inventory::source::{Answer, HubFacts, Outcome, Query, Source, Which};
+use crate::inventory::source::{Answer, HubFacts, HubQuery, Outcome, Source, Which};
 use crate::kubefleet::object::{Body, Object, Parsed};
 use crate::kubefleet::scope::ObjectRef;
 use crate::kubefleet::{Concept, Kind};
-use crate::member::{Errand, Look};
+use crate::member::{Errand, Observation};
 use budget::Budget;
 use header::Header;
 
@@ -59,13 +59,13 @@ pub struct Bundle {
     /// The texts of the objects that keep theirs.
     texts: BTreeMap<ObjectRef, Box<RawValue>>,
     /// What was seen in member clusters, by cluster.
-    pub looks: BTreeMap<String, Look>,
+    pub looks: BTreeMap<String, Observation>,
     /// Which objects have a label, by its value; filled when a query first asks for the label.
     labels: HashMap<(Kind, &'static str), HashMap<String, Vec<usize>>>,
     /// Which runs there are on a placement, by its name; filled when that is first asked for.
     runs_on: HashMap<Kind, HashMap<String, Vec<usize>>>,
     /// The lists that were asked for, and around which placement: who asks again shares them.
-    lists: HashMap<(Query, Option<String>), Arc<[Object]>>,
+    lists: HashMap<(HubQuery, Option<String>), Arc<[Object]>>,
 }
 
 /// How many things are said of files, at most: thousands are as bad as none.
@@ -194,10 +194,10 @@ fn texts(
 }
 
 /// Why there is nothing to look at.
-fn nothing(places: &[Place], parsed: &Parsed) -> ReadError {
+fn nothing(places: &[FilePlace], parsed: &Parsed) -> ReadError {
     let place = match places {
         [place] => place.clone(),
-        _ => Place::default(),
+        _ => FilePlace::default(),
     };
     let total: usize = parsed.ignored.values().sum();
     let message = if total == 0 {
@@ -309,7 +309,7 @@ impl Bundle {
     }
 
     /// The runs on a placement, of those that are asked for.
-    fn runs_on(&mut self, query: &Query, placement: &str) -> Vec<Object> {
+    fn runs_on(&mut self, query: &HubQuery, placement: &str) -> Vec<Object> {
         let kind = query.kind;
         let range = self.range(|object| object.kind.cmp(&kind));
         let objects = &self.objects;
@@ -332,7 +332,7 @@ impl Bundle {
     }
 
     /// What answers a query; of all runs those on a placement, where one is meant.
-    fn found(&mut self, query: &Query, placement: Option<&str>) -> Arc<[Object]> {
+    fn found(&mut self, query: &HubQuery, placement: Option<&str>) -> Arc<[Object]> {
         if let Which::Named { .. } = query.which {
             return self.matching(query).into();
         }
@@ -349,7 +349,7 @@ impl Bundle {
         found
     }
 
-    fn matching(&mut self, query: &Query) -> Vec<Object> {
+    fn matching(&mut self, query: &HubQuery) -> Vec<Object> {
         let kind = query.kind;
         match &query.which {
             Which::Named { namespace, name } => {
@@ -388,11 +388,11 @@ impl Bundle {
 }
 
 impl Source for Bundle {
-    fn answer(&mut self, queries: &[Query]) -> Vec<Answer> {
+    fn answer(&mut self, queries: &[HubQuery]) -> Vec<Answer> {
         self.answer_around(queries, None)
     }
 
-    fn answer_around(&mut self, queries: &[Query], placement: Option<&str>) -> Vec<Answer> {
+    fn answer_around(&mut self, queries: &[HubQuery], placement: Option<&str>) -> Vec<Answer> {
         queries
             .iter()
             .map(|query| {
@@ -407,7 +407,7 @@ impl Source for Bundle {
             .collect()
     }
 
-    fn look(&mut self, errands: &[Errand]) -> BTreeMap<String, Look> {
+    fn look(&mut self, errands: &[Errand]) -> BTreeMap<String, Observation> {
         errands
             .iter()
             .map(|errand| &errand.cluster)

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use super::error::{Place, ReadError};
+use super::error::{FilePlace, ReadError};
 use super::yaml;
 use crate::kubefleet::Concept;
 use crate::kubefleet::meter::{Meter, Over};
@@ -24,7 +24,7 @@ pub(super) struct Read {
 
 /// Reads a whole text; objects of the concepts to `keep` keep their text.
 pub(super) fn read(
-    place: &Place,
+    place: &FilePlace,
     bytes: &[u8],
     keep: &'static [Concept],
     meter: &Meter,
@@ -80,7 +80,7 @@ pub(super) fn count(number: usize, what: &str) -> String {
 }
 
 /// The bytes as text: UTF-8, or UTF-16 with a byte order mark, as PowerShell's `>` writes it.
-fn decode<'b>(place: &Place, bytes: &'b [u8]) -> Result<Cow<'b, str>, ReadError> {
+fn decode<'b>(place: &FilePlace, bytes: &'b [u8]) -> Result<Cow<'b, str>, ReadError> {
     if let Some(what) = packed(bytes) {
         return Err(
             ReadError::new(place, format!("{what}, which is not supported"))
@@ -167,7 +167,7 @@ fn json(text: &str, keep: &'static [Concept], meter: &Meter) -> Result<Parsed, s
     Ok(all)
 }
 
-fn json_error(place: &Place, text: &str, error: &serde_json::Error) -> ReadError {
+fn json_error(place: &FilePlace, text: &str, error: &serde_json::Error) -> ReadError {
     let message = error.to_string();
     let message = message
         .rfind(" at line ")
@@ -190,7 +190,7 @@ fn json_error(place: &Place, text: &str, error: &serde_json::Error) -> ReadError
 
 /// Reads the documents between `---` and `...` lines, each as what it is.
 fn documents(
-    place: &Place,
+    place: &FilePlace,
     text: &str,
     (keep, meter): (&'static [Concept], &Meter),
     read: &mut Read,
@@ -387,11 +387,11 @@ fn is_log(text: &str) -> bool {
 }
 
 fn yaml_error(
-    place: &Place,
+    place: &FilePlace,
     text: &str,
     chunk: &Chunk<'_>,
     last: bool,
-    fault: &yaml::Fault,
+    fault: &yaml::YamlFault,
 ) -> ReadError {
     let (line, column) = (fault.line + chunk.line - 1, fault.column);
     if let Some((message, hint)) = guess(text) {

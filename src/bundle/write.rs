@@ -17,7 +17,7 @@ use crate::mask;
 
 /// What a collector could see.
 #[derive(Debug, Clone)]
-pub struct Header {
+pub struct NewHeader {
     collected_at: Timestamp,
     target: ObjectRef,
     outcomes: BTreeMap<Kind, Outcome>,
@@ -27,7 +27,7 @@ pub struct Header {
     pub served: Vec<String>,
 }
 
-impl Header {
+impl NewHeader {
     /// A header for what was collected around a target.
     pub const fn new(
         collected_at: Timestamp,
@@ -48,7 +48,7 @@ impl Header {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Bundle")]
-struct Document<'h> {
+struct HeaderDocument<'h> {
     /// Always `kubectl-fleet-stage/v1`.
     api_version: &'static str,
     /// Always `Bundle`.
@@ -60,7 +60,7 @@ struct Document<'h> {
     /// How many objects of the hub follow.
     objects: usize,
     /// What is known of the hub.
-    hub: Hub<'h>,
+    hub: HeaderHub<'h>,
     /// How the reads of each kind went.
     kinds: Vec<KindEntry>,
     /// The values that were masked.
@@ -70,7 +70,7 @@ struct Document<'h> {
 
 /// The JSON schema of a bundle's header.
 pub fn schema(generator: schemars::SchemaGenerator) -> schemars::Schema {
-    generator.into_root_schema_for::<Document<'_>>()
+    generator.into_root_schema_for::<HeaderDocument<'_>>()
 }
 
 /// An update run or a placement.
@@ -98,7 +98,8 @@ impl<'h> From<&'h ObjectRef> for Target<'h> {
 /// What is known of the hub.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Hub<'h> {
+#[schemars(rename = "Hub")]
+struct HeaderHub<'h> {
     /// The values that its schema allows for `spec.state`; absent when nobody could look.
     #[serde(skip_serializing_if = "Option::is_none")]
     run_states: Option<&'h [String]>,
@@ -149,7 +150,7 @@ impl Contents {
     /// Masks and writes objects, in the order of their kinds, namespaces and names, then what was
     /// seen in member clusters, then what the hub agent said. Fails only on a text that is no JSON.
     pub fn new(
-        header: &Header,
+        header: &NewHeader,
         texts: BTreeMap<ObjectRef, Box<RawValue>>,
         members: &[members::Document],
         logs: Vec<Value>,
@@ -205,13 +206,13 @@ impl Contents {
             documents.push_str(&yaml(&log)?);
         }
         let count = masked.len();
-        let document = Document {
+        let document = HeaderDocument {
             api_version: OWN_API_VERSION,
             kind: "Bundle",
             collected_at: header.collected_at.to_string(),
             target: Target::from(&header.target),
             objects,
-            hub: Hub {
+            hub: HeaderHub {
                 run_states: header.run_states.as_deref(),
                 served: &header.served,
             },

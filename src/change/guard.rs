@@ -164,7 +164,7 @@ pub fn flags(unseen: &[Unseen]) -> Vec<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::{APPROVE, Accepted, Guard, INIT, LAUNCH, RESUME, START, flags, unseen};
-    use crate::inventory::source::{Answer, HubFacts, Outcome, Query};
+    use crate::inventory::source::{Answer, HubFacts, HubQuery, Outcome};
     use crate::inventory::{Inventory, Walk};
     use crate::kubefleet::{Concept, Kind, Scope};
 
@@ -198,7 +198,7 @@ mod tests {
         let mut walk = Walk::new(scope.object(Concept::UpdateRun, "web-1"));
         for (concept, outcome) in reads {
             let answer = Answer::none(outcome.clone());
-            let query = Query::all(scope.kind(*concept), scope.namespace());
+            let query = HubQuery::all(scope.kind(*concept), scope.namespace());
             walk.absorb(vec![query], vec![answer]);
         }
         let now = "2026-01-09T02:00:00Z".parse().unwrap();

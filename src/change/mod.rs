@@ -18,7 +18,7 @@ use crate::kubefleet::path::path;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef, Scope, reasons};
 use crate::mask;
-use crate::words::Command;
+use crate::words::CommandLine;
 
 /// One write.
 #[derive(Debug, Clone, PartialEq)]
@@ -387,7 +387,7 @@ impl Change {
     }
 
     /// The command that looks at the object of this change.
-    pub fn look(&self) -> Command {
+    pub fn look(&self) -> CommandLine {
         match self.object.kind.concept() {
             Concept::ApprovalRequest => self.object.scope().fleet("approvals"),
             _ => self.object.fleet("status"),

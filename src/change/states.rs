@@ -9,7 +9,7 @@ use crate::words::Hint;
 
 /// What becomes of a wish.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Step {
+pub enum StateStep {
     /// This is to be written.
     Write(Box<Change>),
     /// It is so already, and what is.
@@ -35,15 +35,15 @@ pub enum Wish {
 }
 
 /// What a wish means for a run.
-pub fn step(rollout: &Rollout<'_>, wish: Wish) -> Step {
+pub fn step(rollout: &Rollout<'_>, wish: Wish) -> StateStep {
     let run = rollout.run;
     let object = run.object();
-    let refused = |why: String, hint: Hint| Step::Refused { why, hint };
+    let refused = |why: String, hint: Hint| StateStep::Refused { why, hint };
     let instead = |lead: &str, verb| Hint::new(lead).command(object.fleet(verb));
     let write = |to, would: &str, did: &str| {
         let would = format!("{would} {object}");
         let did = format!("{did} {object}");
-        Step::Write(Box::new(Change::set_state(run, to, would, did)))
+        StateStep::Write(Box::new(Change::set_state(run, to, would, did)))
     };
     match rollout.phase {
         Phase::Deleting => {
@@ -74,7 +74,7 @@ pub fn step(rollout: &Rollout<'_>, wish: Wish) -> Step {
     }
     if rollout.state_ignored {
         return match wish {
-            Wish::Start => Step::Already(format!(
+            Wish::Start => StateStep::Already(format!(
                 "{object} is in progress: KubeFleet on this hub starts every run immediately"
             )),
             Wish::Resume => refused(
@@ -95,24 +95,24 @@ pub fn step(rollout: &Rollout<'_>, wish: Wish) -> Step {
     }
     match (wish, rollout.phase) {
         (Wish::Start, Phase::Idle | Phase::Initializing) if wants(rollout, "Run") => {
-            Step::Already(format!("{object} starts as soon as it is initialized"))
+            StateStep::Already(format!("{object} starts as soon as it is initialized"))
         }
         (Wish::Start, Phase::Idle | Phase::Initializing) if !wants(rollout, "Stop") => {
             write("Run", "start", "started")
         }
         (Wish::Start | Wish::Resume, Phase::Executing) => {
-            Step::Already(format!("{object} is in progress"))
+            StateStep::Already(format!("{object} is in progress"))
         }
         (Wish::Start, _) => refused(
             format!("{object} is stopped: resume it instead"),
             instead("resume it:", "resume"),
         ),
         (Wish::Stop, Phase::Executing) => write("Stop", "stop", "asked to stop"),
-        (Wish::Stop, Phase::Stopped) => Step::Already(format!("{object} is stopped")),
-        (Wish::Stop, Phase::Stopping) => Step::Already(format!("{object} is stopping")),
+        (Wish::Stop, Phase::Stopped) => StateStep::Already(format!("{object} is stopped")),
+        (Wish::Stop, Phase::Stopping) => StateStep::Already(format!("{object} is stopping")),
         (Wish::Stop, _) if wants(rollout, "Run") => write("Stop", "stop", "asked to stop"),
         (Wish::Stop, _) if wants(rollout, "Stop") => {
-            Step::Already(format!("{object} stops as soon as it is initialized"))
+            StateStep::Already(format!("{object} stops as soon as it is initialized"))
         }
         (Wish::Stop, _) => refused(
             format!("{object} was not started, so there is nothing to stop"),
@@ -124,7 +124,7 @@ pub fn step(rollout: &Rollout<'_>, wish: Wish) -> Step {
         (Wish::Resume, Phase::Stopped | Phase::Stopping) => write("Run", "resume", "resumed"),
         (Wish::Resume, _) if wants(rollout, "Stop") => write("Run", "resume", "resumed"),
         (Wish::Resume, _) if wants(rollout, "Run") => {
-            Step::Already(format!("{object} starts as soon as it is initialized"))
+            StateStep::Already(format!("{object} starts as soon as it is initialized"))
         }
         (Wish::Resume, _) => refused(
             format!("{object} was not started, so there is nothing to resume"),

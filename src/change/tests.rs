@@ -2,9 +2,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::states::{Step, Wish, step};
+use super::states::{StateStep, Wish, step};
 use super::{Act, Change, Happened, RunWish, approval_message, run_named};
-use crate::inventory::source::{Answer, HubFacts, Outcome, Query};
+use crate::inventory::source::{Answer, HubFacts, HubQuery, Outcome};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::object::{Body, Object};
@@ -262,9 +262,9 @@ fn names_cannot_leave_their_place_in_a_path() {
 }
 
 /// What was found afterwards, and what that means.
-type Found<'f> = (Option<Object>, Happened, &'f str);
+type FoundObject<'f> = (Option<Object>, Happened, &'f str);
 
-fn check(change: &Change, found: Vec<Found<'_>>) {
+fn check(change: &Change, found: Vec<FoundObject<'_>>) {
     for (now, happened, what) in found {
         assert_eq!(
             change.happened(now.as_ref()),
@@ -506,7 +506,7 @@ fn in_phase(scope: &Scope, phase: Phase, state: &Value) -> Inventory {
     let object = run_object(scope, &more);
     let target = object.reference();
     let mut walk = Walk::shallow(target.clone());
-    let query = Query::named(target.kind, &target.namespace, &target.name);
+    let query = HubQuery::named(target.kind, &target.namespace, &target.name);
     let answer = Answer {
         objects: [object].into(),
         outcome: Outcome::Listed,
@@ -520,17 +520,17 @@ fn in_phase(scope: &Scope, phase: Phase, state: &Value) -> Inventory {
 }
 
 /// What comes of a wish, in short: the new state, `=` for what is so already, `!` for a refusal.
-fn short(step: Step) -> String {
+fn short(step: StateStep) -> String {
     match step {
-        Step::Write(change) => match change.act {
+        StateStep::Write(change) => match change.act {
             Act::SetState { to, uid, .. } => {
                 assert_eq!(uid, "2f0c1a7e-0001");
                 to.to_owned()
             }
             other => panic!("{other:?}"),
         },
-        Step::Already(what) => format!("= {what}"),
-        Step::Refused { why, hint } => {
+        StateStep::Already(what) => format!("= {what}"),
+        StateStep::Refused { why, hint } => {
             assert!(!hint.lines().is_empty());
             format!("! {why}")
         }
@@ -654,7 +654,7 @@ fn only_what_the_server_allows_is_written() {
                 let inventory = in_phase(scope, phase, &json!(state));
                 let rollout = Rollout::new(&inventory).unwrap();
                 for wish in [Wish::Start, Wish::Stop, Wish::Resume] {
-                    let Step::Write(change) = step(&rollout, wish) else {
+                    let StateStep::Write(change) = step(&rollout, wish) else {
                         continue;
                     };
                     let Act::SetState { from, to, .. } = &change.act else {

@@ -17,7 +17,7 @@ use crate::commands::open::global::Global;
 use crate::render::escape;
 use crate::render::invocation::Invocation;
 use crate::settings;
-use live::{Hint, Words};
+use live::{Argument, Words};
 
 /// The variable in which a shell's script says which shell asks.
 pub const VARIABLE: &str = "FLEET_STAGE_COMPLETE";
@@ -277,7 +277,7 @@ fn attach(command: clap::Command, path: &str, flags: bool, typed: &Words) -> cla
     })
 }
 
-fn completer(hint: Hint, typed: Words) -> ArgValueCompleter {
+fn completer(hint: Argument, typed: Words) -> ArgValueCompleter {
     ArgValueCompleter::new(move |current: &OsStr| -> Vec<CompletionCandidate> {
         let Some(current) = current.to_str() else {
             return Vec::new();

@@ -4,7 +4,7 @@ use clap::builder::ArgAction;
 use clap::{Arg, Command};
 
 use crate::error::did_you_mean;
-use crate::settings::{Settings, Value};
+use crate::settings::{SettingValue, Settings};
 
 /// Flags of all commands that may have a value there. Whatever else leads to a hub or proves who
 /// asks belongs into a kubeconfig, and has variables of its own.
@@ -30,7 +30,12 @@ pub fn apply(root: Command, settings: &Settings) -> Result<Command, String> {
 }
 
 /// Sets a flag of the command that the words lead to from here; `path` are all words.
-fn set(command: Command, words: &[&str], path: &[&str], value: &Value) -> Result<Command, String> {
+fn set(
+    command: Command,
+    words: &[&str],
+    path: &[&str],
+    value: &SettingValue,
+) -> Result<Command, String> {
     let Some((first, rest)) = words.split_first() else {
         return set_here(command, path, value);
     };
@@ -44,7 +49,7 @@ fn set(command: Command, words: &[&str], path: &[&str], value: &Value) -> Result
     Ok(command.mut_subcommand(first, |_| sub))
 }
 
-fn set_here(command: Command, path: &[&str], value: &Value) -> Result<Command, String> {
+fn set_here(command: Command, path: &[&str], value: &SettingValue) -> Result<Command, String> {
     let name = value.name.as_str();
     let of = match path {
         [] => "all commands".to_owned(),
@@ -82,7 +87,7 @@ fn set_here(command: Command, path: &[&str], value: &Value) -> Result<Command, S
 }
 
 /// Whether the flag takes the value.
-fn check(arg: &Arg, value: &Value) -> Result<(), String> {
+fn check(arg: &Arg, value: &SettingValue) -> Result<(), String> {
     // Alone, so that nothing else is missing or in conflict.
     let alone = Arg::new("value")
         .long("value")
@@ -109,13 +114,13 @@ mod tests {
     use super::apply;
     use crate::cli::command;
     use crate::render::invocation::Invocation;
-    use crate::settings::{Defaults, Settings, Value};
+    use crate::settings::{Defaults, SettingValue, Settings};
 
     fn settings(command: Option<&str>, name: &str, default: &str) -> Settings {
         let mut settings = Settings::default();
         settings.defaults.push(Defaults {
             command: command.map(str::to_owned),
-            options: vec![Value {
+            options: vec![SettingValue {
                 name: name.to_owned(),
                 default: default.to_owned(),
             }],

@@ -48,7 +48,7 @@ pub enum SecretChange {
 
 /// One resource that differs.
 #[derive(Debug, Clone)]
-pub struct Change {
+pub struct ContentChange {
     pub identity: Identity,
     /// The version in which it is written: that of the second where there is one.
     pub api_version: String,
@@ -61,7 +61,11 @@ pub struct Change {
 }
 
 /// The resources that differ between two versions, by kind, namespace and name.
-pub fn compare(before: Vec<Manifest>, after: Vec<Manifest>, secrets: Secrets) -> Vec<Change> {
+pub fn compare(
+    before: Vec<Manifest>,
+    after: Vec<Manifest>,
+    secrets: Secrets,
+) -> Vec<ContentChange> {
     let mut pairs: BTreeMap<(Identity, usize), [Option<Manifest>; 2]> = BTreeMap::new();
     for (side, manifests) in [before, after].into_iter().enumerate() {
         let mut seen: HashMap<Identity, usize> = HashMap::new();
@@ -81,7 +85,11 @@ pub fn compare(before: Vec<Manifest>, after: Vec<Manifest>, secrets: Secrets) ->
         .collect()
 }
 
-fn change(identity: Identity, pair: [Option<Manifest>; 2], secrets: Secrets) -> Option<Change> {
+fn change(
+    identity: Identity,
+    pair: [Option<Manifest>; 2],
+    secrets: Secrets,
+) -> Option<ContentChange> {
     let [before, after] = pair;
     let kind = match (&before, &after) {
         (Some(before), Some(after)) if before.value == after.value => return None,
@@ -104,7 +112,7 @@ fn change(identity: Identity, pair: [Option<Manifest>; 2], secrets: Secrets) -> 
         .unified_diff()
         .context_radius(CONTEXT)
         .to_string();
-    Some(Change {
+    Some(ContentChange {
         identity,
         api_version,
         kind,

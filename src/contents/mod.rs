@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-pub use compare::{Change, ChangeKind, SecretChange, compare};
+pub use compare::{ChangeKind, ContentChange, SecretChange, compare};
 
 use crate::mask::{self, Masked};
 
@@ -135,21 +135,21 @@ struct Spec<'t> {
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Work<'t> {
+struct WorkText<'t> {
     #[serde(borrow)]
-    spec: Option<WorkSpec<'t>>,
+    spec: Option<WorkSpecText<'t>>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct WorkSpec<'t> {
+struct WorkSpecText<'t> {
     #[serde(borrow)]
-    workload: Option<Workload<'t>>,
+    workload: Option<WorkloadText<'t>>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Workload<'t> {
+struct WorkloadText<'t> {
     #[serde(borrow)]
     manifests: Option<Vec<&'t RawValue>>,
 }
@@ -186,7 +186,7 @@ pub fn in_order(part: &RawValue) -> Vec<Manifest> {
 
 /// The manifests of a Work, in its order.
 pub fn of_work(work: &RawValue) -> Vec<Manifest> {
-    let work: Work<'_> = serde_json::from_str(work.get()).unwrap_or_default();
+    let work: WorkText<'_> = serde_json::from_str(work.get()).unwrap_or_default();
     let workload = work.spec.and_then(|spec| spec.workload);
     read(
         workload

@@ -1,7 +1,9 @@
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::{Change, ChangeKind, SecretChange, Secrets, Size, compare, manifests, mask, size};
+use super::{
+    ChangeKind, ContentChange, SecretChange, Secrets, Size, compare, manifests, mask, size,
+};
 
 fn text(resources: &Value) -> Box<RawValue> {
     let snapshot =
@@ -17,7 +19,7 @@ fn secret(password: &str, user: &str) -> Value {
     json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"namespace": "shop", "name": "db"}, "data": {"password": password, "user": user}})
 }
 
-fn changes(before: &Value, after: &Value, secrets: Secrets) -> Vec<Change> {
+fn changes(before: &Value, after: &Value, secrets: Secrets) -> Vec<ContentChange> {
     let (before, after) = (text(before), text(after));
     compare(
         manifests([before.as_ref()]),

@@ -6,7 +6,7 @@ use crate::kubefleet::binding::FieldDifference;
 use crate::kubefleet::{ObjectRef, duration};
 use crate::report::{Compose, Finding, HubAndMember};
 use crate::rollout::ManifestTrouble;
-use crate::words::{Command, enumerate};
+use crate::words::{CommandLine, enumerate};
 
 /// How many of the readings of one finding are shown as evidence.
 const SHOWN: usize = 3;
@@ -184,8 +184,8 @@ impl<'a, 'i> Affected<'a, 'i> {
     }
 
     /// `kubectl --context CONTEXT VERB` in the first of the clusters.
-    pub fn on_member(&self, verb: &'static str) -> Command {
-        Command::member(self.cluster(), verb)
+    pub fn on_member(&self, verb: &'static str) -> CommandLine {
+        CommandLine::member(self.cluster(), verb)
     }
 
     /// The first of the clusters: the one that commands inspect.
@@ -194,7 +194,7 @@ impl<'a, 'i> Affected<'a, 'i> {
     }
 
     /// The same about the object, in its namespace: `… -n NAMESPACE VERB KIND NAME`.
-    pub fn kubectl(&self, verb: &'static str) -> Command {
+    pub fn kubectl(&self, verb: &'static str) -> CommandLine {
         let command = self.on_member(verb).namespace(self.manifest.namespace);
         let kind = self.manifest.kind.to_lowercase();
         command.arg(kind).arg(self.manifest.name)

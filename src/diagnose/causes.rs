@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{member_findings, rules};
 use crate::report::{CausedBy, Effect, Finding, Remedy, Severity, Verdict};
-use crate::words::{Command, enumerate};
+use crate::words::{CommandLine, enumerate};
 
 /// Values shown of a finding about many clusters.
 const EVIDENCE_EACH: usize = 12;
@@ -225,7 +225,7 @@ pub(super) fn overtaken(findings: &mut [Finding]) {
             finding.caused_by.sort();
         }
         for remedy in &mut finding.remedies {
-            let continues = |command: &Command| {
+            let continues = |command: &CommandLine| {
                 command.is_ours() && ["approve", "resume", "run"].contains(&command.verb())
             };
             if back && remedy.command.as_ref().is_some_and(continues) {

@@ -12,7 +12,7 @@ use crate::problems::Tense;
 use crate::problems::steps;
 use crate::report::Verdict;
 use crate::rollout::Rollout;
-use crate::words::Command;
+use crate::words::CommandLine;
 
 /// One diagnosis at work.
 #[derive(Debug)]
@@ -129,18 +129,18 @@ impl<'i> Context<'i> {
     }
 
     /// `kubectl fleet-stage VERB [-n NAMESPACE]`.
-    pub fn command(&self, verb: &'static str) -> Command {
+    pub fn command(&self, verb: &'static str) -> CommandLine {
         self.inventory.scope.fleet(verb)
     }
 
     /// `kubectl get KIND -l LABEL=PLACEMENT [-n NAMESPACE]`: what belongs to the placement.
-    pub fn of_placement(&self, concept: Concept) -> Command {
+    pub fn of_placement(&self, concept: Concept) -> CommandLine {
         steps::of_placement(&self.placement_object(), concept)
     }
 
     /// The command that makes a new run of this one: same placement and strategy, current content.
     /// It takes the place of a run that is not over: two at once overwrite each other.
-    pub fn new_run_command(&self) -> Option<Command> {
+    pub fn new_run_command(&self) -> Option<CommandLine> {
         let run = self.run()?;
         let command = self.command("run").arg("NEW");
         let command = command.flag("--from", &run.meta.name);
@@ -153,7 +153,7 @@ impl<'i> Context<'i> {
     }
 
     /// The command that shows what a new run of this one would do.
-    pub fn plan_command(&self) -> Option<Command> {
+    pub fn plan_command(&self) -> Option<CommandLine> {
         let spec = &self.run()?.spec;
         let plan = self.command("plan");
         let plan = plan.flag("--placement", &spec.placement);

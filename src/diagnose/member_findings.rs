@@ -19,10 +19,11 @@ use crate::kubefleet::{Concept, names};
 use crate::member::model::{Event, Meta};
 use crate::member::pods::Terminated;
 use crate::member::{
-    Errand, Identity, Kind, Look, Object, PodTrouble, View, WORKLOADS_EACH, Wanted, events_since,
+    Counterpart, Errand, MemberKind, MemberObject, Observation, PodTrouble, View, WORKLOADS_EACH,
+    WantedWorkload, events_since,
 };
 use crate::rollout::ManifestTrouble;
-use crate::words::{Command, count, enumerate};
+use crate::words::{CommandLine, count, enumerate};
 
 /// The codes of findings that explain why one object does not become available.
 pub(super) const OF_OBJECTS: [&str; 21] = [
@@ -74,10 +75,10 @@ pub(super) fn errands(cx: &Context<'_>) -> Vec<Errand> {
 }
 
 /// The object that a rollout waits for, when a look at it may tell why.
-fn wanted(manifest: &ManifestTrouble<'_>) -> Option<Wanted> {
-    let kind = Kind::find(manifest.group, manifest.kind)?;
+fn wanted(manifest: &ManifestTrouble<'_>) -> Option<WantedWorkload> {
+    let kind = MemberKind::find(manifest.group, manifest.kind)?;
     let waits = matches!(ownership::of_manifest(manifest), Some("FS501" | "FS523"));
-    (waits && kind.is_waited_for()).then(|| Wanted {
+    (waits && kind.is_waited_for()).then(|| WantedWorkload {
         kind,
         namespace: manifest.namespace.to_owned(),
         name: manifest.name.to_owned(),
@@ -99,15 +100,15 @@ pub(super) struct Sighting<'a, 'i> {
     /// The object, as the hub tells of it.
     pub manifest: &'a ManifestTrouble<'i>,
     /// The object, as it is asked for.
-    pub wanted: Wanted,
-    pub look: &'i Look,
+    pub wanted: WantedWorkload,
+    pub look: &'i Observation,
     /// Whether the cluster is surely the one that it is taken for.
     pub sure: bool,
 }
 
 impl<'i> Sighting<'_, 'i> {
     /// The object, when it was seen.
-    pub fn object(&self) -> Option<&'i Object> {
+    pub fn object(&self) -> Option<&'i MemberObject> {
         self.look.object(&self.wanted)
     }
 
@@ -145,7 +146,7 @@ fn seen<'a, 'i>(cx: &'a Context<'i>) -> Vec<Sighting<'a, 'i>> {
             .find(|errand| errand.cluster == failing.cluster);
         let Some(errand) = errand else { continue };
         let identity = look.identity(errand);
-        if look.closed.is_some() || matches!(identity, Identity::Other(_)) {
+        if look.closed.is_some() || matches!(identity, Counterpart::Other(_)) {
             continue;
         }
         for manifest in &failing.trouble.manifests {
@@ -157,7 +158,7 @@ fn seen<'a, 'i>(cx: &'a Context<'i>) -> Vec<Sighting<'a, 'i>> {
                 manifest,
                 wanted,
                 look,
-                sure: identity == Identity::Sure,
+                sure: identity == Counterpart::Sure,
             });
         }
     }
@@ -165,12 +166,12 @@ fn seen<'a, 'i>(cx: &'a Context<'i>) -> Vec<Sighting<'a, 'i>> {
 }
 
 /// An object that is at fault for one reason, and what was found in the clusters in which it is.
-pub(super) struct Group<'a, 'i, T> {
+pub(super) struct SameTrouble<'a, 'i, T> {
     affected: Affected<'a, 'i>,
     pub all: Vec<(Sighting<'a, 'i>, Vec<T>)>,
 }
 
-impl<'a, 'i, T> Deref for Group<'a, 'i, T> {
+impl<'a, 'i, T> Deref for SameTrouble<'a, 'i, T> {
     type Target = Affected<'a, 'i>;
 
     fn deref(&self) -> &Self::Target {
@@ -184,7 +185,7 @@ pub(super) fn per_object<'a, 'i, T>(
     cx: &'a Context<'i>,
     rule: &Rule,
     find: impl Fn(&Sighting<'a, 'i>) -> Vec<T>,
-    describe: impl Fn(&Group<'a, 'i, T>, Finding) -> Finding,
+    describe: impl Fn(&SameTrouble<'a, 'i, T>, Finding) -> Finding,
 ) -> Vec<Finding> {
     let found = seen(cx).into_iter().filter_map(|seen| {
         let found = find(&seen);
@@ -197,7 +198,7 @@ pub(super) fn per_object<'a, 'i, T>(
         .filter_map(|(mut finding, all)| {
             let on = all.iter().map(|(seen, _)| (seen.failing, seen.manifest));
             let affected = Affected::new(cx, on.collect())?;
-            let group = Group { affected, all };
+            let group = SameTrouble { affected, all };
             for (seen, _) in group.all.iter().take(SHOWN) {
                 if let Some(view) = seen.view(cx) {
                     finding = status(&view, seen.failing.cluster, finding);
@@ -213,7 +214,7 @@ pub(super) fn per_pod<'a, 'i, T>(
     cx: &'a Context<'i>,
     rule: &Rule,
     find: impl Fn(&PodTrouble<'i>) -> Option<T>,
-    describe: impl Fn(&Group<'a, 'i, (PodTrouble<'i>, T)>, Finding) -> Finding,
+    describe: impl Fn(&SameTrouble<'a, 'i, (PodTrouble<'i>, T)>, Finding) -> Finding,
 ) -> Vec<Finding> {
     per_object(
         cx,
@@ -256,7 +257,7 @@ fn status(view: &View<'_>, cluster: &str, finding: Finding) -> Finding {
     let (workload, kind) = (view.workload, view.kind);
     let (meta, status) = (&workload.meta, &workload.status);
     let fields = match kind {
-        Kind::DaemonSet => [
+        MemberKind::DaemonSet => [
             ("status.desiredNumberScheduled", status.desired),
             ("status.updatedNumberScheduled", status.updated_scheduled),
             ("status.numberAvailable", status.number_available),
@@ -285,7 +286,7 @@ fn status(view: &View<'_>, cluster: &str, finding: Finding) -> Finding {
     )
 }
 
-impl<'a, 'i, T> Group<'a, 'i, T> {
+impl<'a, 'i, T> SameTrouble<'a, 'i, T> {
     /// The first cluster's.
     pub fn first(&self) -> Option<(&Sighting<'a, 'i>, &T)> {
         let (seen, found) = self.all.first()?;
@@ -319,17 +320,17 @@ impl<'a, 'i, T> Group<'a, 'i, T> {
     }
 
     /// A command that inspects the first cluster: `kubectl --context CONTEXT -n NAMESPACE VERB`.
-    pub fn kubectl(&self, verb: &'static str) -> Command {
+    pub fn kubectl(&self, verb: &'static str) -> CommandLine {
         self.kubectl_in(self.manifest.namespace, verb)
     }
 
     /// The same in another namespace.
-    pub fn kubectl_in(&self, namespace: &str, verb: &'static str) -> Command {
+    pub fn kubectl_in(&self, namespace: &str, verb: &'static str) -> CommandLine {
         self.on_member(verb).namespace(namespace)
     }
 }
 
-impl<'i, T> Group<'_, 'i, (PodTrouble<'i>, T)> {
+impl<'i, T> SameTrouble<'_, 'i, (PodTrouble<'i>, T)> {
     /// `container web`, `init container wait`, `containers web and log`.
     pub fn containers(&self) -> String {
         let names: BTreeSet<_> = self
@@ -359,7 +360,7 @@ impl<'i, T> Group<'_, 'i, (PodTrouble<'i>, T)> {
     }
 
     /// The command that shows what the first container said before it was started again.
-    pub fn previous_logs(&self) -> Command {
+    pub fn previous_logs(&self) -> CommandLine {
         self.kubectl("logs")
             .arg(self.pod())
             .flag("-c", self.container())
@@ -376,7 +377,7 @@ impl<'i, T> Group<'_, 'i, (PodTrouble<'i>, T)> {
 
 pub(super) fn pod(trouble: &PodTrouble<'_>) -> Subject {
     let meta = &trouble.pod.meta;
-    Subject::new(Kind::Pod.name(), &meta.namespace, &meta.name)
+    Subject::new(MemberKind::Pod.name(), &meta.namespace, &meta.name)
 }
 
 /// Where the status of a container stands.
@@ -428,7 +429,11 @@ pub(super) fn event(finding: Finding, cluster: &str, event: &Event) -> Finding {
     };
     finding.computed_in(
         cluster,
-        Subject::new(Kind::Event.name(), &event.meta.namespace, &event.meta.name),
+        Subject::new(
+            MemberKind::Event.name(),
+            &event.meta.namespace,
+            &event.meta.name,
+        ),
         &paths,
         format!("{}: {}{times}", event.reason, event.message),
     )
@@ -480,7 +485,7 @@ pub(super) fn not_checked(cx: &Context<'_>) -> Vec<NotChecked> {
         if errand.wanted.is_empty() {
             continue;
         }
-        if let Identity::Other(why) = look.identity(&errand) {
+        if let Counterpart::Other(why) = look.identity(&errand) {
             gap(
                 INSIDE,
                 format!(
@@ -492,7 +497,7 @@ pub(super) fn not_checked(cx: &Context<'_>) -> Vec<NotChecked> {
         }
         for (kind, why) in look.gaps() {
             let why = match kind {
-                Kind::AppliedWork => {
+                MemberKind::AppliedWork => {
                     format!(
                         "whether the context belongs to {} is unknown: {why}",
                         errand.cluster

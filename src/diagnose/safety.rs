@@ -2,14 +2,14 @@
 
 use super::context::Context;
 use crate::report::{Effect, Finding, Remedy};
-use crate::words::Command;
+use crate::words::CommandLine;
 
 /// Puts a look before a first step that deletes, replaces or rolls back, and says of a step that it
 /// replaces a run.
 pub(super) fn steps(cx: &Context<'_>, findings: &mut [Finding]) {
     for finding in findings {
         for remedy in &mut finding.remedies {
-            let replaces = |command: &Command| command.has_flag("--replace");
+            let replaces = |command: &CommandLine| command.has_flag("--replace");
             if remedy.command.as_ref().is_some_and(replaces) {
                 remedy
                     .action
@@ -28,7 +28,7 @@ pub(super) fn steps(cx: &Context<'_>, findings: &mut [Finding]) {
 }
 
 /// What shows beforehand what a command of ours would do.
-fn look_before(cx: &Context<'_>, command: &Command) -> Option<Remedy> {
+fn look_before(cx: &Context<'_>, command: &CommandLine) -> Option<Remedy> {
     let (action, command) = match command.verb() {
         _ if !command.is_ours() => return None,
         "run" => {

@@ -16,9 +16,9 @@ use crate::kubefleet::binding::Binding;
 use crate::kubefleet::object::OWN_API_VERSION;
 use crate::kubefleet::{Concept, ConditionStatus, Conditions, duration, reasons};
 use crate::report::{NotChecked, Subject, Verdict};
-use crate::rollout::approvals::{Step, step_at};
+use crate::rollout::approvals::{ApprovalStep, step_at};
 use crate::rollout::{ClusterState, Gate, Progress, Rollout, TaskTime, rollout_started};
-use crate::words::{self, Command};
+use crate::words::{self, CommandLine};
 
 /// What state a rollout is in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -36,8 +36,8 @@ pub struct Status {
     pub summary: String,
     /// The command that comes next, when there is one.
     #[serde(flatten, with = "words::as_next")]
-    #[schemars(with = "words::as_next::Fields")]
-    pub next: Option<Command>,
+    #[schemars(with = "words::as_next::NextFields")]
+    pub next: Option<CommandLine>,
     /// The update run that the verdict is about; absent for a placement without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<RunOverview>,
@@ -106,16 +106,16 @@ pub struct OpenGate {
     pub approval_request: Option<String>,
     /// What was answered; absent for timed waits, and where the request was not seen.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub approval: Option<ApprovalState>,
+    pub approval: Option<GateState>,
     /// The command that approves.
     #[serde(flatten)]
-    pub command: Option<Command>,
+    pub command: Option<CommandLine>,
 }
 
 /// What was answered to an approval request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "Approval")]
-pub enum ApprovalState {
+pub enum GateState {
     /// Nothing.
     Pending,
     /// `Approved=False`, which KubeFleet treats like no answer.
@@ -272,10 +272,10 @@ fn run_status(rollout: &Rollout<'_>) -> RunOverview {
 fn open_gate(cx: &Context<'_>, rollout: &Rollout<'_>, gate: &Gate<'_>) -> OpenGate {
     let request = gate.task.approval_request.as_str();
     let approval = match &gate.request {
-        Some(Sight::Present(_)) if gate.foreign => Some(ApprovalState::Foreign),
+        Some(Sight::Present(_)) if gate.foreign => Some(GateState::Foreign),
         request => request.as_ref().and_then(approval),
     };
-    let approves = gate.task.is_approval() && step_at(rollout, gate) == Step::Approve;
+    let approves = gate.task.is_approval() && step_at(rollout, gate) == ApprovalStep::Approve;
     OpenGate {
         stage: gate.stage.to_owned(),
         when: gate.time,
@@ -288,17 +288,17 @@ fn open_gate(cx: &Context<'_>, rollout: &Rollout<'_>, gate: &Gate<'_>) -> OpenGa
     }
 }
 
-fn approval(request: &Sight<ApprovalRequest>) -> Option<ApprovalState> {
+fn approval(request: &Sight<ApprovalRequest>) -> Option<GateState> {
     let request = match request {
         Sight::Present(request) => request,
-        Sight::Absent => return Some(ApprovalState::Missing),
+        Sight::Absent => return Some(GateState::Missing),
         Sight::Unknown(_) => return None,
     };
     Some(match request.approved() {
-        _ if request.counts() || request.is_accepted() => ApprovalState::Given,
-        None => ApprovalState::Pending,
-        Some(approved) if approved.is_true() => ApprovalState::Ignored,
-        Some(_) => ApprovalState::Withheld,
+        _ if request.counts() || request.is_accepted() => GateState::Given,
+        None => GateState::Pending,
+        Some(approved) if approved.is_true() => GateState::Ignored,
+        Some(_) => GateState::Withheld,
     })
 }
 
@@ -347,6 +347,6 @@ impl RunOverview {
 impl OpenGate {
     /// Whether it is an approval that still needs a person.
     pub fn needs_a_person(&self) -> bool {
-        self.kind == "Approval" && self.approval != Some(ApprovalState::Given)
+        self.kind == "Approval" && self.approval != Some(GateState::Given)
     }
 }

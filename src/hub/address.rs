@@ -13,23 +13,23 @@ pub(super) struct Address {
     /// The address alone.
     pub uri: Uri,
     /// The name and the password that stood in it.
-    pub login: Option<Login>,
+    pub login: Option<UrlLogin>,
 }
 
 /// A name and a password from an address.
 #[derive(Clone)]
-pub(super) struct Login {
+pub(super) struct UrlLogin {
     pub name: String,
     pub password: String,
 }
 
-impl std::fmt::Debug for Login {
+impl std::fmt::Debug for UrlLogin {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Login")
     }
 }
 
-impl Login {
+impl UrlLogin {
     /// The header that shows them.
     pub(super) fn header(&self) -> HeaderValue {
         basic(&self.name, &self.password)
@@ -172,11 +172,11 @@ fn path_byte(byte: u8) -> String {
     }
 }
 
-fn decode_login(text: &str) -> Result<Login, &'static str> {
+fn decode_login(text: &str) -> Result<UrlLogin, &'static str> {
     let (name, password) = text.split_once(':').unwrap_or((text, ""));
     let decode =
         |text: &str| unescape(text).ok_or("its user name or password is escaped incorrectly");
-    Ok(Login {
+    Ok(UrlLogin {
         name: decode(name)?,
         password: decode(password)?,
     })

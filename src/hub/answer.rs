@@ -84,7 +84,7 @@ impl<'w> Expected<'w> {
 pub(super) struct Head {
     api_version: String,
     kind: String,
-    metadata: Meta,
+    metadata: TypedMeta,
     git_version: String,
     status: Value,
     message: String,
@@ -93,7 +93,7 @@ pub(super) struct Head {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Meta {
+struct TypedMeta {
     name: String,
     namespace: String,
 }

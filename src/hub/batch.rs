@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::inventory::source::{Query, Which};
+use crate::inventory::source::{HubQuery, Which};
 use crate::kubefleet::{Concept, Kind};
 
 /// How long the values in one selector may be together: a proxy may refuse an address of 8 KiB.
@@ -19,7 +19,7 @@ const ONE_BY_ONE: usize = 8;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Ask {
     /// One question, as it is.
-    One(Query),
+    One(HubQuery),
     /// The objects with one of these values of a label.
     Any {
         kind: Kind,
@@ -47,7 +47,7 @@ impl Ask {
     }
 
     /// The questions that it answers.
-    pub(super) fn queries(&self) -> Vec<Query> {
+    pub(super) fn queries(&self) -> Vec<HubQuery> {
         match self {
             Self::One(query) => vec![query.clone()],
             Self::Any {
@@ -57,7 +57,7 @@ impl Ask {
                 values,
             } => values
                 .iter()
-                .map(|value| Query::labelled(*kind, namespace, key, value))
+                .map(|value| HubQuery::labelled(*kind, namespace, key, value))
                 .collect(),
             Self::Names {
                 kind,
@@ -65,14 +65,14 @@ impl Ask {
                 names,
             } => names
                 .iter()
-                .map(|name| Query::named(*kind, namespace, name))
+                .map(|name| HubQuery::named(*kind, namespace, name))
                 .collect(),
         }
     }
 }
 
 /// What to ask for a round of questions.
-pub(super) fn asks(queries: Vec<Query>) -> Vec<Ask> {
+pub(super) fn asks(queries: Vec<HubQuery>) -> Vec<Ask> {
     let mut asks = Vec::new();
     let mut values: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
     let mut names: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
@@ -90,7 +90,7 @@ pub(super) fn asks(queries: Vec<Query>) -> Vec<Ask> {
                 let same = names.entry((query.kind, namespace)).or_default();
                 same.insert(name);
             }
-            which @ Which::All { .. } => asks.push(Ask::One(Query { which, ..query })),
+            which @ Which::All { .. } => asks.push(Ask::One(HubQuery { which, ..query })),
         }
     }
     for ((kind, namespace, key), values) in values {
@@ -100,7 +100,7 @@ pub(super) fn asks(queries: Vec<Query>) -> Vec<Ask> {
         };
         for values in chunks(values, most) {
             asks.push(match values.as_slice() {
-                [value] => Ask::One(Query::labelled(kind, &namespace, key, value)),
+                [value] => Ask::One(HubQuery::labelled(kind, &namespace, key, value)),
                 _ => Ask::Any {
                     kind,
                     namespace: namespace.clone(),
@@ -118,7 +118,7 @@ pub(super) fn asks(queries: Vec<Query>) -> Vec<Ask> {
                 names,
             });
         } else {
-            let named = |name: &String| Ask::One(Query::named(kind, &namespace, name));
+            let named = |name: &String| Ask::One(HubQuery::named(kind, &namespace, name));
             asks.extend(names.iter().map(named));
         }
     }
@@ -158,20 +158,20 @@ fn is_value(value: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Ask, Query, asks};
+    use super::{Ask, HubQuery, asks};
     use crate::kubefleet::{Kind, names};
 
     const BINDING: Kind = Kind::ClusterResourceBinding;
 
-    fn of(placement: &str) -> Query {
-        Query::labelled(BINDING, "", names::PARENT_PLACEMENT, placement)
+    fn of(placement: &str) -> HubQuery {
+        HubQuery::labelled(BINDING, "", names::PARENT_PLACEMENT, placement)
     }
 
     #[test]
     fn values_of_one_label_are_asked_together() {
-        let other = Query::labelled(BINDING, "", names::PARENT_BINDING, "a");
-        let elsewhere = Query::labelled(Kind::Work, "x", names::PARENT_BINDING, "a");
-        let all = Query::all(BINDING, "");
+        let other = HubQuery::labelled(BINDING, "", names::PARENT_BINDING, "a");
+        let elsewhere = HubQuery::labelled(Kind::Work, "x", names::PARENT_BINDING, "a");
+        let all = HubQuery::all(BINDING, "");
         let queries = vec![
             of("b"),
             other.clone(),
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn no_address_is_too_long_and_nothing_is_left_out() {
-        let of = |kind, n| Query::labelled(kind, "", names::TARGET_RUN, &format!("run-{n:04}"));
+        let of = |kind, n| HubQuery::labelled(kind, "", names::TARGET_RUN, &format!("run-{n:04}"));
         // Bindings are many for one value.
         for (kind, requests) in [(Kind::ClusterApprovalRequest, 6), (BINDING, 100)] {
             let queries: Vec<_> = (0..1000).map(|n| of(kind, n)).collect();
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn few_names_are_asked_one_by_one() {
-        let named = |n: usize| Query::named(Kind::ClusterResourcePlacement, "", &n.to_string());
+        let named = |n: usize| HubQuery::named(Kind::ClusterResourcePlacement, "", &n.to_string());
         assert_eq!(asks((0..8).map(named).collect()).len(), 8);
         let asked = asks((0..9).map(named).collect());
         assert!(matches!(asked.as_slice(), [Ask::Names { names, .. }] if names.len() == 9));

@@ -18,10 +18,10 @@ use tower::{BoxError, ServiceBuilder, service_fn};
 use tower_http::decompression::DecompressionLayer;
 
 use super::address::Address;
-use super::config::{Settings, Tls};
+use super::config::{ConnectionSettings, Tls};
 use super::credentials::{Credentials, Current};
 use super::error::HubError;
-use super::tls::{self, Identity};
+use super::tls::{self, ClientIdentity};
 
 /// How long a connection may take to stand.
 const CONNECTING: Duration = Duration::from_secs(30);
@@ -32,7 +32,7 @@ const CONNECTING: Duration = Duration::from_secs(30);
 /// algorithm), which costs each new connection up to 40 ms between the end of the TLS handshake and
 /// its first request: for a command of some connections that is most of its time. This one sends at
 /// once.
-pub(super) fn client(settings: Settings) -> Result<Client, HubError> {
+pub(super) fn client(settings: ConnectionSettings) -> Result<Client, HubError> {
     let namespace = settings.namespace.clone();
     let compressed = settings.compressed;
     let server = Arc::new(Server::new(settings)?);
@@ -58,11 +58,11 @@ struct Server {
     credentials: Arc<Credentials>,
     /// The connections, and the certificate of a plugin that they show. Another certificate needs
     /// others: a server asks for it once for each.
-    pool: Mutex<(Option<Identity>, Pool)>,
+    pool: Mutex<(Option<ClientIdentity>, Pool)>,
 }
 
 impl Server {
-    fn new(settings: Settings) -> Result<Self, HubError> {
+    fn new(settings: ConnectionSettings) -> Result<Self, HubError> {
         let pool = pool(settings.tls.as_ref(), settings.proxy.as_ref(), None)?;
         Ok(Self {
             address: settings.address,
@@ -117,7 +117,7 @@ impl Server {
     }
 
     /// The connections that show what is to be shown.
-    fn pool(&self, identity: Option<&Identity>) -> Result<Pool, HubError> {
+    fn pool(&self, identity: Option<&ClientIdentity>) -> Result<Pool, HubError> {
         let mut known = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
         if known.0.as_ref() != identity {
             let pool = pool(self.tls.as_ref(), self.proxy.as_ref(), identity)?;
@@ -145,7 +145,7 @@ fn unusable() -> HubError {
 fn pool(
     tls: Option<&Tls>,
     proxy: Option<&Address>,
-    identity: Option<&Identity>,
+    identity: Option<&ClientIdentity>,
 ) -> Result<Pool, HubError> {
     let mut plain = HttpConnector::new();
     plain.enforce_http(false);
@@ -187,14 +187,18 @@ fn encrypted<C>(
     connector: C,
     trust: &tls::Trust,
     name: ServerName<'static>,
-    identity: Option<&Identity>,
+    identity: Option<&ClientIdentity>,
 ) -> Result<HttpsConnector<C>, HubError> {
     let config = tls::config(trust, identity).map_err(config)?;
     let resolver = Arc::new(FixedServerNameResolver::new(name));
     Ok(HttpsConnector::new(connector, config, true, resolver))
 }
 
-fn secure<C>(connector: C, tls: Option<&Tls>, identity: Option<&Identity>) -> Result<Pool, HubError>
+fn secure<C>(
+    connector: C,
+    tls: Option<&Tls>,
+    identity: Option<&ClientIdentity>,
+) -> Result<Pool, HubError>
 where
     C: Clone + Send + Sync + 'static,
     C: Connect,

@@ -16,13 +16,13 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 
 use super::address::{Address, basic};
-use super::credentials::plugin::{Plugin, Running};
+use super::credentials::plugin::{Plugin, RunningPlugin};
 use super::credentials::{Credentials, Login, bearer, policy};
 use super::error::HubError;
 use super::kubeconfig::{
-    Cluster, Context, Impersonation, Kubeconfig, Source, User, named, unreadable,
+    Cluster, ConfigSource, Impersonation, KubeContext, Kubeconfig, User, named, unreadable,
 };
-use super::tls::{Identity, Trust, authorities};
+use super::tls::{ClientIdentity, Trust, authorities};
 use crate::kubefleet::path::encode;
 
 /// What the command line says about the connection; what is `None` comes from the kubeconfig.
@@ -56,14 +56,14 @@ pub struct Flags {
 #[derive(Debug)]
 pub(super) struct Resolved {
     /// The connection.
-    pub settings: Settings,
+    pub settings: ConnectionSettings,
     /// The name of the context; empty in a cluster and with `--server` alone.
     pub context: String,
 }
 
 /// What a connection is made with.
 #[derive(Debug)]
-pub(super) struct Settings {
+pub(super) struct ConnectionSettings {
     /// The server.
     pub address: Address,
     /// The namespace that the context names; `default` where it names none.
@@ -81,7 +81,7 @@ pub(super) struct Settings {
 }
 
 #[cfg(test)]
-impl Settings {
+impl ConnectionSettings {
     /// A server on its own, without credentials.
     pub(super) fn of(server: &str) -> Self {
         Self {
@@ -102,7 +102,7 @@ pub(super) struct Tls {
     pub trust: Trust,
     /// The name that the server's certificate must have.
     pub name: ServerName<'static>,
-    pub identity: Option<Identity>,
+    pub identity: Option<ClientIdentity>,
 }
 
 /// How the environment is read.
@@ -113,7 +113,7 @@ type Variable<'v> = &'v (dyn Fn(&str) -> Option<OsString> + Sync);
 pub(super) fn resolve(
     flags: &Flags,
     variable: Variable<'_>,
-    running: &Running,
+    running: &RunningPlugin,
 ) -> Result<Resolved, HubError> {
     let Some(kubeconfig) = read(flags, variable)? else {
         return in_cluster(flags, variable, running);
@@ -133,8 +133,8 @@ pub(super) fn of_context(
     kubeconfig: &Kubeconfig,
     context: &str,
     variable: Variable<'_>,
-    running: &Running,
-) -> Result<Settings, HubError> {
+    running: &RunningPlugin,
+) -> Result<ConnectionSettings, HubError> {
     let flags = Flags {
         context: Some(context.to_owned()),
         ..Flags::default()
@@ -209,7 +209,7 @@ fn config(why: impl Into<String>) -> HubError {
 }
 
 /// The context that is meant, and its name; it has none where flags alone say what to do.
-fn context(flags: &Flags, kubeconfig: &Kubeconfig) -> Result<(String, Context), HubError> {
+fn context(flags: &Flags, kubeconfig: &Kubeconfig) -> Result<(String, KubeContext), HubError> {
     let current = Some(&kubeconfig.current_context).filter(|name| !name.is_empty());
     let asked = flags
         .context
@@ -220,7 +220,7 @@ fn context(flags: &Flags, kubeconfig: &Kubeconfig) -> Result<(String, Context), 
         None if flags.server.is_none() && flags.cluster.is_none() => {
             return Err(config("the kubeconfig has no current context"));
         }
-        None => (String::new(), Context::default()),
+        None => (String::new(), KubeContext::default()),
         Some(name) => {
             let Some(context) = named(&kubeconfig.contexts, name) else {
                 let known = kubeconfig.contexts.iter();
@@ -245,7 +245,7 @@ fn cluster(
     flags: &Flags,
     kubeconfig: &Kubeconfig,
     name: &str,
-    context: &Context,
+    context: &KubeContext,
 ) -> Result<Cluster, HubError> {
     let known = named(&kubeconfig.clusters, &context.cluster);
     let mut cluster = match known {
@@ -270,12 +270,12 @@ fn cluster(
     if flags.insecure {
         cluster.insecure = true;
         // As with kubectl, an authority beside it would be a contradiction.
-        cluster.authority = Source::default();
+        cluster.authority = ConfigSource::default();
     }
     Ok(cluster)
 }
 
-fn user(flags: &Flags, kubeconfig: &Kubeconfig, context: &Context) -> Result<User, HubError> {
+fn user(flags: &Flags, kubeconfig: &Kubeconfig, context: &KubeContext) -> Result<User, HubError> {
     // As kubectl does: a user that is missing is nobody, unless a flag names it.
     let mut user = match named(&kubeconfig.users, &context.user) {
         Some(user) => user.clone(),
@@ -314,7 +314,7 @@ const SERVICE_ACCOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 fn in_cluster(
     flags: &Flags,
     variable: Variable<'_>,
-    running: &Running,
+    running: &RunningPlugin,
 ) -> Result<Resolved, HubError> {
     let text = |name: &str| {
         let value = variable(name)?.into_string().ok()?;
@@ -335,11 +335,11 @@ fn in_cluster(
         tls_server_name: flags.tls_server_name.clone().unwrap_or_default(),
         insecure: flags.insecure,
         authority: if flags.insecure {
-            Source::default()
+            ConfigSource::default()
         } else {
-            Source {
+            ConfigSource {
                 file: format!("{SERVICE_ACCOUNT}/ca.crt"),
-                ..Source::default()
+                ..ConfigSource::default()
             }
         },
         ..Cluster::default()
@@ -350,9 +350,9 @@ fn in_cluster(
     };
     override_user(flags, &mut user);
     let namespace = std::fs::read_to_string(format!("{SERVICE_ACCOUNT}/namespace"));
-    let context = Context {
+    let context = KubeContext {
         namespace: namespace.unwrap_or_default().trim().to_owned(),
-        ..Context::default()
+        ..KubeContext::default()
     };
     Ok(Resolved {
         settings: settings(&context, &cluster, &user, variable, running)?,
@@ -362,12 +362,12 @@ fn in_cluster(
 
 /// Checks what a connection is made with, and reads the files that it names.
 fn settings(
-    context: &Context,
+    context: &KubeContext,
     cluster: &Cluster,
     user: &User,
     variable: Variable<'_>,
-    running: &Running,
-) -> Result<Settings, HubError> {
+    running: &RunningPlugin,
+) -> Result<ConnectionSettings, HubError> {
     if cluster.server.is_empty() {
         return Err(config(format!(
             "the cluster {:?} has no server",
@@ -396,7 +396,7 @@ fn settings(
         check_trust(cluster)?;
         (None, Login::None)
     };
-    Ok(Settings {
+    Ok(ConnectionSettings {
         address,
         namespace: match context.namespace.as_str() {
             "" => "default".to_owned(),
@@ -413,8 +413,8 @@ fn settings(
 /// What kubectl refuses in a user.
 fn check_user(user: &User) -> Result<(), &'static str> {
     let set = |secret: &SecretString| !secret.expose_secret().is_empty();
-    let given = |source: &Source| !source.file.is_empty() || set(&source.data);
-    let twice = |source: &Source| !source.file.is_empty() && set(&source.data);
+    let given = |source: &ConfigSource| !source.file.is_empty() || set(&source.data);
+    let twice = |source: &ConfigSource| !source.file.is_empty() && set(&source.data);
     let basic = !user.username.is_empty() || set(&user.password);
     if basic && (set(&user.token) || !user.token_file.is_empty()) {
         return Err("has both a token and a password, but only one is allowed");
@@ -478,7 +478,7 @@ fn headers(other: &Impersonation) -> Result<Vec<(HeaderName, HeaderValue)>, HubE
 }
 
 /// The bytes of something that stands in the kubeconfig or in a file.
-fn load(source: &Source, what: &str) -> Result<Option<Vec<u8>>, HubError> {
+fn load(source: &ConfigSource, what: &str) -> Result<Option<Vec<u8>>, HubError> {
     let data = source.data.expose_secret();
     if !data.is_empty() {
         let text: String = data.chars().filter(|c| !matches!(c, '\r' | '\n')).collect();
@@ -499,12 +499,12 @@ fn load(source: &Source, what: &str) -> Result<Option<Vec<u8>>, HubError> {
     })
 }
 
-fn identity(user: &User) -> Result<Option<Identity>, HubError> {
+fn identity(user: &User) -> Result<Option<ClientIdentity>, HubError> {
     let Some(certificate) = load(&user.certificate, "client-certificate")? else {
         return Ok(None);
     };
     let key = load(&user.key, "client-key")?.unwrap_or_default();
-    let identity = Identity::read(&certificate, &key);
+    let identity = ClientIdentity::read(&certificate, &key);
     let identity =
         identity.map_err(|why| config(format!("the client certificate cannot be used: {why}")));
     identity.map(Some)
@@ -521,7 +521,11 @@ fn check_trust(cluster: &Cluster) -> Result<(), HubError> {
     Ok(())
 }
 
-fn tls(cluster: &Cluster, address: &Address, identity: Option<Identity>) -> Result<Tls, HubError> {
+fn tls(
+    cluster: &Cluster,
+    address: &Address,
+    identity: Option<ClientIdentity>,
+) -> Result<Tls, HubError> {
     check_trust(cluster)?;
     let bundle = load(&cluster.authority, "certificate-authority")?;
     let trust = match bundle {
@@ -553,7 +557,7 @@ fn login(
     user: &User,
     shown: bool,
     variable: Variable<'_>,
-    running: &Running,
+    running: &RunningPlugin,
     told: impl FnOnce() -> Value,
 ) -> Result<Login, HubError> {
     let bad = |why: &str| config(why.to_owned());

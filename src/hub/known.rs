@@ -3,30 +3,30 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::inventory::source::{Answer, Outcome, Query, Which};
+use crate::inventory::source::{Answer, HubQuery, Outcome, Which};
 use crate::kubefleet::names;
 use crate::kubefleet::object::{Body, Object};
 
 /// Where in a list something is, by namespace and name or by placement.
-type Places<K> = HashMap<Query, HashMap<K, Vec<usize>>>;
+type Places<K> = HashMap<HubQuery, HashMap<K, Vec<usize>>>;
 
 /// The answers so far.
 #[derive(Default)]
 pub(super) struct Known {
-    answers: HashMap<Query, Answer>,
+    answers: HashMap<HubQuery, Answer>,
     by_name: Places<(String, String)>,
     by_placement: Places<String>,
     /// The runs on a placement: who asks again shares them.
-    around: HashMap<(Query, String), Answer>,
+    around: HashMap<(HubQuery, String), Answer>,
 }
 
 impl Known {
-    pub(super) fn insert(&mut self, query: Query, answer: Answer) {
+    pub(super) fn insert(&mut self, query: HubQuery, answer: Answer) {
         self.forget_parts(&query);
         self.answers.insert(query, answer);
     }
 
-    pub(super) fn remove(&mut self, query: &Query) {
+    pub(super) fn remove(&mut self, query: &HubQuery) {
         self.forget_parts(query);
         self.answers.remove(query);
     }
@@ -47,7 +47,7 @@ impl Known {
         });
     }
 
-    fn forget_parts(&mut self, query: &Query) {
+    fn forget_parts(&mut self, query: &HubQuery) {
         self.by_name.remove(query);
         self.by_placement.remove(query);
         self.around.retain(|(list, _), _| list != query);
@@ -55,7 +55,7 @@ impl Known {
 
     /// What is known already: asked for itself, or part of a list that was read in full. Of all
     /// runs those on the placement, where one is given.
-    pub(super) fn get(&mut self, query: &Query, placement: Option<&str>) -> Option<Answer> {
+    pub(super) fn get(&mut self, query: &HubQuery, placement: Option<&str>) -> Option<Answer> {
         if let Some(answer) = self.answers.get(query) {
             return match placement {
                 Some(placement) if is_runs(answer) => Some(self.runs_on(query, placement)?),
@@ -66,7 +66,7 @@ impl Known {
             return None;
         };
         [namespace.as_str(), ""].iter().find_map(|place| {
-            let list = Query::all(query.kind, place);
+            let list = HubQuery::all(query.kind, place);
             let answer = self.answers.get(&list)?;
             if answer.outcome != Outcome::Listed {
                 return None;
@@ -82,7 +82,7 @@ impl Known {
         })
     }
 
-    fn runs_on(&mut self, query: &Query, placement: &str) -> Option<Answer> {
+    fn runs_on(&mut self, query: &HubQuery, placement: &str) -> Option<Answer> {
         let key = (query.clone(), placement.to_owned());
         if let Some(answer) = self.around.get(&key) {
             return Some(answer.clone());
@@ -137,7 +137,7 @@ fn part(answer: &Answer, places: Option<&Vec<usize>>) -> Answer {
 
 #[cfg(test)]
 mod tests {
-    use super::{Answer, Known, Outcome, Query};
+    use super::{Answer, HubQuery, Known, Outcome};
     use crate::kubefleet::object::Object;
     use crate::kubefleet::{Kind, names};
     use serde_json::json;
@@ -169,8 +169,8 @@ mod tests {
     #[test]
     fn a_name_in_a_list_is_known_and_in_a_list_that_failed_it_is_not() {
         let mut known = Known::default();
-        let all = Query::all(RUN, "");
-        let named = |name| Query::named(RUN, "shop", name);
+        let all = HubQuery::all(RUN, "");
+        let named = |name| HubQuery::named(RUN, "shop", name);
         assert!(known.get(&named("a"), None).is_none());
         let list = vec![run("shop", "a", "web"), run("other", "b", "web")];
         known.insert(all.clone(), listed(list.clone()));
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn runs_around_a_placement_are_its_own_and_shared() {
         let mut known = Known::default();
-        let all = Query::all(RUN, "shop");
+        let all = HubQuery::all(RUN, "shop");
         let list = ["web", "db", "web"].into_iter().enumerate();
         let list = list.map(|(n, placement)| run("shop", &n.to_string(), placement));
         known.insert(all.clone(), listed(list.collect()));
@@ -209,11 +209,11 @@ mod tests {
     fn lists_of_a_kind_outlive_what_belongs_to_one_object() {
         let mut known = Known::default();
         let kind = Kind::ClusterResourceBinding;
-        let label = |key, value| Query::labelled(kind, "", key, value);
+        let label = |key, value| HubQuery::labelled(kind, "", key, value);
         let kept = [
-            Query::all(kind, ""),
+            HubQuery::all(kind, ""),
             label(names::IS_LATEST, "true"),
-            Query::named(kind, "", "x"),
+            HubQuery::named(kind, "", "x"),
         ];
         let gone = [label(names::PARENT_PLACEMENT, "web")];
         for query in kept.iter().chain(&gone) {

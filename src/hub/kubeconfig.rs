@@ -12,14 +12,14 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, Default)]
 pub(super) struct Kubeconfig {
     pub current_context: String,
-    pub contexts: Vec<(String, Context)>,
+    pub contexts: Vec<(String, KubeContext)>,
     pub clusters: Vec<(String, Cluster)>,
     pub users: Vec<(String, User)>,
 }
 
 /// Which cluster, as whom, and where in it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Context {
+pub(super) struct KubeContext {
     pub cluster: String,
     pub user: String,
     pub namespace: String,
@@ -31,7 +31,7 @@ pub(super) struct Cluster {
     pub server: String,
     pub tls_server_name: String,
     pub insecure: bool,
-    pub authority: Source,
+    pub authority: ConfigSource,
     pub proxy: String,
     pub disable_compression: bool,
     /// What the cluster tells plugins of itself.
@@ -40,7 +40,7 @@ pub(super) struct Cluster {
 
 /// Something that stands in the kubeconfig itself, in base64, or in a file.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Source {
+pub(super) struct ConfigSource {
     pub data: SecretString,
     pub file: String,
 }
@@ -48,8 +48,8 @@ pub(super) struct Source {
 /// Who asks.
 #[derive(Debug, Clone, Default)]
 pub(super) struct User {
-    pub certificate: Source,
-    pub key: Source,
+    pub certificate: ConfigSource,
+    pub key: ConfigSource,
     pub token: SecretString,
     pub token_file: String,
     pub username: String,
@@ -156,7 +156,7 @@ impl Kubeconfig {
         }
         Ok(Self {
             current_context: root.text(map, "current-context")?,
-            contexts: root.named(map, "contexts", "context", Context::read)?,
+            contexts: root.named(map, "contexts", "context", KubeContext::read)?,
             clusters: root.named(map, "clusters", "cluster", Cluster::read)?,
             users: root.named(map, "users", "user", User::read)?,
         })
@@ -350,7 +350,7 @@ impl<'v> Node<'v> {
     }
 }
 
-impl Context {
+impl KubeContext {
     fn read(node: &Node<'_>, map: &Map<String, Value>) -> Result<Self, Unread> {
         Ok(Self {
             cluster: node.text(map, "cluster")?,
@@ -371,7 +371,7 @@ impl Cluster {
             server: node.text(map, "server")?,
             tls_server_name: node.text(map, "tls-server-name")?,
             insecure: node.flag(map, "insecure-skip-tls-verify")?,
-            authority: Source::read(node, map, "certificate-authority")?,
+            authority: ConfigSource::read(node, map, "certificate-authority")?,
             proxy: node.text(map, "proxy-url")?,
             disable_compression: node.flag(map, "disable-compression")?,
             extension,
@@ -379,7 +379,7 @@ impl Cluster {
     }
 }
 
-impl Source {
+impl ConfigSource {
     fn read(node: &Node<'_>, map: &Map<String, Value>, key: &str) -> Result<Self, Unread> {
         Ok(Self {
             data: node.secret(map, &format!("{key}-data"))?,
@@ -418,8 +418,8 @@ impl User {
             None => None,
         };
         Ok(Self {
-            certificate: Source::read(node, map, "client-certificate")?,
-            key: Source::read(node, map, "client-key")?,
+            certificate: ConfigSource::read(node, map, "client-certificate")?,
+            key: ConfigSource::read(node, map, "client-key")?,
             token: node.secret(map, "token")?,
             token_file: node.text(map, "tokenFile")?,
             username: node.text(map, "username")?,

@@ -17,14 +17,16 @@ use tokio::task::JoinSet;
 use super::answer::{self, Expected, Items};
 use super::bounds::{self, Allowance, OBJECT, too_large_an_object};
 use super::config::{self, Flags};
-use super::credentials::plugin::Running;
+use super::credentials::plugin::RunningPlugin;
 use super::error::HubError;
 use super::kubeconfig::Kubeconfig;
 use super::request::{Connection, JSON};
 use super::signals::Ends;
 use crate::kubefleet::names;
 use crate::kubefleet::path::{Resource, encode};
-use crate::member::{Closed, Errand, Kind, Look, Object, Outcome, Query, Which};
+use crate::member::{
+    Closed, Errand, MemberKind, MemberObject, MemberQuery, Observation, Outcome, Which,
+};
 
 /// How many requests to members are under way at once.
 const AT_ONCE: usize = 8;
@@ -35,7 +37,7 @@ const MOST: usize = 500;
 /// How the environment is read.
 pub type Variables = Arc<dyn Fn(&str) -> Option<OsString> + Send + Sync>;
 /// The texts of the objects of one cluster, by kind, namespace and name.
-pub type Texts = BTreeMap<(Kind, String, String), Box<RawValue>>;
+pub type MemberTexts = BTreeMap<(MemberKind, String, String), Box<RawValue>>;
 
 /// Which contexts lead into which member clusters.
 #[derive(Debug, Clone, Default)]
@@ -61,7 +63,7 @@ pub struct Members {
     kubeconfig: Kubeconfig,
     limit: Option<Duration>,
     variable: Variables,
-    running: Running,
+    running: RunningPlugin,
     /// The connections that stand, by context: a plugin is asked once.
     connections: Arc<Mutex<BTreeMap<String, Connection>>>,
     keep_texts: bool,
@@ -70,9 +72,9 @@ pub struct Members {
 }
 
 /// What was seen in one cluster, and its text when that is kept.
-pub(super) struct Seen {
-    pub look: Look,
-    pub texts: Texts,
+pub(super) struct MemberSeen {
+    pub look: Observation,
+    pub texts: MemberTexts,
 }
 
 impl Members {
@@ -92,9 +94,9 @@ impl Members {
             limit,
             variable,
             // Several at once cannot ask a user.
-            running: Running {
+            running: RunningPlugin {
                 limit,
-                ..Running::default()
+                ..RunningPlugin::default()
             },
             connections: Arc::default(),
             keep_texts: false,
@@ -154,7 +156,7 @@ impl Members {
     }
 
     /// Looks into the clusters, all at once.
-    pub(super) async fn look(&self, errands: &[Errand]) -> BTreeMap<String, Seen> {
+    pub(super) async fn look(&self, errands: &[Errand]) -> BTreeMap<String, MemberSeen> {
         let slots = Arc::new(Semaphore::new(AT_ONCE));
         let mut tasks = JoinSet::new();
         let mut seen = BTreeMap::new();
@@ -165,7 +167,7 @@ impl Members {
                 let wanted = usual.or_else(|| self.ways.by_name.then_some(cluster));
                 if let Some(wanted) = wanted {
                     let why = format!("the kubeconfig has no context named {wanted}");
-                    seen.insert(cluster.clone(), Seen::closed(Closed::NoWay(why)));
+                    seen.insert(cluster.clone(), MemberSeen::closed(Closed::NoWay(why)));
                 }
                 continue;
             };
@@ -197,34 +199,34 @@ struct Asker {
     kubeconfig: Kubeconfig,
     limit: Option<Duration>,
     variable: Variables,
-    running: Running,
+    running: RunningPlugin,
     connections: Arc<Mutex<BTreeMap<String, Connection>>>,
     keep_texts: bool,
     budget: Allowance,
     slots: Arc<Semaphore>,
 }
 
-impl Seen {
+impl MemberSeen {
     fn closed(why: Closed) -> Self {
         Self {
-            look: Look::closed(why),
-            texts: Texts::new(),
+            look: Observation::closed(why),
+            texts: MemberTexts::new(),
         }
     }
 }
 
 /// What one question brought.
-type Answer = Result<(Outcome, Vec<(Object, Box<RawValue>)>), HubError>;
+type MemberAnswer = Result<(Outcome, Vec<(MemberObject, Box<RawValue>)>), HubError>;
 
 impl Asker {
-    async fn look(&self, errand: &Errand) -> Seen {
+    async fn look(&self, errand: &Errand) -> MemberSeen {
         let connection = match self.connect().await {
             Ok(connection) => connection,
-            Err(why) => return Seen::closed(why),
+            Err(why) => return MemberSeen::closed(why),
         };
-        let mut seen = Seen {
-            look: Look::default(),
-            texts: Texts::new(),
+        let mut seen = MemberSeen {
+            look: Observation::default(),
+            texts: MemberTexts::new(),
         };
         loop {
             let round = seen.look.next_round(errand);
@@ -248,7 +250,7 @@ impl Asker {
                     .iter()
                     .find_map(|(_, answer)| closed(answer.as_ref().err()?))
             {
-                return Seen::closed(why);
+                return MemberSeen::closed(why);
             }
             for (query, answer) in answers {
                 let (outcome, found) = answer.unwrap_or_else(|error| (outcome(&error), Vec::new()));
@@ -293,7 +295,7 @@ impl Asker {
 }
 
 /// Asks one question.
-async fn ask(connection: &Connection, query: &Query) -> Answer {
+async fn ask(connection: &Connection, query: &MemberQuery) -> MemberAnswer {
     let (group, kind) = (query.kind.group(), query.kind.name());
     let path = path(query);
     let mut asking = connection.asking(&path, JSON);
@@ -317,7 +319,7 @@ async fn ask(connection: &Connection, query: &Query) -> Answer {
         let text: &RawValue = answer::read(&wanted, &body)?;
         return Ok((Outcome::Listed, vec![object(connection, query.kind, text)?]));
     }
-    let list: List<'_> = answer::read(&Expected::List { group, kind }, &body)?;
+    let list: MemberList<'_> = answer::read(&Expected::List { group, kind }, &body)?;
     let items = list.items.there()?;
     let found: Result<Vec<_>, _> = items
         .into_iter()
@@ -334,7 +336,7 @@ async fn ask(connection: &Connection, query: &Query) -> Answer {
 }
 
 #[derive(Deserialize)]
-struct List<'t> {
+struct MemberList<'t> {
     #[serde(default, borrow)]
     items: Items<'t>,
     #[serde(default)]
@@ -350,15 +352,15 @@ struct ListMeta {
 
 fn object(
     connection: &Connection,
-    kind: Kind,
+    kind: MemberKind,
     text: &RawValue,
-) -> Result<(Object, Box<RawValue>), HubError> {
+) -> Result<(MemberObject, Box<RawValue>), HubError> {
     if text.get().len() > OBJECT {
         return Err(too_large_an_object());
     }
     connection.budget.object()?;
     let mut reader = serde_json::Deserializer::from_str(text.get());
-    let object = Object::read(kind, &mut reader)
+    let object = MemberObject::read(kind, &mut reader)
         .map_err(|error| HubError::Broken(format!("an object cannot be read: {error}")))?;
     if object.meta().name.is_empty() {
         let wanted = Expected::kind(kind.group(), kind.name());
@@ -368,7 +370,7 @@ fn object(
 }
 
 /// The path of a question.
-fn path(query: &Query) -> String {
+fn path(query: &MemberQuery) -> String {
     let kind = query.kind;
     let resource = Resource {
         group: kind.group(),
@@ -386,7 +388,7 @@ fn path(query: &Query) -> String {
         if let Some(labels) = labels {
             let _ = write!(path, "&labelSelector={}", encode(labels));
         }
-        if kind == Kind::Event {
+        if kind == MemberKind::Event {
             path.push_str("&fieldSelector=type%3DWarning");
         }
     }
@@ -431,7 +433,7 @@ fn outcome(error: &HubError) -> Outcome {
 mod tests {
     use std::sync::Arc;
 
-    use super::{Flags, HubError, Kind, Members, Query, Ways, path};
+    use super::{Flags, HubError, MemberKind, MemberQuery, Members, Ways, path};
 
     const CONTEXTS: &str = "
 apiVersion: v1
@@ -508,19 +510,23 @@ contexts:
     fn questions_have_their_paths() {
         for (query, wanted) in [
             (
-                Query::named(Kind::Deployment, "shop", "web"),
+                MemberQuery::named(MemberKind::Deployment, "shop", "web"),
                 "/apis/apps/v1/namespaces/shop/deployments/web",
             ),
             (
-                Query::with_labels(Kind::Pod, "shop", "app=web,tier in (a,b)".to_owned()),
+                MemberQuery::with_labels(
+                    MemberKind::Pod,
+                    "shop",
+                    "app=web,tier in (a,b)".to_owned(),
+                ),
                 "/api/v1/namespaces/shop/pods?limit=500&labelSelector=app%3Dweb%2Ctier%20in%20%28a%2Cb%29",
             ),
             (
-                Query::all(Kind::Event, "shop"),
+                MemberQuery::all(MemberKind::Event, "shop"),
                 "/api/v1/namespaces/shop/events?limit=500&fieldSelector=type%3DWarning",
             ),
             (
-                Query::named(Kind::CustomResourceDefinition, "", "a.example"),
+                MemberQuery::named(MemberKind::CustomResourceDefinition, "", "a.example"),
                 "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/a.example",
             ),
         ] {

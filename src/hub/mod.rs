@@ -42,18 +42,18 @@ pub use answer::Expected;
 pub use bounds::TimeLimit;
 pub use config::{Flags, contexts};
 pub use error::HubError;
-pub use members::{Members, Texts, Variables, Ways};
+pub use members::{MemberTexts, Members, Variables, Ways};
 pub use rounds::More;
 pub use served::Served;
 pub use signals::unless_interrupted;
 pub use traffic::Traffic;
-pub use watch::{Event, Mirror, News, Next, Watch, What};
+pub use watch::{Mirror, News, Next, Watch, WatchEvent, WatchNews};
 pub use write::{Sending, Sent};
 
-use crate::inventory::source::{Answer, Query, Round, Source, Which};
+use crate::inventory::source::{Answer, HubQuery, Round, Source, Which};
 use crate::kubefleet::{Kind, ObjectRef};
-use crate::member::{Errand, Look};
-use credentials::plugin::Running;
+use crate::member::{Errand, Observation};
+use credentials::plugin::RunningPlugin;
 use known::Known;
 use remembered::Memory;
 use request::Connection;
@@ -84,9 +84,9 @@ pub struct Hub {
     lost: Option<HubError>,
     texts: Option<BTreeMap<ObjectRef, Box<RawValue>>>,
     members: Option<Members>,
-    member_texts: BTreeMap<String, Texts>,
+    member_texts: BTreeMap<String, MemberTexts>,
     ends: Arc<signals::Ends>,
-    signals: Option<signals::Count>,
+    signals: Option<signals::Interrupts>,
     /// How many signals a read goes on in spite of.
     bears: u32,
     who: Option<tokio::task::JoinHandle<Result<Option<String>, HubError>>>,
@@ -109,7 +109,7 @@ impl Hub {
             .build()
             .map_err(|error| HubError::Config(format!("cannot start a thread: {error}")))?;
         let ends = Arc::new(signals::Ends::default());
-        let running = Running {
+        let running = RunningPlugin {
             terminal: flags.interactive,
             quiet: flags.quiet,
             limit: flags.plugin_limit,
@@ -217,7 +217,7 @@ impl Hub {
     }
 
     /// The texts of what was seen in member clusters, where they were kept.
-    pub fn take_member_texts(&mut self) -> BTreeMap<String, Texts> {
+    pub fn take_member_texts(&mut self) -> BTreeMap<String, MemberTexts> {
         std::mem::take(&mut self.member_texts)
     }
 
@@ -247,7 +247,7 @@ impl Hub {
     }
 
     /// Asks again, whatever is known already.
-    pub fn ask_again(&mut self, query: &Query) -> Answer {
+    pub fn ask_again(&mut self, query: &HubQuery) -> Answer {
         self.known.remove(query);
         let mut answers = self.answer(std::slice::from_ref(query));
         answers.pop().unwrap_or_else(|| {
@@ -257,7 +257,7 @@ impl Hub {
 
     /// The version of an object as the hub has it now, of which it sends the metadata alone; `None`
     /// where it does not exist or cannot be read.
-    pub fn version_now(&mut self, query: &Query) -> Option<String> {
+    pub fn version_now(&mut self, query: &HubQuery) -> Option<String> {
         let (connection, served) = (self.connection.clone(), Arc::clone(&self.served));
         let query = query.clone();
         wait(
@@ -274,7 +274,10 @@ impl Hub {
 
     /// The versions of all objects of some lists by namespace and name, as the hub has them now;
     /// `None` where they cannot be read.
-    pub fn versions_now(&mut self, lists: &[Query]) -> Option<HashMap<(String, String), String>> {
+    pub fn versions_now(
+        &mut self,
+        lists: &[HubQuery],
+    ) -> Option<HashMap<(String, String), String>> {
         let (connection, served) = (self.connection.clone(), Arc::clone(&self.served));
         let what = describe(lists);
         wait(&self.runtime, &self.on_wait, &what, async move {
@@ -307,7 +310,7 @@ impl Hub {
 }
 
 impl Source for Hub {
-    fn answer(&mut self, queries: &[Query]) -> Vec<Answer> {
+    fn answer(&mut self, queries: &[HubQuery]) -> Vec<Answer> {
         self.learn(queries.iter());
         self.known_answers(queries, None)
     }
@@ -320,7 +323,7 @@ impl Source for Hub {
             .collect()
     }
 
-    fn look(&mut self, errands: &[Errand]) -> BTreeMap<String, Look> {
+    fn look(&mut self, errands: &[Errand]) -> BTreeMap<String, Observation> {
         let keep_texts = self.texts.is_some();
         let Some(members) = self.members.as_mut().filter(|_| !errands.is_empty()) else {
             return BTreeMap::new();
@@ -400,13 +403,13 @@ fn wait<T>(runtime: &Runtime, on_wait: &OnWait, what: &str, future: impl Future<
 }
 
 /// What a round asks for, in words: `bindings of example-placement`.
-fn describe(queries: &[Query]) -> String {
+fn describe(queries: &[HubQuery]) -> String {
     let mut nouns: Vec<_> = queries
         .iter()
         .map(|query| query.kind.concept().plural())
         .collect();
     nouns.dedup();
-    let whose = |query: &Query| match &query.which {
+    let whose = |query: &HubQuery| match &query.which {
         Which::All {
             labels: Some((_, value)),
             ..
@@ -414,7 +417,7 @@ fn describe(queries: &[Query]) -> String {
         Which::All { labels: None, .. } | Which::Named { .. } => None,
     };
     if let [
-        Query {
+        HubQuery {
             kind,
             which: Which::Named { name, .. },
         },
@@ -444,18 +447,21 @@ fn describe(queries: &[Query]) -> String {
 #[cfg(test)]
 mod tests {
     use super::describe;
-    use crate::inventory::source::Query;
+    use crate::inventory::source::HubQuery;
     use crate::kubefleet::{Kind, names};
 
     #[test]
     fn what_is_read_is_named() {
-        let labelled = |kind| Query::labelled(kind, "", names::PARENT_PLACEMENT, "web");
-        let run = Query::named(Kind::StagedUpdateRun, "shop", "web-1");
+        let labelled = |kind| HubQuery::labelled(kind, "", names::PARENT_PLACEMENT, "web");
+        let run = HubQuery::named(Kind::StagedUpdateRun, "shop", "web-1");
         let (bindings, snapshots) = (Kind::ClusterResourceBinding, Kind::ClusterResourceSnapshot);
         for (queries, wanted) in [
             (vec![run.clone()], "StagedUpdateRun web-1"),
             (vec![labelled(bindings)], "bindings of web"),
-            (vec![Query::all(Kind::MemberCluster, "")], "member clusters"),
+            (
+                vec![HubQuery::all(Kind::MemberCluster, "")],
+                "member clusters",
+            ),
             (
                 vec![labelled(bindings), labelled(snapshots)],
                 "bindings and resource snapshots of web",
@@ -464,7 +470,7 @@ mod tests {
                 vec![
                     labelled(bindings),
                     labelled(snapshots),
-                    Query::all(Kind::Work, "x"),
+                    HubQuery::all(Kind::Work, "x"),
                     run,
                 ],
                 "bindings and 3 more kinds",

@@ -29,7 +29,7 @@ const RESTARTS: usize = 2;
 
 /// How large pages are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Size {
+pub(super) enum PageSize {
     /// Few requests: all of it is kept anyway.
     Large,
     /// Little memory: what was read is soon dropped.
@@ -72,7 +72,7 @@ pub(super) struct Pages {
     kind: Kind,
     path: String,
     keep_text: bool,
-    size: Size,
+    size: PageSize,
     /// How many objects are asked for; `None` for all of them, which cannot grow too old.
     limit: Option<usize>,
     deadline: Deadline,
@@ -89,11 +89,11 @@ pub(super) struct Pages {
 
 impl Pages {
     /// Nothing is asked for yet. All pages share one time limit.
-    pub(super) fn new(connection: &Connection, kind: Kind, path: String, size: Size) -> Self {
+    pub(super) fn new(connection: &Connection, kind: Kind, path: String, size: PageSize) -> Self {
         let first = match size {
-            Size::Large => MANY,
-            Size::Small => FIRST,
-            Size::Once => ONCE,
+            PageSize::Large => MANY,
+            PageSize::Small => FIRST,
+            PageSize::Once => ONCE,
         };
         Self {
             connection: connection.clone(),
@@ -179,7 +179,7 @@ impl Pages {
                 )));
             }
             self.next = more;
-            if self.size == Size::Small {
+            if self.size == PageSize::Small {
                 self.limit = self.limit.map(|_| of_size(items.len(), body.len()));
             }
             if self.is_eager {
@@ -240,7 +240,7 @@ pub(super) async fn list(
     path: &str,
     keep_text: bool,
 ) -> Result<Found, HubError> {
-    let pages = Pages::new(connection, kind, path.to_owned(), Size::Large);
+    let pages = Pages::new(connection, kind, path.to_owned(), PageSize::Large);
     all(pages.keeping_text(keep_text), Found::default()).await
 }
 

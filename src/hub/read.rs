@@ -8,10 +8,10 @@ use super::answer;
 use super::batch::Ask;
 use super::error::HubError;
 use super::found::{Found, wanted_object};
-use super::pages::{self, Pages, Part, Size};
+use super::pages::{self, PageSize, Pages, Part};
 use super::request::{Connection, JSON};
 use super::served::Served;
-use crate::inventory::source::{Answer, Outcome, Query, Which};
+use crate::inventory::source::{Answer, HubQuery, Outcome, Which};
 use crate::kubefleet::Kind;
 use crate::kubefleet::path::{encode, path};
 
@@ -19,7 +19,7 @@ use crate::kubefleet::path::{encode, path};
 pub(super) async fn read(
     connection: &Connection,
     served: &Served,
-    query: &Query,
+    query: &HubQuery,
     keep_text: bool,
 ) -> Result<Found, HubError> {
     let Some(version) = served.version(query.kind) else {
@@ -69,7 +69,7 @@ pub(super) fn small_pages(
     list: &Ask,
 ) -> Result<Pages, HubError> {
     let (kind, namespace) = match list {
-        Ask::One(Query { kind, which }) => match which {
+        Ask::One(HubQuery { kind, which }) => match which {
             Which::All { namespace, .. } => (*kind, namespace.as_deref()),
             Which::Named { namespace, .. } => (*kind, Some(namespace.as_str())),
         },
@@ -85,8 +85,8 @@ pub(super) fn small_pages(
     let namespace = namespace.filter(|namespace| !namespace.is_empty());
     let path = list_path((kind, version), namespace, selector.as_deref());
     let size = match selector {
-        Some(_) => Size::Once,
-        None => Size::Small,
+        Some(_) => PageSize::Once,
+        None => PageSize::Small,
     };
     Ok(Pages::new(connection, kind, path, size))
 }
@@ -94,8 +94,8 @@ pub(super) fn small_pages(
 /// The answers to what was asked for together, and the questions that are left.
 #[derive(Default)]
 pub(super) struct Replies {
-    pub answered: Vec<(Query, Result<Found, HubError>)>,
-    pub rest: Vec<Query>,
+    pub answered: Vec<(HubQuery, Result<Found, HubError>)>,
+    pub rest: Vec<HubQuery>,
 }
 
 pub(super) async fn ask(
@@ -158,9 +158,9 @@ async fn names(
 
 /// Gives each question its objects.
 fn shared_out(
-    queries: Vec<Query>,
+    queries: Vec<HubQuery>,
     read: Result<Found, HubError>,
-) -> Vec<(Query, Result<Found, HubError>)> {
+) -> Vec<(HubQuery, Result<Found, HubError>)> {
     let found = match read {
         Ok(found) => found,
         Err(error) => {

@@ -29,7 +29,7 @@ pub(super) struct Memory {
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Note {
+struct Remembered {
     api_version: String,
     kind: String,
     server: String,
@@ -78,7 +78,7 @@ impl Memory {
         }
         let mut bytes = Vec::new();
         file.take(LARGEST).read_to_end(&mut bytes).ok()?;
-        let note: Note = serde_json::from_slice(&bytes).ok()?;
+        let note: Remembered = serde_json::from_slice(&bytes).ok()?;
         let own = note.api_version == OWN_API_VERSION && note.kind == KIND;
         if !own || note.server != self.server {
             return None;
@@ -92,7 +92,7 @@ impl Memory {
         if served.unknown || !served.is_hub() {
             return;
         }
-        let note = Note {
+        let note = Remembered {
             api_version: OWN_API_VERSION.to_owned(),
             kind: KIND.to_owned(),
             server: self.server.clone(),
@@ -102,7 +102,7 @@ impl Memory {
         let _ = self.write(&note);
     }
 
-    fn write(&self, note: &Note) -> Option<()> {
+    fn write(&self, note: &Remembered) -> Option<()> {
         let mut folders = DirBuilder::new();
         folders.recursive(true);
         #[cfg(unix)]

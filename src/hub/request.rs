@@ -13,7 +13,7 @@ use tokio::time::{sleep_until, timeout_at};
 use super::answer::{self, Expected};
 use super::bounds::{ANSWER, Allowance, Deadline, REFUSAL, TimeLimit, after, too_large};
 use super::client::client;
-use super::config::{Settings, chain};
+use super::config::{ConnectionSettings, chain};
 use super::credentials::Credentials;
 use super::error::HubError;
 use super::tls;
@@ -57,7 +57,7 @@ pub(super) struct Asking<'a> {
 }
 
 /// A successful answer.
-pub(super) struct Answer {
+pub(super) struct HubResponse {
     pub body: Vec<u8>,
     /// Whether it says that it is a web page.
     pub is_page: bool,
@@ -68,7 +68,10 @@ pub(super) struct Answer {
 impl Connection {
     /// Prepares a connection; nothing is sent yet. `limit` is the time for one request. Must be
     /// called within a Tokio runtime.
-    pub(super) fn prepare(settings: Settings, limit: Option<Duration>) -> Result<Self, HubError> {
+    pub(super) fn prepare(
+        settings: ConnectionSettings,
+        limit: Option<Duration>,
+    ) -> Result<Self, HubError> {
         Ok(Self {
             url: settings.address.shown(),
             credentials: Arc::clone(&settings.credentials),
@@ -119,7 +122,7 @@ impl Connection {
 
     /// Sends what may be sent again while the server asks for patience, all tries within one time
     /// limit.
-    pub(super) async fn patiently(&self, asking: &Asking<'_>) -> Result<Answer, HubError> {
+    pub(super) async fn patiently(&self, asking: &Asking<'_>) -> Result<HubResponse, HubError> {
         let deadline = asking.deadline.later(self.log_in().await?, self.end);
         let mut pause = FIRST_PAUSE;
         let mut last = None;
@@ -143,7 +146,7 @@ impl Connection {
     }
 
     /// Sends a read once. A failure comes with the pause that the server asks for.
-    async fn once(&self, asking: &Asking<'_>) -> Result<Answer, (HubError, Option<Duration>)> {
+    async fn once(&self, asking: &Asking<'_>) -> Result<HubResponse, (HubError, Option<Duration>)> {
         let request = Request::builder()
             .method(asking.method.clone())
             .uri(asking.path)
@@ -169,7 +172,7 @@ impl Connection {
         &self,
         request: Request<Vec<u8>>,
         most: usize,
-    ) -> Result<Answer, (HubError, Option<Duration>)> {
+    ) -> Result<HubResponse, (HubError, Option<Duration>)> {
         let (mut parts, body) = request.into_parts();
         let agent = header::HeaderValue::from_static(USER_AGENT);
         parts.headers.insert(header::USER_AGENT, agent);
@@ -198,7 +201,7 @@ impl Connection {
             .and_then(|body| self.budget.answer(body.len()).map(|()| body))
             .map_err(|error| (error, None))?;
         self.traffic.read(body.len());
-        Ok(Answer {
+        Ok(HubResponse {
             body,
             is_page,
             date,
@@ -345,7 +348,7 @@ pub(super) const JSON: &str = "application/json";
 /// The part of a `Status` that we read.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Status {
+struct ApiStatus {
     kind: String,
     message: String,
     reason: String,
@@ -360,7 +363,7 @@ struct Details {
 
 /// What an answer that is no success means.
 fn refusal(status: StatusCode, body: &[u8]) -> HubError {
-    let said: Status = serde_json::from_slice(body).unwrap_or_default();
+    let said: ApiStatus = serde_json::from_slice(body).unwrap_or_default();
     let message = if said.kind == "Status" && !said.message.is_empty() {
         mask::prose(&said.message).into_owned()
     } else {

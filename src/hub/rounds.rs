@@ -12,7 +12,7 @@ use super::found::Found;
 use super::pages::Part;
 use super::read::{self, Replies};
 use super::{AT_ONCE, Hub, describe, signals, wait};
-use crate::inventory::source::{Answer, Outcome, Query};
+use crate::inventory::source::{Answer, HubQuery, Outcome};
 use crate::kubefleet::object::Object;
 
 /// How many lists are read page by page at once: each has a page in memory, or two.
@@ -29,7 +29,7 @@ pub enum More {
 
 impl Hub {
     /// Asks for what is not known yet.
-    pub(super) fn learn<'q>(&mut self, queries: impl Iterator<Item = &'q Query>) {
+    pub(super) fn learn<'q>(&mut self, queries: impl Iterator<Item = &'q HubQuery>) {
         let mut unknown = BTreeSet::new();
         for query in queries {
             if !unknown.contains(query) && self.known.get(query, None).is_none() {
@@ -44,7 +44,7 @@ impl Hub {
     /// What is known; of all runs those on the placement, where one is given.
     pub(super) fn known_answers(
         &mut self,
-        queries: &[Query],
+        queries: &[HubQuery],
         placement: Option<&str>,
     ) -> Vec<Answer> {
         let mut known = |query| self.known.get(query, placement);
@@ -56,7 +56,7 @@ impl Hub {
         queries.iter().map(answer).collect()
     }
 
-    fn fetch(&mut self, queries: Vec<Query>) {
+    fn fetch(&mut self, queries: Vec<HubQuery>) {
         let what = describe(&queries);
         let mut asks = asks(queries);
         while !asks.is_empty() {
@@ -137,7 +137,7 @@ impl Hub {
 
     /// Reads lists in small pages, as long as they are not known: of many large objects, what is
     /// kept is little beside their text.
-    pub fn learn_small(&mut self, queries: &[Query]) {
+    pub fn learn_small(&mut self, queries: &[HubQuery]) {
         let mut unknown = queries.to_vec();
         unknown.retain(|query| self.known.get(query, None).is_none());
         let mut found: Vec<Vec<Object>> = Vec::new();
@@ -158,17 +158,21 @@ impl Hub {
 
     /// Reads lists page by page, at the same time; nothing of them is remembered. What comes is
     /// given away with the number of its query.
-    pub fn each(&mut self, queries: &[Query], take: impl FnMut(usize, More)) -> Vec<Outcome> {
+    pub fn each(&mut self, queries: &[HubQuery], take: impl FnMut(usize, More)) -> Vec<Outcome> {
         let lists = queries.iter().map(|query| Ask::One(query.clone()));
         self.stream(&lists.collect::<Vec<_>>(), take)
     }
 
     /// The same where many questions differ in a label's value alone: what comes is given away with
     /// the number of the list that it is in, and the outcomes are those of the questions.
-    pub fn each_alike(&mut self, queries: &[Query], take: impl FnMut(usize, More)) -> Vec<Outcome> {
+    pub fn each_alike(
+        &mut self,
+        queries: &[HubQuery],
+        take: impl FnMut(usize, More),
+    ) -> Vec<Outcome> {
         let lists = asks(queries.to_vec());
         let outcomes = self.stream(&lists, take);
-        let mut known: HashMap<Query, Outcome> = HashMap::new();
+        let mut known: HashMap<HubQuery, Outcome> = HashMap::new();
         for (list, outcome) in lists.iter().zip(outcomes) {
             let answered = list.queries().into_iter();
             known.extend(answered.map(|query| (query, outcome.clone())));

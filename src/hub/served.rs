@@ -171,19 +171,19 @@ fn name(kind: Kind) -> String {
 /// read here is not kept: on a hub with many other APIs it is most of the answer.
 #[derive(Deserialize)]
 struct Apis {
-    items: Option<Vec<Group>>,
-    groups: Option<Vec<Group>>,
+    items: Option<Vec<ApiGroup>>,
+    groups: Option<Vec<ApiGroup>>,
 }
 
 #[derive(Deserialize)]
-struct Group {
+struct ApiGroup {
     /// In the plain list.
     #[serde(default)]
     name: String,
     /// Where all resources are listed.
     #[serde(default)]
     metadata: Named,
-    versions: Option<Vec<Version>>,
+    versions: Option<Vec<ServedVersion>>,
 }
 
 #[derive(Deserialize, Default)]
@@ -193,21 +193,21 @@ struct Named {
 }
 
 #[derive(Deserialize)]
-struct Version {
+struct ServedVersion {
     #[serde(default)]
     version: String,
-    resources: Option<Vec<Resource>>,
+    resources: Option<Vec<ApiResource>>,
 }
 
 #[derive(Deserialize)]
-struct Resource {
+struct ApiResource {
     #[serde(default)]
     resource: String,
 }
 
 /// The resources of one version, on a server that does not list all at once.
 #[derive(Deserialize)]
-struct Resources {
+struct ApiResourceList {
     resources: Option<Vec<Named>>,
 }
 
@@ -261,9 +261,9 @@ pub(super) async fn discover(connection: &Connection) -> Result<Served, HubError
         if name != PLACEMENT_GROUP && name != CLUSTER_GROUP {
             continue;
         }
-        for Version { version, .. } in group.versions.iter().flatten() {
+        for ServedVersion { version, .. } in group.versions.iter().flatten() {
             let path = format!("/apis/{name}/{version}");
-            let resources: Resources = match connection.get(&path, JSON).await {
+            let resources: ApiResourceList = match connection.get(&path, JSON).await {
                 Ok(body) => answer::read(&RESOURCES, &body)?,
                 Err(HubError::NotFound(_) | HubError::NotRouted(_)) => continue,
                 Err(error) => return Err(error),

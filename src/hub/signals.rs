@@ -12,7 +12,7 @@ use tokio::sync::watch::{Receiver, Sender};
 
 use super::error::HubError;
 use super::{Hub, OnWait};
-use crate::inventory::source::{Answer, Query};
+use crate::inventory::source::{Answer, HubQuery};
 
 /// The next signal of these. Once it was asked for, none of them ends the process any more.
 pub(super) struct Signals {
@@ -73,10 +73,10 @@ impl Came {
 }
 
 /// How many signals came so far.
-pub(super) type Count = Receiver<u32>;
+pub(super) type Interrupts = Receiver<u32>;
 
 /// Waits until more signals came than these.
-pub(super) async fn more_than(count: &mut Count, seen: u32) {
+pub(super) async fn more_than(count: &mut Interrupts, seen: u32) {
     if count.wait_for(|now| *now > seen).await.is_err() {
         std::future::pending::<()>().await;
     }
@@ -184,7 +184,7 @@ impl Ends {
     }
 
     /// How many signals came since then.
-    pub(super) fn count(&self) -> Count {
+    pub(super) fn count(&self) -> Interrupts {
         self.count.subscribe()
     }
 
@@ -226,7 +226,7 @@ impl Ends {
 
 /// The signals that come from before a process was started on.
 pub(super) struct Since {
-    count: Count,
+    count: Interrupts,
     seen: u32,
 }
 
@@ -281,7 +281,7 @@ impl Hub {
     }
 
     /// Reads what became of a write, whoever interrupted it meanwhile; another signal ends that.
-    pub fn read_back(&mut self, query: &Query) -> Answer {
+    pub fn read_back(&mut self, query: &HubQuery) -> Answer {
         self.bears = self.signals.as_ref().map_or(0, |count| *count.borrow());
         let answer = self.ask_again(query);
         self.bears = 0;

@@ -35,24 +35,24 @@ pub(super) enum Trust {
 
 /// A certificate of ours, and its key.
 #[derive(Clone)]
-pub(super) struct Identity {
+pub(super) struct ClientIdentity {
     chain: Vec<CertificateDer<'static>>,
     key: Arc<PrivateKeyDer<'static>>,
 }
 
-impl PartialEq for Identity {
+impl PartialEq for ClientIdentity {
     fn eq(&self, other: &Self) -> bool {
         self.chain == other.chain && self.key.secret_der() == other.key.secret_der()
     }
 }
 
-impl std::fmt::Debug for Identity {
+impl std::fmt::Debug for ClientIdentity {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Identity")
     }
 }
 
-impl Identity {
+impl ClientIdentity {
     /// Reads a certificate and its key, and checks that they go together.
     pub(super) fn read(certificate: &[u8], key: &[u8]) -> Result<Self, &'static str> {
         let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(certificate).collect();
@@ -101,7 +101,7 @@ pub(super) fn authorities(pem: &[u8]) -> Result<Trust, &'static str> {
 /// What a connection is made with.
 pub(super) fn config(
     trust: &Trust,
-    identity: Option<&Identity>,
+    identity: Option<&ClientIdentity>,
 ) -> Result<ClientConfig, &'static str> {
     let provider = Arc::new(provider());
     let verifier = Verifier::new(trust, &provider)?;

@@ -9,10 +9,10 @@ use crate::words::count;
 /// The requests to a hub and the bytes of its answers, without compression; who has a copy counts
 /// on.
 #[derive(Debug, Clone, Default)]
-pub struct Traffic(Arc<Counts>);
+pub struct Traffic(Arc<TrafficCounts>);
 
 #[derive(Debug, Default)]
-struct Counts {
+struct TrafficCounts {
     requests: AtomicU64,
     bytes: AtomicU64,
 }

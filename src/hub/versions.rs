@@ -9,7 +9,7 @@ use super::bounds::PAGES;
 use super::error::HubError;
 use super::request::Connection;
 use super::served::Served;
-use crate::inventory::source::{Query, Which};
+use crate::inventory::source::{HubQuery, Which};
 use crate::kubefleet::path::{encode, path};
 
 /// The object's metadata and nothing else.
@@ -26,27 +26,27 @@ pub(super) type Versions = HashMap<(String, String), String>;
 
 #[derive(Deserialize)]
 struct Partial {
-    metadata: Metadata,
+    metadata: VersionMetadata,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase")]
-struct Metadata {
+struct VersionMetadata {
     namespace: String,
     name: String,
     resource_version: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Page {
+struct VersionsPage {
     items: Option<Vec<Partial>>,
     #[serde(default)]
-    metadata: Rest,
+    metadata: VersionsRest,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Rest {
+struct VersionsRest {
     #[serde(rename = "continue")]
     next: String,
 }
@@ -55,7 +55,7 @@ struct Rest {
 pub(super) async fn version_of(
     connection: &Connection,
     served: &Served,
-    query: &Query,
+    query: &HubQuery,
 ) -> Result<Option<String>, HubError> {
     let (Some(version), Which::Named { namespace, name }) =
         (served.version(query.kind), &query.which)
@@ -78,7 +78,7 @@ pub(super) async fn version_of(
 pub(super) async fn versions_of(
     connection: &Connection,
     served: &Served,
-    lists: &[Query],
+    lists: &[HubQuery],
 ) -> Result<Versions, HubError> {
     let mut versions = Versions::new();
     for query in lists {
@@ -99,7 +99,7 @@ pub(super) async fn versions_of(
                 group: GROUP,
                 kind: KIND,
             };
-            let page: Page = answer::read(&wanted, &body)?;
+            let page: VersionsPage = answer::read(&wanted, &body)?;
             for Partial { metadata } in page.items.into_iter().flatten() {
                 let version = metadata.resource_version.unwrap_or_default();
                 versions.insert((metadata.namespace, metadata.name), version);

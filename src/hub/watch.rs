@@ -25,11 +25,11 @@ use super::request::Connection;
 use super::served::Served;
 use super::signals::Signals;
 use super::{Hub, OnWait};
-use crate::inventory::source::{Query, Which};
+use crate::inventory::source::{HubQuery, Which};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::object::Object;
 use crate::kubefleet::path::{encode, path};
-use line::{Line, Lines};
+use line::{Lines, WatchLine};
 pub use mirror::{Mirror, News};
 use seen::Seen;
 
@@ -63,15 +63,15 @@ const SHORT: Duration = Duration::from_secs(1);
 
 /// Something that happened to the objects of a query.
 #[derive(Debug)]
-pub struct Event {
-    pub query: Query,
+pub struct WatchEvent {
+    pub query: HubQuery,
     /// What happened.
-    pub what: What,
+    pub what: WatchNews,
 }
 
 /// What happened.
 #[derive(Debug)]
-pub enum What {
+pub enum WatchNews {
     /// Its objects, in full: the first event of each query.
     Listed(Vec<Object>),
     /// An object is new, or has changed.
@@ -90,7 +90,7 @@ pub enum What {
 #[derive(Debug)]
 pub enum Next {
     /// Something happened.
-    Event(Event),
+    Event(WatchEvent),
     /// Nothing happened in that time.
     Quiet,
     /// The user wants it to end: an interrupt, a request to terminate, or a closed terminal.
@@ -105,20 +105,20 @@ pub struct Watch {
     pace: Pace,
     tell: Sender<Message>,
     told: Receiver<Message>,
-    tasks: Vec<(Query, AbortHandle)>,
+    tasks: Vec<(HubQuery, AbortHandle)>,
     signals: AbortHandle,
     interrupted: bool,
     on_wait: Option<OnWait>,
 }
 
 enum Message {
-    Event(Event),
+    Event(WatchEvent),
     Interrupted,
 }
 
 impl Hub {
     /// Watches. From now on an interrupt is told by the watch instead of ending the process.
-    pub fn watch(&self, queries: impl IntoIterator<Item = Query>) -> Watch {
+    pub fn watch(&self, queries: impl IntoIterator<Item = HubQuery>) -> Watch {
         let mut watch = Watch::new(
             self.runtime.handle().clone(),
             self.connection.clone(),
@@ -154,7 +154,7 @@ impl Watch {
     }
 
     /// Watches one more query.
-    pub fn add(&mut self, query: Query) {
+    pub fn add(&mut self, query: HubQuery) {
         if self.tasks.iter().any(|(known, _)| *known == query) {
             return;
         }
@@ -170,7 +170,7 @@ impl Watch {
     }
 
     /// Watches a query no longer. What it has told already may still come.
-    pub fn remove(&mut self, query: &Query) {
+    pub fn remove(&mut self, query: &HubQuery) {
         self.tasks.retain(|(known, task)| {
             if known == query {
                 task.abort();
@@ -226,13 +226,13 @@ async fn interrupts(tell: Sender<Message>) {
 struct Follower {
     connection: Connection,
     served: Arc<Served>,
-    query: Query,
+    query: HubQuery,
     pace: Pace,
     tell: Sender<Message>,
 }
 
 /// Where a follower stands.
-struct Place {
+struct WatchPlace {
     seen: Seen,
     /// From where the next watch goes on; `None` when it has to list first.
     version: Option<String>,
@@ -254,11 +254,11 @@ struct Away {
 }
 
 /// What went wrong, and the pause that the server asks for.
-type Failure = (HubError, Option<Duration>);
+type WatchFailure = (HubError, Option<Duration>);
 
 impl Follower {
     async fn run(self) {
-        let mut place = Place {
+        let mut place = WatchPlace {
             seen: Seen::default(),
             version: None,
             listed: false,
@@ -274,7 +274,7 @@ impl Follower {
             };
             let Err((error, asked)) = step else { continue };
             if !place.listed || ends(&error) {
-                self.tell(What::Ended(error));
+                self.tell(WatchNews::Ended(error));
                 return;
             }
             if needs_list(&error) {
@@ -282,7 +282,7 @@ impl Follower {
             }
             // A connection that broke is nothing to tell; a hub that takes no other is.
             if !place.reached && !self.is_patient(&mut place, &error) {
-                self.tell(What::Ended(error));
+                self.tell(WatchNews::Ended(error));
                 return;
             }
             let longest = self.pace.longest_pause;
@@ -292,7 +292,7 @@ impl Follower {
     }
 
     /// Whether a hub that does not answer is waited for any longer. The second time it is told.
-    fn is_patient(&self, place: &mut Place, error: &HubError) -> bool {
+    fn is_patient(&self, place: &mut WatchPlace, error: &HubError) -> bool {
         let away = place.away.get_or_insert(Away {
             since: Instant::now(),
             tries: 0,
@@ -304,23 +304,23 @@ impl Follower {
         }
         if away.tries > 1 && !away.told {
             away.told = true;
-            self.tell(What::Away(error.clone()));
+            self.tell(WatchNews::Away(error.clone()));
         }
         true
     }
 
     /// The hub answers.
-    fn reached(&self, place: &mut Place) {
+    fn reached(&self, place: &mut WatchPlace) {
         place.reached = true;
         if place.away.take().is_some_and(|away| away.told) {
-            self.tell(What::Back);
+            self.tell(WatchNews::Back);
         }
     }
 
-    fn tell(&self, what: What) {
+    fn tell(&self, what: WatchNews) {
         let query = self.query.clone();
         // Who listens no longer ends this task too.
-        let _ = self.tell.send(Message::Event(Event { query, what }));
+        let _ = self.tell.send(Message::Event(WatchEvent { query, what }));
     }
 
     /// The path of the query's objects, with what narrows them.
@@ -348,7 +348,7 @@ impl Follower {
     }
 
     /// Lists, and tells all objects the first time, later the differences alone.
-    async fn list(&self, place: &mut Place) -> Result<(), Failure> {
+    async fn list(&self, place: &mut WatchPlace) -> Result<(), WatchFailure> {
         let plain = |error| (error, None);
         let (mut path, parameters) = self.path().map_err(plain)?;
         if !parameters.is_empty() {
@@ -369,13 +369,13 @@ impl Follower {
         } else {
             place.listed = true;
             place.seen.relist(found.objects.clone());
-            self.tell(What::Listed(found.objects));
+            self.tell(WatchNews::Listed(found.objects));
         }
         Ok(())
     }
 
     /// One connection, from a version on. Whatever ends it, the place is where to go on.
-    async fn session(&self, place: &mut Place, version: String) -> Result<(), Failure> {
+    async fn session(&self, place: &mut WatchPlace, version: String) -> Result<(), WatchFailure> {
         let begun = Instant::now();
         let (path, mut parameters) = self.path().map_err(|error| (error, None))?;
         parameters.extend([
@@ -419,24 +419,24 @@ impl Follower {
                 Ok(None) => return Ok(()),
                 Err(error) => return Err((error, None)),
             };
-            if !matches!(line, Line::Error(_)) {
+            if !matches!(line, WatchLine::Error(_)) {
                 brought = true;
                 place.pause = self.pace.first_pause;
             }
             let what = match line {
-                Line::Put(object, version) => {
+                WatchLine::Put(object, version) => {
                     place.version = Some(version);
                     place.seen.put(object)
                 }
-                Line::Gone(object, version) => {
+                WatchLine::Gone(object, version) => {
                     place.version = Some(version);
                     place.seen.remove(&object)
                 }
-                Line::Bookmark(version) => {
+                WatchLine::Bookmark(version) => {
                     place.version = Some(version);
                     None
                 }
-                Line::Error(error) => return Err((error, None)),
+                WatchLine::Error(error) => return Err((error, None)),
             };
             if let Some(what) = what {
                 self.tell(what);

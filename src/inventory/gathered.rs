@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::sight::{Listing, Sight};
-use super::source::{Answer, Query};
+use super::source::{Answer, HubQuery};
 use crate::kubefleet::Kind;
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::binding::Binding;
@@ -19,13 +19,13 @@ use crate::kubefleet::work::Work;
 
 /// The answers of a walk.
 pub(super) struct Gathered<'g> {
-    known: &'g BTreeMap<Query, Answer>,
+    known: &'g BTreeMap<HubQuery, Answer>,
     /// Why objects of a kind may be missing.
     pub gaps: BTreeMap<Kind, String>,
 }
 
 impl<'g> Gathered<'g> {
-    pub fn new(known: &'g BTreeMap<Query, Answer>) -> Self {
+    pub fn new(known: &'g BTreeMap<HubQuery, Answer>) -> Self {
         let mut gaps = BTreeMap::new();
         for (query, answer) in known {
             if let Some(gap) = answer.outcome.gap() {
@@ -59,7 +59,7 @@ impl<'g> Gathered<'g> {
     }
 
     /// What a question for one object has found.
-    pub fn sight<T>(&self, query: &Query, pick: fn(&Object) -> Option<&Arc<T>>) -> Sight<T> {
+    pub fn sight<T>(&self, query: &HubQuery, pick: fn(&Object) -> Option<&Arc<T>>) -> Sight<T> {
         let Some(answer) = self.known.get(query) else {
             return Sight::Unknown("not requested".to_owned());
         };

@@ -24,11 +24,11 @@ use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::work::Work;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
-use crate::member::Look;
+use crate::member::Observation;
 
 use gathered::{Gathered, as_approval, as_override, as_placement, as_run, as_strategy, as_work};
 pub use sight::{Listing, Sight};
-use source::{HubFacts, Outcome, Query};
+use source::{HubFacts, HubQuery, Outcome};
 pub use surroundings::{Shared, Surroundings};
 pub use walk::{BLOCKING, Walk};
 
@@ -66,7 +66,7 @@ pub struct Inventory {
     /// How reading each kind went; a kind that nobody asked for is left out.
     pub outcomes: BTreeMap<Kind, Outcome>,
     /// What was seen in the member clusters themselves, by cluster; empty when nobody looked.
-    pub looks: BTreeMap<String, Look>,
+    pub looks: BTreeMap<String, Observation>,
     surroundings: Arc<Surroundings>,
     works_by_binding: BTreeMap<String, Vec<usize>>,
 }
@@ -101,7 +101,7 @@ impl Inventory {
                 .run_named(name)
                 .map_or(Sight::Absent, |run| Sight::Present(Arc::clone(run))),
             None if target.kind.concept() == Concept::UpdateRun => gathered.sight(
-                &Query::named(target.kind, &target.namespace, &target.name),
+                &HubQuery::named(target.kind, &target.namespace, &target.name),
                 as_run,
             ),
             None => {
@@ -110,7 +110,7 @@ impl Inventory {
             }
         };
         let named =
-            |concept, name: &str| Query::named(scope.kind(concept), scope.namespace(), name);
+            |concept, name: &str| HubQuery::named(scope.kind(concept), scope.namespace(), name);
         let strategies = gathered.listing(scope.kind(Concept::Strategy), as_strategy);
         let strategy = chosen.as_ref().map_or(Sight::Absent, |(_, strategy)| {
             gathered.sight(&named(Concept::Strategy, strategy), as_strategy)
@@ -233,8 +233,8 @@ impl Inventory {
         for concept in concepts {
             let kind = scope.kind(concept);
             queries.push(match concept {
-                Concept::Placement => Query::named(kind, &placement.namespace, &placement.name),
-                _ => Query::all(kind, scope.namespace()),
+                Concept::Placement => HubQuery::named(kind, &placement.namespace, &placement.name),
+                _ => HubQuery::all(kind, scope.namespace()),
             });
             let found: Vec<_> = objects.iter().filter(|o| o.kind == kind).cloned().collect();
             let outcome = if complete || !found.is_empty() {

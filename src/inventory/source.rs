@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use crate::kubefleet::Kind;
 use crate::kubefleet::object::Object;
-use crate::member::{Errand, Look};
+use crate::member::{Errand, Observation};
 use crate::query;
 pub use crate::query::{NOT_COLLECTED, NOT_SERVED, Outcome, Which};
 
 /// A label and the value that it must have.
 pub type Label = (&'static str, String);
 /// One question of the walk.
-pub type Query = query::Query<Kind, Label>;
+pub type HubQuery = query::Query<Kind, Label>;
 
-impl Query {
+impl HubQuery {
     /// Asks for the objects with a label in a namespace; everywhere when it is empty.
     pub fn labelled(kind: Kind, namespace: &str, key: &'static str, value: &str) -> Self {
         Self::with_labels(kind, namespace, (key, value.to_owned()))
@@ -75,7 +75,7 @@ impl Answer {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Round {
     /// The questions.
-    pub queries: Vec<Query>,
+    pub queries: Vec<HubQuery>,
     /// The placement around which it walks, as far as it is known yet.
     pub placement: Option<String>,
 }
@@ -83,11 +83,11 @@ pub struct Round {
 /// Something that answers queries: a live hub or a bundle.
 pub trait Source {
     /// Answers one round: as many answers as queries, in their order.
-    fn answer(&mut self, queries: &[Query]) -> Vec<Answer>;
+    fn answer(&mut self, queries: &[HubQuery]) -> Vec<Answer>;
 
     /// The same for what is around one placement: of all runs, those on others may be left out. A
     /// source that holds thousands of runs need not hand all of them out for each.
-    fn answer_around(&mut self, queries: &[Query], _placement: Option<&str>) -> Vec<Answer> {
+    fn answer_around(&mut self, queries: &[HubQuery], _placement: Option<&str>) -> Vec<Answer> {
         self.answer(queries)
     }
 
@@ -101,7 +101,7 @@ pub trait Source {
 
     /// Looks into the member clusters themselves. Clusters that nobody asked to look into are
     /// left out, which for most sources are all; those that were to be looked into in vain say why.
-    fn look(&mut self, _errands: &[Errand]) -> BTreeMap<String, Look> {
+    fn look(&mut self, _errands: &[Errand]) -> BTreeMap<String, Observation> {
         BTreeMap::new()
     }
 }

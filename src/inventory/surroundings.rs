@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::choose;
 use super::gathered::{self, Gathered};
 use super::sight::Listing;
-use super::source::{Answer, Query};
+use super::source::{Answer, HubQuery};
 use super::walk::Walk;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
@@ -27,7 +27,7 @@ pub struct Surroundings {
     pub policies: Listing<PolicySnapshot>,
     pub members: Listing<MemberCluster>,
     /// The answers that all of it was read from.
-    answers: Vec<(Query, Answer)>,
+    answers: Vec<(HubQuery, Answer)>,
     run_by_name: BTreeMap<String, usize>,
     under_way: Vec<usize>,
     binding_by_cluster: BTreeMap<String, Vec<usize>>,
@@ -77,7 +77,7 @@ impl Surroundings {
     /// Whether another walk around the placement was answered the same: with the same objects, not
     /// with equal ones.
     fn are_those_of(&self, walk: &Walk) -> bool {
-        let same = |(known, answer): &(Query, Answer), (query, other): (&Query, &Answer)| {
+        let same = |(known, answer): &(HubQuery, Answer), (query, other): (&HubQuery, &Answer)| {
             known == query
                 && answer.outcome == other.outcome
                 && Arc::ptr_eq(&answer.objects, &other.objects)
@@ -173,7 +173,7 @@ impl Surroundings {
 
 /// The answers that surroundings are read from. The question for the run itself is another one for
 /// each.
-fn answers(walk: &Walk) -> impl Iterator<Item = (&Query, &Answer)> {
+fn answers(walk: &Walk) -> impl Iterator<Item = (&HubQuery, &Answer)> {
     let scope = walk.scope();
     let target = walk.target_query();
     let read = [

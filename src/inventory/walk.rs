@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::choose::run_for_placement;
-use super::source::{Answer, Outcome, Query, Round, Source};
+use super::source::{Answer, HubQuery, Outcome, Round, Source};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::{BindingProblem, parse_binding_problem};
 use crate::kubefleet::object::{Body, Object};
@@ -25,7 +25,7 @@ pub const BLOCKING: [&str; 5] = [
 #[derive(Debug)]
 pub struct Walk {
     pub(super) target: ObjectRef,
-    pub(super) known: BTreeMap<Query, Answer>,
+    pub(super) known: BTreeMap<HubQuery, Answer>,
     depth: Depth,
 }
 
@@ -59,7 +59,7 @@ impl Walk {
     }
 
     /// The next round of queries; empty when everything that matters has been asked.
-    pub fn next_round(&self) -> Vec<Query> {
+    pub fn next_round(&self) -> Vec<HubQuery> {
         let mut round = self.needs();
         round.sort();
         round.dedup();
@@ -68,7 +68,7 @@ impl Walk {
     }
 
     /// Takes the answers to a round, in the order of its queries.
-    pub fn absorb(&mut self, queries: Vec<Query>, answers: Vec<Answer>) {
+    pub fn absorb(&mut self, queries: Vec<HubQuery>, answers: Vec<Answer>) {
         let mut answers = answers.into_iter();
         for query in queries {
             // A source that answers too little has not been asked, as far as anyone can say.
@@ -121,7 +121,7 @@ impl Walk {
     }
 
     /// What a question was answered.
-    pub fn answer(&self, query: &Query) -> Option<&Answer> {
+    pub fn answer(&self, query: &HubQuery) -> Option<&Answer> {
         self.known.get(query)
     }
 
@@ -153,12 +153,12 @@ impl Walk {
     }
 
     /// Everything that is worth asking, given what is known.
-    fn needs(&self) -> Vec<Query> {
+    fn needs(&self) -> Vec<HubQuery> {
         let scope = self.scope();
         let namespace = scope.namespace();
         let mut needs = vec![self.target_query()];
         if self.target.kind.concept() == Concept::Placement {
-            needs.push(Query::all(scope.kind(Concept::UpdateRun), namespace));
+            needs.push(HubQuery::all(scope.kind(Concept::UpdateRun), namespace));
         }
         let run = self.run();
         let Some(placement) = self.placement_name() else {
@@ -168,7 +168,7 @@ impl Walk {
             return needs;
         }
         let label = |concept| {
-            Query::labelled(
+            HubQuery::labelled(
                 scope.kind(concept),
                 namespace,
                 names::PARENT_PLACEMENT,
@@ -181,7 +181,7 @@ impl Walk {
             return needs;
         }
         if let Some(run) = run {
-            let approvals = Query::labelled(
+            let approvals = HubQuery::labelled(
                 scope.kind(Concept::ApprovalRequest),
                 namespace,
                 names::TARGET_RUN,
@@ -193,33 +193,35 @@ impl Walk {
             needs.push(approvals);
         }
         needs.extend([
-            Query::named(scope.kind(Concept::Placement), namespace, &placement),
-            Query::all(scope.kind(Concept::UpdateRun), namespace),
+            HubQuery::named(scope.kind(Concept::Placement), namespace, &placement),
+            HubQuery::all(scope.kind(Concept::UpdateRun), namespace),
             label(Concept::ResourceSnapshot),
             label(Concept::PolicySnapshot),
-            Query::all(Kind::MemberCluster, ""),
+            HubQuery::all(Kind::MemberCluster, ""),
         ]);
         if let Some(run) = run {
             let strategy =
-                Query::named(scope.kind(Concept::Strategy), namespace, &run.spec.strategy);
+                HubQuery::named(scope.kind(Concept::Strategy), namespace, &run.spec.strategy);
             if self.is_known_absent(&strategy) && run.status.strategy.is_none() {
-                needs.push(Query::all(scope.kind(Concept::Strategy), namespace));
+                needs.push(HubQuery::all(scope.kind(Concept::Strategy), namespace));
             }
             needs.push(strategy);
         }
-        let latest = |kind, namespace| Query::labelled(kind, namespace, names::IS_LATEST, "true");
+        let latest =
+            |kind, namespace| HubQuery::labelled(kind, namespace, names::IS_LATEST, "true");
         needs.push(latest(Kind::ClusterResourceOverrideSnapshot, ""));
         needs.push(latest(Kind::ResourceOverrideSnapshot, namespace));
-        let placement_query = Query::named(scope.kind(Concept::Placement), namespace, &placement);
+        let placement_query =
+            HubQuery::named(scope.kind(Concept::Placement), namespace, &placement);
         if self.is_known_absent(&placement_query) {
             // Deleted, misspelt, or in the other scope?
-            needs.push(Query::all(Kind::ClusterResourcePlacement, ""));
-            needs.push(Query::all(Kind::ResourcePlacement, ""));
+            needs.push(HubQuery::all(Kind::ClusterResourcePlacement, ""));
+            needs.push(HubQuery::all(Kind::ResourcePlacement, ""));
         }
         for cluster in run.into_iter().flat_map(removed_clusters) {
             let cluster = names::member_namespace(cluster);
             let key = names::PARENT_PLACEMENT;
-            needs.push(Query::labelled(Kind::Work, &cluster, key, &placement));
+            needs.push(HubQuery::labelled(Kind::Work, &cluster, key, &placement));
         }
         for binding in self.troubled_bindings(run) {
             let cluster = names::member_namespace(&binding.spec.cluster);
@@ -229,14 +231,14 @@ impl Walk {
             } else {
                 (names::PARENT_BINDING, &binding.meta.name)
             };
-            needs.push(Query::labelled(Kind::Work, &cluster, key, value));
+            needs.push(HubQuery::labelled(Kind::Work, &cluster, key, value));
         }
         needs
     }
 
     /// The question for the target itself.
-    pub fn target_query(&self) -> Query {
-        Query::named(self.target.kind, &self.target.namespace, &self.target.name)
+    pub fn target_query(&self) -> HubQuery {
+        HubQuery::named(self.target.kind, &self.target.namespace, &self.target.name)
     }
 
     /// The run that the verdict is about, as far as it is known yet.
@@ -250,7 +252,7 @@ impl Walk {
                 .find_map(as_run);
         }
         let scope = self.scope();
-        let all = Query::all(scope.kind(Concept::UpdateRun), scope.namespace());
+        let all = HubQuery::all(scope.kind(Concept::UpdateRun), scope.namespace());
         let runs = self.known.get(&all)?.objects.iter().filter_map(as_run);
         run_for_placement(runs.filter(|run| run.spec.placement == self.target.name))
     }
@@ -269,7 +271,7 @@ impl Walk {
     fn placement(&self) -> Option<&Placement> {
         let name = self.placement_name()?;
         let scope = self.scope();
-        let query = Query::named(scope.kind(Concept::Placement), scope.namespace(), &name);
+        let query = HubQuery::named(scope.kind(Concept::Placement), scope.namespace(), &name);
         self.known
             .get(&query)?
             .objects
@@ -280,7 +282,7 @@ impl Walk {
             })
     }
 
-    fn is_known_absent(&self, query: &Query) -> bool {
+    fn is_known_absent(&self, query: &HubQuery) -> bool {
         self.known
             .get(query)
             .is_some_and(|answer| answer.objects.is_empty() && answer.outcome.gap().is_none())
@@ -288,7 +290,7 @@ impl Walk {
 
     /// Requests that the run's status names and the label did not find: up to KubeFleet 0.1.2 the
     /// label had another case, and a request of another run may stand in the way under that name.
-    fn missing_approvals(&self, run: &UpdateRun, listed: &Query) -> Vec<Query> {
+    fn missing_approvals(&self, run: &UpdateRun, listed: &HubQuery) -> Vec<HubQuery> {
         let scope = self.scope();
         let kind = scope.kind(Concept::ApprovalRequest);
         let seen = &self.known.get(listed).map(|answer| &answer.objects);
@@ -304,19 +306,19 @@ impl Walk {
                         .any(|object| object.body.meta().name == task.approval_request)
                 })
             })
-            .map(|task| Query::named(kind, scope.namespace(), &task.approval_request))
+            .map(|task| HubQuery::named(kind, scope.namespace(), &task.approval_request))
             .collect()
     }
 
     /// The requests that a run waits for now. Their names stand in its status long before they
     /// exist, and for the state only a gate that is open matters: one at a time, as a rule.
-    fn open_approvals(&self, run: &UpdateRun) -> Vec<Query> {
+    fn open_approvals(&self, run: &UpdateRun) -> Vec<HubQuery> {
         let scope = self.scope();
         let kind = scope.kind(Concept::ApprovalRequest);
         run.all_stages()
             .flat_map(|stage| stage.before.iter().chain(&stage.after))
             .filter(|task| task.is_approval() && !task.approval_request.is_empty() && is_open(task))
-            .map(|task| Query::named(kind, scope.namespace(), &task.approval_request))
+            .map(|task| HubQuery::named(kind, scope.namespace(), &task.approval_request))
             .collect()
     }
 
@@ -327,7 +329,7 @@ impl Walk {
         let Some(placement) = self.placement_name() else {
             return Vec::new();
         };
-        let query = Query::labelled(
+        let query = HubQuery::labelled(
             scope.kind(Concept::Binding),
             scope.namespace(),
             names::PARENT_PLACEMENT,

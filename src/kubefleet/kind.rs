@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::words::Command;
+use crate::words::CommandLine;
 
 /// The group of placements, update runs and everything that belongs to them.
 pub const PLACEMENT_GROUP: &str = "placement.kubernetes-fleet.io";
@@ -178,9 +178,9 @@ impl Kind {
     }
 
     /// Whether the hub allows something to be done to objects of the kind.
-    pub fn can_i(self, verb: &str) -> Command {
+    pub fn can_i(self, verb: &str) -> CommandLine {
         let kind = format!("{}.{}", self.plural(), self.group());
-        Command::kubectl("auth can-i").arg(verb).arg(kind)
+        CommandLine::kubectl("auth can-i").arg(verb).arg(kind)
     }
 
     /// The name for a remedy's command: a plural with its group where another group serves the

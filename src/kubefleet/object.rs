@@ -219,7 +219,7 @@ impl<'de> Visitor<'de> for DocumentSeed<'_> {
                     early.push((key.into_owned(), map.next_value()?));
                 }
                 _ => {
-                    let rest = Rest {
+                    let rest = RemainingFields {
                         first: Some(key.into_owned()),
                         early: early.into_iter(),
                         pending: None,
@@ -234,7 +234,7 @@ impl<'de> Visitor<'de> for DocumentSeed<'_> {
             self.parsed.unnamed_lists += usize::from(kind.is_empty());
             return Ok(());
         }
-        let rest = Rest {
+        let rest = RemainingFields {
             first: None,
             early: early.into_iter(),
             pending: None,
@@ -289,7 +289,7 @@ impl Parsed {
         &mut self,
         api_version: &str,
         kind: &str,
-        mut rest: Rest<'_, A>,
+        mut rest: RemainingFields<'_, A>,
     ) -> Result<(), A::Error> {
         let charge = |bytes| rest.meter.charge(bytes).map_err(A::Error::custom);
         if api_version == OWN_API_VERSION {
@@ -335,7 +335,7 @@ impl Parsed {
 fn read_with_text<'de, A: MapAccess<'de>>(
     kind: Kind,
     api_version: &str,
-    mut rest: Rest<'_, A>,
+    mut rest: RemainingFields<'_, A>,
 ) -> Result<(Object, Box<RawValue>), A::Error> {
     let meter = rest.meter;
     let mut fields = serde_json::Map::new();
@@ -429,7 +429,7 @@ fn read_items<'de, A: SeqAccess<'de>>(
 
 /// The rest of a mapping whose kind is known: the key just read, then what came before the kind,
 /// then what the text still holds.
-struct Rest<'m, A> {
+struct RemainingFields<'m, A> {
     first: Option<String>,
     early: std::vec::IntoIter<(String, serde_json::Value)>,
     pending: Option<serde_json::Value>,
@@ -437,7 +437,7 @@ struct Rest<'m, A> {
     meter: &'m Meter,
 }
 
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for Rest<'_, A> {
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for RemainingFields<'_, A> {
     type Error = A::Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(

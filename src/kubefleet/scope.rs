@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::kind::{Concept, Kind};
-use crate::words::Command;
+use crate::words::CommandLine;
 
 /// Where a run and everything that belongs to it lives.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -73,8 +73,8 @@ impl Scope {
     }
 
     /// One of our commands about this scope: `kubectl fleet-stage VERB [-n NAMESPACE]`.
-    pub fn fleet(&self, verb: &'static str) -> Command {
-        Command::fleet(verb).namespace(self.namespace())
+    pub fn fleet(&self, verb: &'static str) -> CommandLine {
+        CommandLine::fleet(verb).namespace(self.namespace())
     }
 
     /// The flag that selects this scope: empty, or ` -n NAMESPACE` with its leading space.
@@ -102,18 +102,18 @@ impl ObjectRef {
     }
 
     /// One of our commands about it: `kubectl fleet-stage VERB NAME [-n NAMESPACE]`.
-    pub fn fleet(&self, verb: &'static str) -> Command {
+    pub fn fleet(&self, verb: &'static str) -> CommandLine {
         self.scope().fleet(verb).arg(&self.name)
     }
 
     /// One of kubectl's commands about it: `kubectl VERB KIND NAME [-n NAMESPACE]`.
-    pub fn kubectl(&self, verb: &'static str) -> Command {
-        let command = Command::kubectl(verb).arg(self.kind.for_kubectl());
+    pub fn kubectl(&self, verb: &'static str) -> CommandLine {
+        let command = CommandLine::kubectl(verb).arg(self.kind.for_kubectl());
         command.arg(&self.name).namespace(&self.namespace)
     }
 
     /// Whether the hub allows something to be done to it: `kubectl auth can-i VERB KIND`.
-    pub fn can_i(&self, verb: &str) -> Command {
+    pub fn can_i(&self, verb: &str) -> CommandLine {
         self.kind.can_i(verb).namespace(&self.namespace)
     }
 

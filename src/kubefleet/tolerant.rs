@@ -267,7 +267,7 @@ impl<T: Lenient> Lenient for BTreeMap<String, T> {
 
 /// A value, as large as it is with a key and two pieces of memory, so that a [meter](super::meter)
 /// sees all that an entry takes.
-struct Entry<T> {
+struct MapEntry<T> {
     value: T,
     _room: [u64; 5],
 }
@@ -275,10 +275,10 @@ struct Entry<T> {
 struct EntrySeed<T>(PhantomData<T>);
 
 impl<'de, T: Lenient> DeserializeSeed<'de> for EntrySeed<T> {
-    type Value = Entry<T>;
+    type Value = MapEntry<T>;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Entry<T>, D::Error> {
-        Ok(Entry {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<MapEntry<T>, D::Error> {
+        Ok(MapEntry {
             value: Seed::default().deserialize(deserializer)?,
             _room: [0; 5],
         })

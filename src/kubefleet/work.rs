@@ -18,11 +18,11 @@ model! {
 
     pub struct WorkSpec {
         /// What to apply.
-        pub workload: Workload = "workload",
+        pub workload: WorkloadTemplate = "workload",
     }
 
     /// `spec.workload`.
-    pub struct Workload {
+    pub struct WorkloadTemplate {
         /// The identities of the manifests, by ordinal.
         pub manifests: Vec<ManifestIdentity> = "manifests",
     }

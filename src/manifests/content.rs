@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 
 use super::Generator;
-use super::envelope::{self, Kind};
+use super::envelope::{self, EnvelopeKind};
 use crate::contents::{self, Manifest};
 use crate::kubefleet::binding::Envelope;
 use crate::kubefleet::snapshot::{ManifestIdentity, ManifestMeta};
@@ -19,7 +19,7 @@ pub struct Item {
     /// How overrides select it.
     pub identity: ManifestIdentity,
     /// What it is opened as after its overrides were applied.
-    pub(super) opens: Option<Kind>,
+    pub(super) opens: Option<EnvelopeKind>,
 }
 
 /// An envelope that cannot be opened.
@@ -60,7 +60,7 @@ impl Content {
     }
 
     fn take(&mut self, part: usize, manifest: Manifest) {
-        let kind = Kind::of(&manifest, self.generator);
+        let kind = EnvelopeKind::of(&manifest, self.generator);
         match kind {
             Some(kind) if self.generator == Generator::Newest => {
                 let name = envelope::named(&manifest);
@@ -81,7 +81,12 @@ impl Content {
     }
 }
 
-fn item(part: usize, envelope: Option<Envelope>, manifest: Manifest, opens: Option<Kind>) -> Item {
+fn item(
+    part: usize,
+    envelope: Option<Envelope>,
+    manifest: Manifest,
+    opens: Option<EnvelopeKind>,
+) -> Item {
     let identity = ManifestIdentity {
         api_version: manifest.api_version.clone(),
         kind: manifest.identity.kind.clone(),

@@ -9,7 +9,7 @@ use crate::kubefleet::kind::PLACEMENT_GROUP;
 
 /// An object that is not sent to clusters: what it holds is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum EnvelopeKind {
     /// ClusterResourceEnvelope.
     Cluster,
     /// ResourceEnvelope.
@@ -20,7 +20,7 @@ pub enum Kind {
 
 const ANNOTATION: &str = "kubernetes-fleet.io/envelope-configmap";
 
-impl Kind {
+impl EnvelopeKind {
     /// What kind of envelope an object is for a generator, if any.
     pub fn of(manifest: &Manifest, generator: Generator) -> Option<Self> {
         let Identity { kind, group, .. } = &manifest.identity;
@@ -47,12 +47,12 @@ pub fn named(manifest: &Manifest) -> Envelope {
 }
 
 /// The manifests in an envelope, in the order of their Work: from the last JSON text to the first.
-pub fn open(manifest: &Manifest, kind: Kind) -> Result<Vec<Manifest>, String> {
+pub fn open(manifest: &Manifest, kind: EnvelopeKind) -> Result<Vec<Manifest>, String> {
     let data = manifest.value.get("data").and_then(Value::as_object);
     let mut opened = Vec::new();
     for (key, value) in data.into_iter().flatten() {
         let value = match (kind, value) {
-            (Kind::ConfigMap, Value::String(text)) => serde_saphyr::from_str(text)
+            (EnvelopeKind::ConfigMap, Value::String(text)) => serde_saphyr::from_str(text)
                 .map_err(|_| format!("the value of `{key}` is not a manifest"))?,
             (_, value) => value.clone(),
         };
@@ -69,16 +69,18 @@ pub fn open(manifest: &Manifest, kind: Kind) -> Result<Vec<Manifest>, String> {
     Ok(opened.into_iter().map(|(_, inner)| inner).collect())
 }
 
-fn check(namespace: &str, inner: &Identity, kind: Kind) -> Result<(), String> {
+fn check(namespace: &str, inner: &Identity, kind: EnvelopeKind) -> Result<(), String> {
     let there = inner.namespace.as_str();
     match kind {
-        Kind::Cluster if !there.is_empty() => {
+        EnvelopeKind::Cluster if !there.is_empty() => {
             Err("has a namespace, and a ClusterResourceEnvelope takes none that has".to_owned())
         }
-        Kind::Namespaced if there.is_empty() => {
+        EnvelopeKind::Namespaced if there.is_empty() => {
             Err("has no namespace, and a ResourceEnvelope takes none without".to_owned())
         }
-        Kind::Namespaced | Kind::ConfigMap if !there.is_empty() && there != namespace => {
+        EnvelopeKind::Namespaced | EnvelopeKind::ConfigMap
+            if !there.is_empty() && there != namespace =>
+        {
             Err(format!("is not in the envelope's namespace {namespace}"))
         }
         _ => Ok(()),
@@ -89,7 +91,7 @@ fn check(namespace: &str, inner: &Identity, kind: Kind) -> Result<(), String> {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Generator, Kind, open};
+    use super::{EnvelopeKind, Generator, open};
     use crate::contents::Manifest;
 
     fn envelope(kind: &str, namespace: &str, data: &Value) -> Manifest {
@@ -103,7 +105,7 @@ mod tests {
 
     fn opened(kind: &str, namespace: &str, data: &Value) -> Result<Vec<String>, String> {
         let manifest = envelope(kind, namespace, data);
-        let kind = Kind::of(&manifest, Generator::ConfigMaps).unwrap();
+        let kind = EnvelopeKind::of(&manifest, Generator::ConfigMaps).unwrap();
         let manifests = open(&manifest, kind)?;
         Ok(manifests.iter().map(|it| it.identity.describe()).collect())
     }
@@ -161,11 +163,14 @@ mod tests {
         let mut plain = envelope("ConfigMap", "shop", &json!({}));
         plain.value["metadata"]["annotations"] =
             json!({"kubernetes-fleet.io/envelope-configmap": ""});
-        assert_eq!(Kind::of(&plain, Generator::ConfigMaps), None);
+        assert_eq!(EnvelopeKind::of(&plain, Generator::ConfigMaps), None);
         let marked = envelope("ConfigMap", "shop", &json!({}));
-        assert_eq!(Kind::of(&marked, Generator::Newest), None);
+        assert_eq!(EnvelopeKind::of(&marked, Generator::Newest), None);
         let other =
             json!({"apiVersion": "x.io/v1", "kind": "ResourceEnvelope", "metadata": {"name": "e"}});
-        assert_eq!(Kind::of(&Manifest::of(other, 0), Generator::Newest), None);
+        assert_eq!(
+            EnvelopeKind::of(&Manifest::of(other, 0), Generator::Newest),
+            None
+        );
     }
 }

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::immutable;
 use super::rendering::Rendered;
-use crate::contents::{self, Change, Identity, Manifest, Secrets};
+use crate::contents::{self, ContentChange, Identity, Manifest, Secrets};
 
 /// The manifests in a cluster's Works.
 #[derive(Debug, Clone, Default)]
@@ -71,7 +71,7 @@ impl Counts {
 /// What changes in one object.
 #[derive(Debug, Clone)]
 pub struct Difference {
-    pub change: Change,
+    pub change: ContentChange,
     /// The field that Kubernetes does not let change, so that the member refuses the object.
     pub immutable: Option<String>,
 }

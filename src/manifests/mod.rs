@@ -34,8 +34,10 @@ use crate::kubefleet::work::Work;
 
 pub use content::{Content, Item};
 pub use existing::{Counts, Difference, Existing, differences};
-pub use overrides::{Idle, Override, Placed};
-pub use rendering::{Cause, Effect, Fault, Group, Operation, Rendered, Rendering};
+pub use overrides::{Idle, Override, PlacedOverrides};
+pub use rendering::{
+    Fault, FaultCause, Group, OverrideEffect, PatchOperation, Rendered, Rendering,
+};
 
 /// How Works are generated, where versions differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -101,7 +101,7 @@ pub(super) fn is_deletion(rule: &OverrideRule) -> bool {
 
 /// A cluster, and the overrides that apply to it in order.
 #[derive(Debug, Clone)]
-pub struct Placed<'i> {
+pub struct PlacedOverrides<'i> {
     pub member: &'i MemberCluster,
     /// The overrides, by their place in the list.
     pub overrides: Vec<usize>,
@@ -111,7 +111,7 @@ pub struct Placed<'i> {
     pub invalid: Vec<(usize, String)>,
 }
 
-impl<'i> Placed<'i> {
+impl<'i> PlacedOverrides<'i> {
     /// A cluster with the overrides that a new run would choose for it.
     pub fn anew(
         member: &'i MemberCluster,
@@ -194,7 +194,11 @@ pub enum Idle {
 }
 
 /// What of an override changes nothing for these clusters.
-pub(super) fn idle(one: &Override, content: &Content, clusters: &[Placed<'_>]) -> Vec<Idle> {
+pub(super) fn idle(
+    one: &Override,
+    content: &Content,
+    clusters: &[PlacedOverrides<'_>],
+) -> Vec<Idle> {
     let selected: Vec<_> = content
         .items
         .iter()

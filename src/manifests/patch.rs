@@ -8,7 +8,7 @@ use serde_json::Value;
 
 /// What an operation does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verb {
+pub enum PatchVerb {
     /// Adds a field, or an item before the one of that index.
     Add,
     /// Removes what exists.
@@ -17,7 +17,7 @@ pub enum Verb {
     Replace,
 }
 
-impl Verb {
+impl PatchVerb {
     /// The verb of this name.
     pub fn of(name: &str) -> Option<Self> {
         match name {
@@ -30,7 +30,12 @@ impl Verb {
 }
 
 /// Applies an operation, or says why it cannot be: ``/spec/x does not exist``.
-pub fn apply(document: &mut Value, verb: Verb, path: &str, value: &Value) -> Result<(), String> {
+pub fn apply(
+    document: &mut Value,
+    verb: PatchVerb,
+    path: &str,
+    value: &Value,
+) -> Result<(), String> {
     let Some((_, path)) = path.split_once('/') else {
         return Err("the path does not start with a slash".to_owned());
     };
@@ -65,8 +70,8 @@ pub fn apply(document: &mut Value, verb: Verb, path: &str, value: &Value) -> Res
         Value::Object(map) => {
             let exists = map.contains_key(&last);
             match verb {
-                Verb::Remove if exists => drop(map.remove(&last)),
-                Verb::Replace | Verb::Add if verb == Verb::Add || exists => {
+                PatchVerb::Remove if exists => drop(map.remove(&last)),
+                PatchVerb::Replace | PatchVerb::Add if verb == PatchVerb::Add || exists => {
                     map.insert(last, value.clone());
                 }
                 _ => return Err(missing(&at, &last)),
@@ -75,10 +80,10 @@ pub fn apply(document: &mut Value, verb: Verb, path: &str, value: &Value) -> Res
         Value::Array(items) => {
             let count = items.len();
             match verb {
-                Verb::Add if last == "-" => items.push(value.clone()),
-                Verb::Add => items.insert(index(&at, &last, count, count + 1)?, value.clone()),
-                Verb::Remove => drop(items.remove(index(&at, &last, count, count)?)),
-                Verb::Replace => items[index(&at, &last, count, count)?] = value.clone(),
+                PatchVerb::Add if last == "-" => items.push(value.clone()),
+                PatchVerb::Add => items.insert(index(&at, &last, count, count + 1)?, value.clone()),
+                PatchVerb::Remove => drop(items.remove(index(&at, &last, count, count)?)),
+                PatchVerb::Replace => items[index(&at, &last, count, count)?] = value.clone(),
             }
         }
         other => return Err(no_container(&at, other)),
@@ -137,13 +142,18 @@ fn no_container(at: &str, value: &Value) -> String {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Verb, apply};
+    use super::{PatchVerb, apply};
 
     fn patched(verb: &str, path: &str) -> Result<Value, String> {
         let mut document = json!({
             "a": {"b/c": 1, "m~n": 2, "null": null}, "list": [10, 20, 30], "empty": [], "text": "x",
         });
-        apply(&mut document, Verb::of(verb).unwrap(), path, &json!("new"))?;
+        apply(
+            &mut document,
+            PatchVerb::of(verb).unwrap(),
+            path,
+            &json!("new"),
+        )?;
         Ok(document)
     }
 

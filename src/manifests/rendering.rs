@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::{Value, json};
 
 use super::content::{Content, Item};
-use super::overrides::{self, Idle, Override, Placed, is_deletion};
-use super::patch::{self, Verb};
+use super::overrides::{self, Idle, Override, PlacedOverrides, is_deletion};
+use super::patch::{self, PatchVerb};
 use super::variables::Template;
 use super::{Generator, envelope};
 use crate::contents::{Identity, Manifest};
@@ -18,7 +18,7 @@ use crate::rollout::overrides::selector_of;
 
 /// The rules of one override that apply to an object in a cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Step {
+struct OverrideStep {
     over: usize,
     rules: Vec<usize>,
     broken: Option<(usize, String)>,
@@ -27,18 +27,18 @@ struct Step {
 /// An object with the rules that apply to it: all clusters with the same get the same, apart from
 /// variables.
 #[derive(Debug)]
-struct Form {
+struct ContentForm {
     item: usize,
-    steps: Vec<Step>,
+    steps: Vec<OverrideStep>,
     /// Whether values in it depend on the cluster.
     varies: bool,
     /// What becomes of it; absent where that depends on the cluster.
-    made: Option<Result<Option<Value>, Box<Cause>>>,
+    made: Option<Result<Option<Value>, Box<FaultCause>>>,
 }
 
 /// Why a cluster gets nothing new.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Cause {
+pub enum FaultCause {
     /// An operation cannot be applied.
     Operation {
         /// The override snapshot.
@@ -74,7 +74,7 @@ pub enum Cause {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     /// Why.
-    pub cause: Cause,
+    pub cause: FaultCause,
     /// The object, in the reader's short form.
     pub object: Option<String>,
     pub clusters: Vec<String>,
@@ -85,7 +85,7 @@ impl Fault {
     pub fn describe(&self) -> String {
         let object = self.object.as_deref().unwrap_or("an object");
         match &self.cause {
-            Cause::Operation {
+            FaultCause::Operation {
                 over,
                 rule,
                 operation,
@@ -96,32 +96,32 @@ impl Fault {
                 "{over} cannot be applied to {object}: rule {rule}, operation {operation} \
                  ({verb} {path}): {why}"
             ),
-            Cause::Rule {
+            FaultCause::Rule {
                 over,
                 rule,
                 problem,
             } => format!("{over} cannot be applied to {object}: rule {rule} {problem}"),
-            Cause::Override { over, problem } => format!("{over} {problem}"),
-            Cause::Gone(over) => format!("{over} no longer exists"),
-            Cause::Envelope(why) => format!("{object} cannot be opened: {why}"),
+            FaultCause::Override { over, problem } => format!("{over} {problem}"),
+            FaultCause::Gone(over) => format!("{over} no longer exists"),
+            FaultCause::Envelope(why) => format!("{object} cannot be opened: {why}"),
         }
     }
 }
 
 /// What one rule does to one object.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Effect {
+pub struct OverrideEffect {
     pub object: Identity,
     /// The override's name.
     pub over: String,
     pub rule: usize,
     /// The operation; absent where the rule deletes the object.
-    pub operation: Option<Operation>,
+    pub operation: Option<PatchOperation>,
 }
 
 /// One operation.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Operation {
+pub struct PatchOperation {
     /// `add`, `remove`, or `replace`.
     pub verb: String,
     /// A JSON pointer.
@@ -155,8 +155,8 @@ pub struct Rendered<'r> {
 pub struct Rendering<'i> {
     content: &'i Content,
     overrides: &'i [Override],
-    clusters: &'i [Placed<'i>],
-    forms: Vec<Form>,
+    clusters: &'i [PlacedOverrides<'i>],
+    forms: Vec<ContentForm>,
     /// The form of each item, for each cluster.
     rows: Vec<Vec<usize>>,
     /// Clusters that get the same, the largest group first.
@@ -170,7 +170,7 @@ impl<'i> Rendering<'i> {
     pub fn new(
         content: &'i Content,
         overrides: &'i [Override],
-        clusters: &'i [Placed<'i>],
+        clusters: &'i [PlacedOverrides<'i>],
     ) -> Self {
         let mut this = Self {
             content,
@@ -201,15 +201,15 @@ impl<'i> Rendering<'i> {
                     .collect()
             })
             .collect();
-        let mut known: HashMap<(usize, Vec<Step>), usize> = HashMap::new();
+        let mut known: HashMap<(usize, Vec<OverrideStep>), usize> = HashMap::new();
         for cluster in self.clusters {
-            let steps: Vec<Step> = cluster
+            let steps: Vec<OverrideStep> = cluster
                 .overrides
                 .iter()
                 .map(|over| {
                     let (rules, broken) = self.overrides[*over].rules_for(cluster.member);
                     let over = *over;
-                    Step {
+                    OverrideStep {
                         over,
                         rules,
                         broken,
@@ -233,7 +233,7 @@ impl<'i> Rendering<'i> {
         }
     }
 
-    fn add_form(&mut self, item: usize, steps: Vec<Step>) {
+    fn add_form(&mut self, item: usize, steps: Vec<OverrideStep>) {
         let varies = steps.iter().any(|step| {
             let over = &self.overrides[step.over];
             step.rules.iter().any(|rule| {
@@ -241,7 +241,7 @@ impl<'i> Rendering<'i> {
                 (0..patches).any(|at| over.value(*rule, at).is_some_and(Template::varies))
             })
         });
-        let mut form = Form {
+        let mut form = ContentForm {
             item,
             steps,
             varies,
@@ -255,7 +255,11 @@ impl<'i> Rendering<'i> {
     }
 
     /// What becomes of an object in a cluster; `None` where it is deleted.
-    fn make(&self, form: &Form, cluster: &Placed<'_>) -> Result<Option<Value>, Box<Cause>> {
+    fn make(
+        &self,
+        form: &ContentForm,
+        cluster: &PlacedOverrides<'_>,
+    ) -> Result<Option<Value>, Box<FaultCause>> {
         let item = &self.content.items[form.item];
         let mut value = item.manifest.value.clone();
         let mut deleted = false;
@@ -270,7 +274,7 @@ impl<'i> Rendering<'i> {
                 }
             }
             if let Some((rule, problem)) = &step.broken {
-                return Err(Box::new(Cause::Rule {
+                return Err(Box::new(FaultCause::Rule {
                     over: over.object(),
                     rule: rule + 1,
                     problem: problem.clone(),
@@ -279,7 +283,7 @@ impl<'i> Rendering<'i> {
         }
         if let (Some(kind), false) = (item.opens, deleted) {
             let patched = Manifest::of(value.clone(), item.manifest.bytes);
-            envelope::open(&patched, kind).map_err(|why| Box::new(Cause::Envelope(why)))?;
+            envelope::open(&patched, kind).map_err(|why| Box::new(FaultCause::Envelope(why)))?;
         }
         Ok((!deleted).then_some(value))
     }
@@ -288,12 +292,12 @@ impl<'i> Rendering<'i> {
     fn apply(
         over: &Override,
         rule: usize,
-        cluster: &Placed<'_>,
+        cluster: &PlacedOverrides<'_>,
         mut target: Option<&mut Value>,
-    ) -> Result<(), Box<Cause>> {
+    ) -> Result<(), Box<FaultCause>> {
         let patches = &over.rules()[rule].patches;
         let failed = |operation: usize, why: String| {
-            Box::new(Cause::Operation {
+            Box::new(FaultCause::Operation {
                 over: over.object(),
                 rule: rule + 1,
                 operation: operation + 1,
@@ -315,7 +319,7 @@ impl<'i> Rendering<'i> {
             let Some(target) = target.as_deref_mut() else {
                 continue;
             };
-            let Some(verb) = Verb::of(&patch.operator) else {
+            let Some(verb) = PatchVerb::of(&patch.operator) else {
                 let why = format!("`{}` is not an operation", patch.operator);
                 return Err(failed(at, why));
             };
@@ -347,22 +351,22 @@ impl<'i> Rendering<'i> {
     }
 
     fn find_faults(&mut self) {
-        let mut faults: BTreeMap<(Cause, Option<String>), Vec<String>> = BTreeMap::new();
+        let mut faults: BTreeMap<(FaultCause, Option<String>), Vec<String>> = BTreeMap::new();
         for (row, cluster) in self.rows.iter().zip(self.clusters) {
             let name = &cluster.member.meta.name;
-            let mut add = |cause: Cause, object: Option<String>| {
+            let mut add = |cause: FaultCause, object: Option<String>| {
                 faults
                     .entry((cause, object))
                     .or_default()
                     .push(name.clone());
             };
             for over in &cluster.gone {
-                add(Cause::Gone(over.clone()), None);
+                add(FaultCause::Gone(over.clone()), None);
             }
             for (over, problem) in &cluster.invalid {
                 let over = self.overrides[*over].object();
                 let problem = problem.clone();
-                add(Cause::Override { over, problem }, None);
+                add(FaultCause::Override { over, problem }, None);
             }
             for flaw in &self.content.flaws {
                 let object = describe_object(
@@ -370,7 +374,7 @@ impl<'i> Rendering<'i> {
                     &flaw.envelope.namespace,
                     &flaw.envelope.name,
                 );
-                add(Cause::Envelope(flaw.why.clone()), Some(object));
+                add(FaultCause::Envelope(flaw.why.clone()), Some(object));
             }
             for form in row.iter().map(|form| &self.forms[*form]) {
                 let made = match &form.made {
@@ -394,7 +398,7 @@ impl<'i> Rendering<'i> {
             .collect();
     }
 
-    pub const fn clusters(&self) -> &'i [Placed<'i>] {
+    pub const fn clusters(&self) -> &'i [PlacedOverrides<'i>] {
         self.clusters
     }
 
@@ -429,14 +433,14 @@ impl<'i> Rendering<'i> {
     }
 
     /// What the overrides do in a group, object by object.
-    pub fn effects(&self, group: &Group) -> Vec<Effect> {
+    pub fn effects(&self, group: &Group) -> Vec<OverrideEffect> {
         let mut effects = Vec::new();
         for form in group.forms.iter().map(|form| &self.forms[*form]) {
             let item = &self.content.items[form.item];
             for step in &form.steps {
                 let over = &self.overrides[step.over];
                 for rule in &step.rules {
-                    let effect = |operation| Effect {
+                    let effect = |operation| OverrideEffect {
                         object: item.manifest.identity.clone(),
                         over: over.name().to_owned(),
                         rule: rule + 1,
@@ -451,7 +455,7 @@ impl<'i> Rendering<'i> {
                         let removes = patch.operator == "remove";
                         let value = over.value(*rule, at).filter(|_| !removes);
                         let value = value.map(|value| shown(item, &patch.path, value.written()));
-                        effect(Some(Operation {
+                        effect(Some(PatchOperation {
                             verb: patch.operator.clone(),
                             path: patch.path.clone(),
                             value,
@@ -484,7 +488,7 @@ impl<'i> Rendering<'i> {
 
     /// Whether overrides apply to what envelopes hold, which older versions do not do.
     pub fn opens_envelopes(&self) -> bool {
-        let inside = |form: &&Form| {
+        let inside = |form: &&ContentForm| {
             !form.steps.is_empty() && self.content.items[form.item].envelope.is_some()
         };
         self.content.generator == Generator::Newest && self.forms.iter().any(|form| inside(&form))

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
-use super::{Content, Fault, Generator, Idle, Override, Placed, Rendering};
+use super::{Content, Fault, Generator, Idle, Override, PlacedOverrides, Rendering};
 use crate::contents::Manifest;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::object::{Body, Object};
@@ -108,7 +108,7 @@ fn rendered_by(
     let members = members();
     let placed: Vec<_> = members
         .iter()
-        .map(|member| Placed::anew(member, &placement(), &content, overrides))
+        .map(|member| PlacedOverrides::anew(member, &placement(), &content, overrides))
         .collect();
     let rendering = Rendering::new(&content, overrides, &placed);
     let values = (0..members.len())
@@ -336,7 +336,7 @@ fn clusters_are_grouped_by_what_applies_to_them() {
     let members = members();
     let placed = members
         .each_ref()
-        .map(|it| Placed::anew(it, &placement(), &content, &overrides));
+        .map(|it| PlacedOverrides::anew(it, &placement(), &content, &overrides));
     let rendering = Rendering::new(&content, &overrides, &placed);
     let groups: Vec<_> = rendering
         .groups
@@ -390,7 +390,7 @@ fn values_of_secrets_are_not_in_the_effects() {
     let members = members();
     let placed = members
         .each_ref()
-        .map(|it| Placed::anew(it, &placement(), &content, &overrides));
+        .map(|it| PlacedOverrides::anew(it, &placement(), &content, &overrides));
     let rendering = Rendering::new(&content, &overrides, &placed);
     let effects = rendering.effects(&rendering.groups[0]);
     assert!(!format!("{effects:?}").contains("c2VjcmV0"), "{effects:?}");

@@ -43,10 +43,10 @@ impl Of {
 }
 
 /// A form: how it begins, what follows, and how much of it at least.
-pub type Form = (&'static str, Of, usize);
+pub type SecretForm = (&'static str, Of, usize);
 
 /// Tokens, by how they begin.
-pub const TOKENS: &[Form] = &[
+pub const TOKENS: &[SecretForm] = &[
     // 1Password, Adobe, age, Aiven, Airtable
     ("ops_eyJ", Of::Base64, 100),
     ("A3-", Of::Word, 27),
@@ -269,7 +269,7 @@ pub const TOKENS: &[Form] = &[
 ];
 
 /// Addresses with a credential in their path: everything behind the marker.
-pub const ADDRESSES: &[Form] = &[
+pub const ADDRESSES: &[SecretForm] = &[
     ("hooks.slack.com/services/", Of::Path, 20),
     ("hooks.slack.com/workflows/", Of::Path, 20),
     ("hooks.slack.com/triggers/", Of::Path, 20),
@@ -319,7 +319,7 @@ impl Of {
 }
 
 /// The token of a form that begins here; else how far there is none that begins like it.
-pub fn token(text: &str, start: usize, form: Form) -> Result<Range<usize>, usize> {
+pub fn token(text: &str, start: usize, form: SecretForm) -> Result<Range<usize>, usize> {
     let (beginning, of, least) = form;
     let body = start + beginning.len();
     if !text[start..].starts_with(beginning) || !begins_here(text, start) {
@@ -343,7 +343,7 @@ pub fn token(text: &str, start: usize, form: Form) -> Result<Range<usize>, usize
 }
 
 /// What is secret in an address with this marker.
-pub fn address(text: &str, start: usize, form: Form) -> Option<Range<usize>> {
+pub fn address(text: &str, start: usize, form: SecretForm) -> Option<Range<usize>> {
     let (marker, of, least) = form;
     let body = start + marker.len();
     let end = run(text, body, |c| of.has(c));

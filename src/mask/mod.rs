@@ -59,9 +59,9 @@ fn masked(text: &str, prose: bool) -> Cow<'_, str> {
         found: Vec::new(),
         replace: &mut replace,
     };
-    let place = Place {
+    let place = MaskPlace {
         prose,
-        ..Place::default()
+        ..MaskPlace::default()
     };
     walker.text(&mut value, place);
     if walker.found.is_empty() {
@@ -91,14 +91,14 @@ pub fn mask_with(object: &mut Value, replace: &mut dyn FnMut(&str, &str) -> Stri
         found: Vec::new(),
         replace,
     };
-    walker.value(object, Place::default());
+    walker.value(object, MaskPlace::default());
     walker.found.dedup();
     walker.found
 }
 
 /// What the objects around a value say about it.
 #[derive(Debug, Clone, Copy, Default)]
-struct Place {
+struct MaskPlace {
     /// What is below belongs to a Secret, or tells how one differs.
     of_secret: bool,
     /// Labels: names that objects are selected by, never secrets.
@@ -119,7 +119,7 @@ struct Walker<'r> {
 }
 
 impl Walker<'_> {
-    fn value(&mut self, value: &mut Value, place: Place) {
+    fn value(&mut self, value: &mut Value, place: MaskPlace) {
         match value {
             Value::Object(map) => self.mapping(map, place),
             Value::Array(items) => self.list(items, place),
@@ -140,7 +140,7 @@ impl Walker<'_> {
         self.path.truncate(length);
     }
 
-    fn list(&mut self, items: &mut [Value], place: Place) {
+    fn list(&mut self, items: &mut [Value], place: MaskPlace) {
         // `--token` and its value may be two arguments.
         let mut after_flag = false;
         let (mut of_curl, mut after_user) = (false, false);
@@ -181,7 +181,7 @@ impl Walker<'_> {
         }
     }
 
-    fn mapping(&mut self, map: &mut Map<String, Value>, mut place: Place) {
+    fn mapping(&mut self, map: &mut Map<String, Value>, mut place: MaskPlace) {
         let secret = is_secret(map);
         place.of_secret |= secret || is_about_secrets(map);
         let said = PAIR_NAMES.iter().find_map(|key| {
@@ -220,7 +220,7 @@ impl Walker<'_> {
                 (_, Value::String(_) | Value::Number(_)) if !place.labels && !refers => {
                     this.credential(value, names::says(key));
                     let prose = PROSE.contains(&key.as_str());
-                    this.value(value, Place { prose, ..place });
+                    this.value(value, MaskPlace { prose, ..place });
                 }
                 (_, Value::Array(items)) if !place.labels && names_a_credential(key) => {
                     for (at, item) in items.iter_mut().enumerate() {
@@ -234,7 +234,7 @@ impl Walker<'_> {
                 }
                 _ => this.value(
                     value,
-                    Place {
+                    MaskPlace {
                         labels: place.labels || matches!(key.as_str(), "labels" | "matchLabels"),
                         prose: PROSE.contains(&key.as_str()),
                         ..place
@@ -289,7 +289,7 @@ impl Walker<'_> {
 
     /// Masks what a text holds: manifests and settings in it, and what looks like a credential. What
     /// is left is looked at again, so that a second time finds nothing that the first did not.
-    fn text(&mut self, text: &mut String, place: Place) {
+    fn text(&mut self, text: &mut String, place: MaskPlace) {
         if !text::is_suspect(text) {
             return;
         }
@@ -303,7 +303,7 @@ impl Walker<'_> {
     }
 
     /// Returns whether something was found.
-    fn once(&mut self, text: &mut String, place: Place) -> bool {
+    fn once(&mut self, text: &mut String, place: MaskPlace) -> bool {
         if let Some(found) = self.packed(text, place) {
             return found;
         }
@@ -326,7 +326,7 @@ impl Walker<'_> {
 
     /// Masks what stands in a text that is JSON, or YAML with a Secret in it, and says whether it
     /// did: a text without secrets stays as it was written. `None` for any other text.
-    fn packed(&mut self, text: &mut String, mut place: Place) -> Option<bool> {
+    fn packed(&mut self, text: &mut String, mut place: MaskPlace) -> Option<bool> {
         place.depth += 1;
         if place.depth > MAX_DEPTH {
             if !text.contains("Secret") {

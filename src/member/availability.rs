@@ -3,42 +3,46 @@
 //! Source: workapplier/availability_tracker.go. The report speaks of what the rollout waits for, so
 //! it is this judgement that counts, not Kubernetes' own conditions.
 
-use super::kind::Kind;
-use super::model::{Budget, Service, Workload};
-use super::object::{Body, Object};
+use super::kind::MemberKind;
+use super::model::{DisruptionBudget, Service, Workload};
+use super::object::{MemberBody, MemberObject};
 use crate::kubefleet::{Condition, Conditions};
 
 /// Whether the member agent would call the object available; `None` for a kind that it does not
 /// wait for.
-pub fn is_available(object: &Object) -> Option<bool> {
+pub fn is_available(object: &MemberObject) -> Option<bool> {
     match &object.body {
-        Body::Workload(workload) => workload_is_available(object.kind, workload),
-        Body::Service(service) => service_is_available(service),
-        Body::Definition(definition) => {
+        MemberBody::Workload(workload) => workload_is_available(object.kind, workload),
+        MemberBody::Service(service) => service_is_available(service),
+        MemberBody::Definition(definition) => {
             let conditions = &definition.status.conditions;
             Some(conditions.is_true("Established") && conditions.is_true("NamesAccepted"))
         }
-        Body::Budget(budget) => Some(budget_is_available(budget)),
-        Body::Pod(_) | Body::Claim(_) | Body::Quota(_) | Body::Event(_) | Body::Applied(_) => None,
+        MemberBody::Budget(budget) => Some(budget_is_available(budget)),
+        MemberBody::Pod(_)
+        | MemberBody::Claim(_)
+        | MemberBody::Quota(_)
+        | MemberBody::Event(_)
+        | MemberBody::Applied(_) => None,
     }
 }
 
-fn workload_is_available(kind: Kind, workload: &Workload) -> Option<bool> {
+fn workload_is_available(kind: MemberKind, workload: &Workload) -> Option<bool> {
     let status = &workload.status;
     let number = |value: Option<i64>| value.unwrap_or(0);
     let wanted = workload.wanted(kind);
     let all = match kind {
-        Kind::Deployment => {
+        MemberKind::Deployment => {
             number(status.available) == wanted
                 && number(status.updated) == wanted
                 && number(status.unavailable) == 0
         }
-        Kind::StatefulSet => {
+        MemberKind::StatefulSet => {
             number(status.available) == wanted
                 && number(status.current) == number(status.updated)
                 && status.current_revision == status.update_revision
         }
-        Kind::DaemonSet => {
+        MemberKind::DaemonSet => {
             number(status.number_available) == wanted
                 && number(status.scheduled) == number(status.updated_scheduled)
         }
@@ -68,7 +72,7 @@ fn service_is_available(service: &Service) -> Option<bool> {
     }
 }
 
-fn budget_is_available(budget: &Budget) -> bool {
+fn budget_is_available(budget: &DisruptionBudget) -> bool {
     let status = &budget.status;
     let Some(allowed) = status.conditions.condition("DisruptionAllowed") else {
         return false;
@@ -83,35 +87,35 @@ fn budget_is_available(budget: &Budget) -> bool {
 
 impl Workload {
     /// How many pods there should be.
-    pub fn wanted(&self, kind: Kind) -> i64 {
+    pub fn wanted(&self, kind: MemberKind) -> i64 {
         match kind {
-            Kind::DaemonSet => self.status.desired.unwrap_or(0),
+            MemberKind::DaemonSet => self.status.desired.unwrap_or(0),
             _ => self.spec.replicas.unwrap_or(1),
         }
     }
 
     /// How many pods there are.
-    pub fn existing(&self, kind: Kind) -> i64 {
+    pub fn existing(&self, kind: MemberKind) -> i64 {
         match kind {
-            Kind::DaemonSet => self.status.scheduled,
+            MemberKind::DaemonSet => self.status.scheduled,
             _ => self.status.replicas,
         }
         .unwrap_or(0)
     }
 
     /// How many pods have the newest template.
-    pub fn up_to_date(&self, kind: Kind) -> i64 {
+    pub fn up_to_date(&self, kind: MemberKind) -> i64 {
         match kind {
-            Kind::DaemonSet => self.status.updated_scheduled,
+            MemberKind::DaemonSet => self.status.updated_scheduled,
             _ => self.status.updated,
         }
         .unwrap_or(0)
     }
 
     /// How many pods are available.
-    pub fn available(&self, kind: Kind) -> i64 {
+    pub fn available(&self, kind: MemberKind) -> i64 {
         match kind {
-            Kind::DaemonSet => self.status.number_available,
+            MemberKind::DaemonSet => self.status.number_available,
             _ => self.status.available,
         }
         .unwrap_or(0)

@@ -3,11 +3,11 @@
 use jiff::Timestamp;
 
 use super::availability;
-use super::kind::Kind;
-use super::look::{Look, Outcome, Query, Wanted};
+use super::kind::MemberKind;
+use super::look::{MemberQuery, Observation, Outcome, WantedWorkload};
 use super::model::Workload;
-use super::object::Body;
-use super::states::State;
+use super::object::MemberBody;
+use super::states::PodState;
 use super::view::View;
 use crate::kubefleet::names;
 
@@ -23,12 +23,12 @@ pub struct Errand {
     /// cluster is told from every other.
     pub work: String,
     /// The objects that a rollout waits for there.
-    pub wanted: Vec<Wanted>,
+    pub wanted: Vec<WantedWorkload>,
 }
 
 /// Whether a cluster is the one that it is taken for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Identity {
+pub enum Counterpart {
     /// Its agent's record says so.
     Sure,
     /// Nobody can say.
@@ -37,35 +37,35 @@ pub enum Identity {
     Other(String),
 }
 
-impl Look {
+impl Observation {
     /// Whether the cluster is the one that it is taken for: a context may lead anywhere, and the
     /// objects of another cluster are no evidence.
-    pub fn identity(&self, errand: &Errand) -> Identity {
+    pub fn identity(&self, errand: &Errand) -> Counterpart {
         let record = errand.record();
         let found = self
-            .applied_works(Kind::AppliedWork)
+            .applied_works(MemberKind::AppliedWork)
             .find(|applied| applied.meta.name == record.name);
         let own = names::member_namespace(&errand.cluster);
         match (found, self.reads.get(&record.query())) {
-            (Some(applied), _) if applied.spec.namespace == own => Identity::Sure,
-            (Some(applied), _) => Identity::Other(format!(
+            (Some(applied), _) if applied.spec.namespace == own => Counterpart::Sure,
+            (Some(applied), _) => Counterpart::Other(format!(
                 "its AppliedWork {} belongs to {}",
                 record.name, applied.spec.namespace
             )),
-            (None, Some(Outcome::Listed)) => Identity::Other(format!(
+            (None, Some(Outcome::Listed)) => Counterpart::Other(format!(
                 "it has no AppliedWork {}, which the member agent creates for each Work",
                 record.name
             )),
-            (None, Some(Outcome::NotServed)) => Identity::Other(
+            (None, Some(Outcome::NotServed)) => Counterpart::Other(
                 "it does not serve AppliedWork, unlike every member of a fleet".to_owned(),
             ),
-            (None, _) => Identity::Unknown,
+            (None, _) => Counterpart::Unknown,
         }
     }
 
     /// The next questions; empty when everything that matters was asked.
-    pub fn next_round(&self, errand: &Errand) -> Vec<Query> {
-        if self.closed.is_some() || matches!(self.identity(errand), Identity::Other(_)) {
+    pub fn next_round(&self, errand: &Errand) -> Vec<MemberQuery> {
+        if self.closed.is_some() || matches!(self.identity(errand), Counterpart::Other(_)) {
             return Vec::new();
         }
         let mut round: Vec<_> = errand
@@ -81,7 +81,7 @@ impl Look {
     }
 
     /// Everything worth asking about one object, given what is known.
-    fn needs(&self, wanted: &Wanted) -> Vec<Query> {
+    fn needs(&self, wanted: &WantedWorkload) -> Vec<MemberQuery> {
         let mut needs = vec![wanted.query()];
         let Some(object) = self.object(wanted) else {
             return needs;
@@ -89,26 +89,29 @@ impl Look {
         if availability::is_available(object) != Some(false) {
             return needs;
         }
-        let all = |kind| Query::all(kind, &wanted.namespace);
+        let all = |kind| MemberQuery::all(kind, &wanted.namespace);
         match &object.body {
-            Body::Workload(workload) => {
+            MemberBody::Workload(workload) => {
                 let labels = workload.spec.selector.describe();
-                let labelled = |kind| Query::with_labels(kind, &wanted.namespace, labels.clone());
+                let labelled =
+                    |kind| MemberQuery::with_labels(kind, &wanted.namespace, labels.clone());
                 if !workload.spec.selector.is_empty() {
-                    needs.push(labelled(Kind::Pod));
-                    if wanted.kind == Kind::Deployment {
-                        needs.push(labelled(Kind::ReplicaSet));
+                    needs.push(labelled(MemberKind::Pod));
+                    if wanted.kind == MemberKind::Deployment {
+                        needs.push(labelled(MemberKind::ReplicaSet));
                     }
                 }
-                needs.push(all(Kind::Event));
+                needs.push(all(MemberKind::Event));
                 if waits_for_claims(self, wanted.kind, workload) {
-                    needs.push(all(Kind::PersistentVolumeClaim));
+                    needs.push(all(MemberKind::PersistentVolumeClaim));
                 }
                 if meets_quota(self, wanted.kind, workload) {
-                    needs.push(all(Kind::ResourceQuota));
+                    needs.push(all(MemberKind::ResourceQuota));
                 }
             }
-            Body::Service(service) if service.is_balanced() => needs.push(all(Kind::Event)),
+            MemberBody::Service(service) if service.is_balanced() => {
+                needs.push(all(MemberKind::Event));
+            }
             _ => {}
         }
         needs
@@ -117,20 +120,20 @@ impl Look {
 
 impl Errand {
     /// The objects that are read: at most a few.
-    pub fn looked_at(&self) -> &[Wanted] {
+    pub fn looked_at(&self) -> &[WantedWorkload] {
         let most = self.wanted.len().min(WORKLOADS_EACH);
         &self.wanted[..most]
     }
 
     /// The objects that are no longer read.
-    pub fn left_out(&self) -> &[Wanted] {
+    pub fn left_out(&self) -> &[WantedWorkload] {
         &self.wanted[self.looked_at().len()..]
     }
 
     /// The member agent's record of the Work.
-    fn record(&self) -> Wanted {
-        Wanted {
-            kind: Kind::AppliedWork,
+    fn record(&self) -> WantedWorkload {
+        WantedWorkload {
+            kind: MemberKind::AppliedWork,
             namespace: String::new(),
             name: self.work.clone(),
         }
@@ -138,7 +141,7 @@ impl Errand {
 }
 
 /// A view that looks back without a limit: for what to ask next.
-fn whole<'l>(look: &'l Look, kind: Kind, workload: &'l Workload) -> View<'l> {
+fn whole<'l>(look: &'l Observation, kind: MemberKind, workload: &'l Workload) -> View<'l> {
     View {
         look,
         kind,
@@ -149,15 +152,15 @@ fn whole<'l>(look: &'l Look, kind: Kind, workload: &'l Workload) -> View<'l> {
 }
 
 /// Whether pods wait for volumes, so that the claims are worth a look.
-fn waits_for_claims(look: &Look, kind: Kind, workload: &Workload) -> bool {
+fn waits_for_claims(look: &Observation, kind: MemberKind, workload: &Workload) -> bool {
     whole(look, kind, workload)
         .troubles()
         .iter()
-        .any(|trouble| matches!(trouble.state, State::UnboundClaims { .. }))
+        .any(|trouble| matches!(trouble.state, PodState::UnboundClaims { .. }))
 }
 
 /// Whether a quota keeps pods from being created, so that the quotas are worth a look.
-fn meets_quota(look: &Look, kind: Kind, workload: &Workload) -> bool {
+fn meets_quota(look: &Observation, kind: MemberKind, workload: &Workload) -> bool {
     whole(look, kind, workload)
         .refusal()
         .is_some_and(|refusal| refusal.quota().is_some())

@@ -7,9 +7,9 @@ macro_rules! kinds {
         /// A kind that is read in a member cluster.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[allow(missing_docs)] // the names are Kubernetes'
-        pub enum Kind { $($variant),* }
+        pub enum MemberKind { $($variant),* }
 
-        impl Kind {
+        impl MemberKind {
             /// Every kind, in the order in which a bundle lists them.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
@@ -56,7 +56,7 @@ kinds! {
     AppliedWork, "placement.kubernetes-fleet.io", "v1beta1", "appliedworks", false;
 }
 
-impl Kind {
+impl MemberKind {
     pub fn find(group: &str, name: &str) -> Option<Self> {
         Self::ALL
             .iter()
@@ -97,7 +97,7 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for MemberKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }

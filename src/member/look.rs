@@ -5,17 +5,17 @@
 
 use std::collections::BTreeMap;
 
-use super::kind::Kind;
-use super::model::{Applied, Budget, Claim, Definition, Event, Quota, Service, Workload};
-use super::object::{Body, Object};
+use super::kind::MemberKind;
+use super::model::{Applied, Claim, Definition, DisruptionBudget, Event, Quota, Service, Workload};
+use super::object::{MemberBody, MemberObject};
 use super::pods::Pod;
 use crate::query;
 pub use crate::query::{Outcome, Which};
 
 /// One object that a rollout waits for.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Wanted {
-    pub kind: Kind,
+pub struct WantedWorkload {
+    pub kind: MemberKind,
     /// Its namespace; empty for cluster-scoped kinds.
     pub namespace: String,
     pub name: String,
@@ -23,17 +23,17 @@ pub struct Wanted {
 
 /// One question to a member cluster, with labels as kubectl's `-l` takes them. Of events only those
 /// that warn are asked for.
-pub type Query = query::Query<Kind, String>;
+pub type MemberQuery = query::Query<MemberKind, String>;
 
 /// What was seen in one member cluster.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Look {
+pub struct Observation {
     /// Why nothing could be seen at all.
     pub closed: Option<Closed>,
     /// What was asked, and how it was answered.
-    pub reads: BTreeMap<Query, Outcome>,
+    pub reads: BTreeMap<MemberQuery, Outcome>,
     /// What was found, by kind, namespace and name.
-    pub objects: Vec<Object>,
+    pub objects: Vec<MemberObject>,
 }
 
 /// Why nothing of a member cluster could be seen.
@@ -56,17 +56,17 @@ impl Closed {
 
 macro_rules! finders {
     ($( $(#[$doc:meta])* $one:ident, $all:ident: $variant:ident -> $ty:ty; )*) => {
-        impl Look {$(
+        impl Observation {$(
             $(#[$doc])*
-            pub fn $all(&self, kind: Kind) -> impl Iterator<Item = &$ty> {
+            pub fn $all(&self, kind: MemberKind) -> impl Iterator<Item = &$ty> {
                 self.of_kind(kind).filter_map($one)
             }
         )*}
 
         $(
-            fn $one(object: &Object) -> Option<&$ty> {
+            fn $one(object: &MemberObject) -> Option<&$ty> {
                 match &object.body {
-                    Body::$variant(body) => Some(body),
+                    MemberBody::$variant(body) => Some(body),
                     _ => None,
                 }
             }
@@ -80,7 +80,7 @@ finders! {
     /// The CustomResourceDefinitions.
     definition, definitions: Definition -> Definition;
     /// The PodDisruptionBudgets.
-    budget, budgets: Budget -> Budget;
+    budget, budgets: Budget -> DisruptionBudget;
     claim, claims: Claim -> Claim;
     quota, quotas: Quota -> Quota;
     event, events: Event -> Event;
@@ -89,7 +89,7 @@ finders! {
     applied, applied_works: Applied -> Applied;
 }
 
-impl Look {
+impl Observation {
     /// A cluster of which nothing could be seen.
     pub fn closed(why: Closed) -> Self {
         Self {
@@ -99,13 +99,13 @@ impl Look {
     }
 
     /// Takes the answer to a question. What was seen before is replaced.
-    pub fn absorb(&mut self, query: Query, outcome: Outcome, found: Vec<Object>) {
+    pub fn absorb(&mut self, query: MemberQuery, outcome: Outcome, found: Vec<MemberObject>) {
         self.reads.insert(query, outcome);
         self.absorb_all(found);
     }
 
     /// Takes objects, of which somebody says that they are there.
-    pub fn absorb_all(&mut self, found: impl IntoIterator<Item = Object>) {
+    pub fn absorb_all(&mut self, found: impl IntoIterator<Item = MemberObject>) {
         for object in found {
             match self
                 .objects
@@ -118,14 +118,14 @@ impl Look {
     }
 
     /// The objects of a kind.
-    pub fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &Object> {
+    pub fn of_kind(&self, kind: MemberKind) -> impl Iterator<Item = &MemberObject> {
         self.objects
             .iter()
             .filter(move |object| object.kind == kind)
     }
 
     /// The object itself.
-    pub fn object(&self, wanted: &Wanted) -> Option<&Object> {
+    pub fn object(&self, wanted: &WantedWorkload) -> Option<&MemberObject> {
         self.of_kind(wanted.kind).find(|object| {
             let meta = object.meta();
             meta.name == wanted.name && meta.namespace == wanted.namespace
@@ -133,12 +133,12 @@ impl Look {
     }
 
     /// Whether the object is known not to exist.
-    pub fn is_missing(&self, wanted: &Wanted) -> bool {
+    pub fn is_missing(&self, wanted: &WantedWorkload) -> bool {
         self.object(wanted).is_none() && self.reads.get(&wanted.query()) == Some(&Outcome::Listed)
     }
 
     /// The kinds of which objects may be missing, and why.
-    pub fn gaps(&self) -> impl Iterator<Item = (Kind, String)> {
+    pub fn gaps(&self) -> impl Iterator<Item = (MemberKind, String)> {
         self.reads.iter().filter_map(|(query, outcome)| {
             let gap = match outcome {
                 Outcome::NotServed => "the cluster does not serve this kind".to_owned(),
@@ -150,14 +150,14 @@ impl Look {
 }
 
 /// What objects are sorted by.
-fn key(object: &Object) -> (Kind, &str, &str) {
+fn key(object: &MemberObject) -> (MemberKind, &str, &str) {
     let meta = object.meta();
     (object.kind, &meta.namespace, &meta.name)
 }
 
-impl Wanted {
+impl WantedWorkload {
     /// The question for the object itself.
-    pub fn query(&self) -> Query {
-        Query::named(self.kind, &self.namespace, &self.name)
+    pub fn query(&self) -> MemberQuery {
+        MemberQuery::named(self.kind, &self.namespace, &self.name)
     }
 }

@@ -16,10 +16,10 @@ pub mod texts;
 mod troubles;
 mod view;
 
-pub use errand::{Errand, Identity, WORKLOADS_EACH};
-pub use kind::Kind;
-pub use look::{Closed, Look, Outcome, Query, Wanted, Which};
-pub use object::{Body, Object};
-pub use states::{Place, PodTrouble, Probe, State};
-pub use troubles::{Held, Refusal};
+pub use errand::{Counterpart, Errand, WORKLOADS_EACH};
+pub use kind::MemberKind;
+pub use look::{Closed, MemberQuery, Observation, Outcome, WantedWorkload, Which};
+pub use object::{MemberBody, MemberObject};
+pub use states::{ContainerPlace, PodState, PodTrouble, Probe};
+pub use troubles::{Held, PodRefusal};
 pub use view::{View, events_since};

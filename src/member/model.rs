@@ -124,7 +124,7 @@ model! {
     }
 
     /// A PodDisruptionBudget.
-    pub struct Budget {
+    pub struct DisruptionBudget {
         pub meta: Meta = "metadata",
         pub status: BudgetStatus = "status",
     }
@@ -152,7 +152,7 @@ model! {
     pub struct Claim {
         pub meta: Meta = "metadata",
         pub spec: ClaimSpec = "spec",
-        pub status: Phase = "status",
+        pub status: PhaseStatus = "status",
     }
 
     /// `spec` of a PersistentVolumeClaim.
@@ -162,7 +162,7 @@ model! {
     }
 
     /// A status of which the phase is read.
-    pub struct Phase {
+    pub struct PhaseStatus {
         pub phase: String = "phase",
     }
 
@@ -182,7 +182,7 @@ model! {
     /// An Event of the core group.
     pub struct Event {
         pub meta: Meta = "metadata",
-        pub about: About = "involvedObject",
+        pub about: InvolvedObject = "involvedObject",
         /// `type`: `Normal` or `Warning`.
         pub kind: String = "type",
         pub reason: String = "reason",
@@ -201,7 +201,7 @@ model! {
     }
 
     /// `involvedObject` of an Event.
-    pub struct About {
+    pub struct InvolvedObject {
         pub kind: String = "kind",
         pub name: String = "name",
         pub uid: String = "uid",
@@ -242,9 +242,9 @@ impl Event {
 
 /// A field that is there, whatever its value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Given(pub bool);
+pub struct Presence(pub bool);
 
-impl Lenient for Given {
+impl Lenient for Presence {
     fn from_scalar(scalar: crate::kubefleet::tolerant::Scalar<'_>) -> Self {
         Self(!matches!(scalar, crate::kubefleet::tolerant::Scalar::Null))
     }

@@ -4,33 +4,35 @@ use std::sync::Arc;
 
 use serde::de::{DeserializeSeed, Deserializer};
 
-use super::kind::Kind;
-use super::model::{Applied, Budget, Claim, Definition, Event, Meta, Quota, Service, Workload};
+use super::kind::MemberKind;
+use super::model::{
+    Applied, Claim, Definition, DisruptionBudget, Event, Meta, Quota, Service, Workload,
+};
 use super::pods::Pod;
 use crate::kubefleet::tolerant::Seed;
 
 /// An object of a member cluster.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Object {
-    pub kind: Kind,
+pub struct MemberObject {
+    pub kind: MemberKind,
     /// Its content.
-    pub body: Body,
+    pub body: MemberBody,
 }
 
 macro_rules! bodies {
     ($( $(#[$doc:meta])* $variant:ident($ty:ty) = $($kind:ident)|+; )*) => {
         /// The content of an object.
         #[derive(Debug, Clone, PartialEq)]
-        pub enum Body { $( $(#[$doc])* $variant(Arc<$ty>), )* }
+        pub enum MemberBody { $( $(#[$doc])* $variant(Arc<$ty>), )* }
 
-        impl Object {
+        impl MemberObject {
             /// Reads an object whose kind is known: the API server leaves it out in lists.
             pub fn read<'de, D: Deserializer<'de>>(
-                kind: Kind,
+                kind: MemberKind,
                 deserializer: D,
             ) -> Result<Self, D::Error> {
                 let body = match kind {
-                    $( $(Kind::$kind)|+ => Body::$variant(Arc::new(
+                    $( $(MemberKind::$kind)|+ => MemberBody::$variant(Arc::new(
                         Seed::<$ty>::default().deserialize(deserializer)?,
                     )), )*
                 };
@@ -39,7 +41,7 @@ macro_rules! bodies {
 
             /// The object's metadata.
             pub fn meta(&self) -> &Meta {
-                match &self.body { $( Body::$variant(object) => &object.meta, )* }
+                match &self.body { $( MemberBody::$variant(object) => &object.meta, )* }
             }
         }
     };
@@ -50,7 +52,7 @@ bodies! {
     Pod(Pod) = Pod;
     Service(Service) = Service;
     Definition(Definition) = CustomResourceDefinition;
-    Budget(Budget) = PodDisruptionBudget;
+    Budget(DisruptionBudget) = PodDisruptionBudget;
     Claim(Claim) = PersistentVolumeClaim;
     Quota(Quota) = ResourceQuota;
     Event(Event) = Event;

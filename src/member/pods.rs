@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::model::{Given, Meta};
+use super::model::{Meta, Presence};
 use crate::kubefleet::Condition;
 use crate::kubefleet::tolerant::{Prose, model};
 
@@ -27,8 +27,8 @@ model! {
     pub struct Container {
         pub name: String = "name",
         pub image: String = "image",
-        pub readiness: Given = "readinessProbe",
-        pub startup: Given = "startupProbe",
+        pub readiness: Presence = "readinessProbe",
+        pub startup: Presence = "startupProbe",
         /// `restartPolicy`: `Always` for a sidecar among the init containers.
         pub restart_policy: String = "restartPolicy",
         pub resources: Resources = "resources",
@@ -73,13 +73,13 @@ model! {
 
     /// One of three.
     pub struct ContainerState {
-        pub waiting: Option<Box<Waiting>> = "waiting",
+        pub waiting: Option<Box<ContainerWaiting>> = "waiting",
         pub running: Option<Box<Running>> = "running",
         pub terminated: Option<Box<Terminated>> = "terminated",
     }
 
     /// Why a container does not run yet.
-    pub struct Waiting {
+    pub struct ContainerWaiting {
         pub reason: String = "reason",
         pub message: String = "message" as Prose,
     }

@@ -16,14 +16,14 @@ use crate::kubefleet::{Condition, Conditions};
 pub struct PodTrouble<'l> {
     pub pod: &'l Pod,
     /// The container; `None` when it is about the whole pod.
-    pub container: Option<Place<'l>>,
+    pub container: Option<ContainerPlace<'l>>,
     /// What is wrong.
-    pub state: State<'l>,
+    pub state: PodState<'l>,
 }
 
 /// A container of a pod.
 #[derive(Debug, Clone, Copy)]
-pub struct Place<'l> {
+pub struct ContainerPlace<'l> {
     pub name: &'l str,
     /// Whether it runs before the others.
     pub init: bool,
@@ -35,7 +35,7 @@ pub struct Place<'l> {
 
 /// What is wrong.
 #[derive(Debug, Clone, Copy)]
-pub enum State<'l> {
+pub enum PodState<'l> {
     /// The image cannot be had.
     Image {
         /// The kubelet's reason.
@@ -171,7 +171,7 @@ pub(super) fn of_pod<'l>(view: &View<'l>, pod: &'l Pod) -> Vec<PodTrouble<'l>> {
         );
     let mut found: Vec<_> = places
         .filter_map(|(init, status, specs)| {
-            let place = Place {
+            let place = ContainerPlace {
                 name: &status.name,
                 init,
                 spec: specs.iter().find(|spec| spec.name == status.name),
@@ -184,12 +184,14 @@ pub(super) fn of_pod<'l>(view: &View<'l>, pod: &'l Pod) -> Vec<PodTrouble<'l>> {
             })
         })
         .collect();
-    if found
-        .iter()
-        .any(|trouble| !matches!(trouble.state, State::Probe { .. } | State::InitRuns(_)))
-    {
+    if found.iter().any(|trouble| {
+        !matches!(
+            trouble.state,
+            PodState::Probe { .. } | PodState::InitRuns(_)
+        )
+    }) {
         // A container that waits for its neighbour fails its probe too.
-        found.retain(|trouble| !matches!(trouble.state, State::Probe { .. }));
+        found.retain(|trouble| !matches!(trouble.state, PodState::Probe { .. }));
     }
     if found.is_empty() {
         found.extend(setup(pod, &events).or_else(|| unready(pod)).map(whole));
@@ -197,26 +199,30 @@ pub(super) fn of_pod<'l>(view: &View<'l>, pod: &'l Pod) -> Vec<PodTrouble<'l>> {
     found
 }
 
-fn scheduling(conditions: &[Condition]) -> Option<State<'_>> {
+fn scheduling(conditions: &[Condition]) -> Option<PodState<'_>> {
     let scheduled = conditions
         .condition("PodScheduled")
         .filter(|condition| condition.is_false())?;
     let text = &scheduled.message;
     match scheduled.reason.as_str() {
-        "SchedulingGated" => Some(State::Gated(scheduled)),
+        "SchedulingGated" => Some(PodState::Gated(scheduled)),
         "Unschedulable"
             if text.contains("unbound immediate PersistentVolumeClaims")
                 || text.contains("persistentvolumeclaim \"")
                 || text.contains("available persistent volumes to bind") =>
         {
-            Some(State::UnboundClaims(scheduled))
+            Some(PodState::UnboundClaims(scheduled))
         }
-        "Unschedulable" => Some(State::Unschedulable(scheduled)),
+        "Unschedulable" => Some(PodState::Unschedulable(scheduled)),
         _ => None,
     }
 }
 
-fn of_container<'l>(view: &View<'l>, place: &Place<'l>, events: &[&'l Event]) -> Option<State<'l>> {
+fn of_container<'l>(
+    view: &View<'l>,
+    place: &ContainerPlace<'l>,
+    events: &[&'l Event],
+) -> Option<PodState<'l>> {
     let status = place.status;
     if status.ready {
         return None;
@@ -230,7 +236,7 @@ fn of_container<'l>(view: &View<'l>, place: &Place<'l>, events: &[&'l Event]) ->
             });
             // Before Kubernetes 1.30 the back-off did not repeat why.
             let event = event.copied().filter(|_| !message.contains(": "));
-            return Some(State::Image {
+            return Some(PodState::Image {
                 reason,
                 message: event.map_or(message, |event| &event.message),
                 event,
@@ -238,12 +244,12 @@ fn of_container<'l>(view: &View<'l>, place: &Place<'l>, events: &[&'l Event]) ->
         }
         if START.contains(&reason) {
             return Some(if names_missing_config(message) {
-                State::ConfigMissing {
+                PodState::ConfigMissing {
                     message,
                     event: None,
                 }
             } else {
-                State::NotStarted { reason, message }
+                PodState::NotStarted { reason, message }
             });
         }
         if reason == "CrashLoopBackOff" {
@@ -262,7 +268,7 @@ fn of_container<'l>(view: &View<'l>, place: &Place<'l>, events: &[&'l Event]) ->
             .spec
             .is_some_and(|spec| spec.restart_policy == "Always");
         let long = runs.is_none_or(|runs| runs >= INIT);
-        return (!sidecar && long).then_some(State::InitRuns(runs));
+        return (!sidecar && long).then_some(PodState::InitRuns(runs));
     }
     if let Some(last) = recently_ended(view, &status.last)
         && status.restarts.unwrap_or(0) > 0
@@ -282,7 +288,7 @@ fn of_container<'l>(view: &View<'l>, place: &Place<'l>, events: &[&'l Event]) ->
     };
     let event = failed_probe(place, probe, events);
     let long = runs.is_none_or(|runs| runs >= STARTING);
-    (given && (long || event.is_some())).then_some(State::Probe { probe, event })
+    (given && (long || event.is_some())).then_some(PodState::Probe { probe, event })
 }
 
 /// How a container ended, when that was while the rollout waited for it.
@@ -294,13 +300,17 @@ fn recently_ended<'l>(view: &View<'_>, last: &'l ContainerState) -> Option<&'l T
 }
 
 /// What the end of a container means.
-fn ended<'l>(place: &Place<'l>, last: Option<&'l Terminated>, events: &[&'l Event]) -> State<'l> {
+fn ended<'l>(
+    place: &ContainerPlace<'l>,
+    last: Option<&'l Terminated>,
+    events: &[&'l Event],
+) -> PodState<'l> {
     if let Some(last) = last {
         if last.reason == "OOMKilled" {
-            return State::OutOfMemory(last);
+            return PodState::OutOfMemory(last);
         }
         if START_ENDED.contains(&last.reason.as_str()) {
-            return State::NotStarted {
+            return PodState::NotStarted {
                 reason: &last.reason,
                 message: &last.message,
             };
@@ -313,15 +323,19 @@ fn ended<'l>(place: &Place<'l>, last: Option<&'l Terminated>, events: &[&'l Even
         .into_iter()
         .find_map(|probe| failed_probe(place, probe, events).map(|event| (probe, event)));
     match probe {
-        Some((probe, event)) if by_signal => State::Probe {
+        Some((probe, event)) if by_signal => PodState::Probe {
             probe,
             event: Some(event),
         },
-        _ => State::Crash(last),
+        _ => PodState::Crash(last),
     }
 }
 
-fn failed_probe<'l>(place: &Place<'_>, probe: Probe, events: &[&'l Event]) -> Option<&'l Event> {
+fn failed_probe<'l>(
+    place: &ContainerPlace<'_>,
+    probe: Probe,
+    events: &[&'l Event],
+) -> Option<&'l Event> {
     let start = format!("{} probe ", probe.as_str());
     events
         .iter()
@@ -341,7 +355,7 @@ fn names_missing_config(text: &str) -> bool {
 }
 
 /// A pod none of whose containers could be begun.
-fn setup<'l>(pod: &'l Pod, events: &[&'l Event]) -> Option<State<'l>> {
+fn setup<'l>(pod: &'l Pod, events: &[&'l Event]) -> Option<PodState<'l>> {
     let waits = |status: &ContainerStatus| {
         status.state.waiting.as_deref().is_some_and(|waiting| {
             matches!(
@@ -359,17 +373,17 @@ fn setup<'l>(pod: &'l Pod, events: &[&'l Event]) -> Option<State<'l>> {
         .copied()
         .find(|event| SETUP.contains(&event.reason.as_str()))?;
     Some(if names_missing_config(&event.message) {
-        State::ConfigMissing {
+        PodState::ConfigMissing {
             message: &event.message,
             event: Some(event),
         }
     } else {
-        State::Setup(event)
+        PodState::Setup(event)
     })
 }
 
 /// A pod whose containers are ready, and which is not.
-fn unready(pod: &Pod) -> Option<State<'_>> {
+fn unready(pod: &Pod) -> Option<PodState<'_>> {
     let containers = &pod.status.containers;
     if containers.is_empty() || !containers.iter().all(|status| status.ready) {
         return None;
@@ -382,8 +396,8 @@ fn unready(pod: &Pod) -> Option<State<'_>> {
         .iter()
         .find(|gate| !conditions.is_true(&gate.condition));
     if let Some(gate) = gate {
-        return Some(State::ReadinessGate(&gate.condition));
+        return Some(PodState::ReadinessGate(&gate.condition));
     }
     // The kubelet gives a reason whenever it is the one that says so.
-    (!ready.is_true() && ready.reason.is_empty()).then_some(State::NodeSilent(ready))
+    (!ready.is_true() && ready.reason.is_empty()).then_some(PodState::NodeSilent(ready))
 }

@@ -1,6 +1,6 @@
 //! Why a workload does not become available in its cluster.
 
-use super::kind::Kind;
+use super::kind::MemberKind;
 use super::model::{Meta, Quota};
 use super::pods::Pod;
 use super::states::{self, PodTrouble};
@@ -9,7 +9,7 @@ use crate::kubefleet::{Condition, Conditions};
 
 /// Pods that the API server did not let a controller create.
 #[derive(Debug, Clone, Copy)]
-pub struct Refusal<'l> {
+pub struct PodRefusal<'l> {
     /// The kind and name of the object that tells.
     pub object: (&'static str, &'l Meta),
     pub path: &'static str,
@@ -17,7 +17,7 @@ pub struct Refusal<'l> {
     pub message: &'l str,
 }
 
-impl<'l> Refusal<'l> {
+impl<'l> PodRefusal<'l> {
     /// The quota that is used up, when that is the reason.
     pub fn quota(&self) -> Option<&'l str> {
         let (_, rest) = self.message.split_once("exceeded quota: ")?;
@@ -51,15 +51,15 @@ impl<'l> View<'l> {
     }
 
     /// Pods that the API server does not let the workload's controller create.
-    pub fn refusal(&self) -> Option<Refusal<'l>> {
+    pub fn refusal(&self) -> Option<PodRefusal<'l>> {
         if !self.workload.is_observed() {
             return None;
         }
-        if self.kind == Kind::Deployment {
+        if self.kind == MemberKind::Deployment {
             let set = self.newest_set()?;
             let failure = set.status.conditions.condition("ReplicaFailure")?;
-            return (failure.is_true() && failure.reason == "FailedCreate").then_some(Refusal {
-                object: (Kind::ReplicaSet.name(), &set.meta),
+            return (failure.is_true() && failure.reason == "FailedCreate").then_some(PodRefusal {
+                object: (MemberKind::ReplicaSet.name(), &set.meta),
                 path: "status.conditions[type=ReplicaFailure].message",
                 message: &failure.message,
             });
@@ -71,8 +71,8 @@ impl<'l> View<'l> {
             .events(self.kind.name(), &self.workload.meta)
             .into_iter()
             .find(|event| event.reason == "FailedCreate")?;
-        Some(Refusal {
-            object: (Kind::Event.name(), &event.meta),
+        Some(PodRefusal {
+            object: (MemberKind::Event.name(), &event.meta),
             path: "message",
             message: &event.message,
         })
@@ -82,7 +82,7 @@ impl<'l> View<'l> {
     pub fn quota(&self, name: &str) -> Option<&'l Quota> {
         let namespace = &self.workload.meta.namespace;
         self.look
-            .quotas(Kind::ResourceQuota)
+            .quotas(MemberKind::ResourceQuota)
             .find(|quota| quota.meta.name == name && quota.meta.namespace == *namespace)
     }
 
@@ -90,7 +90,7 @@ impl<'l> View<'l> {
     pub fn held(&self) -> Option<Held> {
         let workload = self.workload;
         let behind = match self.kind {
-            Kind::StatefulSet => {
+            MemberKind::StatefulSet => {
                 workload.status.current_revision != workload.status.update_revision
             }
             _ => workload.up_to_date(self.kind) < workload.wanted(self.kind),
@@ -100,11 +100,11 @@ impl<'l> View<'l> {
         }
         let update = &workload.spec.update;
         match self.kind {
-            Kind::Deployment => workload.spec.paused.then_some(Held::Paused),
-            Kind::StatefulSet | Kind::DaemonSet if update.kind == "OnDelete" => {
+            MemberKind::Deployment => workload.spec.paused.then_some(Held::Paused),
+            MemberKind::StatefulSet | MemberKind::DaemonSet if update.kind == "OnDelete" => {
                 Some(Held::OnDelete)
             }
-            Kind::StatefulSet => update
+            MemberKind::StatefulSet => update
                 .rolling
                 .partition
                 .filter(|partition| *partition > 0)
@@ -117,7 +117,7 @@ impl<'l> View<'l> {
     /// order, each pod must be ready before the next one is touched.
     pub fn blocking_old_pod(&self) -> Option<(&'l Pod, &'l Condition)> {
         let workload = self.workload;
-        let in_order = self.kind == Kind::StatefulSet
+        let in_order = self.kind == MemberKind::StatefulSet
             && workload.spec.pod_management != "Parallel"
             && workload.spec.update.kind != "OnDelete"
             && workload.is_observed()

@@ -5,8 +5,8 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::kind::Kind;
-use super::look::Look;
+use super::kind::MemberKind;
+use super::look::Observation;
 use super::model::{Event, Meta, Workload};
 use super::pods::Pod;
 
@@ -24,8 +24,8 @@ const POD_REVISION: &str = "controller-revision-hash";
 #[derive(Debug, Clone, Copy)]
 pub struct View<'l> {
     /// What was seen in the cluster.
-    pub look: &'l Look,
-    pub kind: Kind,
+    pub look: &'l Observation,
+    pub kind: MemberKind,
     pub workload: &'l Workload,
     /// Since when the rollout has waited for the cluster: older events are no evidence.
     pub since: Option<Timestamp>,
@@ -49,7 +49,7 @@ impl<'l> View<'l> {
     fn sets(&self) -> impl Iterator<Item = &'l Workload> {
         let own = &self.workload.meta;
         self.look
-            .workloads(Kind::ReplicaSet)
+            .workloads(MemberKind::ReplicaSet)
             .filter(|set| set.meta.namespace == own.namespace && set.meta.belongs_to(&own.uid))
     }
 
@@ -64,7 +64,7 @@ impl<'l> View<'l> {
     pub(super) fn live(&self) -> impl Iterator<Item = &'l Pod> {
         let namespace = &self.workload.meta.namespace;
         self.look
-            .pods(Kind::Pod)
+            .pods(MemberKind::Pod)
             .filter(move |pod| pod.meta.namespace == *namespace && pod.meta.deleted.is_none())
             .filter(|pod| !matches!(pod.status.phase.as_str(), "Succeeded" | "Failed"))
     }
@@ -72,16 +72,16 @@ impl<'l> View<'l> {
     fn has_newest_template(&self, pod: &Pod) -> bool {
         let own = &self.workload.meta;
         match self.kind {
-            Kind::Deployment => self
+            MemberKind::Deployment => self
                 .newest_set()
                 .is_some_and(|set| pod.meta.belongs_to(&set.meta.uid)),
-            Kind::StatefulSet => {
+            MemberKind::StatefulSet => {
                 let revision = &self.workload.status.update_revision;
                 pod.meta.belongs_to(&own.uid)
                     && !revision.is_empty()
                     && pod.meta.labels.get(POD_REVISION) == Some(revision)
             }
-            Kind::DaemonSet => {
+            MemberKind::DaemonSet => {
                 let template = own.annotations.get(TEMPLATE.0);
                 pod.meta.belongs_to(&own.uid)
                     && template.is_some()
@@ -99,13 +99,13 @@ impl<'l> View<'l> {
 
 /// The warnings about an object that were seen since a moment, the newest first.
 pub fn events_since<'l>(
-    look: &'l Look,
+    look: &'l Observation,
     kind: &'static str,
     meta: &'l Meta,
     since: Option<Timestamp>,
 ) -> Vec<&'l Event> {
     let mut events: Vec<_> = look
-        .events(Kind::Event)
+        .events(MemberKind::Event)
         .filter(|event| event.kind == "Warning" && event.is_about(kind, meta))
         .filter(|event| event.meta.namespace == meta.namespace)
         .filter(|event| since.is_none_or(|since| event.seen() >= Some(since)))

@@ -7,7 +7,7 @@ use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::{Concept, Kind, ObjectRef};
 use crate::problems::Problem;
 use crate::report::NotChecked;
-use crate::words::Command;
+use crate::words::CommandLine;
 
 /// A plan being made.
 pub(super) struct Draft<'i> {
@@ -68,7 +68,7 @@ impl<'i> Draft<'i> {
     }
 
     /// `kubectl fleet-stage VERB [-n NAMESPACE]`.
-    pub fn command(&self, verb: &'static str) -> Command {
+    pub fn command(&self, verb: &'static str) -> CommandLine {
         self.inventory.scope.fleet(verb)
     }
 

@@ -12,7 +12,7 @@ use crate::kubefleet::snapshot::ManifestIdentity;
 use crate::problems::steps::see_override;
 use crate::problems::{Problem, Tense, override_invalid};
 use crate::report::{Compose, Subject};
-use crate::rollout::overrides::{Idle, applies, idle, is_lost, matches, origin, selected};
+use crate::rollout::overrides::{IdleOverride, applies, idle, is_lost, matches, origin, selected};
 use crate::rollout::versions::{Version, versions};
 use crate::words::enumerate;
 
@@ -127,7 +127,7 @@ fn without_effect(
     } else {
         match idle(snapshot, placement, resources, clusters) {
             None => return,
-            Some(Idle::NoObject(near)) => {
+            Some(IdleOverride::NoObject(near)) => {
                 let near =
                     near.map_or_else(String::new, |near| format!(" The content has {near}."));
                 let message = format!(
@@ -138,7 +138,7 @@ fn without_effect(
                 );
                 warning(WarningKind::OverrideMatchesNothing, message)
             }
-            Some(Idle::NoCluster) => {
+            Some(IdleOverride::NoCluster) => {
                 let message = format!(
                     "{subject} is meant for {} but its rules match none of its clusters.",
                     placement.name

@@ -5,7 +5,7 @@ use crate::inventory::Inventory;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::placement::Placement;
 use crate::report::Compose;
-use crate::words::{Command, closest, enumerate};
+use crate::words::{CommandLine, closest, enumerate};
 
 pub const MAKE_PLACEMENT: &str =
     "Create the placement with `spec.strategy.type: External` and wait until it is scheduled.";
@@ -39,7 +39,7 @@ pub fn placement_missing(
     };
     let lead = tense.pick("does not exist", "did not exist");
     let mut problem = Problem::new(object, format!("{object} {lead}{tense}{tail}.")).absent(object);
-    let of = |command: Command, name: &str| {
+    let of = |command: CommandLine, name: &str| {
         let command = command.flag("--placement", name);
         command.flag("--strategy", strategy)
     };

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::inventory::Inventory;
 use crate::kubefleet::member::MemberCluster;
-use crate::kubefleet::messages::{Decision, FilterReason, parse_decision};
+use crate::kubefleet::messages::{FilterReason, ScheduleProblem, parse_decision};
 use crate::kubefleet::snapshot::{Decision as ClusterDecision, PolicySnapshot};
 use crate::rollout::near::{NearMiss, near_miss};
 use crate::words::enumerate;
@@ -42,7 +42,9 @@ fn near<'i>(
     decision: &ClusterDecision,
 ) -> Option<(&'i MemberCluster, NearMiss)> {
     let for_labels = match parse_decision(&decision.reason) {
-        Decision::Unschedulable { reasons } => reasons.contains(&FilterReason::AffinityMismatch),
+        ScheduleProblem::Unschedulable { reasons } => {
+            reasons.contains(&FilterReason::AffinityMismatch)
+        }
         _ => false,
     };
     let member = inventory.member(&decision.cluster).filter(|_| for_labels)?;
@@ -110,10 +112,12 @@ pub fn left_out_for_good<'p>(
 
 fn is_for_good(text: &str) -> bool {
     let reasons = match parse_decision(text) {
-        Decision::NotEligible { reason, .. } => vec![reason],
-        Decision::Unschedulable { reasons } => reasons,
-        Decision::ClusterNotFound { .. } => return true,
-        Decision::Picked { .. } | Decision::ScoreTooLow { .. } | Decision::Other { .. } => {
+        ScheduleProblem::NotEligible { reason, .. } => vec![reason],
+        ScheduleProblem::Unschedulable { reasons } => reasons,
+        ScheduleProblem::ClusterNotFound { .. } => return true,
+        ScheduleProblem::Picked { .. }
+        | ScheduleProblem::ScoreTooLow { .. }
+        | ScheduleProblem::Other { .. } => {
             return false;
         }
     };
@@ -144,16 +148,16 @@ pub fn not_by_waiting(for_good: &BTreeMap<String, Vec<&str>>) -> Option<String> 
 
 fn why(text: &str) -> String {
     match parse_decision(text) {
-        Decision::Picked { .. } => "picked".to_owned(),
-        Decision::NotEligible { reason, .. } => words(&reason),
-        Decision::ClusterNotFound { .. } => "no such MemberCluster".to_owned(),
-        Decision::ScoreTooLow { .. } => "other clusters were preferred".to_owned(),
-        Decision::Unschedulable { reasons } => {
+        ScheduleProblem::Picked { .. } => "picked".to_owned(),
+        ScheduleProblem::NotEligible { reason, .. } => words(&reason),
+        ScheduleProblem::ClusterNotFound { .. } => "no such MemberCluster".to_owned(),
+        ScheduleProblem::ScoreTooLow { .. } => "other clusters were preferred".to_owned(),
+        ScheduleProblem::Unschedulable { reasons } => {
             let words: Vec<_> = reasons.iter().map(words).collect();
             words.join(" and ")
         }
-        Decision::Other { text } if text.is_empty() => "reason unknown".to_owned(),
-        Decision::Other { text } => format!("`{text}`"),
+        ScheduleProblem::Other { text } if text.is_empty() => "reason unknown".to_owned(),
+        ScheduleProblem::Other { text } => format!("`{text}`"),
     }
 }
 

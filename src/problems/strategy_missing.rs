@@ -42,7 +42,7 @@ pub fn strategy_missing(
     if let Some(similar) = similar {
         let there = inventory.scope.object(Concept::Strategy, similar);
         problem = problem.evidence(&there, "metadata.name", similar);
-        let of = |command: crate::words::Command| {
+        let of = |command: crate::words::CommandLine| {
             let command = command.flag("--placement", placement);
             command.flag("--strategy", similar)
         };

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::words::{self, Command, Spelling};
+use crate::words::{self, CommandLine, Spelling};
 
 /// How commands begin in reports, and in our own texts.
 pub const CANONICAL: &str = "kubectl fleet-stage";
@@ -71,11 +71,11 @@ impl Invocation {
     }
 
     /// A command as the user would type it: one line, quoted for the shell.
-    pub fn command(&self, command: &Command) -> String {
+    pub fn command(&self, command: &CommandLine) -> String {
         words::line(self.words(command))
     }
 
-    fn words(&self, command: &Command) -> Vec<String> {
+    fn words(&self, command: &CommandLine) -> Vec<String> {
         let needs_no_hub = command.is_ours()
             && matches!(
                 command.verb(),
@@ -107,7 +107,7 @@ fn file_name(path: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::Invocation;
-    use crate::words::Command;
+    use crate::words::CommandLine;
 
     #[test]
     fn the_form_is_the_one_it_was_called_by() {
@@ -140,7 +140,7 @@ mod tests {
             let invocation = Invocation::new(called_as, shell_ran, &[]);
             assert_eq!(invocation.program(), wanted, "{called_as} {shell_ran}");
             assert_eq!(
-                invocation.command(&Command::fleet("stop").arg("x")),
+                invocation.command(&CommandLine::fleet("stop").arg("x")),
                 format!("{wanted} stop x")
             );
         }
@@ -155,23 +155,23 @@ mod tests {
         );
         for (command, wanted) in [
             (
-                Command::fleet("approve").arg("x").namespace("y"),
+                CommandLine::fleet("approve").arg("x").namespace("y"),
                 "kubectl fleet-stage approve x -n y --context 'the hub'",
             ),
             (
-                Command::fleet("approve").arg("-o").namespace("y"),
+                CommandLine::fleet("approve").arg("-o").namespace("y"),
                 "kubectl fleet-stage approve -n y --context 'the hub' -- -o",
             ),
             (
-                Command::kubectl("edit").arg("crp").arg("x"),
+                CommandLine::kubectl("edit").arg("crp").arg("x"),
                 "kubectl edit crp x --context 'the hub'",
             ),
             (
-                Command::fleet("explain").arg("FS401"),
+                CommandLine::fleet("explain").arg("FS401"),
                 "kubectl fleet-stage explain FS401",
             ),
             (
-                Command::member("m", "get").arg("pods").namespace("a"),
+                CommandLine::member("m", "get").arg("pods").namespace("a"),
                 "kubectl --context CONTEXT_OF_m -n a get pods",
             ),
         ] {
@@ -179,7 +179,7 @@ mod tests {
         }
         let odd = Invocation::new("", "", &[("--context", Some("-x"))]);
         assert_eq!(
-            odd.command(&Command::fleet("list")),
+            odd.command(&CommandLine::fleet("list")),
             "kubectl fleet-stage list --context=-x"
         );
     }
@@ -198,7 +198,7 @@ mod tests {
                 "kubectl --context CONTEXT_OF_member-20 get nodes",
             ),
         ] {
-            let command = Command::member(cluster, "get").arg("nodes");
+            let command = CommandLine::member(cluster, "get").arg("nodes");
             assert_eq!(called.command(&command), wanted);
         }
     }

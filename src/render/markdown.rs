@@ -8,7 +8,7 @@ use super::tree;
 use super::wrap::list;
 use crate::report::{Effect, Finding, NotChecked, Report};
 use crate::rollout::{ClusterState, Progress, StageProgress, TaskState};
-use crate::words::{Command, brief, count};
+use crate::words::{CommandLine, brief, count};
 
 /// Clusters in a list, before the rest is only counted: an issue is for reading.
 const CLUSTERS: usize = 40;
@@ -181,7 +181,7 @@ fn finding(out: &mut String, finding: &Finding, invocation: &Invocation) {
             let _ = writeln!(out, "\n   {fence}sh\n   {command}\n   {fence}\n");
         }
     }
-    let explain = Command::fleet("explain").arg(&finding.code);
+    let explain = CommandLine::fleet("explain").arg(&finding.code);
     let gap = if out.ends_with("\n\n") { "" } else { "\n" };
     let _ = writeln!(out, "{gap}See {}", code(&invocation.command(&explain)));
 }

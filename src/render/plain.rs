@@ -10,7 +10,7 @@ const WIDEST: usize = 100;
 /// Shows an explanation: headings stand out, code is indented, text is wrapped, and links of the
 /// repository are the names that they stand for.
 pub fn markdown(source: &str, width: usize, paint: Paint, invocation: &Invocation) -> String {
-    let mut page = Page {
+    let mut page = PlainPage {
         out: String::new(),
         block: String::new(),
         width: width.min(WIDEST),
@@ -54,7 +54,7 @@ pub fn markdown(source: &str, width: usize, paint: Paint, invocation: &Invocatio
     page.out
 }
 
-struct Page {
+struct PlainPage {
     out: String,
     /// A paragraph or an item of a list, on one line.
     block: String,
@@ -62,7 +62,7 @@ struct Page {
     paint: Paint,
 }
 
-impl Page {
+impl PlainPage {
     fn line(&mut self, text: &str) {
         self.out.push_str(text.trim_end());
         self.out.push('\n');

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::escape;
 use super::look::Look;
 use super::style::Paint;
-use super::text::{Page, not_checked};
+use super::text::{TextPage, not_checked};
 use super::wrap::{hanging, list};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::duration;
@@ -22,7 +22,7 @@ const NAMED: usize = 12;
 
 /// Writes a plan.
 pub fn plan(plan: &Plan, look: &Look) -> String {
-    let mut page = Page::new(look);
+    let mut page = TextPage::new(look);
     let paint = look.paint;
     let _ = writeln!(
         page.out,
@@ -63,7 +63,7 @@ pub fn plan(plan: &Plan, look: &Look) -> String {
 /// Writes what a command is about to do: the stages, and of the warnings the sentence alone. Those
 /// about the `settled` objects are left out: the command deals with them itself.
 pub fn brief(plan: &Plan, settled: &[ObjectRef], look: &Look) -> String {
-    let mut page = Page::new(look);
+    let mut page = TextPage::new(look);
     tree(&mut page, plan);
     let warning = look.paint.warning("warning:");
     let settled: Vec<_> = settled.iter().map(Subject::from).collect();
@@ -82,7 +82,7 @@ pub fn brief(plan: &Plan, settled: &[ObjectRef], look: &Look) -> String {
 }
 
 /// The content, and the stages with their clusters.
-fn tree(page: &mut Page<'_>, plan: &Plan) {
+fn tree(page: &mut TextPage<'_>, plan: &Plan) {
     let look = page.look;
     let paint = look.paint;
     hanging(&mut page.out, "", "  ", &head(plan), look.width);
@@ -162,7 +162,7 @@ fn snapshot(snapshot: &PlannedSnapshot) -> String {
     format!("snapshot {index}, or a new one if the content has changed since")
 }
 
-fn stage(page: &mut Page<'_>, stage: &PlannedStage, seen: bool, (branch, trunk): (&str, &str)) {
+fn stage(page: &mut TextPage<'_>, stage: &PlannedStage, seen: bool, (branch, trunk): (&str, &str)) {
     let look = page.look;
     let number = stage.clusters.len();
     let clusters = if number == 0 && !seen {
@@ -292,7 +292,7 @@ fn task(out: &mut String, when: &str, task: &PlannedTask, trunk: &str, look: &Lo
 }
 
 /// Clusters without turns, those with the same fate together.
-fn several(page: &mut Page<'_>, clusters: &[&PlannedCluster], trunk: &str) {
+fn several(page: &mut TextPage<'_>, clusters: &[&PlannedCluster], trunk: &str) {
     let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
     for cluster in clusters {
         let fate = change(cluster);
@@ -311,7 +311,7 @@ fn several(page: &mut Page<'_>, clusters: &[&PlannedCluster], trunk: &str) {
 }
 
 /// A refusal or a warning.
-fn point<K>(page: &mut Page<'_>, label: &str, kind: &str, point: &Point<K>) {
+fn point<K>(page: &mut TextPage<'_>, label: &str, kind: &str, point: &Point<K>) {
     let paint = page.look.paint;
     let code = point.code.as_deref().unwrap_or_default();
     let code = if code.is_empty() {

@@ -13,7 +13,7 @@ use super::wrap::{hanging, list};
 use crate::diagnose::status::{PlacedCluster, RunOverview, Status, Truth};
 use crate::kubefleet::duration;
 use crate::rollout::{Progress, StageProgress, StageState};
-use crate::words::{Command, brief, count};
+use crate::words::{CommandLine, brief, count};
 
 pub use changes::{beginning, changes, gaps, verdict};
 
@@ -72,7 +72,7 @@ fn draw(status: &Status, meter: usize, look: &Look) -> String {
     cut |= not_checked(&mut out, &status.not_checked, look);
     out.push('\n');
     // The tree has shown the command already, beside its gate.
-    let is_shown = |next: &&Command| {
+    let is_shown = |next: &&CommandLine| {
         let gates = status.gates.iter().filter(|_| status.clusters.is_none());
         gates
             .filter_map(|gate| gate.command.as_ref())

@@ -11,7 +11,7 @@ use crate::kubefleet::messages::essence;
 use crate::report::{
     CausedBy, Effect, Evidence, Finding, NotChecked, Remedy, Report, Severity, Verdict,
 };
-use crate::words::{Command, brief, count};
+use crate::words::{CommandLine, brief, count};
 
 /// Clusters of a finding, before the rest is only counted.
 const CLUSTERS: usize = 12;
@@ -26,7 +26,7 @@ const SENTENCE: usize = 480;
 
 /// Writes a report.
 pub fn report(report: &Report, look: &Look) -> String {
-    let mut page = Page::new(look);
+    let mut page = TextPage::new(look);
     page.head(report);
     if let Some(progress) = &report.progress {
         let mut shown = Cow::Borrowed(progress);
@@ -44,7 +44,7 @@ pub fn report(report: &Report, look: &Look) -> String {
 }
 
 /// What is written so far.
-pub(super) struct Page<'l> {
+pub(super) struct TextPage<'l> {
     pub out: String,
     pub look: &'l Look,
     /// Whether something was left out that `-v` shows.
@@ -53,7 +53,7 @@ pub(super) struct Page<'l> {
     explained: bool,
 }
 
-impl<'l> Page<'l> {
+impl<'l> TextPage<'l> {
     /// An empty page.
     pub fn new(look: &'l Look) -> Self {
         Self {
@@ -65,7 +65,7 @@ impl<'l> Page<'l> {
     }
 }
 
-impl Page<'_> {
+impl TextPage<'_> {
     fn head(&mut self, report: &Report) {
         let verdict = self.look.paint.verdict(report.verdict);
         let target = escape::line(&report.target.to_string());
@@ -164,7 +164,7 @@ impl Page<'_> {
         self.remedies(&finding.remedies);
         if self.look.verbose || !self.explained {
             self.explained = true;
-            let see = Command::fleet("explain").arg(&finding.code);
+            let see = CommandLine::fleet("explain").arg(&finding.code);
             let see = paint.command(&self.look.invocation.command(&see));
             let _ = writeln!(self.out, "  {} {see}", paint.bold("see:"));
         }

@@ -8,7 +8,7 @@ use super::look::Look;
 use super::meter::meter;
 use super::style::Paint;
 use super::wrap::{hanging, list};
-use crate::diagnose::status::{ApprovalState, OpenGate};
+use crate::diagnose::status::{GateState, OpenGate};
 use crate::kubefleet::duration;
 use crate::rollout::{
     ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
@@ -301,18 +301,18 @@ pub(super) fn wait(gate: &OpenGate, now: Timestamp) -> String {
         .since
         .map_or_else(String::new, |since| format!(" for {}", lasting(since, now)));
     match gate.approval {
-        Some(ApprovalState::Given) => "approved, not yet reconciled".to_owned(),
-        Some(ApprovalState::Ignored) => {
+        Some(GateState::Given) => "approved, not yet reconciled".to_owned(),
+        Some(GateState::Ignored) => {
             format!(
                 "waiting{lasting}: approved for an outdated generation, which KubeFleet ignores"
             )
         }
-        Some(ApprovalState::Withheld) => {
+        Some(GateState::Withheld) => {
             format!("waiting{lasting}: Approved is not True, which KubeFleet treats as no answer")
         }
-        Some(ApprovalState::Missing) => "the request does not exist".to_owned(),
-        Some(ApprovalState::Foreign) => "the request belongs to another run or stage".to_owned(),
-        Some(ApprovalState::Pending) | None => format!("waiting{lasting}"),
+        Some(GateState::Missing) => "the request does not exist".to_owned(),
+        Some(GateState::Foreign) => "the request belongs to another run or stage".to_owned(),
+        Some(GateState::Pending) | None => format!("waiting{lasting}"),
     }
 }
 

@@ -4,7 +4,7 @@ use super::finding::{Effect, Evidence, Finding, Remedy};
 use super::shown::{ABSENT, Shown};
 use super::subject::Subject;
 use crate::kubefleet::{Condition, ObjectRef};
-use crate::words::{Class, Command};
+use crate::words::{Class, CommandLine};
 
 /// What is added to one by one.
 #[derive(Debug)]
@@ -117,7 +117,7 @@ pub trait Compose: Sized {
     }
 
     #[must_use]
-    fn look_with(self, action: impl Into<String>, command: impl Into<Option<Command>>) -> Self {
+    fn look_with(self, action: impl Into<String>, command: impl Into<Option<CommandLine>>) -> Self {
         self.remedy(action, command, Effect::ReadOnly)
     }
 
@@ -128,7 +128,7 @@ pub trait Compose: Sized {
     }
 
     #[must_use]
-    fn fix_with(self, action: impl Into<String>, command: impl Into<Option<Command>>) -> Self {
+    fn fix_with(self, action: impl Into<String>, command: impl Into<Option<CommandLine>>) -> Self {
         self.remedy(action, command, Effect::Changes)
     }
 
@@ -139,7 +139,11 @@ pub trait Compose: Sized {
     }
 
     #[must_use]
-    fn disrupt_with(self, action: impl Into<String>, command: impl Into<Option<Command>>) -> Self {
+    fn disrupt_with(
+        self,
+        action: impl Into<String>,
+        command: impl Into<Option<CommandLine>>,
+    ) -> Self {
         self.remedy(action, command, Effect::Disruptive)
     }
 
@@ -148,12 +152,12 @@ pub trait Compose: Sized {
     fn remedy(
         mut self,
         action: impl Into<String>,
-        command: impl Into<Option<Command>>,
+        command: impl Into<Option<CommandLine>>,
         effect: Effect,
     ) -> Self {
         let command = command.into();
         // A step is as harmful as its command, whatever the rule takes it for.
-        let effect = match (command.as_ref().map(Command::class), effect) {
+        let effect = match (command.as_ref().map(CommandLine::class), effect) {
             (Some(Class::Destroys), _) => Effect::Disruptive,
             (Some(Class::Changes), Effect::ReadOnly) => Effect::Changes,
             (_, effect) => effect,

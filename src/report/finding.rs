@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::subject::Subject;
-use crate::words::Command;
+use crate::words::CommandLine;
 
 /// How much a finding matters.
 #[derive(
@@ -108,7 +108,7 @@ pub struct Remedy {
     pub action: String,
     /// The command that does it, when there is one.
     #[serde(flatten)]
-    pub command: Option<Command>,
+    pub command: Option<CommandLine>,
     /// What the step does to the fleet.
     pub effect: Effect,
 }

@@ -13,7 +13,7 @@ use crate::kubefleet::run::{ClusterStatus, NamespacedName};
 use crate::kubefleet::selector::LabelSelector;
 use crate::kubefleet::strategy::Task;
 use crate::mask;
-use crate::member::pods::{Terminated, Waiting};
+use crate::member::pods::{ContainerWaiting, Terminated};
 
 /// What is given where a field is absent, or empty: Kubernetes does not tell the two apart.
 pub const ABSENT: &str = "absent";
@@ -185,7 +185,7 @@ impl Shown for HubAndMember<'_> {
 }
 
 /// `REASON: MESSAGE`.
-impl Shown for Waiting {
+impl Shown for ContainerWaiting {
     fn shown(&self) -> String {
         match self.message.trim() {
             "" => self.reason.clone(),

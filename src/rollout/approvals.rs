@@ -63,7 +63,7 @@ impl ApprovalState {
 
 /// What a person does about an approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum ApprovalStep {
     Approve,
     /// Look first: approving alone does not help, or does more than it seems.
     Look,
@@ -88,15 +88,15 @@ pub struct Approval {
     /// Where its run is, when there is one.
     pub phase: Option<Phase>,
     /// What a person does about it.
-    pub step: Step,
+    pub step: ApprovalStep,
     /// Since when it is asked for.
     pub asked: Option<Timestamp>,
-    pub answer: Option<Answer>,
+    pub answer: Option<PersonAnswer>,
 }
 
 /// What a person answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct PersonAnswer {
     /// When, by the answer's own word.
     pub at: Option<Timestamp>,
     /// Who, where the text says so.
@@ -159,14 +159,14 @@ pub fn of_request(request: &ApprovalRequest, rollout: Option<&Rollout<'_>>) -> A
         request: request.meta.name.clone(),
         state,
         phase: rollout.map(|rollout| rollout.phase),
-        step: rollout.map_or(Step::Wait, |rollout| step(rollout, state)),
+        step: rollout.map_or(ApprovalStep::Wait, |rollout| step(rollout, state)),
         asked: request.meta.created,
         answer: answer(request),
     }
 }
 
 /// What a person does about an approval of a run, in every command.
-fn step(rollout: &Rollout<'_>, state: ApprovalState) -> Step {
+fn step(rollout: &Rollout<'_>, state: ApprovalState) -> ApprovalStep {
     use ApprovalState as S;
 
     let rests = matches!(rollout.phase, Phase::Stopped | Phase::Stopping);
@@ -174,20 +174,20 @@ fn step(rollout: &Rollout<'_>, state: ApprovalState) -> Step {
         S::Pending | S::Ignored | S::Unknown => {
             let alone = would_go_back(rollout).is_empty() && overtaken(rollout).is_empty();
             if alone && !rests {
-                Step::Approve
+                ApprovalStep::Approve
             } else {
-                Step::Look
+                ApprovalStep::Look
             }
         }
         // Somebody said no, or nobody can answer.
-        S::Withheld | S::Missing | S::Foreign => Step::Look,
-        S::Approved if rests => Step::Look,
-        S::Approved | S::Accepted | S::NotReached | S::RunOver | S::RunGone => Step::Wait,
+        S::Withheld | S::Missing | S::Foreign => ApprovalStep::Look,
+        S::Approved if rests => ApprovalStep::Look,
+        S::Approved | S::Accepted | S::NotReached | S::RunOver | S::RunGone => ApprovalStep::Wait,
     }
 }
 
 /// What a person does about an open gate.
-pub fn step_at(rollout: &Rollout<'_>, gate: &Gate<'_>) -> Step {
+pub fn step_at(rollout: &Rollout<'_>, gate: &Gate<'_>) -> ApprovalStep {
     step(rollout, state(rollout, gate))
 }
 
@@ -229,10 +229,10 @@ fn time(request: &ApprovalRequest) -> Option<TaskTime> {
         .find(|time| request.meta.name == format!("{run}-{}-{stage}", time.as_str()))
 }
 
-fn answer(request: &ApprovalRequest) -> Option<Answer> {
+fn answer(request: &ApprovalRequest) -> Option<PersonAnswer> {
     let approved = request.approved()?;
     let (by, reason) = approver(&approved.message).unzip();
-    Some(Answer {
+    Some(PersonAnswer {
         at: approved.since,
         by,
         with: writer(request),

@@ -177,7 +177,7 @@ pub fn successor<'i>(
 
 /// Why an override that was written for one placement changes nothing there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Idle {
+pub enum IdleOverride {
     /// It selects none of the objects; the object that may be meant, `Deployment shop/web`.
     NoObject(Option<String>),
     /// Its rules are for none of the clusters.
@@ -191,7 +191,7 @@ pub fn idle(
     placement: &ObjectRef,
     resources: Option<&[&ManifestIdentity]>,
     clusters: Option<&[&MemberCluster]>,
-) -> Option<Idle> {
+) -> Option<IdleOverride> {
     if !snapshot.is_latest() || !is_meant_for(snapshot, placement) {
         return None;
     }
@@ -200,13 +200,13 @@ pub fn idle(
         && !resources.iter().any(|resource| is_envelope(resource))
         && !selects(snapshot, resources)
     {
-        return Some(Idle::NoObject(meant(snapshot, resources)));
+        return Some(IdleOverride::NoObject(meant(snapshot, resources)));
     }
     let clusters = clusters.filter(|clusters| !clusters.is_empty())?;
     clusters
         .iter()
         .all(|member| matches(snapshot, member) == Ok(false))
-        .then_some(Idle::NoCluster)
+        .then_some(IdleOverride::NoCluster)
 }
 
 /// The object that an override may mean: of the kind and with the name that it selects, in another

@@ -12,7 +12,7 @@ use crate::render::escape;
 use crate::render::table::cut_middle;
 
 /// The terminal's columns and rows.
-pub type Size = (usize, usize);
+pub type TerminalSize = (usize, usize);
 
 /// What Ctrl-C echoes stays on the row of what is drawn.
 const ECHO: usize = 3;
@@ -25,24 +25,24 @@ const NARROWEST: usize = 12;
 
 /// Lines at the end of a terminal, drawn in place. Nothing happens where they cannot be taken away.
 #[derive(Clone)]
-pub struct Progress(Option<Arc<Drawn>>);
+pub struct ProgressBars(Option<Arc<Drawn>>);
 
 struct Drawn {
     bar: ProgressBar,
-    size: fn() -> Option<Size>,
+    size: fn() -> Option<TerminalSize>,
     /// Whether lines are drawn, here or on the other stream: what is being read does not replace them.
     lines: Arc<AtomicBool>,
 }
 
-impl Progress {
+impl ProgressBars {
     /// Draws on a stream that is a terminal of this size.
     pub(super) fn on(
         stream: Box<dyn Write + Send>,
-        size: fn() -> Option<Size>,
+        size: fn() -> Option<TerminalSize>,
         lines: &Arc<AtomicBool>,
     ) -> Self {
-        let sheet = Sheet {
-            state: Mutex::new(State {
+        let sheet = BarSheet {
+            state: Mutex::new(BarState {
                 stream,
                 text: String::new(),
                 fills: false,
@@ -72,7 +72,7 @@ impl Progress {
     }
 
     /// The columns and rows to fill, as they are now; `None` where nothing is drawn.
-    pub fn size(&self) -> Option<Size> {
+    pub fn size(&self) -> Option<TerminalSize> {
         let drawn = self.0.as_ref()?;
         let (columns, rows) = (drawn.size)().unwrap_or((80, 24));
         Some((columns.saturating_sub(ECHO), rows.saturating_sub(1)))
@@ -138,12 +138,12 @@ fn style(template: &str) -> ProgressStyle {
 /// A terminal as [`indicatif`] draws on it. It writes lines without the spaces that would fill their
 /// rows, so that what Ctrl-C echoes does not begin a row, and finds what was drawn before the
 /// terminal became narrower.
-struct Sheet {
-    state: Mutex<State>,
-    size: fn() -> Option<Size>,
+struct BarSheet {
+    state: Mutex<BarState>,
+    size: fn() -> Option<TerminalSize>,
 }
 
-struct State {
+struct BarState {
     stream: Box<dyn Write + Send>,
     /// What is written at the next flush.
     text: String,
@@ -156,8 +156,8 @@ struct State {
     columns: usize,
 }
 
-impl Sheet {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl BarSheet {
+    fn state(&self) -> MutexGuard<'_, BarState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -167,7 +167,7 @@ impl Sheet {
     }
 }
 
-impl TermLike for Sheet {
+impl TermLike for BarSheet {
     fn width(&self) -> u16 {
         u16::try_from(self.columns()).unwrap_or(u16::MAX)
     }
@@ -254,7 +254,7 @@ impl TermLike for Sheet {
     }
 }
 
-impl fmt::Debug for Sheet {
+impl fmt::Debug for BarSheet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sheet").finish_non_exhaustive()
     }

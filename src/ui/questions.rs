@@ -79,7 +79,7 @@ impl Ui {
         }
         let last = last.to_owned();
         let answer = while_open(hub, true, move || {
-            Confirm::with_theme(&Look(paint))
+            Confirm::with_theme(&PromptTheme(paint))
                 .with_prompt(last)
                 .default(false)
                 .wait_for_newline(true)
@@ -102,7 +102,7 @@ impl Ui {
         let prompt = prompt.to_owned();
         while_open(hub, true, move || {
             set_colors_enabled_stderr(paint.is_colored());
-            FuzzySelect::with_theme(&Look(paint))
+            FuzzySelect::with_theme(&PromptTheme(paint))
                 .with_prompt(prompt)
                 .items(lines)
                 .default(first)
@@ -123,7 +123,7 @@ impl Ui {
         let paint = self.paint_err();
         let prompt = prompt.to_owned();
         let chosen = while_open(hub, true, move || {
-            MultiSelect::with_theme(&Look(paint))
+            MultiSelect::with_theme(&PromptTheme(paint))
                 .with_prompt(prompt)
                 .items(lines)
                 .max_length(ROWS)
@@ -217,9 +217,9 @@ impl Before {
 }
 
 /// How questions look.
-struct Look(Paint);
+struct PromptTheme(Paint);
 
-impl Theme for Look {
+impl Theme for PromptTheme {
     fn format_confirm_prompt(
         &self,
         out: &mut dyn fmt::Write,
@@ -265,7 +265,7 @@ impl Theme for Look {
 mod tests {
     use dialoguer::theme::Theme;
 
-    use super::{Look, says_yes};
+    use super::{PromptTheme, says_yes};
     use crate::render::style::Paint;
 
     #[test]
@@ -282,7 +282,8 @@ mod tests {
     fn a_question_shows_its_answer_and_ends_with_escape() {
         let drawn = |answer| {
             let mut out = String::new();
-            let done = Look(Paint::new(false)).format_confirm_prompt(&mut out, "Stop x?", answer);
+            let done =
+                PromptTheme(Paint::new(false)).format_confirm_prompt(&mut out, "Stop x?", answer);
             done.map(|()| out)
         };
         assert_eq!(drawn(Some(false)).unwrap(), "Stop x? [y/N] ");

@@ -5,13 +5,13 @@ use std::rc::Rc;
 
 use super::{Color, Environment, Ui, who_ran};
 use crate::error::Error;
-use crate::words::{Command, Hint};
+use crate::words::{CommandLine, Hint};
 
 /// A stream whose bytes can be read afterwards.
 #[derive(Clone, Default)]
-struct Shared(Rc<RefCell<Vec<u8>>>);
+struct SharedBuffer(Rc<RefCell<Vec<u8>>>);
 
-impl Write for Shared {
+impl Write for SharedBuffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.borrow_mut().extend_from_slice(bytes);
         Ok(bytes.len())
@@ -22,7 +22,7 @@ impl Write for Shared {
     }
 }
 
-impl Shared {
+impl SharedBuffer {
     fn text(&self) -> String {
         String::from_utf8(self.0.borrow().clone()).unwrap()
     }
@@ -164,7 +164,7 @@ fn width_is_that_of_columns_then_of_the_terminal_then_80() {
 
 #[test]
 fn streams_have_their_purpose() {
-    let (out, err) = (Shared::default(), Shared::default());
+    let (out, err) = (SharedBuffer::default(), SharedBuffer::default());
     let environment = Environment {
         called_as: "kubectl-fleet-stage".to_owned(),
         ..Environment::default()
@@ -183,7 +183,7 @@ fn streams_have_their_purpose() {
     ui.status("not said");
     ui.hint("not said");
     let forged = "no\nhint: rm -rf ~\r\u{2028}error: x";
-    let hint = Hint::new("again\nwarning: x:").command(Command::fleet("version"));
+    let hint = Hint::new("again\nwarning: x:").command(CommandLine::fleet("version"));
     ui.error(&Error::failed(forged).hint(hint));
     assert_eq!(out.text(), "the answer\n");
     assert_eq!(
@@ -197,13 +197,13 @@ fn streams_have_their_purpose() {
 #[test]
 fn errors_and_hints_are_folded_on_a_terminal_and_commands_are_not() {
     let written = |environment: Environment| {
-        let err = Shared::default();
-        let out = Box::new(Shared::default());
+        let err = SharedBuffer::default();
+        let out = Box::new(SharedBuffer::default());
         let mut ui = Ui::new(out, Box::new(err.clone()), None, environment);
         ui.configure(Color::Never, false, &[]);
         let long = "a-name-that-is-long-".repeat(3);
         let hint = Hint::new("the object exists in the other scope, so say which one is meant:")
-            .command(Command::fleet("status").arg(format!("sur/{long}")))
+            .command(CommandLine::fleet("status").arg(format!("sur/{long}")))
             .text("or list what there is");
         ui.error(&Error::failed("there is no ClusterStagedUpdateRun of that name").hint(&hint));
         ui.hint(hint);
@@ -243,22 +243,22 @@ fn errors_and_hints_are_folded_on_a_terminal_and_commands_are_not() {
 #[test]
 fn only_commands_begin_lines_of_hints() {
     for width in [None, Some(40)] {
-        let err = Shared::default();
+        let err = SharedBuffer::default();
         let environment = Environment {
             called_as: "kubectl-fleet-stage".to_owned(),
             err_is_terminal: width.is_some(),
             err_width: width,
             ..Environment::default()
         };
-        let out = Box::new(Shared::default());
+        let out = Box::new(SharedBuffer::default());
         let mut ui = Ui::new(out, Box::new(err.clone()), None, environment);
         ui.configure(Color::Never, false, &[("--context", Some("hub"))]);
         let forged = "did\u{1b} you\nhint: rm\r\n  kubectl fleet-stage delete x";
-        let delete = Command::fleet("delete").arg("sur/x").namespace("y");
+        let delete = CommandLine::fleet("delete").arg("sur/x").namespace("y");
         let hint = Hint::new(forged)
             .command(delete)
             .text("or see")
-            .command(Command::fleet("explain").arg("FS401"));
+            .command(CommandLine::fleet("explain").arg("FS401"));
         ui.hint(hint);
         let text = err.text();
         let is_command = |line: &&str| line.trim_start().starts_with("kubectl");
@@ -285,7 +285,7 @@ fn a_closed_pipe_is_quiet_and_a_full_disk_is_not() {
             "error: the output could not be written",
         ),
     ] {
-        let err = Shared::default();
+        let err = SharedBuffer::default();
         let mut ui = Ui::new(
             Box::new(Broken(kind)),
             Box::new(err.clone()),
@@ -309,7 +309,7 @@ fn one_screen_shows_a_sentence_once() {
         (false, true, false, true),
         (true, true, true, true),
     ] {
-        let (out, err) = (Shared::default(), Shared::default());
+        let (out, err) = (SharedBuffer::default(), SharedBuffer::default());
         let environment = Environment {
             out_is_terminal,
             err_is_terminal,
@@ -329,7 +329,7 @@ fn one_screen_shows_a_sentence_once() {
 
 #[test]
 fn a_closed_standard_error_ends_nothing() {
-    let out = Shared::default();
+    let out = SharedBuffer::default();
     let mut ui = Ui::new(
         Box::new(out.clone()),
         Box::new(Broken(io::ErrorKind::BrokenPipe)),

@@ -1,6 +1,6 @@
 //! What a command does, at most.
 
-use super::Command;
+use super::CommandLine;
 
 /// What a command does to a fleet, at most. The order is from harmless to harmful.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -113,7 +113,7 @@ pub(super) fn class(words: &[&str], ours: bool) -> Class {
     }
 }
 
-impl Command {
+impl CommandLine {
     /// What it does, at most.
     pub fn class(&self) -> Class {
         let words: Vec<_> = self.own_words().collect();
@@ -124,12 +124,12 @@ impl Command {
 #[cfg(test)]
 mod tests {
     use super::Class;
-    use crate::words::Command;
+    use crate::words::CommandLine;
 
     #[test]
     fn a_command_is_what_its_worst_word_is() {
-        let fleet = Command::fleet;
-        let kubectl = Command::kubectl;
+        let fleet = CommandLine::fleet;
+        let kubectl = CommandLine::kubectl;
         let patch = |body: &str| kubectl("patch").args(["work", "w"]).flag("-p", body);
         for (command, class) in [
             (fleet("diagnose").arg("web"), Class::Looks),
@@ -188,11 +188,11 @@ mod tests {
             (kubectl("drain").arg("node-1"), Class::Destroys),
             (kubectl("frobnicate").arg("x"), Class::Destroys),
             (
-                Command::member("a", "delete").args(["pod", "x"]),
+                CommandLine::member("a", "delete").args(["pod", "x"]),
                 Class::Destroys,
             ),
             (
-                Command::member("a", "describe").args(["pod", "x"]),
+                CommandLine::member("a", "describe").args(["pod", "x"]),
                 Class::Looks,
             ),
         ] {

@@ -13,7 +13,7 @@ use super::quote;
 /// What comes from a cluster goes in as an operand or as a flag's value, and stays one word
 /// whatever is in it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Command {
+pub struct CommandLine {
     program: Program,
     words: Vec<Word>,
     namespace: String,
@@ -37,7 +37,7 @@ enum Word {
     Operand(String),
 }
 
-impl Command {
+impl CommandLine {
     /// One of ours: `kubectl fleet-stage VERB`. A verb may be several words.
     pub fn fleet(verb: &'static str) -> Self {
         Self::new(Program::Fleet, verb)
@@ -237,7 +237,7 @@ pub fn line<S: AsRef<str>>(words: impl IntoIterator<Item = S>) -> String {
 }
 
 /// The line to paste, as reports have it.
-impl fmt::Display for Command {
+impl fmt::Display for CommandLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&line(self.argv()))
     }
@@ -245,7 +245,7 @@ impl fmt::Display for Command {
 
 /// A command in a document, beside other fields; absent where there is none.
 #[derive(Serialize, JsonSchema)]
-struct Fields {
+struct CommandFields {
     /// The command, when there is one, as it is pasted into a shell.
     #[serde(skip_serializing_if = "Option::is_none")]
     command: Option<String>,
@@ -254,22 +254,22 @@ struct Fields {
     argv: Option<Vec<String>>,
 }
 
-impl Serialize for Command {
+impl Serialize for CommandLine {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let argv = self.argv();
         let command = Some(line(&argv));
         let argv = Some(argv);
-        Fields { command, argv }.serialize(serializer)
+        CommandFields { command, argv }.serialize(serializer)
     }
 }
 
-impl JsonSchema for Command {
+impl JsonSchema for CommandLine {
     fn schema_name() -> Cow<'static, str> {
         "Command".into()
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        Fields::json_schema(generator)
+        CommandFields::json_schema(generator)
     }
 
     fn inline_schema() -> bool {
@@ -282,11 +282,11 @@ pub mod as_next {
     use serde::ser::SerializeMap;
     use serde::{Serialize, Serializer};
 
-    use super::{Command, line};
+    use super::{CommandLine, line};
 
     /// Writes the fields, when there is a command.
     pub fn serialize<S: Serializer>(
-        command: &Option<Command>,
+        command: &Option<CommandLine>,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
@@ -301,7 +301,7 @@ pub mod as_next {
     /// The fields, for schemas.
     #[derive(Serialize, schemars::JsonSchema)]
     #[serde(rename_all = "camelCase")]
-    pub struct Fields {
+    pub struct NextFields {
         /// The command that comes next, when there is one, as it is pasted into a shell.
         #[serde(skip_serializing_if = "Option::is_none")]
         next: Option<String>,

@@ -2,38 +2,38 @@
 
 use std::fmt;
 
-use super::Command;
+use super::CommandLine;
 
 /// What to do: sentences, and commands that each stand on a line of their own.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hint(Vec<Line>);
+pub struct Hint(Vec<HintLine>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Line {
+pub enum HintLine {
     /// A sentence. Text from a cluster may be in it: it is one line, whatever it holds.
     Text(String),
-    Command(Command),
+    Command(CommandLine),
 }
 
 impl Hint {
     pub fn new(text: impl Into<String>) -> Self {
-        Self(vec![Line::Text(text.into())])
+        Self(vec![HintLine::Text(text.into())])
     }
 
     #[must_use]
-    pub fn command(mut self, command: Command) -> Self {
-        self.0.push(Line::Command(command));
+    pub fn command(mut self, command: CommandLine) -> Self {
+        self.0.push(HintLine::Command(command));
         self
     }
 
     #[must_use]
-    pub fn commands(self, commands: impl IntoIterator<Item = Command>) -> Self {
+    pub fn commands(self, commands: impl IntoIterator<Item = CommandLine>) -> Self {
         commands.into_iter().fold(self, Self::command)
     }
 
     #[must_use]
     pub fn text(mut self, text: impl Into<String>) -> Self {
-        self.0.push(Line::Text(text.into()));
+        self.0.push(HintLine::Text(text.into()));
         self
     }
 
@@ -43,7 +43,7 @@ impl Hint {
         self
     }
 
-    pub fn lines(&self) -> &[Line] {
+    pub fn lines(&self) -> &[HintLine] {
         &self.0
     }
 }
@@ -72,8 +72,8 @@ impl fmt::Display for Hint {
         for (at, line) in self.0.iter().enumerate() {
             let gap = if at == 0 { "" } else { "\n" };
             match line {
-                Line::Text(text) => write!(f, "{gap}{text}")?,
-                Line::Command(command) => write!(f, "{gap}  {command}")?,
+                HintLine::Text(text) => write!(f, "{gap}{text}")?,
+                HintLine::Command(command) => write!(f, "{gap}  {command}")?,
             }
         }
         Ok(())

@@ -1,5 +1,5 @@
 use kubectl_fleet_stage::bundle::{self, Bundle};
-use kubectl_fleet_stage::inventory::source::{Answer, HubFacts, Outcome, Query, Source};
+use kubectl_fleet_stage::inventory::source::{Answer, HubFacts, HubQuery, Outcome, Source};
 use kubectl_fleet_stage::inventory::{Inventory, Shared, Surroundings, Walk};
 use kubectl_fleet_stage::kubefleet::{Concept, Kind};
 
@@ -24,15 +24,15 @@ fn queries_are_answered_as_a_hub_would() {
         .concat(),
     );
     let queries = [
-        Query::all(Kind::Work, ""),
-        Query::all(Kind::Work, "fleet-member-a"),
-        Query::labelled(Kind::Work, "", "binding", "x"),
-        Query::labelled(Kind::Work, "fleet-member-b", "binding", "x"),
-        Query::labelled(Kind::Work, "", "nobody", "x"),
-        Query::named(Kind::Work, "fleet-member-b", "w1"),
-        Query::named(Kind::Work, "", "w1"),
-        Query::named(Kind::ClusterStagedUpdateRun, "", "release"),
-        Query::all(Kind::MemberCluster, ""),
+        HubQuery::all(Kind::Work, ""),
+        HubQuery::all(Kind::Work, "fleet-member-a"),
+        HubQuery::labelled(Kind::Work, "", "binding", "x"),
+        HubQuery::labelled(Kind::Work, "fleet-member-b", "binding", "x"),
+        HubQuery::labelled(Kind::Work, "", "nobody", "x"),
+        HubQuery::named(Kind::Work, "fleet-member-b", "w1"),
+        HubQuery::named(Kind::Work, "", "w1"),
+        HubQuery::named(Kind::ClusterStagedUpdateRun, "", "release"),
+        HubQuery::all(Kind::MemberCluster, ""),
     ];
     for _ in 0..2 {
         let answers = bundle.answer(&queries);
@@ -166,11 +166,11 @@ struct Handing<'b> {
 }
 
 impl Source for Handing<'_> {
-    fn answer(&mut self, queries: &[Query]) -> Vec<Answer> {
+    fn answer(&mut self, queries: &[HubQuery]) -> Vec<Answer> {
         self.answer_around(queries, None)
     }
 
-    fn answer_around(&mut self, queries: &[Query], placement: Option<&str>) -> Vec<Answer> {
+    fn answer_around(&mut self, queries: &[HubQuery], placement: Option<&str>) -> Vec<Answer> {
         let answers = self.bundle.answer_around(queries, placement);
         self.objects += answers.iter().map(|it| it.objects.len()).sum::<usize>();
         answers

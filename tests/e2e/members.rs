@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use kube::Client;
-use kubectl_fleet_stage::member::Kind;
+use kubectl_fleet_stage::member::MemberKind;
 use serde_json::{Value, json};
 
 use crate::harness::{Harness, Ran};
@@ -304,7 +304,7 @@ fn a_look_needs_no_more_than_is_written() {
     for scene in stuck("reader") {
         let member = Member::of(&scene);
         member.put_workload(&scene);
-        let rules: Vec<_> = Kind::ALL
+        let rules: Vec<_> = MemberKind::ALL
             .iter()
             .map(|kind| {
                 json!({"apiGroups": [kind.group()], "resources": [kind.plural()], "verbs": [kind.verb()]})

@@ -11,7 +11,7 @@ use kubectl_fleet_stage::kubefleet::strategy::Task;
 use kubectl_fleet_stage::kubefleet::tolerant::{Lenient, Seed};
 use kubectl_fleet_stage::kubefleet::work::ManifestStatus;
 use kubectl_fleet_stage::mask;
-use kubectl_fleet_stage::member::pods::{Terminated, Waiting};
+use kubectl_fleet_stage::member::pods::{ContainerWaiting, Terminated};
 use kubectl_fleet_stage::report::{ABSENT, Evidence, HubAndMember, Shown, Subject, WithCondition};
 use serde::de::DeserializeSeed;
 use serde_json::Value;
@@ -198,7 +198,7 @@ fn forms(value: &Value) -> Vec<String> {
             read_as::<FailedPlacement>(value).shown(),
             read_as::<ResourceSelector>(value).shown(),
             read_as::<Terminated>(value).shown(),
-            read_as::<Waiting>(value).shown(),
+            read_as::<ContainerWaiting>(value).shown(),
         ],
     };
     let selector = read_as::<LabelSelector>(value);

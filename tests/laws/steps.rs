@@ -2,7 +2,7 @@
 //! called follows from its command.
 
 use kubectl_fleet_stage::report::{Effect, Finding, Remedy, Verdict};
-use kubectl_fleet_stage::words::{Class, Command};
+use kubectl_fleet_stage::words::{Class, CommandLine};
 
 use super::{fixtures, reports};
 
@@ -28,7 +28,7 @@ fn is(remedy: &Remedy, verb: &str) -> bool {
 
 fn wrong(verdict: Verdict, finding: &Finding) -> Option<String> {
     for remedy in &finding.remedies {
-        let class = remedy.command.as_ref().map(Command::class);
+        let class = remedy.command.as_ref().map(CommandLine::class);
         let least = match class {
             Some(Class::Destroys) => Effect::Disruptive,
             Some(Class::Changes) => Effect::Changes,
@@ -82,7 +82,7 @@ fn what_is_shared_is_not_deleted() {
             let words = remedy
                 .command
                 .as_ref()
-                .map(Command::argv)
+                .map(CommandLine::argv)
                 .unwrap_or_default();
             let deletes = |word: &str| words.iter().any(|it| it == word);
             let namespace = deletes("delete") && (deletes("namespace") || deletes("namespaces"));

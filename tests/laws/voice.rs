@@ -9,7 +9,7 @@ use kubectl_fleet_stage::diagnose::status::Status;
 use kubectl_fleet_stage::inventory::{Inventory, Walk};
 use kubectl_fleet_stage::kubefleet::Concept;
 use kubectl_fleet_stage::report::{Finding, Report, Verdict};
-use kubectl_fleet_stage::words::{Class, Command};
+use kubectl_fleet_stage::words::{Class, CommandLine};
 use serde_json::Value;
 
 use super::{fixtures, one_of_each_folder, read, reports};
@@ -51,7 +51,7 @@ fn other(status: &Status, report: &Report) -> Option<String> {
         return Some(format!("status says {says:?}, diagnose {should:?}"));
     }
     for gate in &status.gates {
-        let argv = gate.command.as_ref().map(Command::argv);
+        let argv = gate.command.as_ref().map(CommandLine::argv);
         if argv.is_some_and(|argv| !is_suggested(report, &argv)) {
             return Some(format!("only status has {:?}", gate.command));
         }

@@ -9,10 +9,12 @@ use std::sync::Arc;
 
 use kubectl_fleet_stage::bundle::{self, Input, Limits};
 use kubectl_fleet_stage::contents::Manifest;
-use kubectl_fleet_stage::inventory::source::{Query, Source};
+use kubectl_fleet_stage::inventory::source::{HubQuery, Source};
 use kubectl_fleet_stage::kubefleet::object::Body;
 use kubectl_fleet_stage::kubefleet::{Concept, Kind, ObjectRef};
-use kubectl_fleet_stage::manifests::{Cause, Content, Generator, Override, Placed, Rendering};
+use kubectl_fleet_stage::manifests::{
+    Content, FaultCause, Generator, Override, PlacedOverrides, Rendering,
+};
 use serde_json::{Value, json};
 
 const KEEP: &[Concept] = &[Concept::ClusterOverrideSnapshot, Concept::OverrideSnapshot];
@@ -29,7 +31,7 @@ fn compare(case: &Value) -> (usize, usize) {
         Kind::ResourceOverrideSnapshot,
         Kind::MemberCluster,
     ];
-    let answers = bundle.answer(&kinds.map(|kind| Query::all(kind, "")));
+    let answers = bundle.answer(&kinds.map(|kind| HubQuery::all(kind, "")));
     let objects: Vec<_> = answers
         .iter()
         .flat_map(|it| it.objects.iter().cloned())
@@ -55,7 +57,7 @@ fn compare(case: &Value) -> (usize, usize) {
     };
     let placed: Vec<_> = members
         .iter()
-        .map(|member| Placed::anew(member, &placement, &content, &overrides))
+        .map(|member| PlacedOverrides::anew(member, &placement, &content, &overrides))
         .collect();
     let rendering = Rendering::new(&content, &overrides, &placed);
     let (mut right, mut refused) = (0, 0);
@@ -71,7 +73,7 @@ fn compare(case: &Value) -> (usize, usize) {
             refused += 1;
             // KubeFleet stops at the first; this finds all.
             let named = faults.iter().any(|fault| match &fault.cause {
-                Cause::Operation { over, .. } => error.contains(&over.name),
+                FaultCause::Operation { over, .. } => error.contains(&over.name),
                 _ => true,
             });
             assert!(named, "{name}: {error}\n{faults:?}\n{case}");

@@ -6,14 +6,16 @@ use std::sync::Arc;
 
 use kubectl_fleet_stage::bundle::{self, Bundle, Input, Limits};
 use kubectl_fleet_stage::contents;
-use kubectl_fleet_stage::inventory::source::{Query, Source};
+use kubectl_fleet_stage::inventory::source::{HubQuery, Source};
 use kubectl_fleet_stage::kubefleet::binding::Binding;
 use kubectl_fleet_stage::kubefleet::member::MemberCluster;
 use kubectl_fleet_stage::kubefleet::object::{Body, Object};
 use kubectl_fleet_stage::kubefleet::snapshot::ResourceSnapshot;
 use kubectl_fleet_stage::kubefleet::work::Work;
 use kubectl_fleet_stage::kubefleet::{Concept, Kind, names};
-use kubectl_fleet_stage::manifests::{Content, Fault, Generator, Override, Placed, Rendering};
+use kubectl_fleet_stage::manifests::{
+    Content, Fault, Generator, Override, PlacedOverrides, Rendering,
+};
 use serde_json::Value;
 
 use crate::files::below;
@@ -49,7 +51,10 @@ impl Recording {
     fn read(path: &Path) -> Option<Self> {
         let inputs = vec![Input::Path(path.to_owned())];
         let mut bundle = bundle::read_within(inputs, KEEP, Limits::default()).ok()?;
-        let queries: Vec<_> = Kind::ALL.iter().map(|kind| Query::all(*kind, "")).collect();
+        let queries: Vec<_> = Kind::ALL
+            .iter()
+            .map(|kind| HubQuery::all(*kind, ""))
+            .collect();
         let answers = bundle.answer(&queries);
         let objects = answers
             .iter()
@@ -139,7 +144,7 @@ impl Recording {
         let its_snapshot = work
             .meta
             .annotation("kubernetes-fleet.io/parent-resource-snapshot-name");
-        let placed = Placed::bound(member, binding, overrides);
+        let placed = PlacedOverrides::bound(member, binding, overrides);
         if its_snapshot.is_some_and(|it| it != binding.spec.snapshot) || !placed.gone.is_empty() {
             tally.unknown += 1;
             return;

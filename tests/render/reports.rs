@@ -7,7 +7,7 @@ use kubectl_fleet_stage::rollout::{
     ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
     TaskTime,
 };
-use kubectl_fleet_stage::words::Command;
+use kubectl_fleet_stage::words::CommandLine;
 
 pub fn run() -> Subject {
     Subject::new("ClusterStagedUpdateRun", "", "example-run")
@@ -40,7 +40,7 @@ fn evidence(object: &Subject, path: &str, value: &str) -> Evidence {
     }
 }
 
-fn remedy(action: &str, command: Option<Command>, effect: Effect) -> Remedy {
+fn remedy(action: &str, command: Option<CommandLine>, effect: Effect) -> Remedy {
     Remedy {
         action: action.to_owned(),
         command,
@@ -189,7 +189,7 @@ pub fn stuck() -> Report {
         remedy(
             "Look at the pods of prod-12.",
             Some(
-                Command::member("prod-12", "get")
+                CommandLine::member("prod-12", "get")
                     .arg("pods")
                     .namespace("shop"),
             ),
@@ -198,7 +198,7 @@ pub fn stuck() -> Report {
         remedy(
             "Mend shop/web on the hub and roll it out with a new run.",
             Some(
-                Command::fleet("run")
+                CommandLine::fleet("run")
                     .arg("NEW")
                     .flag("--from", "example-run"),
             ),
@@ -206,7 +206,7 @@ pub fn stuck() -> Report {
         ),
         remedy(
             "Go back to the content before.",
-            Some(Command::fleet("rollback").arg("example-run")),
+            Some(CommandLine::fleet("rollback").arg("example-run")),
             Effect::Disruptive,
         ),
     ];
@@ -303,7 +303,7 @@ pub fn waiting() -> Report {
     pending.subject = Subject::new("ClusterApprovalRequest", "", "example-run-after-staging");
     pending.remedies = vec![remedy(
         "Approve.",
-        Some(Command::fleet("approve").arg("example-run-after-staging")),
+        Some(CommandLine::fleet("approve").arg("example-run-after-staging")),
         Effect::Changes,
     )];
     report.findings = vec![pending];
@@ -333,7 +333,7 @@ pub fn hostile() -> Report {
     }];
     cjk.remedies = vec![remedy(
         "Look at `kubectl get <pods>` and <script>, or `open",
-        Some(Command::fleet("status").arg("x\u{1b}[0m\nrm -rf")),
+        Some(CommandLine::fleet("status").arg("x\u{1b}[0m\nrm -rf")),
         Effect::ReadOnly,
     )];
     report.findings = vec![cjk];

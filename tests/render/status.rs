@@ -1,7 +1,7 @@
 //! States as people see them, live: at three widths, with and without color.
 
 use kubectl_fleet_stage::diagnose::status::{
-    ApprovalState, OpenGate, PlacedCluster, RunOverview, Status, Truth,
+    GateState, OpenGate, PlacedCluster, RunOverview, Status, Truth,
 };
 use kubectl_fleet_stage::render::status::{line, status, verdict};
 use kubectl_fleet_stage::report::{NotChecked, Subject, Verdict};
@@ -9,7 +9,7 @@ use kubectl_fleet_stage::rollout::{
     ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
     TaskTime,
 };
-use kubectl_fleet_stage::words::Command;
+use kubectl_fleet_stage::words::CommandLine;
 use unicode_width::UnicodeWidthStr;
 
 use crate::{look, plain, verbose};
@@ -143,7 +143,7 @@ fn busy() -> Status {
             ),
         ],
     );
-    status.next = Some(Command::fleet("diagnose").arg("example-run"));
+    status.next = Some(CommandLine::fleet("diagnose").arg("example-run"));
     status
 }
 
@@ -184,8 +184,8 @@ fn waiting() -> Status {
         },
         OpenGate {
             approval_request: Some("example-run-after-canary".to_owned()),
-            approval: Some(ApprovalState::Pending),
-            command: Some(Command::fleet("approve").arg("example-run-after-canary")),
+            approval: Some(GateState::Pending),
+            command: Some(CommandLine::fleet("approve").arg("example-run-after-canary")),
             ..gate("Approval")
         },
     ];
@@ -240,7 +240,7 @@ fn hostile() -> Status {
     "\u{202e}yranac".clone_into(&mut status.gates[0].stage);
     "\u{202e}yranac".clone_into(&mut status.gates[1].stage);
     status.gates[1].approval_request = Some("a\nb".to_owned());
-    status.gates[1].command = Some(Command::fleet("approve").arg("a\nrm -rf \u{1b}[0m"));
+    status.gates[1].command = Some(CommandLine::fleet("approve").arg("a\nrm -rf \u{1b}[0m"));
     status.next = status.gates[1].command.clone();
     status.not_checked = vec![NotChecked {
         what: "ClusterResourceBinding".to_owned(),
@@ -271,16 +271,10 @@ fn gates_and_timers() {
     let text = status(&waiting(), &look(80, true));
     insta::assert_snapshot!("status-waiting-colour", text.replace('\u{1b}', "ESC"));
     for (approval, words) in [
-        (
-            ApprovalState::Withheld,
-            "Approved is not True, which KubeFleet",
-        ),
-        (
-            ApprovalState::Ignored,
-            "approved for an outdated generation",
-        ),
-        (ApprovalState::Given, "approved, not yet reconciled"),
-        (ApprovalState::Missing, "does not exist"),
+        (GateState::Withheld, "Approved is not True, which KubeFleet"),
+        (GateState::Ignored, "approved for an outdated generation"),
+        (GateState::Given, "approved, not yet reconciled"),
+        (GateState::Missing, "does not exist"),
     ] {
         let mut case = waiting();
         case.gates[1].approval = Some(approval);

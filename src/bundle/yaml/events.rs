@@ -15,26 +15,26 @@ use crate::kubefleet::meter::Meter;
 const MAX_DEPTH: usize = 127;
 
 /// What an event takes that is kept: a list of them grows by doubling, and is copied once.
-const KEPT: usize = 3 * size_of::<Event<'static>>();
+const KEPT: usize = 3 * size_of::<YamlEvent<'static>>();
 
 /// Why a document cannot be read: line and column from 1, and what is wrong.
 #[derive(Debug, Default)]
-pub(crate) struct Fault {
+pub(crate) struct YamlFault {
     /// 0 where the place is not known.
     pub(crate) line: usize,
     pub(crate) column: usize,
     pub(crate) message: String,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for YamlFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for Fault {}
+impl std::error::Error for YamlFault {}
 
-impl serde::de::Error for Fault {
+impl serde::de::Error for YamlFault {
     fn custom<T: fmt::Display>(message: T) -> Self {
         Self {
             message: message.to_string(),
@@ -43,7 +43,7 @@ impl serde::de::Error for Fault {
     }
 }
 
-impl From<ScanError> for Fault {
+impl From<ScanError> for YamlFault {
     fn from(error: ScanError) -> Self {
         Self {
             line: error.marker().line(),
@@ -55,7 +55,7 @@ impl From<ScanError> for Fault {
 
 /// A part of a document.
 #[derive(Debug, Clone)]
-pub(super) enum Event<'t> {
+pub(super) enum YamlEvent<'t> {
     /// A scalar, and whether it is one whose type is to be guessed from its text.
     Scalar(Cow<'t, str>, bool),
     List,
@@ -66,7 +66,7 @@ pub(super) enum Event<'t> {
 
 /// Events that are read once more.
 struct Replay<'t> {
-    events: Rc<[Event<'t>]>,
+    events: Rc<[YamlEvent<'t>]>,
     next: usize,
     /// Whether they stand in place of an alias, so that an anchor around it covers them.
     alias: bool,
@@ -76,16 +76,16 @@ struct Replay<'t> {
 struct Recording<'t> {
     anchor: usize,
     depth: usize,
-    events: Vec<Event<'t>>,
+    events: Vec<YamlEvent<'t>>,
 }
 
 /// The events of one document.
 pub(super) struct Events<'t> {
     parser: Parser<'t, StrInput<'t>>,
-    peeked: Option<Event<'t>>,
+    peeked: Option<YamlEvent<'t>>,
     replays: Vec<Replay<'t>>,
     recordings: Vec<Recording<'t>>,
-    anchors: HashMap<usize, Rc<[Event<'t>]>>,
+    anchors: HashMap<usize, Rc<[YamlEvent<'t>]>>,
     /// How many mappings and lists are open.
     depth: usize,
     /// How much aliases may still repeat: one for each event and each byte of text. Without
@@ -118,12 +118,12 @@ impl<'t> Events<'t> {
     }
 
     /// Takes memory for something that is kept.
-    pub(super) fn charge(&self, bytes: usize) -> Result<(), Fault> {
+    pub(super) fn charge(&self, bytes: usize) -> Result<(), YamlFault> {
         self.meter.charge(bytes).map_err(serde::de::Error::custom)
     }
 
     /// Adds the place to a fault that has none.
-    pub(super) fn place(&self, mut fault: Fault) -> Fault {
+    pub(super) fn place(&self, mut fault: YamlFault) -> YamlFault {
         if fault.line == 0 {
             fault.line = self.span.start.line().max(1);
             fault.column = self.span.start.col() + 1;
@@ -131,14 +131,14 @@ impl<'t> Events<'t> {
         fault
     }
 
-    fn fault<T>(message: &str) -> Result<T, Fault> {
-        Err(Fault {
+    fn fault<T>(message: &str) -> Result<T, YamlFault> {
+        Err(YamlFault {
             message: message.to_owned(),
-            ..Fault::default()
+            ..YamlFault::default()
         })
     }
 
-    fn raw(&mut self) -> Result<Raw<'t>, Fault> {
+    fn raw(&mut self) -> Result<Raw<'t>, YamlFault> {
         match self.parser.next_event() {
             Some(event) => {
                 let (event, span) = event?;
@@ -150,7 +150,7 @@ impl<'t> Events<'t> {
     }
 
     /// Steps into the document; `false` when there is none.
-    pub(super) fn start(&mut self) -> Result<bool, Fault> {
+    pub(super) fn start(&mut self) -> Result<bool, YamlFault> {
         loop {
             match self.raw()? {
                 Raw::DocumentStart(..) => return Ok(true),
@@ -161,7 +161,7 @@ impl<'t> Events<'t> {
     }
 
     /// Makes sure that nothing follows.
-    pub(super) fn finish(&mut self) -> Result<(), Fault> {
+    pub(super) fn finish(&mut self) -> Result<(), YamlFault> {
         loop {
             match self.raw()? {
                 Raw::StreamEnd => return Ok(()),
@@ -171,7 +171,7 @@ impl<'t> Events<'t> {
         }
     }
 
-    pub(super) fn peek(&mut self) -> Result<&Event<'t>, Fault> {
+    pub(super) fn peek(&mut self) -> Result<&YamlEvent<'t>, YamlFault> {
         let event = match self.peeked.take() {
             Some(event) => event,
             None => self.pull()?,
@@ -179,7 +179,7 @@ impl<'t> Events<'t> {
         Ok(self.peeked.insert(event))
     }
 
-    pub(super) fn next(&mut self) -> Result<Event<'t>, Fault> {
+    pub(super) fn next(&mut self) -> Result<YamlEvent<'t>, YamlFault> {
         match self.peeked.take() {
             Some(event) => Ok(event),
             None => self.pull(),
@@ -188,7 +188,7 @@ impl<'t> Events<'t> {
 }
 
 impl<'t> Events<'t> {
-    fn pull(&mut self) -> Result<Event<'t>, Fault> {
+    fn pull(&mut self) -> Result<YamlEvent<'t>, YamlFault> {
         loop {
             if let Some(replay) = self.replays.last_mut() {
                 let Some(event) = replay.events.get(replay.next).cloned() else {
@@ -207,11 +207,11 @@ impl<'t> Events<'t> {
             let (event, anchor) = match self.raw()? {
                 Raw::Scalar(text, style, anchor, tag) => {
                     let guess = style == ScalarStyle::Plain && !is_text(tag.as_deref());
-                    (Event::Scalar(text, guess), anchor)
+                    (YamlEvent::Scalar(text, guess), anchor)
                 }
-                Raw::SequenceStart(_, anchor, _) => (Event::List, anchor),
-                Raw::MappingStart(_, anchor, _) => (Event::Mapping, anchor),
-                Raw::SequenceEnd | Raw::MappingEnd => (Event::End, 0),
+                Raw::SequenceStart(_, anchor, _) => (YamlEvent::List, anchor),
+                Raw::MappingStart(_, anchor, _) => (YamlEvent::Mapping, anchor),
+                Raw::SequenceEnd | Raw::MappingEnd => (YamlEvent::End, 0),
                 Raw::Alias(anchor) => {
                     let Some(events) = self.anchors.get(&anchor) else {
                         return Self::fault("an alias refers to itself");
@@ -241,11 +241,11 @@ impl<'t> Events<'t> {
         }
     }
 
-    fn count(&mut self, event: &Event<'t>) -> Result<(), Fault> {
+    fn count(&mut self, event: &YamlEvent<'t>) -> Result<(), YamlFault> {
         match event {
-            Event::List | Event::Mapping => self.depth += 1,
-            Event::End => self.depth = self.depth.saturating_sub(1),
-            Event::Scalar(..) => {}
+            YamlEvent::List | YamlEvent::Mapping => self.depth += 1,
+            YamlEvent::End => self.depth = self.depth.saturating_sub(1),
+            YamlEvent::Scalar(..) => {}
         }
         if self.depth > MAX_DEPTH {
             return Self::fault("mappings and lists are nested too deeply");
@@ -253,9 +253,9 @@ impl<'t> Events<'t> {
         Ok(())
     }
 
-    fn spend(&mut self, event: &Event<'t>) -> Result<(), Fault> {
+    fn spend(&mut self, event: &YamlEvent<'t>) -> Result<(), YamlFault> {
         let size = match event {
-            Event::Scalar(text, _) => text.len() + 1,
+            YamlEvent::Scalar(text, _) => text.len() + 1,
             _ => 1,
         };
         match self.left.checked_sub(size) {
@@ -268,7 +268,7 @@ impl<'t> Events<'t> {
     }
 
     /// Adds an event to what the open anchors cover.
-    fn record(&mut self, event: &Event<'t>) -> Result<(), Fault> {
+    fn record(&mut self, event: &YamlEvent<'t>) -> Result<(), YamlFault> {
         if self.recordings.is_empty() {
             return Ok(());
         }
@@ -278,9 +278,9 @@ impl<'t> Events<'t> {
             let recording = &mut self.recordings[index];
             recording.events.push(event.clone());
             match event {
-                Event::List | Event::Mapping => recording.depth += 1,
-                Event::End => recording.depth = recording.depth.saturating_sub(1),
-                Event::Scalar(..) => {}
+                YamlEvent::List | YamlEvent::Mapping => recording.depth += 1,
+                YamlEvent::End => recording.depth = recording.depth.saturating_sub(1),
+                YamlEvent::Scalar(..) => {}
             }
         }
         // The inner ones end first.
@@ -291,12 +291,12 @@ impl<'t> Events<'t> {
     }
 
     /// Passes over the next node.
-    pub(super) fn skip(&mut self) -> Result<(), Fault> {
+    pub(super) fn skip(&mut self) -> Result<(), YamlFault> {
         self.walk(|_| Ok(()))
     }
 
     /// Takes the next node out of the stream.
-    pub(super) fn take(&mut self) -> Result<Vec<Event<'t>>, Fault> {
+    pub(super) fn take(&mut self) -> Result<Vec<YamlEvent<'t>>, YamlFault> {
         let mut events = Vec::new();
         let meter = self.meter.clone();
         self.walk(|event| {
@@ -306,14 +306,17 @@ impl<'t> Events<'t> {
         Ok(events)
     }
 
-    fn walk(&mut self, mut see: impl FnMut(Event<'t>) -> Result<(), Fault>) -> Result<(), Fault> {
+    fn walk(
+        &mut self,
+        mut see: impl FnMut(YamlEvent<'t>) -> Result<(), YamlFault>,
+    ) -> Result<(), YamlFault> {
         let mut open = 0_usize;
         loop {
             let event = self.next()?;
             match event {
-                Event::List | Event::Mapping => open += 1,
-                Event::End => open = open.saturating_sub(1),
-                Event::Scalar(..) => {}
+                YamlEvent::List | YamlEvent::Mapping => open += 1,
+                YamlEvent::End => open = open.saturating_sub(1),
+                YamlEvent::Scalar(..) => {}
             }
             see(event)?;
             if open == 0 {
@@ -323,7 +326,7 @@ impl<'t> Events<'t> {
     }
 
     /// Lets the events of a node that was taken out come next.
-    pub(super) fn put_back(&mut self, events: Vec<Event<'t>>) {
+    pub(super) fn put_back(&mut self, events: Vec<YamlEvent<'t>>) {
         self.replays.push(Replay {
             events: events.into(),
             next: 0,

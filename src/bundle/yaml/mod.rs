@@ -18,11 +18,15 @@ use crate::kubefleet::Concept;
 use crate::kubefleet::meter::Meter;
 use crate::kubefleet::object::Parsed;
 use crate::kubefleet::tolerant::TEXT;
-use events::Event;
-pub(super) use events::Fault;
+use events::YamlEvent;
+pub(super) use events::YamlFault;
 
 /// Reads one document; objects of the concepts to `keep` keep their text.
-pub(super) fn parse(text: &str, keep: &'static [Concept], meter: &Meter) -> Result<Parsed, Fault> {
+pub(super) fn parse(
+    text: &str,
+    keep: &'static [Concept],
+    meter: &Meter,
+) -> Result<Parsed, YamlFault> {
     let mut parsed = Parsed::keeping(keep, meter);
     let mut yaml = Yaml {
         events: events::Events::new(text, meter),
@@ -40,7 +44,7 @@ struct Yaml<'t> {
 }
 
 impl Yaml<'_> {
-    fn document(&mut self, parsed: &mut Parsed) -> Result<(), Fault> {
+    fn document(&mut self, parsed: &mut Parsed) -> Result<(), YamlFault> {
         if self.events.start()? {
             parsed.document(&mut *self)?;
             self.events.finish()?;
@@ -49,7 +53,7 @@ impl Yaml<'_> {
     }
 }
 
-fn visit_text<'t, V: Visitor<'t>>(text: Cow<'t, str>, visitor: V) -> Result<V::Value, Fault> {
+fn visit_text<'t, V: Visitor<'t>>(text: Cow<'t, str>, visitor: V) -> Result<V::Value, YamlFault> {
     match text {
         Cow::Borrowed(text) => visitor.visit_borrowed_str(text),
         Cow::Owned(text) => visitor.visit_string(text),
@@ -62,7 +66,7 @@ fn is_null(text: &str) -> bool {
 
 /// A plain scalar whose type the reader leaves open, by the rules of YAML 1.2's core schema, which
 /// have no `yes`, `no` or `1_000`.
-fn visit_plain<'t, V: Visitor<'t>>(text: Cow<'t, str>, visitor: V) -> Result<V::Value, Fault> {
+fn visit_plain<'t, V: Visitor<'t>>(text: Cow<'t, str>, visitor: V) -> Result<V::Value, YamlFault> {
     match text.as_ref() {
         null if is_null(null) => return visitor.visit_unit(),
         "true" | "True" | "TRUE" => return visitor.visit_bool(true),
@@ -88,20 +92,20 @@ fn visit_plain<'t, V: Visitor<'t>>(text: Cow<'t, str>, visitor: V) -> Result<V::
 }
 
 impl<'t> Deserializer<'t> for &mut Yaml<'t> {
-    type Error = Fault;
+    type Error = YamlFault;
 
-    fn deserialize_any<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_any<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, YamlFault> {
         match self.events.next()? {
-            Event::Scalar(text, true) => visit_plain(text, visitor),
-            Event::Scalar(text, false) => visit_text(text, visitor),
-            Event::List => visitor.visit_seq(List { yaml: self }),
-            Event::Mapping => visitor.visit_map(Mapping {
+            YamlEvent::Scalar(text, true) => visit_plain(text, visitor),
+            YamlEvent::Scalar(text, false) => visit_text(text, visitor),
+            YamlEvent::List => visitor.visit_seq(YamlList { yaml: self }),
+            YamlEvent::Mapping => visitor.visit_map(Mapping {
                 yaml: self,
                 seen: HashSet::new(),
                 merged: VecDeque::new(),
                 ended: false,
             }),
-            Event::End => Err(serde::de::Error::custom("a value is missing")),
+            YamlEvent::End => Err(serde::de::Error::custom("a value is missing")),
         }
     }
 
@@ -109,11 +113,11 @@ impl<'t> Deserializer<'t> for &mut Yaml<'t> {
         self,
         name: &'static str,
         visitor: V,
-    ) -> Result<V::Value, Fault> {
-        if name == TEXT && matches!(self.events.peek()?, Event::Scalar(..)) {
+    ) -> Result<V::Value, YamlFault> {
+        if name == TEXT && matches!(self.events.peek()?, YamlEvent::Scalar(..)) {
             match self.events.next()? {
-                Event::Scalar(text, true) if is_null(&text) => visitor.visit_unit(),
-                Event::Scalar(text, _) => visit_text(text, visitor),
+                YamlEvent::Scalar(text, true) if is_null(&text) => visitor.visit_unit(),
+                YamlEvent::Scalar(text, _) => visit_text(text, visitor),
                 _ => visitor.visit_unit(),
             }
         } else {
@@ -121,9 +125,9 @@ impl<'t> Deserializer<'t> for &mut Yaml<'t> {
         }
     }
 
-    fn deserialize_option<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_option<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, YamlFault> {
         match self.events.peek()? {
-            Event::Scalar(text, true) if is_null(text) => {
+            YamlEvent::Scalar(text, true) if is_null(text) => {
                 self.events.skip()?;
                 visitor.visit_none()
             }
@@ -132,9 +136,9 @@ impl<'t> Deserializer<'t> for &mut Yaml<'t> {
     }
 
     // Only keys are read like this. What is no scalar is no key that anything here knows.
-    fn deserialize_str<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Fault> {
-        if let Event::Scalar(..) = self.events.peek()?
-            && let Event::Scalar(text, _) = self.events.next()?
+    fn deserialize_str<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, YamlFault> {
+        if let YamlEvent::Scalar(..) = self.events.peek()?
+            && let YamlEvent::Scalar(text, _) = self.events.next()?
         {
             visit_text(text, visitor)
         } else {
@@ -143,11 +147,11 @@ impl<'t> Deserializer<'t> for &mut Yaml<'t> {
         }
     }
 
-    fn deserialize_string<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_string<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, YamlFault> {
         self.deserialize_str(visitor)
     }
 
-    fn deserialize_ignored_any<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_ignored_any<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, YamlFault> {
         self.events.skip()?;
         visitor.visit_unit()
     }
@@ -159,18 +163,18 @@ impl<'t> Deserializer<'t> for &mut Yaml<'t> {
     }
 }
 
-struct List<'y, 't> {
+struct YamlList<'y, 't> {
     yaml: &'y mut Yaml<'t>,
 }
 
-impl<'t> SeqAccess<'t> for List<'_, 't> {
-    type Error = Fault;
+impl<'t> SeqAccess<'t> for YamlList<'_, 't> {
+    type Error = YamlFault;
 
     fn next_element_seed<S: DeserializeSeed<'t>>(
         &mut self,
         seed: S,
-    ) -> Result<Option<S::Value>, Fault> {
-        if let Event::End = self.yaml.events.peek()? {
+    ) -> Result<Option<S::Value>, YamlFault> {
+        if let YamlEvent::End = self.yaml.events.peek()? {
             self.yaml.events.next()?;
             return Ok(None);
         }
@@ -185,21 +189,21 @@ struct Mapping<'y, 't> {
     /// The mapping's own keys, where it may have merged ones.
     seen: HashSet<String>,
     /// The entries that `<<` brings.
-    merged: VecDeque<(String, Vec<Event<'t>>)>,
+    merged: VecDeque<(String, Vec<YamlEvent<'t>>)>,
     /// Whether its own entries are all read.
     ended: bool,
 }
 
 impl Mapping<'_, '_> {
     /// Reads the entries that a `<<` brings, those of the first mapping first.
-    fn merge(&mut self) -> Result<(), Fault> {
+    fn merge(&mut self) -> Result<(), YamlFault> {
         match self.yaml.events.next()? {
-            Event::Scalar(text, true) if is_null(&text) => Ok(()),
-            Event::Mapping => self.merge_mapping(),
-            Event::List => loop {
+            YamlEvent::Scalar(text, true) if is_null(&text) => Ok(()),
+            YamlEvent::Mapping => self.merge_mapping(),
+            YamlEvent::List => loop {
                 match self.yaml.events.next()? {
-                    Event::End => return Ok(()),
-                    Event::Mapping => self.merge_mapping()?,
+                    YamlEvent::End => return Ok(()),
+                    YamlEvent::Mapping => self.merge_mapping()?,
                     _ => return Err(not_a_mapping()),
                 }
             },
@@ -207,15 +211,15 @@ impl Mapping<'_, '_> {
         }
     }
 
-    fn merge_mapping(&mut self) -> Result<(), Fault> {
+    fn merge_mapping(&mut self) -> Result<(), YamlFault> {
         let mut nested = Vec::new();
         loop {
             let key = match self.yaml.events.peek()? {
-                Event::End => {
+                YamlEvent::End => {
                     self.yaml.events.next()?;
                     break;
                 }
-                Event::Scalar(key, _) => key.clone().into_owned(),
+                YamlEvent::Scalar(key, _) => key.clone().into_owned(),
                 _ => String::new(),
             };
             self.yaml.events.skip()?;
@@ -235,28 +239,28 @@ impl Mapping<'_, '_> {
     }
 }
 
-fn not_a_mapping() -> Fault {
+fn not_a_mapping() -> YamlFault {
     serde::de::Error::custom("`<<` must name a mapping or a list of mappings")
 }
 
 impl<'t> MapAccess<'t> for Mapping<'_, 't> {
-    type Error = Fault;
+    type Error = YamlFault;
 
     fn next_key_seed<S: DeserializeSeed<'t>>(
         &mut self,
         seed: S,
-    ) -> Result<Option<S::Value>, Fault> {
+    ) -> Result<Option<S::Value>, YamlFault> {
         while !self.ended {
             match self.yaml.events.peek()? {
-                Event::End => {
+                YamlEvent::End => {
                     self.yaml.events.next()?;
                     self.ended = true;
                 }
-                Event::Scalar(key, true) if self.yaml.merges && key == "<<" => {
+                YamlEvent::Scalar(key, true) if self.yaml.merges && key == "<<" => {
                     self.yaml.events.next()?;
                     self.merge()?;
                 }
-                Event::Scalar(key, _) if self.yaml.merges => {
+                YamlEvent::Scalar(key, _) if self.yaml.merges => {
                     let key = key.clone().into_owned();
                     self.yaml.events.charge(96)?;
                     self.seen.insert(key);
@@ -274,7 +278,7 @@ impl<'t> MapAccess<'t> for Mapping<'_, 't> {
         Ok(None)
     }
 
-    fn next_value_seed<S: DeserializeSeed<'t>>(&mut self, seed: S) -> Result<S::Value, Fault> {
+    fn next_value_seed<S: DeserializeSeed<'t>>(&mut self, seed: S) -> Result<S::Value, YamlFault> {
         seed.deserialize(&mut *self.yaml)
     }
 }
@@ -297,7 +301,7 @@ mod tests {
             yaml.events.finish()?;
             Ok(value)
         };
-        read(&mut yaml).map_err(|fault: Fault| fault.message)
+        read(&mut yaml).map_err(|fault: YamlFault| fault.message)
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::commands::open::global::Global;
 use crate::diagnose::rules;
 use crate::hub::{Expected, Flags, Hub, contexts};
 use crate::inventory::choose::is_finished;
-use crate::inventory::source::{Query, Source};
+use crate::inventory::source::{HubQuery, Source};
 use crate::kubefleet::object::Body;
 use crate::kubefleet::run::{RunState, StageStatus, TaskStatus, UpdateRun};
 use crate::kubefleet::{Concept, Conditions, Kind, Scope, duration, names, reasons};
@@ -19,9 +19,9 @@ use crate::rollout::approvals::answered;
 
 /// What an argument names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Hint {
+pub(super) enum Argument {
     /// Update runs.
-    Runs(Which),
+    Runs(CandidateRuns),
     Placements,
     /// Update runs and placements.
     Targets,
@@ -45,7 +45,7 @@ pub(super) enum Hint {
 
 /// Which runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Which {
+pub(super) enum CandidateRuns {
     All,
     /// Initialized, and not started.
     Idle,
@@ -79,28 +79,28 @@ impl Words {
 }
 
 /// What an argument of a command names; `None` where it names nothing that exists.
-pub(super) fn hint(path: &str, id: &str) -> Option<Hint> {
+pub(super) fn hint(path: &str, id: &str) -> Option<Argument> {
     Some(match (path, id) {
-        (_, "namespace") => Hint::Namespaces,
-        (_, "context") => Hint::Contexts,
-        (_, "placement") => Hint::Placements,
-        (_, "strategy") | ("clusters", "strategies") => Hint::Strategies,
+        (_, "namespace") => Argument::Namespaces,
+        (_, "context") => Argument::Contexts,
+        (_, "placement") => Argument::Placements,
+        (_, "strategy") | ("clusters", "strategies") => Argument::Strategies,
         (_, "snapshot")
         | ("rollback", "to")
         | ("snapshots show", "index")
-        | ("snapshots diff", "from" | "to") => Hint::Snapshots,
-        ("approve", "target") => Hint::Requests,
-        ("approve", "stage") => Hint::Stages,
-        ("run", "run") => Hint::Runs(Which::Idle),
-        ("stop", "runs") => Hint::Runs(Which::Active),
-        ("resume", "runs") => Hint::Runs(Which::Stopped),
+        | ("snapshots diff", "from" | "to") => Argument::Snapshots,
+        ("approve", "target") => Argument::Requests,
+        ("approve", "stage") => Argument::Stages,
+        ("run", "run") => Argument::Runs(CandidateRuns::Idle),
+        ("stop", "runs") => Argument::Runs(CandidateRuns::Active),
+        ("resume", "runs") => Argument::Runs(CandidateRuns::Stopped),
         ("run", "from") | ("delete", "runs") | ("wait" | "approvals" | "retry", "run") => {
-            Hint::Runs(Which::All)
+            Argument::Runs(CandidateRuns::All)
         }
-        ("status" | "diagnose" | "collect" | "render" | "rollback", "target") => Hint::Targets,
-        ("render", "clusters" | "between") | ("trace", "member") => Hint::Clusters,
-        ("wait", "conditions") => Hint::Conditions,
-        ("explain", "finding") | (_, "suppress") => Hint::Codes,
+        ("status" | "diagnose" | "collect" | "render" | "rollback", "target") => Argument::Targets,
+        ("render", "clusters" | "between") | ("trace", "member") => Argument::Clusters,
+        ("wait", "conditions") => Argument::Conditions,
+        ("explain", "finding") | (_, "suppress") => Argument::Codes,
         _ => return None,
     })
 }
@@ -111,7 +111,7 @@ const PATIENCE: Duration = Duration::from_millis(1200);
 const LIMIT: Duration = Duration::from_secs(1);
 
 /// The candidates that begin with what is typed. A hub that is slow or away has none.
-pub(super) fn candidates(hint: Hint, typed: &Words, current: &str) -> Vec<CompletionCandidate> {
+pub(super) fn candidates(hint: Argument, typed: &Words, current: &str) -> Vec<CompletionCandidate> {
     let (tell, told) = channel();
     let until = typed.until;
     let (typed, word) = (typed.clone(), current.to_owned());
@@ -135,20 +135,20 @@ pub(super) fn candidates(hint: Hint, typed: &Words, current: &str) -> Vec<Comple
 }
 
 /// Values, and what each is.
-type Found = Vec<(String, String)>;
+type Completions = Vec<(String, String)>;
 
-fn found(hint: Hint, typed: &Words, current: &str) -> Found {
+fn found(hint: Argument, typed: &Words, current: &str) -> Completions {
     match hint {
-        Hint::Codes => codes(current),
-        Hint::Contexts => known_contexts(&typed.global),
-        Hint::Conditions => conditions(typed, current),
+        Argument::Codes => codes(current),
+        Argument::Contexts => known_contexts(&typed.global),
+        Argument::Conditions => conditions(typed, current),
         _ => Asked::connect(typed)
             .and_then(|mut asked| asked.find(hint, current))
             .unwrap_or_default(),
     }
 }
 
-fn codes(current: &str) -> Found {
+fn codes(current: &str) -> Completions {
     let by_name = current.starts_with(|c: char| c.is_ascii_lowercase());
     rules::ALL
         .iter()
@@ -162,7 +162,7 @@ fn codes(current: &str) -> Found {
         .collect()
 }
 
-fn known_contexts(global: &Global) -> Found {
+fn known_contexts(global: &Global) -> Completions {
     let variable = |name: &str| std::env::var_os(name);
     let known = contexts(&global.connection(false), &variable).unwrap_or_default();
     known
@@ -172,9 +172,9 @@ fn known_contexts(global: &Global) -> Found {
 }
 
 /// What can be waited for; of several with commas between, the last is completed.
-fn conditions(typed: &Words, current: &str) -> Found {
+fn conditions(typed: &Words, current: &str) -> Completions {
     let before = current.rfind(',').map_or("", |at| &current[..=at]);
-    let mut words: Found = [
+    let mut words: Completions = [
         ("succeeded", "the run has succeeded"),
         ("initialized", "the stages are computed"),
         ("started", "the run has started its first stage"),
@@ -215,29 +215,29 @@ impl<'t> Asked<'t> {
         Some(Self { hub, scope, typed })
     }
 
-    fn find(&mut self, hint: Hint, current: &str) -> Option<Found> {
+    fn find(&mut self, hint: Argument, current: &str) -> Option<Completions> {
         Some(match hint {
-            Hint::Runs(which) => {
+            Argument::Runs(which) => {
                 let typed_as = prefix(current, self.scope.kind(Concept::UpdateRun));
                 named(self.runs(which), typed_as)
             }
-            Hint::Placements => {
+            Argument::Placements => {
                 let typed_as = prefix(current, self.scope.kind(Concept::Placement));
                 named(self.placements(), typed_as)
             }
-            Hint::Targets => self.targets(current),
-            Hint::Requests => self.requests(current),
-            Hint::Strategies => self.strategies(),
-            Hint::Snapshots => self.snapshots()?,
-            Hint::Stages => self.stages()?,
-            Hint::Clusters => self.clusters(),
-            Hint::Namespaces => self.namespaces()?,
-            Hint::Conditions | Hint::Contexts | Hint::Codes => return None,
+            Argument::Targets => self.targets(current),
+            Argument::Requests => self.requests(current),
+            Argument::Strategies => self.strategies(),
+            Argument::Snapshots => self.snapshots()?,
+            Argument::Stages => self.stages()?,
+            Argument::Clusters => self.clusters(),
+            Argument::Namespaces => self.namespaces()?,
+            Argument::Conditions | Argument::Contexts | Argument::Codes => return None,
         })
     }
 
     fn list(&mut self, concept: Concept) -> Vec<Body> {
-        let query = Query::all(self.scope.kind(concept), self.scope.namespace());
+        let query = HubQuery::all(self.scope.kind(concept), self.scope.namespace());
         let answers = self.hub.answer(&[query]);
         answers
             .iter()
@@ -260,14 +260,14 @@ impl<'t> Asked<'t> {
         runs
     }
 
-    fn runs(&mut self, which: Which) -> Found {
+    fn runs(&mut self, which: CandidateRuns) -> Completions {
         let fits = |run: &UpdateRun| {
             let live = !is_finished(run);
             match which {
-                Which::All => true,
-                Which::Idle => live && run.spec.wants() == RunState::Initialize,
-                Which::Active => live && run.spec.wants() == RunState::Run,
-                Which::Stopped => live && run.spec.wants() == RunState::Stop,
+                CandidateRuns::All => true,
+                CandidateRuns::Idle => live && run.spec.wants() == RunState::Initialize,
+                CandidateRuns::Active => live && run.spec.wants() == RunState::Run,
+                CandidateRuns::Stopped => live && run.spec.wants() == RunState::Stop,
             }
         };
         let runs = self.all_runs();
@@ -276,7 +276,7 @@ impl<'t> Asked<'t> {
             .collect()
     }
 
-    fn placements(&mut self) -> Found {
+    fn placements(&mut self) -> Completions {
         let placements = self.list(Concept::Placement);
         placements
             .iter()
@@ -290,14 +290,14 @@ impl<'t> Asked<'t> {
     }
 
     /// Runs by their names, placements with their type before them: a bare name means a run.
-    fn targets(&mut self, current: &str) -> Found {
+    fn targets(&mut self, current: &str) -> Completions {
         let placement = self.scope.kind(Concept::Placement);
         let run = self.scope.kind(Concept::UpdateRun);
         let short = short(placement);
         let as_run = prefix(current, run);
-        let mut found = Found::new();
+        let mut found = Completions::new();
         if prefix(current, placement).is_empty() {
-            found.extend(named(self.runs(Which::All), as_run));
+            found.extend(named(self.runs(CandidateRuns::All), as_run));
         }
         if as_run.is_empty() {
             let typed_as = prefix(current, placement);
@@ -312,13 +312,13 @@ impl<'t> Asked<'t> {
     }
 
     /// The requests that wait for a person, then the runs that wait for them.
-    fn requests(&mut self, current: &str) -> Found {
+    fn requests(&mut self, current: &str) -> Completions {
         let runs = self.all_runs();
         let live = |name: &str| {
             let mut own = runs.iter().filter(|run| run.meta.name == name);
             own.any(|run| !is_finished(run))
         };
-        let mut found = Found::new();
+        let mut found = Completions::new();
         let mut waiting = Vec::new();
         for body in self.list(Concept::ApprovalRequest) {
             let Body::Approval(request) = body else {
@@ -346,7 +346,7 @@ impl<'t> Asked<'t> {
         found
     }
 
-    fn strategies(&mut self) -> Found {
+    fn strategies(&mut self) -> Completions {
         let strategies = self.list(Concept::Strategy);
         strategies
             .iter()
@@ -377,7 +377,7 @@ impl<'t> Asked<'t> {
     }
 
     /// The stages with an approval that is not given yet.
-    fn stages(&mut self) -> Option<Found> {
+    fn stages(&mut self) -> Option<Completions> {
         let run = self.run()?;
         let given = |task: &TaskStatus| task.conditions.is_true(reasons::APPROVAL_REQUEST_APPROVED);
         let stages = run.status.stages.iter();
@@ -404,12 +404,12 @@ impl<'t> Asked<'t> {
         }
     }
 
-    fn snapshots(&mut self) -> Option<Found> {
+    fn snapshots(&mut self) -> Option<Completions> {
         let placement = self.placement()?;
         let name = placement
             .split_once('/')
             .map_or(placement.as_str(), |(_, name)| name);
-        let query = Query::labelled(
+        let query = HubQuery::labelled(
             self.scope.kind(Concept::ResourceSnapshot),
             self.scope.namespace(),
             names::PARENT_PLACEMENT,
@@ -438,14 +438,14 @@ impl<'t> Asked<'t> {
         )
     }
 
-    fn clusters(&mut self) -> Found {
-        let answers = self.hub.answer(&[Query::all(Kind::MemberCluster, "")]);
+    fn clusters(&mut self) -> Completions {
+        let answers = self.hub.answer(&[HubQuery::all(Kind::MemberCluster, "")]);
         let objects = answers.iter().flat_map(|answer| answer.objects.iter());
         let names = objects.map(|object| object.body.meta().name.clone());
         names.map(|name| (name, String::new())).collect()
     }
 
-    fn namespaces(&mut self) -> Option<Found> {
+    fn namespaces(&mut self) -> Option<Completions> {
         let wanted = Expected::List {
             group: "",
             kind: "Namespace",
@@ -500,7 +500,7 @@ fn prefix(current: &str, kind: Kind) -> &str {
     }
 }
 
-fn named(found: Found, before: &str) -> Found {
+fn named(found: Completions, before: &str) -> Completions {
     let found = found.into_iter();
     found
         .map(|(name, help)| (format!("{before}{name}"), help))

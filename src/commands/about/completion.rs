@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::ui::Ui;
-use crate::words::{Command, Hint};
+use crate::words::{CommandLine, Hint};
 
 /// Print a shell completion script
 ///
@@ -69,13 +69,14 @@ pub fn run(
 ) -> Result<Exit, Error> {
     match (args.shell, &args.install) {
         (Shell::Kubectl, Some(folder)) => install(folder, ui),
-        (Shell::Kubectl, None) => Err(Error::usage(
-            "kubectl looks for files in the PATH: set the directory with --install",
-        )
-        .hint(
-            Hint::new("for example:")
-                .command(Command::fleet("completion kubectl").flag("--install", "/usr/local/bin")),
-        )),
+        (Shell::Kubectl, None) => {
+            Err(Error::usage(
+                "kubectl looks for files in the PATH: set the directory with --install",
+            )
+            .hint(Hint::new("for example:").command(
+                CommandLine::fleet("completion kubectl").flag("--install", "/usr/local/bin"),
+            )))
+        }
         (_, Some(_)) => Err(Error::usage(
             "--install works only with kubectl; the scripts of shells are printed",
         )),

@@ -22,7 +22,7 @@ use crate::kubefleet::{Concept, Kind, Scope};
 use crate::render::invocation::Invocation;
 use crate::render::style::Paint;
 use crate::render::wrap;
-use crate::words::Command;
+use crate::words::CommandLine;
 
 /// Check the hub, permissions, controller, and member agents
 ///
@@ -96,7 +96,7 @@ pub struct Check {
     pub hint: Option<String>,
     /// The command that does it, when there is one.
     #[serde(flatten)]
-    pub command: Option<Command>,
+    pub command: Option<CommandLine>,
 }
 
 impl Check {
@@ -110,7 +110,7 @@ impl Check {
         }
     }
 
-    fn command(mut self, command: Command) -> Self {
+    fn command(mut self, command: CommandLine) -> Self {
         self.command = Some(command);
         self
     }

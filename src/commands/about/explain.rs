@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::kubefleet::object::OWN_API_VERSION;
 use crate::render;
 use crate::ui::Ui;
-use crate::words::{Command, Hint};
+use crate::words::{CommandLine, Hint};
 
 /// Explain a finding in detail, offline
 ///
@@ -37,11 +37,11 @@ pub struct ExplainArgs {
     example: bool,
     /// Output format
     #[arg(short, long, value_enum, default_value_t, value_name = "FORMAT")]
-    output: Format,
+    output: ExplainFormat,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
+enum ExplainFormat {
     #[default]
     Text,
     Markdown,
@@ -95,10 +95,12 @@ pub fn run(args: &ExplainArgs, ui: &mut Ui) -> Result<Exit, Error> {
         None => format!("# {}: {}\n", rule.code, rule.name),
     };
     let text = match args.output {
-        Format::Text => render::plain::markdown(&source, ui.width(), ui.paint(), ui.invocation()),
-        Format::Markdown => source,
-        Format::Json => output::json(&entry(rule, true))?,
-        Format::Yaml => output::yaml(&entry(rule, true))?,
+        ExplainFormat::Text => {
+            render::plain::markdown(&source, ui.width(), ui.paint(), ui.invocation())
+        }
+        ExplainFormat::Markdown => source,
+        ExplainFormat::Json => output::json(&entry(rule, true))?,
+        ExplainFormat::Yaml => output::yaml(&entry(rule, true))?,
     };
     ui.answer(&text);
     Ok(Exit::Done)
@@ -106,29 +108,29 @@ pub fn run(args: &ExplainArgs, ui: &mut Ui) -> Result<Exit, Error> {
 
 fn unknown(word: &str) -> Error {
     let error = Error::not_found(format!("unknown finding {word:?}"));
-    let explain = || Command::fleet("explain");
+    let explain = || CommandLine::fleet("explain");
     match near(word) {
         Some(near) => error.hint(Hint::new("did you mean:").command(explain().arg(near))),
         None => error.hint(Hint::new("all findings:").command(explain().switch("--list"))),
     }
 }
 
-fn list(format: Format, ui: &mut Ui) -> Result<Exit, Error> {
+fn list(format: ExplainFormat, ui: &mut Ui) -> Result<Exit, Error> {
     let list = FindingList {
         api_version: OWN_API_VERSION,
         kind: "FindingList",
         items: rules::ALL.iter().map(|rule| entry(rule, false)).collect(),
     };
     let text = match format {
-        Format::Json => output::json(&list)?,
-        Format::Yaml => output::yaml(&list)?,
-        Format::Text | Format::Markdown => {
+        ExplainFormat::Json => output::json(&list)?,
+        ExplainFormat::Yaml => output::yaml(&list)?,
+        ExplainFormat::Text | ExplainFormat::Markdown => {
             let names = list.items.iter().map(|item| item.name.len());
             let widest = names.max().unwrap_or(0);
             let mut text = String::new();
             for item in list.items {
                 let _ = match format {
-                    Format::Markdown => {
+                    ExplainFormat::Markdown => {
                         writeln!(text, "- {} {}: {}", item.code, item.name, item.summary)
                     }
                     _ => writeln!(

@@ -1,9 +1,9 @@
 //! What is around one placement, as far as a command wants to know.
 
-use crate::commands::open::reading::{Reading, Texts};
+use crate::commands::open::reading::{ObjectTexts, Reading};
 use crate::commands::open::runs;
 use crate::error::Error;
-use crate::inventory::source::{Answer, Query, Source};
+use crate::inventory::source::{Answer, HubQuery, Source};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::object::Body;
 use crate::kubefleet::{Concept, ObjectRef, names};
@@ -14,28 +14,28 @@ pub(in crate::commands) struct Around {
     /// What was read.
     pub inventory: Inventory,
     /// The texts of the snapshots; empty where they were not asked for.
-    pub texts: Texts,
+    pub texts: ObjectTexts,
     /// The kinds that could not be listed in full, and why.
     pub gaps: Vec<NotChecked>,
 }
 
 /// What is asked for around a placement.
 #[derive(Default)]
-struct Wanted<'w> {
+struct WantedNeighbors<'w> {
     /// Without these nothing can be said.
     required: &'w [Concept],
     useful: &'w [Concept],
-    more: &'w [Query],
+    more: &'w [HubQuery],
 }
 
 /// What is asked for of a concept.
-fn query(placement: &ObjectRef, concept: Concept) -> Query {
+fn query(placement: &ObjectRef, concept: Concept) -> HubQuery {
     let scope = placement.scope();
     let kind = scope.kind(concept);
     match concept {
-        Concept::Placement => Query::named(kind, &placement.namespace, &placement.name),
-        Concept::UpdateRun | Concept::ApprovalRequest => Query::all(kind, scope.namespace()),
-        _ => Query::labelled(
+        Concept::Placement => HubQuery::named(kind, &placement.namespace, &placement.name),
+        Concept::UpdateRun | Concept::ApprovalRequest => HubQuery::all(kind, scope.namespace()),
+        _ => HubQuery::labelled(
             kind,
             scope.namespace(),
             names::PARENT_PLACEMENT,
@@ -52,11 +52,11 @@ pub(in crate::commands) fn read(
     required: &[Concept],
     useful: &[Concept],
 ) -> Result<Around, Error> {
-    let known = (Texts::new(), Vec::new());
-    let wanted = Wanted {
+    let known = (ObjectTexts::new(), Vec::new());
+    let wanted = WantedNeighbors {
         required,
         useful,
-        ..Wanted::default()
+        ..WantedNeighbors::default()
     };
     around(reading, placement, &wanted, known)
 }
@@ -66,7 +66,7 @@ pub(in crate::commands) fn read_more(
     reading: &mut Reading,
     placement: &ObjectRef,
     useful: &[Concept],
-    more: &[Query],
+    more: &[HubQuery],
     with_texts: bool,
 ) -> Result<Around, Error> {
     let known = if with_texts {
@@ -74,12 +74,12 @@ pub(in crate::commands) fn read_more(
         let (answer, texts) = reading.ask_with_texts(&snapshots);
         (texts, vec![(snapshots, answer)])
     } else {
-        (Texts::new(), Vec::new())
+        (ObjectTexts::new(), Vec::new())
     };
-    let wanted = Wanted {
+    let wanted = WantedNeighbors {
         useful,
         more,
-        ..Wanted::default()
+        ..WantedNeighbors::default()
     };
     around(reading, placement, &wanted, known)
 }
@@ -97,9 +97,9 @@ pub(in crate::commands) fn read_with_texts(
         std::slice::from_ref(&answer),
     )?;
     let known = (texts, vec![(snapshots, answer)]);
-    let wanted = Wanted {
+    let wanted = WantedNeighbors {
         useful,
-        ..Wanted::default()
+        ..WantedNeighbors::default()
     };
     around(reading, placement, &wanted, known)
 }
@@ -107,10 +107,10 @@ pub(in crate::commands) fn read_with_texts(
 fn around(
     reading: &mut Reading,
     placement: &ObjectRef,
-    wanted: &Wanted<'_>,
-    (texts, known): (Texts, Vec<(Query, Answer)>),
+    wanted: &WantedNeighbors<'_>,
+    (texts, known): (ObjectTexts, Vec<(HubQuery, Answer)>),
 ) -> Result<Around, Error> {
-    let is_known = |query: &Query| known.iter().any(|(other, _)| other == query);
+    let is_known = |query: &HubQuery| known.iter().any(|(other, _)| other == query);
     let queries: Vec<_> = [Concept::Placement]
         .iter()
         .chain(wanted.required)

@@ -28,7 +28,7 @@ pub(in crate::commands) struct Following<'r> {
 }
 
 /// What a look brought.
-pub(in crate::commands) enum Look {
+pub(in crate::commands) enum Followed {
     State(Box<Status>),
     /// The target was deleted.
     Gone,
@@ -72,14 +72,14 @@ impl<'r> Following<'r> {
     }
 
     /// The state at this moment.
-    pub(in crate::commands) fn look(&mut self) -> Result<Look, Error> {
+    pub(in crate::commands) fn look(&mut self) -> Result<Followed, Error> {
         let mut walk = Walk::shallow(self.target.clone());
         walk.drive(&mut self.mirror);
         if self.mirror.is_interrupted() {
-            return Ok(Look::Interrupted);
+            return Ok(Followed::Interrupted);
         }
         if self.mirror.is_late() {
-            return Ok(Look::Late);
+            return Ok(Followed::Late);
         }
         if let Some(error) = self.mirror.lost() {
             return Err(error.clone().into());
@@ -88,7 +88,7 @@ impl<'r> Following<'r> {
         let target = walk.answer(&walk.target_query());
         let found = target.and_then(|answer| answer.objects.first());
         match (found, target.map(|answer| &answer.outcome)) {
-            (None, Some(Outcome::Listed)) => return Ok(Look::Gone),
+            (None, Some(Outcome::Listed)) => return Ok(Followed::Gone),
             (None, Some(Outcome::Denied(words))) => return Err(self.denied(words)),
             (None, Some(Outcome::NotServed)) => {
                 return Err(HubError::NotServed(self.target.kind).into());
@@ -96,14 +96,14 @@ impl<'r> Following<'r> {
             (Some(object), _) => {
                 let uid = &object.body.meta().uid;
                 if self.uid.get_or_insert_with(|| uid.clone()) != uid {
-                    return Ok(Look::Gone);
+                    return Ok(Followed::Gone);
                 }
             }
             (None, _) => {}
         }
         let facts = self.facts(&walk);
         let inventory = Inventory::new(walk, (self.clock)(), facts);
-        Ok(Look::State(Box::new(Status::new(&inventory))))
+        Ok(Followed::State(Box::new(Status::new(&inventory))))
     }
 
     /// Waits until something changes, at most this long.

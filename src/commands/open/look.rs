@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::commands::open::reading::{Place, Reading};
+use crate::commands::open::reading::{Reading, ReadingPlace};
 use crate::diagnose;
 use crate::error::Error;
 use crate::hub::More;
-use crate::inventory::source::{Answer, Outcome, Query, Source};
+use crate::inventory::source::{Answer, HubQuery, Outcome, Source};
 use crate::inventory::{Inventory, Shared, Walk};
 use crate::kubefleet::object::Body;
 use crate::kubefleet::{Concept, ObjectRef};
@@ -20,13 +20,13 @@ const PLACEMENTS: usize = 100;
 impl Reading {
     /// Reads lists page by page; what comes is given away with the number of its query. The answers
     /// say how it went, and hold no objects.
-    pub fn each(&mut self, queries: &[Query], mut take: impl FnMut(usize, More)) -> Vec<Answer> {
+    pub fn each(&mut self, queries: &[HubQuery], mut take: impl FnMut(usize, More)) -> Vec<Answer> {
         match &mut self.place {
-            Place::Hub(hub) => {
+            ReadingPlace::Hub(hub) => {
                 let outcomes = hub.each(queries, take);
                 outcomes.into_iter().map(Answer::none).collect()
             }
-            Place::Files(_) => {
+            ReadingPlace::Files(_) => {
                 let answers = self.answer(queries);
                 for (at, answer) in answers.iter().enumerate() {
                     take(at, More::Objects(answer.objects.to_vec()));
@@ -38,13 +38,17 @@ impl Reading {
 
     /// The same where many questions differ in a label's value alone, with the number of the list
     /// that it is in.
-    pub fn each_alike(&mut self, queries: &[Query], take: impl FnMut(usize, More)) -> Vec<Answer> {
+    pub fn each_alike(
+        &mut self,
+        queries: &[HubQuery],
+        take: impl FnMut(usize, More),
+    ) -> Vec<Answer> {
         match &mut self.place {
-            Place::Hub(hub) => {
+            ReadingPlace::Hub(hub) => {
                 let outcomes = hub.each_alike(queries, take);
                 outcomes.into_iter().map(Answer::none).collect()
             }
-            Place::Files(_) => self.each(queries, take),
+            ReadingPlace::Files(_) => self.each(queries, take),
         }
     }
 
@@ -94,7 +98,7 @@ impl Reading {
         }
         let mut queries = BTreeSet::new();
         for target in targets {
-            let query = Query::named(target.kind, &target.namespace, &target.name);
+            let query = HubQuery::named(target.kind, &target.namespace, &target.name);
             for object in self.ask(&query).objects.iter() {
                 let Body::Run(run) = &object.body else {
                     continue;
@@ -104,7 +108,11 @@ impl Reading {
                     (Concept::Strategy, &spec.strategy),
                     (Concept::Placement, &spec.placement),
                 ] {
-                    queries.insert(Query::named(scope.kind(concept), scope.namespace(), name));
+                    queries.insert(HubQuery::named(
+                        scope.kind(concept),
+                        scope.namespace(),
+                        name,
+                    ));
                 }
             }
         }
@@ -201,7 +209,7 @@ impl Reading {
 
     /// The placement of a run, and over how many clusters the run goes.
     fn size_of(&mut self, target: &ObjectRef) -> (ObjectRef, usize) {
-        let query = Query::named(target.kind, &target.namespace, &target.name);
+        let query = HubQuery::named(target.kind, &target.namespace, &target.name);
         let answer = self.ask(&query);
         let run = answer.objects.iter().find_map(|object| match &object.body {
             Body::Run(run) => Some(run),
@@ -224,14 +232,14 @@ impl Reading {
         };
         let mut lists: Vec<_> = targets
             .iter()
-            .map(|target| Query::all(target.kind, &target.namespace))
+            .map(|target| HubQuery::all(target.kind, &target.namespace))
             .collect();
         lists.sort();
         lists.dedup();
         if lists.len() > 1 {
             // Many namespaces: all of them were listed at once.
             for query in &mut lists {
-                *query = Query::all(query.kind, "");
+                *query = HubQuery::all(query.kind, "");
             }
             lists.dedup();
         }

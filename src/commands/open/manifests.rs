@@ -5,16 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::commands::open::around::{self, Around};
-use crate::commands::open::reading::{Reading, Texts};
+use crate::commands::open::reading::{ObjectTexts, Reading};
 use crate::error::Error;
 use crate::inventory::Inventory;
-use crate::inventory::source::Query;
+use crate::inventory::source::HubQuery;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::object::Body;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::work::Work;
 use crate::kubefleet::{Concept, Kind, ObjectRef, names};
-use crate::manifests::{Content, Existing, Generator, Override, Placed};
+use crate::manifests::{Content, Existing, Generator, Override, PlacedOverrides};
 use crate::report::NotChecked;
 use crate::rollout::versions::Version;
 use crate::words::enumerate;
@@ -40,7 +40,7 @@ pub(in crate::commands) struct Material {
     overrides_gap: Option<String>,
     /// The placement's Works by cluster, where they were asked for.
     works: BTreeMap<String, Vec<Arc<Work>>>,
-    works_texts: Texts,
+    works_texts: ObjectTexts,
     /// Whether files were read, which may not hold all.
     is_offline: bool,
     /// Why Works may be missing.
@@ -69,8 +69,8 @@ pub(in crate::commands) fn read(
     let scope = placement.scope();
     let namespace = scope.namespace();
     let queries = [
-        Query::all(Kind::ClusterResourceOverrideSnapshot, ""),
-        Query::all(Kind::ResourceOverrideSnapshot, namespace),
+        HubQuery::all(Kind::ClusterResourceOverrideSnapshot, ""),
+        HubQuery::all(Kind::ResourceOverrideSnapshot, namespace),
     ];
     let mut overrides = Vec::new();
     let mut overrides_gap = None;
@@ -91,7 +91,7 @@ pub(in crate::commands) fn read(
         Concept::Binding,
         Concept::PolicySnapshot,
     ];
-    let more = [Query::all(Kind::MemberCluster, "")];
+    let more = [HubQuery::all(Kind::MemberCluster, "")];
     let around = around::read_more(reading, &placement, &useful, &more, true)?;
     reading.no_hub()?;
     let members = around.inventory.members.items.iter();
@@ -118,7 +118,7 @@ fn placement_of(
     if target.kind.concept() != Concept::UpdateRun {
         return Ok((target.clone(), None));
     }
-    let query = Query::named(target.kind, &target.namespace, &target.name);
+    let query = HubQuery::named(target.kind, &target.namespace, &target.name);
     let answer = reading.ask(&query);
     let run = answer.objects.iter().find_map(|object| match &object.body {
         Body::Run(run) => Some(Arc::clone(run)),
@@ -131,14 +131,18 @@ fn placement_of(
     Ok((run.placement(), Some(run)))
 }
 
-type ReadWorks = (BTreeMap<String, Vec<Arc<Work>>>, Texts, Option<String>);
+type ReadWorks = (
+    BTreeMap<String, Vec<Arc<Work>>>,
+    ObjectTexts,
+    Option<String>,
+);
 
 fn read_works(reading: &mut Reading, placement: &ObjectRef, works: Works<'_>) -> ReadWorks {
     let Works::Of(clusters) = works else {
-        return (BTreeMap::new(), Texts::new(), None);
+        return (BTreeMap::new(), ObjectTexts::new(), None);
     };
     let of = |namespace: &str| {
-        Query::labelled(
+        HubQuery::labelled(
             Kind::Work,
             namespace,
             names::PARENT_PLACEMENT,
@@ -152,7 +156,7 @@ fn read_works(reading: &mut Reading, placement: &ObjectRef, works: Works<'_>) ->
         namespaces.map(|namespace| of(&namespace)).collect()
     };
     let mut found: BTreeMap<String, Vec<Arc<Work>>> = BTreeMap::new();
-    let (mut texts, mut gap) = (Texts::new(), None);
+    let (mut texts, mut gap) = (ObjectTexts::new(), None);
     for query in &queries {
         let (answer, more) = reading.ask_with_texts(query);
         gap = gap.or(answer.outcome.gap());
@@ -259,7 +263,7 @@ impl Material {
 
     /// Clusters with the overrides that apply to them: those that the run recorded, or those that a
     /// new run would take.
-    pub fn place<'m>(&'m self, clusters: &[String], content: &Content) -> Vec<Placed<'m>> {
+    pub fn place<'m>(&'m self, clusters: &[String], content: &Content) -> Vec<PlacedOverrides<'m>> {
         let recorded = |name: &str| {
             let stages = self.initialized()?.status.stages.iter();
             let mut clusters = stages.flat_map(|stage| &stage.clusters);
@@ -268,8 +272,8 @@ impl Material {
         let clusters = clusters.iter().filter_map(|name| {
             let member = self.members.get(name)?.as_ref();
             Some(match recorded(name) {
-                Some(cluster) => Placed::in_run(member, cluster, &self.overrides),
-                None => Placed::anew(member, &self.placement, content, &self.overrides),
+                Some(cluster) => PlacedOverrides::in_run(member, cluster, &self.overrides),
+                None => PlacedOverrides::anew(member, &self.placement, content, &self.overrides),
             })
         });
         clusters.collect()
@@ -277,7 +281,7 @@ impl Material {
 
     /// What these clusters may get otherwise than it is shown, and why. Overrides of which nothing is
     /// known are not gone.
-    pub fn not_checked(&self, placed: &mut [Placed<'_>]) -> Vec<NotChecked> {
+    pub fn not_checked(&self, placed: &mut [PlacedOverrides<'_>]) -> Vec<NotChecked> {
         let mut gaps = self.around.gaps.clone();
         gaps.retain(|gap| gap.why != "not collected" || gap.what == Kind::MemberCluster.name());
         let gap = |what: &str, why: &str, clusters| NotChecked {

@@ -2,10 +2,10 @@
 
 use crate::error::{Error, did_you_mean};
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
-use crate::words::{Command, Hint};
+use crate::words::{CommandLine, Hint};
 
 /// The runs and placements among which a name is looked for.
-pub(in crate::commands) struct Known<'k> {
+pub(in crate::commands) struct KnownNames<'k> {
     /// Their names.
     pub objects: &'k [ObjectRef],
     /// What errors call the place where they were looked for: `the input`.
@@ -18,7 +18,7 @@ pub(in crate::commands) struct Known<'k> {
     pub again: &'k [String],
 }
 
-impl Known<'_> {
+impl KnownNames<'_> {
     /// How an object can be named.
     fn types(&self) -> String {
         let name = |scope: &Scope| {
@@ -73,7 +73,7 @@ pub(in crate::commands) fn of_one(
 pub(in crate::commands) fn resolve(
     word: &str,
     namespace: Option<&str>,
-    known: &Known<'_>,
+    known: &KnownNames<'_>,
 ) -> Result<ObjectRef, Error> {
     let scope = Scope::of_namespace(namespace.unwrap_or_default());
     if let Some((kind, name)) = word.split_once('/') {
@@ -103,7 +103,7 @@ fn typed(
     kind: &str,
     name: &str,
     namespace: Option<&str>,
-    known: &Known<'_>,
+    known: &KnownNames<'_>,
 ) -> Result<ObjectRef, Error> {
     let Some(kind) = Kind::from_word(kind) else {
         return Err(Error::usage(format!("{kind:?} is not a resource type")).hint(known.types()));
@@ -146,7 +146,7 @@ fn typed(
 }
 
 /// A namespaced type without a namespace: clear when the input has just one such object.
-fn in_one_namespace(kind: Kind, name: &str, known: &Known<'_>) -> Result<ObjectRef, Error> {
+fn in_one_namespace(kind: Kind, name: &str, known: &KnownNames<'_>) -> Result<ObjectRef, Error> {
     let found: Vec<_> = known
         .objects
         .iter()
@@ -178,7 +178,7 @@ fn in_other_scope(kind: Kind) -> Kind {
     scope.kind(kind.concept())
 }
 
-fn missing(name: &str, scope: &Scope, known: &Known<'_>, concepts: &[Concept]) -> Error {
+fn missing(name: &str, scope: &Scope, known: &KnownNames<'_>, concepts: &[Concept]) -> Error {
     let words: Vec<_> = concepts
         .iter()
         .map(|concept| scope.kind(*concept).name())
@@ -231,16 +231,16 @@ fn missing(name: &str, scope: &Scope, known: &Known<'_>, concepts: &[Concept]) -
 }
 
 /// Commands that name the objects, one a line.
-fn commands(lead: &str, objects: &[&ObjectRef], known: &Known<'_>) -> Hint {
+fn commands(lead: &str, objects: &[&ObjectRef], known: &KnownNames<'_>) -> Hint {
     let command = |object: &&ObjectRef| {
-        let command = Command::fleet(known.command).arg(object.word());
+        let command = CommandLine::fleet(known.command).arg(object.word());
         again(command.namespace(&object.namespace), known.again)
     };
     Hint::new(lead).commands(objects.iter().map(command))
 }
 
 /// A command that reads the same files.
-pub(in crate::commands) fn again(command: Command, files: &[String]) -> Command {
+pub(in crate::commands) fn again(command: CommandLine, files: &[String]) -> CommandLine {
     files
         .iter()
         .fold(command, |command, file| command.flag("-f", file))

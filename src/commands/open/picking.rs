@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, HashSet};
 
 use jiff::Timestamp;
 
-use crate::change::states::{Step, Wish, step};
+use crate::change::states::{StateStep, Wish, step};
 use crate::commands::open::reading::Reading;
-use crate::commands::open::runs::{self, Evidence, Reach};
+use crate::commands::open::runs::{self, Reach, ReadDepth};
 use crate::commands::open::{around, names};
 use crate::commands::output::age;
 use crate::diagnose;
@@ -29,7 +29,7 @@ use crate::rollout::rollback;
 use crate::rollout::versions::versions;
 use crate::rollout::{ClusterState, Phase, Rollout, StageView};
 use crate::ui::Ui;
-use crate::words::{Command, Hint, count};
+use crate::words::{CommandLine, Hint, count};
 
 /// The runs that a command can do something with.
 pub(in crate::commands) struct Eligible {
@@ -75,7 +75,7 @@ pub(in crate::commands) const RESUMABLE: Eligible = Eligible {
 };
 
 fn can(rollout: &Rollout<'_>, wish: Wish) -> bool {
-    matches!(step(rollout, wish), Step::Write(_))
+    matches!(step(rollout, wish), StateStep::Write(_))
 }
 
 /// Rows of candidates, and what each stands for.
@@ -209,7 +209,7 @@ fn reach(namespace: Option<&str>, reading: &Reading) -> Reach {
 }
 
 /// Says what was chosen, as a command that names it.
-fn say(command: Command, reading: &Reading, ui: &mut Ui) {
+fn say(command: CommandLine, reading: &Reading, ui: &mut Ui) {
     let command = ui.invocation().command(&reading.again(command));
     let line = ui.paint_err().command(&command);
     ui.note(&format!("{line}\n"));
@@ -221,10 +221,10 @@ pub(in crate::commands) fn run(
     namespace: Option<&str>,
     reading: &mut Reading,
     ui: &mut Ui,
-    command: impl FnOnce(Command) -> Command,
+    command: impl FnOnce(CommandLine) -> CommandLine,
 ) -> Result<ObjectRef, Error> {
     let reach = reach(namespace, reading);
-    let runs = runs::read(reading, &reach, Evidence::Verdict, |_| true)?;
+    let runs = runs::read(reading, &reach, ReadDepth::Verdict, |_| true)?;
     runs.warn(ui);
     let mut rollouts = runs.rollouts();
     rollouts.retain(|(_, rollout)| (eligible.is)(rollout));
@@ -288,7 +288,7 @@ fn no_run(eligible: &Eligible, reach: &Reach, reading: &mut Reading) -> Error {
         eligible.that,
         in_this_scope(reach)
     ));
-    let all = Command::fleet("list").switch("-A");
+    let all = CommandLine::fleet("list").switch("-A");
     error.hint(Hint::new("see all update runs:").command(reading.again(all)))
 }
 
@@ -307,7 +307,7 @@ pub(in crate::commands) fn gates(
     ui: &mut Ui,
 ) -> Result<Vec<ObjectRef>, Error> {
     let reach = reach(namespace, reading);
-    let runs = runs::read(reading, &reach, Evidence::Approvals, |_| true)?;
+    let runs = runs::read(reading, &reach, ReadDepth::Approvals, |_| true)?;
     runs.warn(ui);
     let mut candidates = Candidates::new([
         Column::shrinking("", 20),
@@ -342,7 +342,7 @@ pub(in crate::commands) fn gates(
                 "no approval is waited for{}",
                 in_this_scope(&reach)
             ));
-            let all = Command::fleet("approvals").switch("-A");
+            let all = CommandLine::fleet("approvals").switch("-A");
             return Err(error.hint(Hint::new("see all approvals:").command(all)));
         }
         1 => vec![candidates.one(what, 0, reading, ui)?],
@@ -364,7 +364,7 @@ pub(in crate::commands) fn placement(
     let queries = reach.queries(Concept::Placement);
     let answers = reading.answer(&queries);
     reading.listed(&queries, &answers)?;
-    let runs = runs::read(reading, &reach, Evidence::VerdictIfListed, |_| true)?;
+    let runs = runs::read(reading, &reach, ReadDepth::VerdictIfListed, |_| true)?;
     let mut newest: BTreeMap<ObjectRef, (Option<Timestamp>, String, Verdict)> = BTreeMap::new();
     for (_, rollout) in &runs.rollouts() {
         let run = rollout.run;
@@ -455,7 +455,7 @@ fn strategy(scope: &Scope, reading: &mut Reading, ui: &mut Ui) -> Result<String,
             "{place} holds no strategy{}",
             in_this_scope(&reach)
         ))
-        .hint(Hint::new("see all:").command(Command::fleet("strategies").switch("-A"))));
+        .hint(Hint::new("see all:").command(CommandLine::fleet("strategies").switch("-A"))));
     }
     candidates.one("Choose a strategy", 0, reading, ui)
 }

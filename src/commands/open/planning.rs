@@ -9,7 +9,7 @@ use crate::commands::open::runs;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::HubError;
-use crate::inventory::source::{HubFacts, Outcome, Query, Source};
+use crate::inventory::source::{HubFacts, HubQuery, Outcome, Source};
 use crate::kubefleet::object::Body;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
 use crate::plan::{self, Carriers, Plan};
@@ -43,9 +43,9 @@ pub(in crate::commands) fn read_all(
     let scope = placement.scope();
     let namespace = scope.namespace();
     let strategies = scope.kind(Concept::Strategy);
-    let mut first = vec![Query::named(placement.kind, namespace, &placement.name)];
+    let mut first = vec![HubQuery::named(placement.kind, namespace, &placement.name)];
     if let StrategyChoice::Named(name) = &wish.strategy {
-        first.push(Query::named(strategies, namespace, name));
+        first.push(HubQuery::named(strategies, namespace, name));
     }
     let answers = reading.answer(&first);
     reading.no_hub()?;
@@ -65,19 +65,19 @@ pub(in crate::commands) fn read_all(
         all.any(|(query, answer)| query.kind == kind && known(answer))
     };
     let mut more = first.clone();
-    more.push(Query::all(Kind::MemberCluster, ""));
+    more.push(HubQuery::all(Kind::MemberCluster, ""));
     more.extend(overrides(namespace));
     if absent(strategies) {
-        more.push(Query::all(strategies, namespace));
+        more.push(HubQuery::all(strategies, namespace));
     }
     if !namespace.is_empty() {
         // What brings the namespace to the clusters.
-        more.push(Query::all(Kind::ClusterResourcePlacement, ""));
+        more.push(HubQuery::all(Kind::ClusterResourcePlacement, ""));
     }
     if absent(placement.kind) {
         // Misspelt, or in the other scope?
-        more.push(Query::all(Kind::ClusterResourcePlacement, ""));
-        more.push(Query::all(Kind::ResourcePlacement, ""));
+        more.push(HubQuery::all(Kind::ClusterResourcePlacement, ""));
+        more.push(HubQuery::all(Kind::ResourcePlacement, ""));
         more.dedup();
     }
     let useful = [
@@ -120,7 +120,7 @@ fn carriers(reading: &mut Reading, around: &Around) -> (Option<Carriers>, Vec<No
     let kind = Kind::ClusterResourceBinding;
     let queries: Vec<_> = placements
         .iter()
-        .map(|it| Query::labelled(kind, "", names::PARENT_PLACEMENT, &it.meta.name))
+        .map(|it| HubQuery::labelled(kind, "", names::PARENT_PLACEMENT, &it.meta.name))
         .collect();
     let answers = reading.answer(&queries);
     let gaps = runs::gaps(&queries, &answers);
@@ -143,8 +143,8 @@ fn carriers(reading: &mut Reading, around: &Around) -> (Option<Carriers>, Vec<No
 }
 
 /// The overrides in force. A namespaced placement brings nothing of other namespaces.
-fn overrides(namespace: &str) -> [Query; 2] {
-    let latest = |kind, namespace| Query::labelled(kind, namespace, names::IS_LATEST, "true");
+fn overrides(namespace: &str) -> [HubQuery; 2] {
+    let latest = |kind, namespace| HubQuery::labelled(kind, namespace, names::IS_LATEST, "true");
     [
         latest(Kind::ClusterResourceOverrideSnapshot, ""),
         latest(Kind::ResourceOverrideSnapshot, namespace),

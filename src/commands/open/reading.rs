@@ -15,20 +15,20 @@ use crate::commands::open::names;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::{Flags, Hub, HubError, TimeLimit};
-use crate::inventory::source::{Answer, HubFacts, Outcome, Query, Round, Source};
+use crate::inventory::source::{Answer, HubFacts, HubQuery, Outcome, Round, Source};
 use crate::inventory::{Inventory, Shared, Walk, choose};
 use crate::kubefleet::object::{Body, Object};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
-use crate::member::{Errand, Look};
+use crate::member::{Errand, Observation};
 use crate::rollout;
 use crate::ui::Ui;
-use crate::words::{Command, Hint};
+use crate::words::{CommandLine, Hint};
 
 /// What a command reads instead of the hub.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Input")]
-pub struct Input {
+pub struct InputArgs {
     /// Read objects from a file, a directory, or standard input (-) instead of the hub; repeatable
     #[arg(short = 'f', long = "filename", value_name = "PATH")]
     pub files: Vec<PathBuf>,
@@ -42,7 +42,7 @@ pub struct Input {
     pub now: Option<Timestamp>,
 }
 
-impl Input {
+impl InputArgs {
     /// The same where files were given, else what the outer command was given.
     #[must_use]
     pub fn or(&self, outer: &Self) -> Self {
@@ -54,7 +54,7 @@ impl Input {
     }
 }
 
-impl Input {
+impl InputArgs {
     /// How much may be read.
     pub fn limits(&self) -> bundle::Limits {
         self.max_input
@@ -64,7 +64,7 @@ impl Input {
 
 /// The objects that a command looks at, wherever they are.
 pub struct Reading {
-    pub(super) place: Place,
+    pub(super) place: ReadingPlace,
     /// The moment for which everything is judged.
     pub now: Timestamp,
     /// The clock, for what goes on.
@@ -84,9 +84,9 @@ pub struct Reading {
 }
 
 /// The texts of objects, by kind, namespace and name.
-pub type Texts = BTreeMap<ObjectRef, Box<RawValue>>;
+pub type ObjectTexts = BTreeMap<ObjectRef, Box<RawValue>>;
 
-pub(super) enum Place {
+pub(super) enum ReadingPlace {
     Files(Box<Bundle>),
     Hub(Box<Hub>),
 }
@@ -123,7 +123,7 @@ impl Reading {
         clock: fn() -> Timestamp,
     ) -> Self {
         Self {
-            place: Place::Hub(Box::new(hub)),
+            place: ReadingPlace::Hub(Box::new(hub)),
             now: now.unwrap_or_else(clock),
             clock,
             is_dated: now.is_some(),
@@ -138,7 +138,7 @@ impl Reading {
     /// What files hold, judged for the moment that was named, or in which they were true.
     pub(super) fn of_files(
         bundle: Bundle,
-        input: &Input,
+        input: &InputArgs,
         command: &'static str,
         clock: fn() -> Timestamp,
     ) -> Self {
@@ -150,7 +150,7 @@ impl Reading {
         let files = input.files.iter();
         let again = files.map(|path| path.to_string_lossy().into_owned());
         Self {
-            place: Place::Files(Box::new(bundle)),
+            place: ReadingPlace::Files(Box::new(bundle)),
             now,
             clock,
             is_dated: true,
@@ -165,14 +165,14 @@ impl Reading {
     /// What errors call the place.
     pub const fn place(&self) -> &'static str {
         match self.place {
-            Place::Files(_) => "the input",
-            Place::Hub(_) => "the hub",
+            ReadingPlace::Files(_) => "the input",
+            ReadingPlace::Hub(_) => "the hub",
         }
     }
 
     /// Whether it is files.
     pub const fn is_offline(&self) -> bool {
-        matches!(self.place, Place::Files(_))
+        matches!(self.place, ReadingPlace::Files(_))
     }
 
     /// The command that reads.
@@ -181,38 +181,38 @@ impl Reading {
     }
 
     /// A command that reads in the same place.
-    pub fn again(&self, command: Command) -> Command {
+    pub fn again(&self, command: CommandLine) -> CommandLine {
         names::again(command, &self.again)
     }
 
     /// The hub, when it is not files.
     pub fn hub(&mut self) -> Option<&mut Hub> {
         match &mut self.place {
-            Place::Hub(hub) => Some(hub),
-            Place::Files(_) => None,
+            ReadingPlace::Hub(hub) => Some(hub),
+            ReadingPlace::Files(_) => None,
         }
     }
 
     /// One answer to one question.
-    pub fn ask(&mut self, query: &Query) -> Answer {
+    pub fn ask(&mut self, query: &HubQuery) -> Answer {
         self.answer(std::slice::from_ref(query))
             .pop()
             .unwrap_or(Answer::none(Outcome::NotCollected))
     }
 
     /// One answer, and the texts of its objects as JSON.
-    pub fn ask_with_texts(&mut self, query: &Query) -> (Answer, Texts) {
+    pub fn ask_with_texts(&mut self, query: &HubQuery) -> (Answer, ObjectTexts) {
         match &mut self.place {
-            Place::Hub(hub) => {
+            ReadingPlace::Hub(hub) => {
                 hub.keep_texts();
                 let answer = hub.ask_again(query);
                 (answer, hub.take_texts())
             }
-            Place::Files(_) => {
+            ReadingPlace::Files(_) => {
                 let answer = self.ask(query);
                 let names = answer.objects.iter().map(Object::reference);
-                let Place::Files(bundle) = &self.place else {
-                    return (answer, Texts::new());
+                let ReadingPlace::Files(bundle) = &self.place else {
+                    return (answer, ObjectTexts::new());
                 };
                 let texts = names
                     .filter_map(|name| Some((name.clone(), bundle.text(&name)?.to_owned())))
@@ -232,11 +232,11 @@ impl Reading {
         let scope = Scope::of_namespace(namespace.unwrap_or_default());
         let queries = if everywhere {
             vec![
-                Query::all(Kind::ClusterStagedUpdateRun, ""),
-                Query::all(Kind::StagedUpdateRun, ""),
+                HubQuery::all(Kind::ClusterStagedUpdateRun, ""),
+                HubQuery::all(Kind::StagedUpdateRun, ""),
             ]
         } else {
-            vec![Query::all(
+            vec![HubQuery::all(
                 scope.kind(Concept::UpdateRun),
                 scope.namespace(),
             )]
@@ -261,7 +261,7 @@ impl Reading {
 
     /// Fails when nothing of what a command lists could be read. Files that do not mention a kind
     /// hold none of it.
-    pub fn listed(&self, queries: &[Query], answers: &[Answer]) -> Result<(), Error> {
+    pub fn listed(&self, queries: &[HubQuery], answers: &[Answer]) -> Result<(), Error> {
         self.no_hub()?;
         let unread: Vec<_> = queries
             .iter()
@@ -325,8 +325,8 @@ impl Reading {
     /// Whether the user wants the command to end.
     pub fn is_interrupted(&self) -> bool {
         match &self.place {
-            Place::Hub(hub) => hub.is_interrupted(),
-            Place::Files(_) => false,
+            ReadingPlace::Hub(hub) => hub.is_interrupted(),
+            ReadingPlace::Files(_) => false,
         }
     }
 
@@ -346,8 +346,8 @@ impl Reading {
     /// Whether there is anything to be seen of member clusters.
     pub(super) fn sees_members(&self) -> bool {
         match &self.place {
-            Place::Hub(hub) => hub.sees_members(),
-            Place::Files(bundle) => !bundle.looks.is_empty(),
+            ReadingPlace::Hub(hub) => hub.sees_members(),
+            ReadingPlace::Files(bundle) => !bundle.looks.is_empty(),
         }
     }
 
@@ -362,7 +362,7 @@ impl Reading {
         let (Some(hub), Some(run)) = (self.hub(), walk.run()) else {
             return false;
         };
-        let query = Query::named(run.object().kind, &run.meta.namespace, &run.meta.name);
+        let query = HubQuery::named(run.object().kind, &run.meta.namespace, &run.meta.name);
         let now = hub.version_now(&query);
         now.is_some_and(|now| now != run.meta.resource_version)
     }
@@ -370,8 +370,8 @@ impl Reading {
     /// What the hub's schema says, where the verdict about one of the runs depends on it.
     pub fn hub_facts<'r>(&mut self, mut runs: impl Iterator<Item = &'r UpdateRun>) -> HubFacts {
         match &mut self.place {
-            Place::Files(bundle) => bundle.hub.clone(),
-            Place::Hub(hub) => HubFacts {
+            ReadingPlace::Files(bundle) => bundle.hub.clone(),
+            ReadingPlace::Hub(hub) => HubFacts {
                 run_states: runs
                     .find(|run| rollout::depends_on_schema(run))
                     .and_then(|run| hub.run_states(run.object().kind).ok()),
@@ -383,7 +383,7 @@ impl Reading {
     /// was read still says something.
     pub(super) fn readable(&self, target: &ObjectRef, answer: &Answer) -> Result<(), Error> {
         match (&self.place, &answer.outcome) {
-            (Place::Hub(_), Outcome::Failed(why)) if answer.objects.is_empty() => {
+            (ReadingPlace::Hub(_), Outcome::Failed(why)) if answer.objects.is_empty() => {
                 Err(Error::failed(format!("{target} cannot be read: {why}"))
                     .hint("try again, with a longer --request-timeout if needed"))
             }
@@ -394,13 +394,13 @@ impl Reading {
     /// Fails when the connection itself is gone.
     pub fn no_hub(&self) -> Result<(), Error> {
         match &self.place {
-            Place::Hub(hub) => match hub.lost() {
+            ReadingPlace::Hub(hub) => match hub.lost() {
                 // Only a command that writes gets as far as this.
                 Some(HubError::Interrupted) => Err(self.interrupted()),
                 Some(error) => Err(error.clone().into()),
                 None => Ok(()),
             },
-            Place::Files(_) => Ok(()),
+            ReadingPlace::Files(_) => Ok(()),
         }
     }
 
@@ -445,14 +445,14 @@ impl Reading {
 }
 
 impl Source for Reading {
-    fn answer(&mut self, queries: &[Query]) -> Vec<Answer> {
+    fn answer(&mut self, queries: &[HubQuery]) -> Vec<Answer> {
         self.answer_around(queries, None)
     }
 
-    fn answer_around(&mut self, queries: &[Query], placement: Option<&str>) -> Vec<Answer> {
+    fn answer_around(&mut self, queries: &[HubQuery], placement: Option<&str>) -> Vec<Answer> {
         match &mut self.place {
-            Place::Hub(hub) => hub.answer_around(queries, placement),
-            Place::Files(bundle) => {
+            ReadingPlace::Hub(hub) => hub.answer_around(queries, placement),
+            ReadingPlace::Files(bundle) => {
                 let answers = bundle.answer_around(queries, placement);
                 if !bundle.duplicates.is_empty() {
                     let objects = answers.iter().flat_map(|answer| answer.objects.iter());
@@ -468,23 +468,23 @@ impl Source for Reading {
 
     fn answer_many(&mut self, rounds: &[Round]) -> Vec<Vec<Answer>> {
         match &mut self.place {
-            Place::Hub(hub) => hub.answer_many(rounds),
-            Place::Files(_) => rounds
+            ReadingPlace::Hub(hub) => hub.answer_many(rounds),
+            ReadingPlace::Files(_) => rounds
                 .iter()
                 .map(|round| self.answer_around(&round.queries, round.placement.as_deref()))
                 .collect(),
         }
     }
 
-    fn look(&mut self, errands: &[Errand]) -> BTreeMap<String, Look> {
+    fn look(&mut self, errands: &[Errand]) -> BTreeMap<String, Observation> {
         match &mut self.place {
-            Place::Hub(hub) => hub.look(errands),
-            Place::Files(bundle) => bundle.look(errands),
+            ReadingPlace::Hub(hub) => hub.look(errands),
+            ReadingPlace::Files(bundle) => bundle.look(errands),
         }
     }
 }
 
 /// How to ask the hub for a permission.
-fn may_i(verb: &str, query: &Query) -> Hint {
+fn may_i(verb: &str, query: &HubQuery) -> Hint {
     Hint::new("check your permission:").command(query.kind.can_i(verb))
 }

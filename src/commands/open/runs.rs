@@ -7,7 +7,7 @@ use crate::commands::open::global::Global;
 use crate::commands::open::reading::Reading;
 use crate::error::Error;
 use crate::hub::More;
-use crate::inventory::source::{Answer, HubFacts, Outcome, Query, Source};
+use crate::inventory::source::{Answer, HubFacts, HubQuery, Outcome, Source};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::object::{Body, Object};
 use crate::kubefleet::run::UpdateRun;
@@ -37,13 +37,13 @@ impl Reach {
     }
 
     /// Every object of a concept.
-    pub fn queries(&self, concept: Concept) -> Vec<Query> {
+    pub fn queries(&self, concept: Concept) -> Vec<HubQuery> {
         match self {
-            Self::One(scope) => vec![Query::all(scope.kind(concept), scope.namespace())],
+            Self::One(scope) => vec![HubQuery::all(scope.kind(concept), scope.namespace())],
             Self::Everywhere => Kind::ALL
                 .iter()
                 .filter(|kind| kind.concept() == concept)
-                .map(|kind| Query::all(*kind, ""))
+                .map(|kind| HubQuery::all(*kind, ""))
                 .collect(),
         }
     }
@@ -56,7 +56,7 @@ impl Reach {
 
 /// How much is read beside the runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::commands) enum Evidence {
+pub(in crate::commands) enum ReadDepth {
     /// What a verdict needs: approval requests where a gate is open, bindings where a cluster may
     /// be stuck.
     Verdict,
@@ -105,7 +105,7 @@ pub(in crate::commands) fn warn(gaps: &[NotChecked], ui: &mut Ui) {
 }
 
 /// What the outcomes leave unknown. A kind that the hub does not serve has no objects.
-pub(in crate::commands) fn gaps(queries: &[Query], answers: &[Answer]) -> Vec<NotChecked> {
+pub(in crate::commands) fn gaps(queries: &[HubQuery], answers: &[Answer]) -> Vec<NotChecked> {
     let mut gaps: Vec<_> = queries
         .iter()
         .zip(answers)
@@ -128,16 +128,16 @@ pub(in crate::commands) fn gaps(queries: &[Query], answers: &[Answer]) -> Vec<No
 pub(in crate::commands) fn read(
     reading: &mut Reading,
     reach: &Reach,
-    evidence: Evidence,
+    evidence: ReadDepth,
     wanted: impl Fn(&UpdateRun) -> bool,
 ) -> Result<Runs, Error> {
     let queries = reach.queries(Concept::UpdateRun);
     let answers = reading.answer(&queries);
-    if evidence == Evidence::Verdict {
+    if evidence == ReadDepth::Verdict {
         reading.listed(&queries, &answers)?;
     }
-    let mut known = Known::default();
-    if evidence == Evidence::Approvals {
+    let mut known = KnownBefore::default();
+    if evidence == ReadDepth::Approvals {
         known.add_approvals(reading, reach)?;
     }
     known.note(&queries, &answers);
@@ -178,13 +178,13 @@ impl<R> Rows<R> {
 pub(in crate::commands) fn rows<R>(
     reading: &mut Reading,
     reach: &Reach,
-    evidence: Evidence,
+    evidence: ReadDepth,
     wanted: impl Fn(&UpdateRun) -> bool,
     mut row: impl FnMut(&Inventory, &Rollout<'_>) -> R,
 ) -> Result<Rows<R>, Error> {
     let queries = reach.queries(Concept::UpdateRun);
-    let mut known = Known::default();
-    if evidence == Evidence::Approvals {
+    let mut known = KnownBefore::default();
+    if evidence == ReadDepth::Approvals {
         known.add_approvals(reading, reach)?;
     }
     let now = reading.now;
@@ -207,11 +207,11 @@ pub(in crate::commands) fn rows<R>(
                 continue;
             };
             let placement = run.placement();
-            let group = Group::new(vec![object.clone()], &Outcome::Listed);
+            let group = RunsOfPlacement::new(vec![object.clone()], &Outcome::Listed);
             let approvals = known.approvals_of(&placement, &group);
             let inventory = group.inventory(&placement, now, approvals, None);
             let rollout = Rollout::of(&inventory, run);
-            let needs = Needs::of(&rollout, evidence);
+            let needs = ReadNeeds::of(&rollout, evidence);
             if rollout::depends_on_schema(run) || needs.any() {
                 later.push(object);
             } else {
@@ -219,7 +219,7 @@ pub(in crate::commands) fn rows<R>(
             }
         }
     });
-    if evidence == Evidence::Verdict {
+    if evidence == ReadDepth::Verdict {
         reading.listed(&queries, &answers)?;
     }
     known.note(&queries, &answers);
@@ -245,10 +245,10 @@ pub(in crate::commands) fn rows<R>(
 }
 
 /// The runs on each placement.
-type Groups = BTreeMap<ObjectRef, Group>;
+type Groups = BTreeMap<ObjectRef, RunsOfPlacement>;
 
 /// The runs on one placement.
-struct Group {
+struct RunsOfPlacement {
     runs: Vec<Object>,
     outcome: Outcome,
     facts: HubFacts,
@@ -266,12 +266,12 @@ fn add(groups: &mut Groups, object: Object, outcome: &Outcome) {
         let placement = run.placement();
         let group = groups
             .entry(placement)
-            .or_insert_with(|| Group::new(Vec::new(), outcome));
+            .or_insert_with(|| RunsOfPlacement::new(Vec::new(), outcome));
         group.runs.push(object);
     }
 }
 
-impl Group {
+impl RunsOfPlacement {
     fn new(runs: Vec<Object>, outcome: &Outcome) -> Self {
         Self {
             runs,
@@ -293,7 +293,7 @@ impl Group {
         bindings: Option<Answer>,
     ) -> Inventory {
         let scope = placement.scope();
-        let all = |concept| Query::all(scope.kind(concept), scope.namespace());
+        let all = |concept| HubQuery::all(scope.kind(concept), scope.namespace());
         let unknown = || Answer::none(Outcome::NotCollected);
         let runs = Answer {
             objects: self.runs.as_slice().into(),
@@ -301,7 +301,7 @@ impl Group {
         };
         let (queries, answers) = [
             (
-                Query::named(placement.kind, &placement.namespace, &placement.name),
+                HubQuery::named(placement.kind, &placement.namespace, &placement.name),
                 unknown(),
             ),
             (all(Concept::UpdateRun), runs),
@@ -341,22 +341,22 @@ fn facts(reading: &mut Reading, groups: &mut Groups) {
 
 /// What is read beside a run for what is shown of it.
 #[derive(Debug, Clone, Copy, Default)]
-struct Needs {
+struct ReadNeeds {
     approvals: bool,
     bindings: bool,
 }
 
-impl Needs {
-    fn of(rollout: &Rollout<'_>, evidence: Evidence) -> Self {
+impl ReadNeeds {
+    fn of(rollout: &Rollout<'_>, evidence: ReadDepth) -> Self {
         let asks = rollout.is_live() && rollout.open_approvals().next().is_some();
         match evidence {
-            Evidence::Nothing => Self::default(),
+            ReadDepth::Nothing => Self::default(),
             // What a gate opens depends on what the clusters have.
-            Evidence::Approvals => Self {
+            ReadDepth::Approvals => Self {
                 approvals: false,
                 bindings: asks,
             },
-            Evidence::Verdict | Evidence::VerdictIfListed => Self {
+            ReadDepth::Verdict | ReadDepth::VerdictIfListed => Self {
                 approvals: asks,
                 bindings: rollout.is_live() && rollout.may_be_stuck(),
             },
@@ -377,7 +377,7 @@ impl Needs {
 
 /// What was read beside the runs.
 #[derive(Default)]
-struct Known {
+struct KnownBefore {
     approvals: Vec<Object>,
     /// The requests of a run, and the request of a name, by kind, namespace and name.
     by_run: HashMap<(Kind, String, String), Vec<usize>>,
@@ -387,9 +387,9 @@ struct Known {
     gaps: Vec<NotChecked>,
 }
 
-impl Known {
+impl KnownBefore {
     /// Notes what could not be read.
-    fn note(&mut self, queries: &[Query], answers: &[Answer]) {
+    fn note(&mut self, queries: &[HubQuery], answers: &[Answer]) {
         self.gaps.extend(gaps(queries, answers));
         self.gaps.sort();
         self.gaps.dedup();
@@ -404,7 +404,7 @@ impl Known {
         Ok(())
     }
 
-    fn take_approvals(&mut self, queries: &[Query], answers: &[Answer]) {
+    fn take_approvals(&mut self, queries: &[HubQuery], answers: &[Answer]) {
         self.note(queries, answers);
         for (query, answer) in queries.iter().zip(answers) {
             self.asked.insert(query.kind, answer.outcome.clone());
@@ -426,7 +426,7 @@ impl Known {
     }
 
     /// The requests of a placement's runs, and those under the names that their gates give.
-    fn approvals_of(&self, placement: &ObjectRef, group: &Group) -> Option<Answer> {
+    fn approvals_of(&self, placement: &ObjectRef, group: &RunsOfPlacement) -> Option<Answer> {
         let kind = placement.scope().kind(Concept::ApprovalRequest);
         let outcome = self.asked.get(&kind)?.clone();
         let key = |name: &str| (kind, placement.namespace.clone(), name.to_owned());
@@ -452,19 +452,19 @@ impl Known {
         &mut self,
         reading: &mut Reading,
         reach: &Reach,
-        evidence: Evidence,
+        evidence: ReadDepth,
         mut groups: Groups,
     ) -> Result<Vec<Inventory>, Error> {
         facts(reading, &mut groups);
         let now = reading.now;
-        let needs: Vec<Needs> = groups
+        let needs: Vec<ReadNeeds> = groups
             .iter()
             .map(|(placement, group)| {
                 let approvals = self.approvals_of(placement, group);
                 let inventory = group.inventory(placement, now, approvals, None);
                 let runs = inventory.runs.iter();
-                let needs = runs.map(|run| Needs::of(&Rollout::of(&inventory, run), evidence));
-                needs.fold(Needs::default(), Needs::or)
+                let needs = runs.map(|run| ReadNeeds::of(&Rollout::of(&inventory, run), evidence));
+                needs.fold(ReadNeeds::default(), ReadNeeds::or)
             })
             .collect();
         let wanting = || groups.keys().zip(&needs);
@@ -504,7 +504,7 @@ impl Known {
             .iter()
             .map(|(placement, _)| {
                 let key = names::PARENT_PLACEMENT;
-                Query::labelled(
+                HubQuery::labelled(
                     binding(placement),
                     &placement.namespace,
                     key,
@@ -559,11 +559,11 @@ impl Known {
     fn clusters(
         &self,
         placement: &ObjectRef,
-        group: &Group,
-        evidence: Evidence,
+        group: &RunsOfPlacement,
+        evidence: ReadDepth,
         now: jiff::Timestamp,
     ) -> Clusters {
-        if evidence == Evidence::Approvals {
+        if evidence == ReadDepth::Approvals {
             return Clusters::All;
         }
         let approvals = self.approvals_of(placement, group);
@@ -571,7 +571,7 @@ impl Known {
         let mut clusters = BTreeSet::new();
         for run in inventory.runs.iter() {
             let rollout = Rollout::of(&inventory, run);
-            if Needs::of(&rollout, evidence).bindings {
+            if ReadNeeds::of(&rollout, evidence).bindings {
                 clusters.extend(rollout.unsettled().map(|cluster| cluster.name.to_owned()));
             }
         }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::bundle;
 use crate::commands::open::global::Global;
-use crate::commands::open::reading::{self, Input, Reading};
+use crate::commands::open::reading::{self, InputArgs, Reading};
 use crate::error::Error;
 use crate::hub::TimeLimit;
 use crate::kubefleet::Concept;
@@ -23,7 +23,7 @@ pub struct Session<'s> {
 
 impl Session<'_> {
     /// Reads the files, or connects to the hub. `command` is the one that hints name.
-    pub fn open(&mut self, input: &Input, command: &'static str) -> Result<Reading, Error> {
+    pub fn open(&mut self, input: &InputArgs, command: &'static str) -> Result<Reading, Error> {
         self.open_keeping(&[], input, command)
     }
 
@@ -43,7 +43,7 @@ impl Session<'_> {
     pub fn open_keeping(
         &mut self,
         keep: &'static [Concept],
-        input: &Input,
+        input: &InputArgs,
         command: &'static str,
     ) -> Result<Reading, Error> {
         if input.files.is_empty() {
@@ -58,7 +58,7 @@ impl Session<'_> {
         Ok(Reading::of_files(bundle, input, command, self.clock))
     }
 
-    fn inputs(&mut self, input: &Input) -> Result<Vec<bundle::Input>, Error> {
+    fn inputs(&mut self, input: &InputArgs) -> Result<Vec<bundle::Input>, Error> {
         let paths = input.files.iter();
         paths
             .map(|path| {

@@ -1,15 +1,15 @@
 //! From a word on the command line to the object that is meant.
 
-use crate::commands::open::names::{Known, resolve};
+use crate::commands::open::names::{KnownNames, resolve};
 use crate::commands::open::picking::{self, Eligible};
-use crate::commands::open::reading::{Place, Reading};
+use crate::commands::open::reading::{Reading, ReadingPlace};
 use crate::error::Error;
 use crate::hub::HubError;
-use crate::inventory::source::{Outcome, Query, Source};
+use crate::inventory::source::{HubQuery, Outcome, Source};
 use crate::kubefleet::object::Object;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
 use crate::ui::Ui;
-use crate::words::{Command, Hint};
+use crate::words::{CommandLine, Hint};
 
 impl Reading {
     /// The run or placement that a user means: a name, or TYPE/NAME; without a word, what the
@@ -38,7 +38,7 @@ impl Reading {
     ) -> Result<ObjectRef, Error> {
         let Some(word) = word else {
             return match &self.place {
-                Place::Files(bundle) if bundle.target.is_some() => {
+                ReadingPlace::Files(bundle) if bundle.target.is_some() => {
                     let target = bundle.target.clone();
                     target
                         .map(|target| ObjectRef {
@@ -59,7 +59,7 @@ impl Reading {
         let candidates = candidates(word, namespace, concepts);
         let queries: Vec<_> = candidates
             .iter()
-            .map(|object| Query::named(object.kind, &object.namespace, &object.name))
+            .map(|object| HubQuery::named(object.kind, &object.namespace, &object.name))
             .collect();
         let answers = self.answer(&queries);
         let found: Vec<_> = candidates
@@ -88,7 +88,7 @@ impl Reading {
                 .filter(|(_, answer)| answer.outcome == Outcome::NotServed)
                 .map(|(object, _)| object.kind);
             let unserved: Vec<_> = unserved.collect();
-            if let (Place::Hub(_), Some(kind)) = (&self.place, unserved.first())
+            if let (ReadingPlace::Hub(_), Some(kind)) = (&self.place, unserved.first())
                 && unserved.len() == candidates.len()
             {
                 return Err(HubError::NotServed(*kind).into());
@@ -100,7 +100,7 @@ impl Reading {
         let everything: Vec<_> = Kind::ALL
             .iter()
             .filter(|kind| concepts.contains(&kind.concept()) || (near && is_near(kind.concept())))
-            .map(|kind| Query::all(*kind, ""))
+            .map(|kind| HubQuery::all(*kind, ""))
             .collect();
         let objects: Vec<_> = self
             .answer(&everything)
@@ -108,7 +108,7 @@ impl Reading {
             .flat_map(|answer| answer.objects.iter())
             .map(Object::reference)
             .collect();
-        let known = Known {
+        let known = KnownNames {
             objects: &objects,
             place: self.place(),
             command: self.command,
@@ -177,7 +177,7 @@ impl Reading {
             return Some(namespace.to_owned());
         }
         let kind = Kind::from_word(word.split_once('/')?.0)?;
-        let Place::Hub(hub) = &self.place else {
+        let ReadingPlace::Hub(hub) = &self.place else {
             return None;
         };
         kind.is_namespaced().then(|| {
@@ -202,12 +202,12 @@ impl Reading {
             [] => error.hint(format!("{place} has no update runs; use a placement")),
             [one] => error.hint(
                 Hint::new(format!("{place} has one update run:")).command(
-                    self.again(Command::fleet(command).arg(one.word()))
+                    self.again(CommandLine::fleet(command).arg(one.word()))
                         .namespace(&one.namespace),
                 ),
             ),
             several if command == "diagnose" => {
-                let all = Command::fleet("diagnose").switch("--all");
+                let all = CommandLine::fleet("diagnose").switch("--all");
                 let all = match namespace {
                     Some(namespace) => all.namespace(namespace),
                     None if several.iter().all(|run| run.namespace.is_empty()) => all,
@@ -220,7 +220,7 @@ impl Reading {
                 error.hint(Hint::new(lead).command(self.again(all)))
             }
             several => {
-                let list = Command::fleet("list").switch("-A");
+                let list = CommandLine::fleet("list").switch("-A");
                 let lead = format!("{place} has {} update runs; list them:", several.len());
                 error.hint(Hint::new(lead).command(self.again(list)))
             }

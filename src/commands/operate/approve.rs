@@ -14,14 +14,14 @@ use crate::commands::open::picking;
 use crate::commands::open::reading::Reading;
 use crate::commands::open::session::Session;
 use crate::commands::operate::operation::{
-    Effect, Operation, Shown, ThisRun, interrupted, operate,
+    Operation, Proposal, ThisRun, WriteEffect, interrupted, operate,
 };
 use crate::commands::operate::steering;
 use crate::commands::operate::writing::Writing;
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::inventory::source::{Query, Source};
+use crate::inventory::source::{HubQuery, Source};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::object::Body;
@@ -61,7 +61,7 @@ pub struct ApproveArgs {
     stage: Option<String>,
     /// Approve only the gate before or after the stage's clusters
     #[arg(long, value_enum, value_name = "WHEN")]
-    task: Option<Task>,
+    task: Option<TaskTimeArg>,
     /// Approve all pending gates of the run
     #[arg(long)]
     all: bool,
@@ -79,16 +79,16 @@ pub struct ApproveArgs {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Task {
+enum TaskTimeArg {
     Before,
     After,
 }
 
-impl From<Task> for TaskTime {
-    fn from(task: Task) -> Self {
+impl From<TaskTimeArg> for TaskTime {
+    fn from(task: TaskTimeArg) -> Self {
         match task {
-            Task::Before => Self::Before,
-            Task::After => Self::After,
+            TaskTimeArg::Before => Self::Before,
+            TaskTimeArg::After => Self::After,
         }
     }
 }
@@ -196,7 +196,7 @@ fn shown(
     run: &ObjectRef,
     who: &mut Option<Who>,
     reading: &mut Reading,
-) -> Result<Shown<(Inventory, Selection)>, Error> {
+) -> Result<Proposal<(Inventory, Selection)>, Error> {
     let by_name = target.kind.concept() == Concept::ApprovalRequest;
     let inventory = look(run, by_name.then_some(target), reading)?;
     let Some(rollout) = Rollout::new(&inventory) else {
@@ -227,7 +227,7 @@ fn shown(
             .map(|()| Some(ask(&selection, who)));
     }
     drop(rollout);
-    Ok(Shown {
+    Ok(Proposal {
         preview,
         question,
         what: (inventory, selection),
@@ -256,7 +256,7 @@ fn ask(selection: &Selection, who: &Who) -> String {
 
 /// The run that a request is made out to.
 fn run_of(request: &ObjectRef, reading: &mut Reading) -> Result<ObjectRef, Error> {
-    let query = Query::named(request.kind, &request.namespace, &request.name);
+    let query = HubQuery::named(request.kind, &request.namespace, &request.name);
     let answer = reading.ask(&query);
     let object = answer.objects.first().map(|object| &object.body);
     let Some(Body::Approval(found)) = object else {
@@ -281,12 +281,12 @@ fn look(
     reading: &mut Reading,
 ) -> Result<Inventory, Error> {
     let scope = run.scope();
-    let mut queries = vec![Query::all(run.kind, scope.namespace())];
+    let mut queries = vec![HubQuery::all(run.kind, scope.namespace())];
     queries.extend(
-        request.map(|request| Query::named(request.kind, &request.namespace, &request.name)),
+        request.map(|request| HubQuery::named(request.kind, &request.namespace, &request.name)),
     );
     // The list and the run itself are asked for together, the bindings once the placement is known.
-    let own = Query::named(run.kind, &run.namespace, &run.name);
+    let own = HubQuery::named(run.kind, &run.namespace, &run.name);
     reading.answer(&[vec![own], queries.clone()].concat());
     let mut walk = Walk::shallow(run.clone());
     walk.drive(reading);
@@ -408,7 +408,7 @@ fn accepted(
         &mut seen,
     )?;
     match effect {
-        Effect::Seen(status) => {
+        WriteEffect::Seen(status) => {
             let line = format!("{first} {verb} approved and accepted");
             op.result(&object, &line)?;
             if !op.args.follows() {
@@ -421,7 +421,7 @@ fn accepted(
             }
             Ok(Exit::Done)
         }
-        Effect::Never(status) => Err(Error {
+        WriteEffect::Never(status) => Err(Error {
             exit: Exit::from(status.verdict),
             ..Error::failed(format!(
                 "{first} {verb} approved, but {run} has ended: {}",
@@ -429,17 +429,17 @@ fn accepted(
             ))
         }
         .telling(Told::All)),
-        Effect::Late => Err(op
+        WriteEffect::Late => Err(op
             .late(&format!(
                 "{first} {verb} approved, but KubeFleet has not accepted it"
             ))
             .telling(Told::All)
             .hint(Hint::new("find out why:").command(run.fleet("diagnose")))),
-        Effect::Gone => Err(Error::not_found(format!(
+        WriteEffect::Gone => Err(Error::not_found(format!(
             "{first} {verb} approved, but {run} was deleted in the meantime"
         ))
         .telling(Told::All)),
-        Effect::Interrupted => Err(interrupted(&format!(
+        WriteEffect::Interrupted => Err(interrupted(&format!(
             "{first} {verb} approved; stopped waiting for KubeFleet to accept it"
         ))
         .telling(Told::All)),

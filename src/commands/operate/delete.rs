@@ -9,7 +9,7 @@ use crate::commands::open::picking;
 use crate::commands::open::reading::Reading;
 use crate::commands::open::session::Session;
 use crate::commands::operate::operation::{
-    Done, Effect, Operation, Shown, ThisRun, interrupted, operate,
+    Done, Operation, Proposal, ThisRun, WriteEffect, interrupted, operate,
 };
 use crate::commands::operate::steering::{self, rollout_of};
 use crate::commands::operate::writing::Writing;
@@ -89,7 +89,7 @@ fn act(args: &DeleteArgs, global: &Global, op: &mut Operation<'_>) -> Result<Exi
             [one] => one.run.object.to_string(),
             several => format!("these {} runs", several.len()),
         };
-        Ok(Shown {
+        Ok(Proposal {
             preview,
             question: Ok(Some(format!("Delete {what}?"))),
             what: doomed,
@@ -247,15 +247,15 @@ pub(in crate::commands) fn delete_for_good(
     let mut seen = |_: &Status| None;
     let wanted = "the deletion to finish";
     match op.effect(this, wanted, &mut seen)? {
-        Effect::Gone | Effect::Seen(_) | Effect::Never(_) => Ok(true),
-        Effect::Late => Err(op.late(&format!("{run} is still being deleted")).hint(
+        WriteEffect::Gone | WriteEffect::Seen(_) | WriteEffect::Never(_) => Ok(true),
+        WriteEffect::Late => Err(op.late(&format!("{run} is still being deleted")).hint(
             Hint::new(
                 "KubeFleet's hub agent must remove its finalizer; check that the agent is \
                      running:",
             )
             .command(run.scope().fleet("doctor")),
         )),
-        Effect::Interrupted => Err(interrupted(&format!(
+        WriteEffect::Interrupted => Err(interrupted(&format!(
             "{run} was deleted; stopped waiting for the deletion to finish"
         ))),
     }

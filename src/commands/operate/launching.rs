@@ -15,7 +15,7 @@ use crate::commands::open::planning::{self, Planned, PlannedRun, StrategyChoice}
 use crate::commands::open::reading::Reading;
 use crate::commands::operate::delete::{Doomed, delete_for_good};
 use crate::commands::operate::operation::{
-    Done, Effect, Operation, Shown, ThisRun, interrupted, may_patch,
+    Done, Operation, Proposal, ThisRun, WriteEffect, interrupted, may_patch,
 };
 use crate::commands::operate::steering;
 use crate::commands::operate::writing::{DryRun, Writing};
@@ -28,8 +28,8 @@ use crate::render::Look;
 use crate::render::style::Paint;
 use crate::report::Verdict;
 use crate::rollout::Rollout;
-use crate::words::{Command, Hint, enumerate};
-use existing::Existing;
+use crate::words::{CommandLine, Hint, enumerate};
+use existing::ExistingRun;
 pub(in crate::commands) use start::start;
 
 // No comment on the type: clap would print it.
@@ -130,7 +130,7 @@ impl Launch {
     }
 
     /// The command that makes this run, once what comes first is done.
-    fn command(&self) -> Command {
+    fn command(&self) -> CommandLine {
         let mut command = self
             .run
             .fleet(if self.start { "run" } else { "init" })
@@ -206,14 +206,14 @@ pub(in crate::commands) fn launch(
 }
 
 /// Works out what is shown of a run that is to be made.
-fn offer(mut launch: Launch, look: &Look, reading: &mut Reading) -> Result<Shown<Offer>, Error> {
-    if let Existing::Same(this) = existing::look(&launch, reading)? {
+fn offer(mut launch: Launch, look: &Look, reading: &mut Reading) -> Result<Proposal<Offer>, Error> {
+    if let ExistingRun::Same(this) = existing::look(&launch, reading)? {
         let mut preview = Preview::default();
         preview.status(&format!(
             "{} already exists with the same spec: continuing with it",
             this.object
         ));
-        return Ok(Shown {
+        return Ok(Proposal {
             preview,
             question: Ok(None),
             what: Offer::Same(launch, this),
@@ -230,7 +230,7 @@ fn offer(mut launch: Launch, look: &Look, reading: &mut Reading) -> Result<Shown
         Ok(wish) => (Ok(question(&launch, &plan)), Some(wish)),
         Err(error) => (Err(error), None),
     };
-    Ok(Shown {
+    Ok(Proposal {
         preview,
         question,
         what: Offer::New {
@@ -306,7 +306,7 @@ fn rehearse(
                 let inventory = op.reading.overview(&this.object)?;
                 let rollout = steering::rollout_of(&inventory, &this.object)?;
                 match states::step(&rollout, states::Wish::Stop) {
-                    states::Step::Write(change) => *change,
+                    states::StateStep::Write(change) => *change,
                     _ => continue,
                 }
             }
@@ -622,14 +622,14 @@ fn finish(
             }
         }
         match content::see_to(launch, this, created, got, op)? {
-            content::Seen::Right => break,
-            content::Seen::Again(_) if attempt == TRIES => {
+            content::ContentSeen::Right => break,
+            content::ContentSeen::Again(_) if attempt == TRIES => {
                 return Err(Error::failed(format!(
                     "{run} got old content {TRIES} times, because the content changes faster than \
                      the hub creates snapshots; the last run was not started"
                 )));
             }
-            content::Seen::Again(new) => again = Some(new),
+            content::ContentSeen::Again(new) => again = Some(new),
         }
     }
     if !launch.start {
@@ -657,16 +657,16 @@ fn initialized(
     };
     let wanted = "the run to be initialized";
     match op.effect(this, wanted, &mut seen)? {
-        Effect::Seen(status) => Ok(Ok(status)),
-        Effect::Never(status) => Ok(Err(status)),
-        Effect::Late => Err(op
+        WriteEffect::Seen(status) => Ok(Ok(status)),
+        WriteEffect::Never(status) => Ok(Err(status)),
+        WriteEffect::Late => Err(op
             .late(&format!("{run} was created but is not initialized"))
             .hint(Hint::new("find out why:").command(run.fleet("diagnose")))),
-        Effect::Gone => Err(Error::not_found(format!(
+        WriteEffect::Gone => Err(Error::not_found(format!(
             "{run} was created but was deleted in the meantime"
         ))
         .telling(Told::Last)),
-        Effect::Interrupted => Err(interrupted(&format!(
+        WriteEffect::Interrupted => Err(interrupted(&format!(
             "{run} was created; stopped waiting for it to be initialized"
         ))),
     }

@@ -12,20 +12,20 @@ use crate::change::{Change, Happened};
 use crate::commands::open::reading::Reading;
 use crate::commands::open::session::Session;
 use crate::commands::operate::refusal;
-use crate::commands::operate::writing::{DryRun, Format, Writing};
+use crate::commands::operate::writing::{DryRun, ResultFormat, Writing};
 use crate::commands::output;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::{Access, Expected, HubError, Sending, Sent};
-use crate::inventory::source::{Outcome, Query};
+use crate::inventory::source::{HubQuery, Outcome};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::path::path;
 use crate::kubefleet::run::UpdateRun;
 use crate::render;
 use crate::ui::Ui;
 use crate::words::{Hint, count};
-pub(in crate::commands) use effect::Effect;
-pub(in crate::commands) use prompt::Shown;
+pub(in crate::commands) use effect::WriteEffect;
+pub(in crate::commands) use prompt::Proposal;
 
 /// A command that writes: where it reads, how it is to write, and whom it tells.
 pub(in crate::commands) struct Operation<'o> {
@@ -190,7 +190,7 @@ impl Operation<'_> {
             return Err(not_done(change, error.clone().into(), self.reading));
         }
         let object = &change.object;
-        let query = Query::named(object.kind, &object.namespace, &object.name);
+        let query = HubQuery::named(object.kind, &object.namespace, &object.name);
         let interrupted = self.reading.is_interrupted();
         let unknown = |why: &str| {
             let exit = if interrupted {
@@ -278,7 +278,7 @@ impl Operation<'_> {
             }
             return Ok(());
         };
-        if format == Format::Name {
+        if format == ResultFormat::Name {
             self.ui
                 .answer(&output::names(results.iter().map(|(object, _)| object)));
             return Ok(());
@@ -368,11 +368,16 @@ fn not_tried(message: &str, left: usize) -> String {
     }
 }
 
-fn print(object: &ObjectRef, document: &Value, format: Format, ui: &mut Ui) -> Result<(), Error> {
+fn print(
+    object: &ObjectRef,
+    document: &Value,
+    format: ResultFormat,
+    ui: &mut Ui,
+) -> Result<(), Error> {
     let text = match format {
-        Format::Name => output::names([object]),
-        Format::Json => output::json(document)?,
-        Format::Yaml => {
+        ResultFormat::Name => output::names([object]),
+        ResultFormat::Json => output::json(document)?,
+        ResultFormat::Yaml => {
             // One document after another, as kubectl has it.
             let mark = if ui.has_answered() { "---\n" } else { "" };
             format!("{mark}{}", output::yaml(document)?)

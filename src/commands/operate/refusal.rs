@@ -7,10 +7,10 @@ use crate::commands::open::reading::Reading;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::HubError;
-use crate::inventory::source::{NOT_SERVED, Outcome, Query};
+use crate::inventory::source::{HubQuery, NOT_SERVED, Outcome};
 use crate::kubefleet::object::Body;
 use crate::kubefleet::{Concept, Kind, Scope};
-use crate::words::{Command, Hint};
+use crate::words::{CommandLine, Hint};
 
 /// Explains why the server refused a change: nothing was changed by it.
 pub(in crate::commands) fn explain(
@@ -99,7 +99,7 @@ fn forbidden(change: &Change, words: &str, nothing: &str) -> Error {
 
 /// How a permission is asked for, and the role that grants it.
 pub(in crate::commands) fn grant(
-    ask: Command,
+    ask: CommandLine,
     subresource: Option<&str>,
     role: &str,
     scope: &Scope,
@@ -184,7 +184,7 @@ const fn verb_of(kind: Kind) -> &'static str {
 /// That the object is not what was shown any more, when that is so.
 fn changed(change: &Change, reading: &mut Reading) -> Option<Error> {
     let object = &change.object;
-    let query = Query::named(object.kind, &object.namespace, &object.name);
+    let query = HubQuery::named(object.kind, &object.namespace, &object.name);
     let answer = reading.hub()?.read_back(&query);
     if answer.outcome != Outcome::Listed {
         return None;

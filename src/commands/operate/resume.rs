@@ -4,12 +4,12 @@ use clap::Args;
 
 use crate::change::guard::{self, Accepted};
 use crate::change::preview::Preview;
-use crate::change::states::{Step, Wish, step};
+use crate::change::states::{StateStep, Wish, step};
 use crate::commands::open::picking;
 use crate::commands::open::reading::Reading;
 use crate::commands::open::session::Session;
 use crate::commands::operate::approve::moves;
-use crate::commands::operate::operation::{Operation, Shown, operate};
+use crate::commands::operate::operation::{Operation, Proposal, operate};
 use crate::commands::operate::steering::{self, finish, rollout_of};
 use crate::commands::operate::writing::Writing;
 use crate::diagnose;
@@ -82,13 +82,13 @@ fn shown(
     run: &ObjectRef,
     accepted: Accepted,
     reading: &mut Reading,
-) -> Result<Shown<Inventory>, Error> {
+) -> Result<Proposal<Inventory>, Error> {
     let inventory = reading.inventory(run)?;
     let rollout = rollout_of(&inventory, run)?;
     let mut preview = Preview::default();
     let mut question = Ok(None);
     steering::facts(&rollout, &inventory, &mut preview);
-    if matches!(step(&rollout, Wish::Resume), Step::Write(_)) {
+    if matches!(step(&rollout, Wish::Resume), StateStep::Write(_)) {
         preview.lines(ahead(&rollout));
         steering::unseen(&inventory, &mut preview);
         steering::others(&rollout, &inventory, &mut preview);
@@ -108,7 +108,7 @@ fn shown(
             });
     }
     drop(rollout);
-    Ok(Shown {
+    Ok(Proposal {
         preview,
         question,
         what: inventory,

@@ -12,11 +12,11 @@ use crate::commands::operate::writing::Writing;
 use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::inventory::source::{Query, Source};
+use crate::inventory::source::{HubQuery, Source};
 use crate::kubefleet::{Concept, ObjectRef};
 use crate::report::Verdict;
 use crate::rollout::Rollout;
-use crate::words::{Command, Hint};
+use crate::words::{CommandLine, Hint};
 
 /// Try a failed or stuck update run again
 ///
@@ -93,7 +93,7 @@ fn may_retry(rollout: &Rollout<'_>) -> Result<(), Error> {
         }
         Verdict::Succeeded => Err(refuse("has succeeded").hint(
             Hint::new("to roll out the current content:").command(
-                Command::fleet("run")
+                CommandLine::fleet("run")
                     .arg("NEW")
                     .flag("--from", &run.name)
                     .namespace(&run.namespace),
@@ -118,7 +118,7 @@ fn may_retry(rollout: &Rollout<'_>) -> Result<(), Error> {
 
 /// The old name with the next number that no run has: `shop-3` after `shop-2`.
 fn next_free(old: &ObjectRef, reading: &mut Reading) -> ObjectRef {
-    let query = Query::all(old.kind, &old.namespace);
+    let query = HubQuery::all(old.kind, &old.namespace);
     let answers = reading.answer(&[query]);
     let taken: Vec<_> = answers
         .iter()

@@ -4,9 +4,9 @@ use crate::change::guard::{self, Accepted, Guard};
 use crate::change::neighbours::neighbours;
 use crate::change::preview::Preview;
 use crate::change::record::Told;
-use crate::change::states::{Step, Wish, step};
+use crate::change::states::{StateStep, Wish, step};
 use crate::commands::open::reading::Reading;
-use crate::commands::operate::operation::{Done, Effect, Operation, ThisRun, interrupted};
+use crate::commands::operate::operation::{Done, Operation, ThisRun, WriteEffect, interrupted};
 use crate::commands::operate::refusal;
 use crate::diagnose::status::Status;
 use crate::error::Error;
@@ -78,9 +78,9 @@ pub(in crate::commands) fn steer(
         already: None,
     };
     match step(&rollout, wish) {
-        Step::Refused { why, hint } => return Err(Error::failed(why).hint(hint)),
-        Step::Already(what) => steered.already = Some(what),
-        Step::Write(change) => {
+        StateStep::Refused { why, hint } => return Err(Error::failed(why).hint(hint)),
+        StateStep::Already(what) => steered.already = Some(what),
+        StateStep::Write(change) => {
             steered.written = matches!(op.send(&change)?, Done::Written { .. });
         }
     }
@@ -265,7 +265,7 @@ pub(in crate::commands) fn finish(
     }
     let mut seen = |status: &Status| is_fulfilled(wish, status);
     match op.effect(&steered.run, wanted, &mut seen)? {
-        Effect::Seen(status) => {
+        WriteEffect::Seen(status) => {
             if op.args.output.is_some() {
                 op.result(run, &verdict(&status))?;
             } else {
@@ -273,7 +273,7 @@ pub(in crate::commands) fn finish(
             }
             Ok(Exit::Done)
         }
-        Effect::Never(status) => {
+        WriteEffect::Never(status) => {
             op.conclude(run, &status)?;
             if wish == Wish::Stop
                 && let Some(why) = status.why_no_stop()
@@ -288,16 +288,16 @@ pub(in crate::commands) fn finish(
             }
             Ok(Exit::from(status.verdict))
         }
-        Effect::Late => Err(op
+        WriteEffect::Late => Err(op
             .late(&format!(
                 "{run} was {asked}, but its status does not show it"
             ))
             .hint(Hint::new("find out why:").command(run.fleet("diagnose")))),
-        Effect::Gone => Err(Error::not_found(format!(
+        WriteEffect::Gone => Err(Error::not_found(format!(
             "{run} was {asked} but was deleted in the meantime"
         ))
         .telling(Told::Last)),
-        Effect::Interrupted => Err(interrupted(&format!(
+        WriteEffect::Interrupted => Err(interrupted(&format!(
             "{run} was {asked}; stopped waiting for the effect"
         ))),
     }

@@ -6,13 +6,13 @@ use crate::change::preview::Preview;
 use crate::change::states::Wish;
 use crate::commands::open::picking;
 use crate::commands::open::session::Session;
-use crate::commands::operate::operation::{Operation, Shown, operate};
+use crate::commands::operate::operation::{Operation, Proposal, operate};
 use crate::commands::operate::steering::{self, finish, rollout_of};
 use crate::commands::operate::writing::Writing;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::choose;
-use crate::inventory::source::{Query, Source};
+use crate::inventory::source::{HubQuery, Source};
 use crate::kubefleet::object::Body;
 use crate::kubefleet::{Concept, ObjectRef, duration};
 use crate::rollout::Rollout;
@@ -76,7 +76,7 @@ fn one(run: &ObjectRef, op: &mut Operation<'_>) -> Result<Exit, Error> {
             // Halting a rollout must not fail for want of what it only shows.
             steering::unseen(&inventory, &mut preview);
         }
-        Ok(Shown {
+        Ok(Proposal {
             preview,
             question: Ok(None),
             what: inventory,
@@ -129,7 +129,7 @@ fn active(
         .reading
         .target_of(Some(placement), namespace, &[Concept::Placement], op.ui)?;
     let scope = target.scope();
-    let query = Query::all(scope.kind(Concept::UpdateRun), scope.namespace());
+    let query = HubQuery::all(scope.kind(Concept::UpdateRun), scope.namespace());
     let answers = op.reading.answer(std::slice::from_ref(&query));
     op.reading.listed(std::slice::from_ref(&query), &answers)?;
     let runs: Vec<_> = answers

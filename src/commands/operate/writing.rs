@@ -46,7 +46,7 @@ pub struct Writing {
     pub field_manager: String,
     /// Output format of the result; with --dry-run, of what would be sent [default: one line]
     #[arg(short, long, value_enum, value_name = "FORMAT")]
-    pub output: Option<Format>,
+    pub output: Option<ResultFormat>,
 }
 
 /// Where a write stops.
@@ -63,7 +63,7 @@ pub enum DryRun {
 /// How the resulting object is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 #[allow(missing_docs)] // clap would print them
-pub enum Format {
+pub enum ResultFormat {
     Json,
     Yaml,
     Name,

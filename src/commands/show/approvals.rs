@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::open::reading::Input;
-use crate::commands::open::runs::{self, Evidence, Reach, Rows};
+use crate::commands::open::reading::InputArgs;
+use crate::commands::open::runs::{self, Reach, ReadDepth, Rows};
 use crate::commands::open::session::Session;
 use crate::commands::output::{Format, Output, age, document, names};
 use crate::error::Error;
@@ -20,10 +20,12 @@ use crate::kubefleet::{Concept, ObjectRef, Scope};
 use crate::render::style::attention;
 use crate::render::table::{Cell, Column, Table};
 use crate::report::NotChecked;
-use crate::rollout::approvals::{Approval, ApprovalState, Step, answered, of_request, of_run};
+use crate::rollout::approvals::{
+    Approval, ApprovalState, ApprovalStep, answered, of_request, of_run,
+};
 use crate::rollout::{Phase, Rollout, TaskTime};
 use crate::ui::Ui;
-use crate::words::{Command, Hint};
+use crate::words::{CommandLine, Hint};
 
 /// List approval gates and who approved them
 ///
@@ -57,7 +59,7 @@ pub struct ApprovalsArgs {
     #[arg(long)]
     pending: bool,
     #[command(flatten)]
-    input: Input,
+    input: InputArgs,
     #[command(flatten)]
     output: Output,
 }
@@ -121,7 +123,7 @@ struct ApprovalItem {
     note: Option<String>,
     /// What to run, where there is something to do.
     #[serde(flatten)]
-    command: Option<Command>,
+    command: Option<CommandLine>,
 }
 
 /// Lists approvals.
@@ -136,7 +138,13 @@ pub fn run(args: &ApprovalsArgs, session: &mut Session<'_>) -> Result<Exit, Erro
         only = Some(target);
     }
     let is_wanted = |run: &UpdateRun| only.as_ref().is_none_or(|only| run.object() == *only);
-    let runs = runs::rows(&mut reading, &reach, Evidence::Approvals, is_wanted, of_one)?;
+    let runs = runs::rows(
+        &mut reading,
+        &reach,
+        ReadDepth::Approvals,
+        is_wanted,
+        of_one,
+    )?;
     runs.warn(session.ui);
     let gaps = runs.gaps.clone();
     let mut found = gather(runs, only.as_ref());
@@ -248,11 +256,11 @@ fn object(scope: &Scope, approval: &Approval) -> ObjectRef {
 }
 
 /// What a person does about it: the same command that `status` gives, and `diagnose` explains.
-fn command(scope: &Scope, approval: &Approval) -> Option<Command> {
+fn command(scope: &Scope, approval: &Approval) -> Option<CommandLine> {
     match approval.step {
-        Step::Approve => Some(scope.fleet("approve").arg(&approval.request)),
-        Step::Look => Some(scope.fleet("diagnose").arg(&approval.run)),
-        Step::Wait => None,
+        ApprovalStep::Approve => Some(scope.fleet("approve").arg(&approval.request)),
+        ApprovalStep::Look => Some(scope.fleet("diagnose").arg(&approval.run)),
+        ApprovalStep::Wait => None,
     }
 }
 
@@ -407,24 +415,24 @@ const SHOWN: usize = 5;
 /// Says what to do about the approvals that need a person.
 fn hints(found: &[(Scope, Approval)], ui: &mut Ui) {
     for (step, state, lead) in [
-        (Step::Approve, ApprovalState::Pending, "to approve:"),
+        (ApprovalStep::Approve, ApprovalState::Pending, "to approve:"),
         (
-            Step::Approve,
+            ApprovalStep::Approve,
             ApprovalState::Ignored,
             "approved for an outdated generation, which KubeFleet ignores; to fix it:",
         ),
         (
-            Step::Look,
+            ApprovalStep::Look,
             ApprovalState::Withheld,
             "Approved is not True, which rejects nothing; see what you can do:",
         ),
         (
-            Step::Look,
+            ApprovalStep::Look,
             ApprovalState::Approved,
             "approvals take effect when the run is resumed; check whether it can be:",
         ),
         (
-            Step::Look,
+            ApprovalStep::Look,
             ApprovalState::Pending,
             "approving is not enough, or not safe; find out why:",
         ),

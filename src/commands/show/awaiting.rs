@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use crate::commands::open::following::{Following, Look};
+use crate::commands::open::following::{Followed, Following};
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::hub::{self, News};
-use crate::render::status::bars::{Frame, bars};
+use crate::render::status::bars::{BarFrame, bars};
 use crate::render::status::{beginning, changes, gaps, line, verdict};
-use crate::ui::{Progress, Ui};
+use crate::ui::{ProgressBars, Ui};
 
 /// How often timers are looked at.
 const TICK: Duration = Duration::from_secs(1);
@@ -58,16 +58,16 @@ fn look_until<D>(
     let mut last: Option<Box<Status>> = None;
     loop {
         let status = match following.look() {
-            Ok(Look::State(status)) => status,
-            Ok(Look::Gone) => {
+            Ok(Followed::State(status)) => status,
+            Ok(Followed::Gone) => {
                 talk.end(None, ui);
                 return Ok(End::Gone);
             }
-            Ok(Look::Interrupted) => {
+            Ok(Followed::Interrupted) => {
                 talk.end(last.as_deref(), ui);
                 return Ok(End::Interrupted);
             }
-            Ok(Look::Late) => {
+            Ok(Followed::Late) => {
                 talk.end(last.as_deref(), ui);
                 return Ok(End::TimedOut(last));
             }
@@ -101,7 +101,7 @@ fn look_until<D>(
 /// change is a line.
 struct Talk<'w> {
     wanted: &'w str,
-    progress: Progress,
+    progress: ProgressBars,
     begun: Instant,
     /// When something was said last.
     said: Instant,
@@ -151,7 +151,7 @@ impl<'w> Talk<'w> {
             return;
         }
         let lines = self.progress.size().map(|(columns, rows)| {
-            let frame = Frame {
+            let frame = BarFrame {
                 wanted: self.wanted,
                 away,
                 columns,

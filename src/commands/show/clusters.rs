@@ -7,14 +7,14 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::commands::open::around::{self, Around};
-use crate::commands::open::reading::{Input, Reading};
+use crate::commands::open::reading::{InputArgs, Reading};
 use crate::commands::open::runs;
 use crate::commands::open::session::Session;
 use crate::commands::output::{Format, Output, document};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
-use crate::inventory::source::{Query, Source};
+use crate::inventory::source::{HubQuery, Source};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::object::{Body, OWN_API_VERSION};
@@ -29,7 +29,7 @@ use crate::report::{NotChecked, Subject};
 use crate::rollout::near::near_miss;
 use crate::rollout::placing::{deciding_policy, selected_clusters, stages_of};
 use crate::ui::Ui;
-use crate::words::{Command, Hint};
+use crate::words::{CommandLine, Hint};
 
 /// Show which clusters a placement selects and why
 ///
@@ -50,7 +50,7 @@ pub struct ClustersArgs {
     #[arg(long = "strategy", value_name = "STRATEGY")]
     strategies: Vec<String>,
     #[command(flatten)]
-    input: Input,
+    input: InputArgs,
     #[command(flatten)]
     output: Output,
 }
@@ -118,7 +118,7 @@ pub fn run(args: &ClustersArgs, session: &mut Session<'_>) -> Result<Exit, Error
         Concept::Binding,
         Concept::PolicySnapshot,
     ];
-    let more = [Query::all(Kind::MemberCluster, "")];
+    let more = [HubQuery::all(Kind::MemberCluster, "")];
     let around = around::read_more(&mut reading, &target, &useful, &more, false)?;
     reading.no_hub()?;
     runs::warn(&around.gaps, ui);
@@ -178,7 +178,7 @@ fn strategies(
     let kind = scope.kind(Concept::Strategy);
     let queries = names.iter();
     let queries: Vec<_> = queries
-        .map(|name| Query::named(kind, scope.namespace(), name))
+        .map(|name| HubQuery::named(kind, scope.namespace(), name))
         .collect();
     let answers = reading.answer(&queries);
     let mut found = Vec::new();
@@ -409,7 +409,7 @@ fn suggest(items: &[ClusterItem], ui: &mut Ui) {
         );
         let clusters = clusters.into_iter().take(SHOWN);
         let commands = clusters.map(|cluster| {
-            Command::kubectl("label")
+            CommandLine::kubectl("label")
                 .arg("membercluster")
                 .arg(cluster)
                 .args(suggestion.labels.clone())

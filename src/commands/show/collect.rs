@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::Value;
 
 use crate::bundle::members::document;
-use crate::bundle::write::{Contents, Header};
+use crate::bundle::write::{Contents, NewHeader};
 use crate::commands::open::members::MemberArgs;
 use crate::commands::open::reading::Reading;
 use crate::commands::open::session::Session;
@@ -16,11 +16,11 @@ use crate::commands::show::saving;
 use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::hub::Texts;
-use crate::inventory::source::{HubFacts, Outcome, Query, Source};
+use crate::hub::MemberTexts;
+use crate::inventory::source::{HubFacts, HubQuery, Outcome, Source};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::{Kind, ObjectRef, names};
-use crate::member::Look;
+use crate::member::Observation;
 use crate::ui::Ui;
 
 /// Save everything a diagnosis reads to one file
@@ -92,7 +92,7 @@ pub fn run(args: &CollectArgs, session: &mut Session<'_>) -> Result<Exit, Error>
     };
     let run_kind = target.scope().kind(crate::kubefleet::Concept::UpdateRun);
     let outcomes = walk.outcomes();
-    let mut header = Header::new(now, target.clone(), outcomes.clone());
+    let mut header = NewHeader::new(now, target.clone(), outcomes.clone());
     header.run_states = hub.run_states(run_kind).ok();
     header.served = hub.served().names();
     let seen = walk.references();
@@ -106,7 +106,7 @@ pub fn run(args: &CollectArgs, session: &mut Session<'_>) -> Result<Exit, Error>
     let looks = hub.look(&diagnose::errands(&inventory));
     let member_texts = hub.take_member_texts();
     entrance.check(&inventory, session.ui);
-    let none = Texts::new();
+    let none = MemberTexts::new();
     let members: Vec<_> = looks
         .iter()
         .map(|(cluster, look)| {
@@ -145,13 +145,13 @@ pub fn run(args: &CollectArgs, session: &mut Session<'_>) -> Result<Exit, Error>
 }
 
 /// What `render` and `trace` read beside what a diagnosis does.
-fn for_manifests(walk: &Walk, target: &ObjectRef) -> Vec<Query> {
+fn for_manifests(walk: &Walk, target: &ObjectRef) -> Vec<HubQuery> {
     let run = walk.run().map(|run| run.spec.placement.as_str());
     let placement = run.unwrap_or(&target.name);
     vec![
-        Query::labelled(Kind::Work, "", names::PARENT_PLACEMENT, placement),
-        Query::all(Kind::ClusterResourceOverrideSnapshot, ""),
-        Query::all(Kind::ResourceOverrideSnapshot, &target.namespace),
+        HubQuery::labelled(Kind::Work, "", names::PARENT_PLACEMENT, placement),
+        HubQuery::all(Kind::ClusterResourceOverrideSnapshot, ""),
+        HubQuery::all(Kind::ResourceOverrideSnapshot, &target.namespace),
     ]
 }
 
@@ -178,7 +178,7 @@ fn controller_log(
 }
 
 /// Says what could not be seen in member clusters.
-fn report_closed(looks: &BTreeMap<String, Look>, ui: &mut Ui) -> Option<Exit> {
+fn report_closed(looks: &BTreeMap<String, Observation>, ui: &mut Ui) -> Option<Exit> {
     let mut exit = None;
     let mut missing = |what: &str, cluster: &str, why: &str| {
         ui.warning(&format!("the bundle is missing {what} of {cluster}: {why}"));

@@ -9,7 +9,7 @@ use clap::Args;
 
 use crate::commands::open::global::Global;
 use crate::commands::open::members::{self, MemberArgs};
-use crate::commands::open::reading::{Input, Reading};
+use crate::commands::open::reading::{InputArgs, Reading};
 use crate::commands::open::session::Session;
 use crate::commands::output;
 use crate::diagnose::explain;
@@ -50,7 +50,7 @@ pub struct DiagnoseArgs {
     #[arg(value_name = "RUN|PLACEMENT", conflicts_with = "all")]
     target: Option<String>,
     #[command(flatten)]
-    input: Input,
+    input: InputArgs,
     /// Diagnose every update run in the scope
     #[arg(long)]
     all: bool,
@@ -71,7 +71,7 @@ pub struct DiagnoseArgs {
         value_name = "FORMAT",
         help_heading = "Output"
     )]
-    output: Format,
+    output: ReportFormat,
     /// Show only findings of at least this severity
     #[arg(
         long,
@@ -94,7 +94,7 @@ pub struct DiagnoseArgs {
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
+enum ReportFormat {
     #[default]
     /// Text for a terminal
     Text,
@@ -172,7 +172,7 @@ pub fn run(args: &DiagnoseArgs, session: &mut Session<'_>) -> Result<Exit, Error
         invocation: session.ui.invocation().clone().entering(contexts),
         verbose: session.global.verbose,
     };
-    let style = Style {
+    let style = ReportStyle {
         format: args.output,
         failing: args.fail_on.map_or(Severity::Error, FailOn::severity),
         look,
@@ -226,24 +226,24 @@ fn check(args: &DiagnoseArgs, global: &Global) -> Result<(), Error> {
 }
 
 /// How reports are written.
-struct Style {
-    format: Format,
+struct ReportStyle {
+    format: ReportFormat,
     /// Test results: findings of at least this severity are failures.
     failing: Severity,
     look: Look,
 }
 
-impl Style {
+impl ReportStyle {
     fn one(&self, report: &Report) -> Result<String, Error> {
         let invocation = &self.look.invocation;
         Ok(match self.format {
-            Format::Text => render::text::report(report, &self.look),
-            Format::Markdown => render::markdown::report(report, invocation),
-            Format::Junit => self.junit(std::slice::from_ref(report))?,
-            Format::Github => render::github::report(report, invocation),
-            Format::Html => render::html::report(report, invocation),
-            Format::Json => output::json(report)?,
-            Format::Yaml => output::yaml(report)?,
+            ReportFormat::Text => render::text::report(report, &self.look),
+            ReportFormat::Markdown => render::markdown::report(report, invocation),
+            ReportFormat::Junit => self.junit(std::slice::from_ref(report))?,
+            ReportFormat::Github => render::github::report(report, invocation),
+            ReportFormat::Html => render::html::report(report, invocation),
+            ReportFormat::Json => output::json(report)?,
+            ReportFormat::Yaml => output::yaml(report)?,
         })
     }
 
@@ -258,13 +258,13 @@ impl Style {
     fn list(&self, list: &DiagnosisList) -> Result<String, Error> {
         let (items, invocation) = (list.items(), &self.look.invocation);
         match self.format {
-            Format::Json => output::json(list),
-            Format::Yaml => output::yaml(list),
-            Format::Junit => self.junit(items),
-            Format::Html => Ok(render::html::reports(&list.headline(), items, invocation)),
-            Format::Github => items.iter().map(|report| self.one(report)).collect(),
-            Format::Text | Format::Markdown if items.is_empty() => Ok(String::new()),
-            Format::Text | Format::Markdown => {
+            ReportFormat::Json => output::json(list),
+            ReportFormat::Yaml => output::yaml(list),
+            ReportFormat::Junit => self.junit(items),
+            ReportFormat::Html => Ok(render::html::reports(&list.headline(), items, invocation)),
+            ReportFormat::Github => items.iter().map(|report| self.one(report)).collect(),
+            ReportFormat::Text | ReportFormat::Markdown if items.is_empty() => Ok(String::new()),
+            ReportFormat::Text | ReportFormat::Markdown => {
                 let mut text = list.headline();
                 text.push('\n');
                 for report in items {

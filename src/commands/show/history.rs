@@ -7,7 +7,7 @@ use clap::Args;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::commands::open::around;
-use crate::commands::open::reading::Input;
+use crate::commands::open::reading::InputArgs;
 use crate::commands::open::runs;
 use crate::commands::open::session::Session;
 use crate::commands::output::{self, Format, Output, names};
@@ -42,7 +42,7 @@ pub struct HistoryArgs {
     #[arg(required = true)]
     placement: Option<String>,
     #[command(flatten)]
-    input: Input,
+    input: InputArgs,
     #[command(flatten)]
     output: Output,
 }

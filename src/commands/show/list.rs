@@ -5,8 +5,8 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::open::reading::{Input, Reading};
-use crate::commands::open::runs::{self, Evidence, Reach, Rows};
+use crate::commands::open::reading::{InputArgs, Reading};
+use crate::commands::open::runs::{self, Reach, ReadDepth, Rows};
 use crate::commands::open::session::Session;
 use crate::commands::output::{Format, Output, age, document, names};
 use crate::diagnose;
@@ -42,7 +42,7 @@ pub struct ListArgs {
     #[arg(long)]
     active: bool,
     #[command(flatten)]
-    input: Input,
+    input: InputArgs,
     #[command(flatten)]
     output: Output,
 }
@@ -125,7 +125,7 @@ pub fn run(args: &ListArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let placement = args
         .placement
         .as_deref()
-        .map(|word| Wanted::of(word, &reach))
+        .map(|word| WantedRuns::of(word, &reach))
         .transpose()?;
     let mut reading = session.open(&args.input, "list")?;
     let wanted = |run: &UpdateRun| {
@@ -133,7 +133,7 @@ pub fn run(args: &ListArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
             && placement.as_ref().is_none_or(|wanted| wanted.matches(run))
     };
     let row = |_: &Inventory, rollout: &Rollout<'_>| item(rollout);
-    let mut runs = runs::rows(&mut reading, &reach, Evidence::Verdict, wanted, row)?;
+    let mut runs = runs::rows(&mut reading, &reach, ReadDepth::Verdict, wanted, row)?;
     runs.gaps.extend(elsewhere(&mut reading));
     runs.warn(session.ui);
     if runs.runs.is_empty() {
@@ -165,12 +165,12 @@ fn elsewhere(reading: &mut Reading) -> Option<NotChecked> {
 }
 
 /// The placement that runs are wanted of.
-struct Wanted {
+struct WantedRuns {
     kind: Option<Kind>,
     name: String,
 }
 
-impl Wanted {
+impl WantedRuns {
     fn of(word: &str, reach: &Reach) -> Result<Self, Error> {
         let Some((kind, name)) = word.split_once('/') else {
             return Ok(Self {
@@ -214,7 +214,7 @@ fn none(
     reading: &mut Reading,
     reach: &Reach,
     args: &ListArgs,
-    placement: Option<&Wanted>,
+    placement: Option<&WantedRuns>,
 ) -> Result<String, Error> {
     let what = if args.active {
         "unfinished update run"
@@ -224,7 +224,7 @@ fn none(
     let place = reading.place();
     if let Some(wanted) = placement {
         let name = |_: &Inventory, rollout: &Rollout<'_>| rollout.run.spec.placement.clone();
-        let others = runs::rows(reading, reach, Evidence::Nothing, |_| true, name)?;
+        let others = runs::rows(reading, reach, ReadDepth::Nothing, |_| true, name)?;
         let names = others.runs.iter().map(|(_, name)| name.as_str());
         let near = did_you_mean(&wanted.name, names);
         return Ok(match near {

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::commands::open::manifests::{self, KEEP, Works};
 use crate::commands::open::planning::{self, PlannedRun, StrategyChoice};
-use crate::commands::open::reading::Input;
+use crate::commands::open::reading::InputArgs;
 use crate::commands::open::session::Session;
 use crate::commands::output::FormArg;
 use crate::commands::show::status::look;
@@ -60,7 +60,7 @@ pub struct PlanArgs {
     #[arg(long, value_name = "NAME")]
     run: Option<String>,
     #[command(flatten)]
-    input: Input,
+    input: InputArgs,
     /// Show how the content changes for each cluster
     #[arg(long, help_heading = "Output")]
     diff: bool,

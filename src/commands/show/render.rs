@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::commands::open::global::Global;
 use crate::commands::open::manifests::{self, KEEP, Material, Works};
-use crate::commands::open::reading::Input;
+use crate::commands::open::reading::InputArgs;
 use crate::commands::open::session::Session;
 use crate::commands::output::{self, Form, FormArg};
 use crate::commands::show::snapshots::find;
@@ -20,7 +20,7 @@ use crate::manifests::{Fault, Rendering};
 use crate::report::NotChecked;
 use crate::rollout::versions::{Version, versions};
 use crate::ui::Ui;
-use crate::words::{Command, Hint, count, enumerate};
+use crate::words::{CommandLine, Hint, count, enumerate};
 use changes::{GroupChanges, between};
 pub use document::RenderView;
 
@@ -54,7 +54,7 @@ pub struct RenderArgs {
     #[arg(long, value_name = "SNAPSHOT")]
     snapshot: Option<String>,
     #[command(flatten)]
-    input: Input,
+    input: InputArgs,
     /// Print groups of clusters, also with -o yaml and -o json
     #[arg(long, help_heading = "Output")]
     summary: bool,
@@ -85,7 +85,7 @@ impl RenderArgs {
 }
 
 /// What was put together, and what of it is uncertain.
-struct Rendered<'r> {
+struct RenderDocument<'r> {
     material: &'r Material,
     version: &'r Version<'r>,
     rendering: Rendering<'r>,
@@ -137,7 +137,7 @@ pub fn run(args: &RenderArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
     let content = material.content(version);
     let mut placed = material.place(&clusters, &content);
     let not_checked = material.not_checked(&mut placed);
-    let rendered = Rendered {
+    let rendered = RenderDocument {
         material: &material,
         version,
         rendering: Rendering::new(&content, &material.overrides, &placed),
@@ -147,7 +147,7 @@ pub fn run(args: &RenderArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
     if rendered.rendering.opens_envelopes() {
         ui.status("KubeFleet 0.3.1 and older do not apply overrides inside envelopes");
     }
-    let command = reading.again(Command::fleet("render"));
+    let command = reading.again(CommandLine::fleet("render"));
     let mut known = true;
     if !args.between.is_empty() {
         compare_two(&rendered, args, ui)?;
@@ -190,7 +190,7 @@ fn stray(material: &Material, clusters: &[String], ui: &mut Ui) {
     }
 }
 
-impl Rendered<'_> {
+impl RenderDocument<'_> {
     fn exit(&self) -> Exit {
         match (
             self.rendering.faults.is_empty(),
@@ -210,7 +210,7 @@ impl Rendered<'_> {
 
 /// Shows the groups of clusters, and whether all that changes is known.
 fn summary(
-    rendered: &Rendered<'_>,
+    rendered: &RenderDocument<'_>,
     args: &RenderArgs,
     global: &Global,
     ui: &mut Ui,
@@ -220,7 +220,7 @@ fn summary(
         .diff
         .then(|| changes::of(&rendered.rendering, &now, args.secrets()));
     let view = RenderView::new(rendered, changes.as_deref());
-    let style = text::Style {
+    let style = text::RenderStyle {
         paint: ui.paint(),
         width: ui.width(),
         all: global.verbose,
@@ -242,7 +242,7 @@ fn masked<'c>(changes: impl Iterator<Item = &'c GroupChanges>, ui: &mut Ui) {
     }
 }
 
-fn compare_two(rendered: &Rendered<'_>, args: &RenderArgs, ui: &mut Ui) -> Result<(), Error> {
+fn compare_two(rendered: &RenderDocument<'_>, args: &RenderArgs, ui: &mut Ui) -> Result<(), Error> {
     let changes = between(&rendered.rendering, args.secrets());
     let view = RenderView::new(rendered, Some(std::slice::from_ref(&changes)));
     let names = (rendered.name(0), rendered.name(1));
@@ -270,9 +270,9 @@ fn said(faults: &[Fault], ui: &mut Ui) {
 
 /// Prints the manifests of clusters that all get the same.
 fn print(
-    rendered: &Rendered<'_>,
+    rendered: &RenderDocument<'_>,
     args: &RenderArgs,
-    command: Command,
+    command: CommandLine,
     ui: &mut Ui,
 ) -> Result<(), Error> {
     let rendering = &rendered.rendering;

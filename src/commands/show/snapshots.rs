@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::commands::open::around::{self, Around};
-use crate::commands::open::reading::{Input, Reading};
+use crate::commands::open::reading::{InputArgs, Reading};
 use crate::commands::open::runs;
 use crate::commands::open::session::Session;
 use crate::commands::output::{Format, Output, age, document, names};
@@ -23,7 +23,7 @@ use crate::render::table::{Cell, Column, Table};
 use crate::report::{NotChecked, Subject};
 use crate::rollout::versions::{Version, versions};
 use crate::ui::Ui;
-use crate::words::{Command, Hint};
+use crate::words::{CommandLine, Hint};
 pub use diff::{ChangeItem, SnapshotDiff};
 pub use show::SnapshotView;
 
@@ -43,19 +43,19 @@ pub use show::SnapshotView;
 )]
 pub struct SnapshotsArgs {
     #[command(subcommand)]
-    command: Option<Action>,
+    command: Option<SnapshotsAction>,
     /// Placement: NAME, crp/NAME, or with -n rp/NAME [default: at a terminal, chosen from a list]
     #[arg(value_name = "PLACEMENT", required = true)]
     placement: Option<String>,
     #[command(flatten)]
-    input: Input,
+    input: InputArgs,
     #[command(flatten)]
     output: Output,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
-    Show(show::ShowArgs),
+enum SnapshotsAction {
+    Show(show::ShowSnapshotArgs),
     Diff(diff::DiffArgs),
 }
 
@@ -124,11 +124,14 @@ pub fn run(args: &SnapshotsArgs, session: &mut Session<'_>) -> Result<Exit, Erro
             "{word:?} must come after the subcommand"
         ))
         .hint(
-            Hint::new("for example:")
-                .command(Command::fleet("snapshots show").arg("PLACEMENT").arg("3")),
+            Hint::new("for example:").command(
+                CommandLine::fleet("snapshots show")
+                    .arg("PLACEMENT")
+                    .arg("3"),
+            ),
         )),
-        (Some(Action::Show(show)), None) => show::run(args, show, session),
-        (Some(Action::Diff(diff)), None) => diff::run(args, diff, session),
+        (Some(SnapshotsAction::Show(show)), None) => show::run(args, show, session),
+        (Some(SnapshotsAction::Diff(diff)), None) => diff::run(args, diff, session),
     }
 }
 
@@ -138,7 +141,7 @@ pub(in crate::commands) const KEEP: &[Concept] = &[Concept::ResourceSnapshot];
 /// Opens what was asked for, and finds the placement.
 fn open(
     word: Option<&str>,
-    input: &Input,
+    input: &InputArgs,
     command: &'static str,
     session: &mut Session<'_>,
 ) -> Result<(Reading, ObjectRef), Error> {

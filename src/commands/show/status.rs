@@ -5,7 +5,7 @@ mod watch;
 use clap::Args;
 
 use crate::commands::open::global::Global;
-use crate::commands::open::reading::Input;
+use crate::commands::open::reading::InputArgs;
 use crate::commands::open::session::Session;
 use crate::commands::output;
 use crate::diagnose::status::Status;
@@ -32,14 +32,14 @@ pub struct StatusArgs {
     #[arg(value_name = "RUN|PLACEMENT")]
     target: Option<String>,
     #[command(flatten)]
-    input: Input,
+    input: InputArgs,
     /// Follow the rollout until the run ends: redraw on a terminal, else print a line per change
     #[arg(short, long, conflicts_with = "files")]
     watch: bool,
     /// Output format; with --watch, json prints one document per line, yaml separates documents
     /// with ---
     #[arg(short, long, value_enum, default_value_t, value_name = "FORMAT")]
-    output: Format,
+    output: StatusFormat,
     /// Exit with 0 regardless of the verdict
     #[arg(long)]
     exit_zero: bool,
@@ -47,7 +47,7 @@ pub struct StatusArgs {
 
 /// How a state is printed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
-pub(in crate::commands) enum Format {
+pub(in crate::commands) enum StatusFormat {
     #[default]
     /// Text for a terminal
     Text,
@@ -61,7 +61,7 @@ pub(in crate::commands) enum Format {
 
 /// Shows what was asked about.
 pub fn run(args: &StatusArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
-    if args.watch && args.output == Format::Html {
+    if args.watch && args.output == StatusFormat::Html {
         return Err(Error::usage(
             "-o html cannot be used with --watch: a page does not refresh itself",
         ));
@@ -100,13 +100,13 @@ pub(in crate::commands) fn look(ui: &Ui, global: &Global) -> Look {
 /// A state in a format.
 pub(in crate::commands) fn write(
     status: &Status,
-    format: Format,
+    format: StatusFormat,
     look: &Look,
 ) -> Result<String, Error> {
     Ok(match format {
-        Format::Text => render::status::status(status, look),
-        Format::Json => output::json(status)?,
-        Format::Yaml => output::yaml(status)?,
-        Format::Html => render::html::status(status, &look.invocation),
+        StatusFormat::Text => render::status::status(status, look),
+        StatusFormat::Json => output::json(status)?,
+        StatusFormat::Yaml => output::yaml(status)?,
+        StatusFormat::Html => render::html::status(status, &look.invocation),
     })
 }

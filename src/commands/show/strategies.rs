@@ -7,14 +7,14 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::open::reading::{Input, Reading};
-use crate::commands::open::runs::{self, Evidence, Reach};
+use crate::commands::open::reading::{InputArgs, Reading};
+use crate::commands::open::runs::{self, Reach, ReadDepth};
 use crate::commands::open::session::Session;
 use crate::commands::output::{Format, Output, age, document, names};
 use crate::diagnose;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::inventory::source::{Query, Source};
+use crate::inventory::source::{HubQuery, Source};
 use crate::inventory::{Inventory, choose};
 use crate::kubefleet::object::{Body, OWN_API_VERSION};
 use crate::kubefleet::run::UpdateRun;
@@ -38,19 +38,19 @@ use crate::rollout::Rollout;
     kubectl fleet-stage strategies show team-a-strategy -n my-app-namespace -o yaml")]
 pub struct StrategiesArgs {
     #[command(subcommand)]
-    command: Option<Action>,
+    command: Option<StrategiesAction>,
     /// List both scopes and all namespaces
     #[arg(short = 'A', long)]
     all_namespaces: bool,
     #[command(flatten)]
-    input: Input,
+    input: InputArgs,
     #[command(flatten)]
     output: Output,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
-    Show(ShowArgs),
+enum StrategiesAction {
+    Show(ShowStrategyArgs),
 }
 
 /// Show one strategy: its stages, gates, and runs
@@ -58,12 +58,12 @@ enum Action {
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage strategies show example-strategy\n  \
     kubectl fleet-stage strategies show sus/team-a-strategy -n my-app-namespace")]
-struct ShowArgs {
+struct ShowStrategyArgs {
     /// Update strategy: NAME, csus/NAME, or with -n sus/NAME
     #[arg(value_name = "STRATEGY")]
     strategy: String,
     #[command(flatten)]
-    input: Input,
+    input: InputArgs,
     #[command(flatten)]
     output: Output,
 }
@@ -168,10 +168,10 @@ pub struct StrategyView {
 pub fn run(args: &StrategiesArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     match &args.command {
         None => list(args, session),
-        Some(Action::Show(_)) if args.all_namespaces => Err(Error::usage(
+        Some(StrategiesAction::Show(_)) if args.all_namespaces => Err(Error::usage(
             "-A cannot be used with show: set the strategy's namespace with -n",
         )),
-        Some(Action::Show(show)) => self::show(args, show, session),
+        Some(StrategiesAction::Show(show)) => self::show(args, show, session),
     }
 }
 
@@ -180,10 +180,10 @@ fn list(args: &StrategiesArgs, session: &mut Session<'_>) -> Result<Exit, Error>
     let mut reading = session.open(&args.input, "strategies")?;
     // A table shows who is active, which the runs tell by themselves.
     let evidence = match args.output.format() {
-        Format::Json | Format::Yaml => Evidence::VerdictIfListed,
-        Format::Table | Format::Wide | Format::Name => Evidence::Nothing,
+        Format::Json | Format::Yaml => ReadDepth::VerdictIfListed,
+        Format::Table | Format::Wide | Format::Name => ReadDepth::Nothing,
     };
-    let found = Found::read(&mut reading, &reach, evidence)?;
+    let found = FoundStrategies::read(&mut reading, &reach, evidence)?;
     runs::warn(&found.gaps, session.ui);
     if found.strategies.is_empty() {
         let scope = if reach.is_everywhere() {
@@ -214,7 +214,11 @@ fn list(args: &StrategiesArgs, session: &mut Session<'_>) -> Result<Exit, Error>
     Ok(Exit::Done)
 }
 
-fn show(args: &StrategiesArgs, show: &ShowArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
+fn show(
+    args: &StrategiesArgs,
+    show: &ShowStrategyArgs,
+    session: &mut Session<'_>,
+) -> Result<Exit, Error> {
     let input = show.input.or(&args.input);
     let output = show.output.or(&args.output);
     let mut reading = session.open(&input, "strategies show")?;
@@ -225,7 +229,7 @@ fn show(args: &StrategiesArgs, show: &ShowArgs, session: &mut Session<'_>) -> Re
         &[Concept::Strategy],
         session.ui,
     )?;
-    let found = Found::one(&mut reading, &target)?;
+    let found = FoundStrategies::one(&mut reading, &target)?;
     runs::warn(&found.gaps, session.ui);
     let Some(item) = found.items().pop() else {
         return Err(Error::not_found(format!("{target} does not exist")));
@@ -257,15 +261,15 @@ fn show(args: &StrategiesArgs, show: &ShowArgs, session: &mut Session<'_>) -> Re
 }
 
 /// Strategies, and the runs of their scopes.
-struct Found {
+struct FoundStrategies {
     strategies: Vec<(ObjectRef, std::sync::Arc<Strategy>)>,
     /// The runs by the strategy that they were made from, each list in their order.
     users: BTreeMap<ObjectRef, Vec<UsedBy>>,
     gaps: Vec<NotChecked>,
 }
 
-impl Found {
-    fn read(reading: &mut Reading, reach: &Reach, evidence: Evidence) -> Result<Self, Error> {
+impl FoundStrategies {
+    fn read(reading: &mut Reading, reach: &Reach, evidence: ReadDepth) -> Result<Self, Error> {
         let queries = reach.queries(Concept::Strategy);
         let answers = reading.answer(&queries);
         reading.listed(&queries, &answers)?;
@@ -279,7 +283,7 @@ impl Found {
     }
 
     fn one(reading: &mut Reading, target: &ObjectRef) -> Result<Self, Error> {
-        let query = Query::named(target.kind, &target.namespace, &target.name);
+        let query = HubQuery::named(target.kind, &target.namespace, &target.name);
         let answers = [reading.ask(&query)];
         reading.listed(std::slice::from_ref(&query), &answers)?;
         let mut found = Self {
@@ -288,7 +292,7 @@ impl Found {
             gaps: Vec::new(),
         };
         let reach = Reach::One(target.scope());
-        found.add_runs(reading, &reach, Evidence::VerdictIfListed)?;
+        found.add_runs(reading, &reach, ReadDepth::VerdictIfListed)?;
         Ok(found)
     }
 
@@ -298,7 +302,7 @@ impl Found {
         &mut self,
         reading: &mut Reading,
         reach: &Reach,
-        evidence: Evidence,
+        evidence: ReadDepth,
     ) -> Result<(), Error> {
         let known: BTreeSet<_> = self.strategies.iter().map(|(object, _)| object).collect();
         let wanted = |run: &UpdateRun| known.contains(&strategy_of(run));

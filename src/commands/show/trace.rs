@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::commands::open::around;
-use crate::commands::open::reading::{Input, Reading};
+use crate::commands::open::reading::{InputArgs, Reading};
 use crate::commands::open::runs;
 use crate::commands::open::session::Session;
 use crate::commands::output::FormArg;
@@ -19,7 +19,7 @@ use crate::commands::show::snapshots::KEEP;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
-use crate::inventory::source::{Query, Source};
+use crate::inventory::source::{HubQuery, Source};
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::parse_rollout_started;
 use crate::kubefleet::object::{Body, OWN_API_VERSION};
@@ -31,7 +31,7 @@ use crate::report::{NotChecked, Subject};
 use crate::rollout::approvals::{Approval, of_run};
 use crate::rollout::history::history;
 use crate::rollout::overrides::{origin, rule_matches, selector_of};
-use lost::Lost;
+use lost::LostAt;
 
 /// Show which rollout put an object into a cluster
 ///
@@ -55,7 +55,7 @@ pub struct TraceArgs {
     #[arg(long, value_name = "CLUSTER")]
     member: String,
     #[command(flatten)]
-    input: Input,
+    input: InputArgs,
     #[command(flatten)]
     form: FormArg,
 }
@@ -73,9 +73,9 @@ pub struct Trace {
     /// The member cluster.
     cluster: String,
     /// The Works that have it: one, unless several placements include it.
-    found: Vec<Found>,
+    found: Vec<TracedObject>,
     /// For an object that no Work has: the placements that include it, and where it was lost.
-    lost: Vec<Lost>,
+    lost: Vec<LostAt>,
     /// Kinds that could not be listed in full, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     not_checked: Vec<NotChecked>,
@@ -84,7 +84,7 @@ pub struct Trace {
 /// A Work that has the object.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Found {
+struct TracedObject {
     /// The object.
     object: Subject,
     /// The Work.
@@ -106,7 +106,7 @@ struct Found {
     #[serde(skip_serializing_if = "Option::is_none")]
     rollout: Option<Rolled>,
     /// The overrides that apply to the object in this cluster.
-    overrides: Vec<Applied>,
+    overrides: Vec<AppliedBy>,
 }
 
 /// The run that rolled an object out.
@@ -152,7 +152,7 @@ struct Approved {
 /// An override that applies to the object.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Applied {
+struct AppliedBy {
     /// The snapshot of the override.
     snapshot: Subject,
     /// The name of the override.
@@ -163,14 +163,14 @@ struct Applied {
 }
 
 /// What is asked for.
-struct Wanted {
+struct WantedObject {
     kind: String,
     group: Option<String>,
     name: String,
     namespace: Option<String>,
 }
 
-impl Wanted {
+impl WantedObject {
     fn new(word: &str, namespace: Option<&str>) -> Result<Self, Error> {
         let usage = || {
             Error::usage(format!("{word:?} does not name an object"))
@@ -235,10 +235,10 @@ const SHORT: [(&str, &str); 13] = [
 
 /// Traces.
 pub fn run(args: &TraceArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
-    let wanted = Wanted::new(&args.object, session.global.namespace.as_deref())?;
+    let wanted = WantedObject::new(&args.object, session.global.namespace.as_deref())?;
     let mut reading = session.open_keeping(KEEP, &args.input, "trace")?;
     let ui = &mut *session.ui;
-    let query = Query::all(Kind::Work, &names::member_namespace(&args.member));
+    let query = HubQuery::all(Kind::Work, &names::member_namespace(&args.member));
     let answer = reading.ask(&query);
     reading.no_hub()?;
     let mut gaps = runs::gaps(std::slice::from_ref(&query), std::slice::from_ref(&answer));
@@ -296,7 +296,7 @@ fn one(
     at: usize,
     manifest: &ManifestIdentity,
     gaps: &mut Vec<NotChecked>,
-) -> Result<Found, Error> {
+) -> Result<TracedObject, Error> {
     let namespace = work.meta.label(names::PARENT_NAMESPACE).unwrap_or_default();
     let scope = Scope::of_namespace(namespace);
     let placement = work.meta.label(names::PARENT_PLACEMENT).unwrap_or_default();
@@ -317,7 +317,7 @@ fn one(
     let snapshot = work.meta.label(names::PARENT_SNAPSHOT_INDEX);
     let mut statuses = work.status.manifests.iter();
     let status = statuses.find(|it| it.id.ordinal == i64::try_from(at).ok());
-    Ok(Found {
+    Ok(TracedObject {
         object: subject(manifest),
         work: Subject::from(work.object()),
         envelope: work
@@ -430,14 +430,14 @@ fn overrides(
     binding: &Binding,
     cluster: &str,
     manifest: &ManifestIdentity,
-) -> Vec<Applied> {
+) -> Vec<AppliedBy> {
     let spec = &binding.spec;
     let named: Vec<_> = named(&spec.cluster_overrides, &spec.overrides).collect();
     if named.is_empty() {
         return Vec::new();
     }
-    let of = |it: &ObjectRef| Query::named(it.kind, &it.namespace, &it.name);
-    let own = Query::named(Kind::MemberCluster, "", cluster);
+    let of = |it: &ObjectRef| HubQuery::named(it.kind, &it.namespace, &it.name);
+    let own = HubQuery::named(Kind::MemberCluster, "", cluster);
     let queries: Vec<_> = std::iter::once(own).chain(named.iter().map(of)).collect();
     let mut answers = reading.answer(&queries).into_iter();
     let member = answers.next().and_then(|answer| {
@@ -453,7 +453,7 @@ fn overrides(
             _ => None,
         });
         let Some(snapshot) = snapshot else {
-            applied.push(Applied {
+            applied.push(AppliedBy {
                 name: names::override_of(&object.name).to_owned(),
                 snapshot: Subject::from(&object),
                 rules: None,
@@ -472,7 +472,7 @@ fn overrides(
             let rules = rules.filter(|(_, rule)| rule_matches(rule, member) == Ok(true));
             rules.map(|(at, _)| at + 1).collect()
         });
-        applied.push(Applied {
+        applied.push(AppliedBy {
             name: origin(&snapshot).to_owned(),
             snapshot: Subject::from(&object),
             rules,

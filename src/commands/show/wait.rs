@@ -21,8 +21,8 @@ use crate::kubefleet::{Concept, Kind, Scope, duration};
 use crate::render::escape;
 use crate::render::status::verdict;
 use crate::ui::Ui;
-use crate::words::{Command, Hint};
-use decide::{Condition, Decision, decide};
+use crate::words::{CommandLine, Hint};
+use decide::{Awaited, WaitDecision, decide};
 
 /// Wait for a condition on an update run
 ///
@@ -63,7 +63,7 @@ pub struct WaitArgs {
         required = true,
         value_delimiter = ','
     )]
-    conditions: Vec<Condition>,
+    conditions: Vec<Awaited>,
     /// Time limit, such as 90s or 30m; 0 checks once [default: no limit]
     #[arg(long, value_name = "DURATION", value_parser = crate::commands::duration)]
     timeout: Option<Duration>,
@@ -72,11 +72,11 @@ pub struct WaitArgs {
     keep_waiting: bool,
     /// Output format of the last state
     #[arg(short, long, value_enum, default_value_t, value_name = "FORMAT")]
-    output: Format,
+    output: WaitFormat,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
+enum WaitFormat {
     #[default]
     Text,
     Json,
@@ -106,7 +106,7 @@ pub fn run(args: &WaitArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let mut following = Following::new(&mut reading, target)?;
     let mut look = |status: &Status| {
         let decision = decide(status, &args.conditions, args.keep_waiting);
-        (decision != Decision::Wait).then_some(decision)
+        (decision != WaitDecision::Wait).then_some(decision)
     };
     let left = args
         .timeout
@@ -130,27 +130,27 @@ pub fn run(args: &WaitArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
 
 /// Whether a run has succeeded, or goes no further before a person acts.
 pub(in crate::commands) fn ends(status: &Status) -> bool {
-    decide(status, &[Condition::Succeeded], false) != Decision::Wait
+    decide(status, &[Awaited::Succeeded], false) != WaitDecision::Wait
 }
 
 /// Ends a wait: with what was waited for, or without.
 fn end(
-    decision: &Decision,
+    decision: &WaitDecision,
     status: &Status,
     args: &WaitArgs,
     global: &Global,
     ui: &mut Ui,
 ) -> Result<Exit, Error> {
-    if let Decision::Unknown(problem, hint) = decision {
+    if let WaitDecision::Unknown(problem, hint) = decision {
         return Err(Error::not_found(problem).hint(hint.as_str()));
     }
     answer(status, args.output, global, ui)?;
     match decision {
-        Decision::Met(condition) => {
+        WaitDecision::Met(condition) => {
             ui.status(&format!("condition met: {condition}"));
             return Ok(Exit::Done);
         }
-        Decision::Impossible(why) => {
+        WaitDecision::Impossible(why) => {
             ui.warning(&format!("{} can no longer be met: {why}", wanted(args)));
         }
         _ => ui.warning(&format!("{} is not met", wanted(args))),
@@ -164,7 +164,7 @@ fn end(
     Ok(Exit::from(status.verdict))
 }
 
-fn about(status: &Status, verb: &'static str) -> Command {
+fn about(status: &Status, verb: &'static str) -> CommandLine {
     let target = &status.target;
     Scope::of_namespace(&target.namespace)
         .fleet(verb)
@@ -192,10 +192,10 @@ fn timed_out(args: &WaitArgs, status: &Status) -> Error {
 }
 
 /// Prints the last state.
-fn answer(status: &Status, format: Format, global: &Global, ui: &mut Ui) -> Result<(), Error> {
+fn answer(status: &Status, format: WaitFormat, global: &Global, ui: &mut Ui) -> Result<(), Error> {
     let text = match format {
-        Format::Text => verdict(status) + "\n",
-        Format::Name => {
+        WaitFormat::Text => verdict(status) + "\n",
+        WaitFormat::Name => {
             let kind = Kind::by_name(&status.target.kind);
             let plural = kind.map_or("", Kind::plural);
             let group = kind.map_or("", Kind::group);
@@ -205,8 +205,16 @@ fn answer(status: &Status, format: Format, global: &Global, ui: &mut Ui) -> Resu
                 escape::line(&status.target.name)
             )
         }
-        Format::Json => status::write(status, status::Format::Json, &status::look(ui, global))?,
-        Format::Yaml => status::write(status, status::Format::Yaml, &status::look(ui, global))?,
+        WaitFormat::Json => status::write(
+            status,
+            status::StatusFormat::Json,
+            &status::look(ui, global),
+        )?,
+        WaitFormat::Yaml => status::write(
+            status,
+            status::StatusFormat::Yaml,
+            &status::look(ui, global),
+        )?,
     };
     ui.answer(&text);
     Ok(())

@@ -7,9 +7,9 @@ use crate::diagnose::{back, gate, resting, state};
 use crate::kubefleet::messages::essence;
 use crate::kubefleet::{Concept, Condition, duration};
 use crate::report::Verdict;
-use crate::rollout::approvals::{Step, step_at};
+use crate::rollout::approvals::{ApprovalStep, step_at};
 use crate::rollout::{ClusterState, Gate, Rollout, StageState, StageView, TaskTime};
-use crate::words::{Command, enumerate};
+use crate::words::{CommandLine, enumerate};
 
 pub(super) fn summary(cx: &Context<'_>) -> String {
     let because = match &cx.rollout {
@@ -207,7 +207,7 @@ fn of_placement(cx: &Context<'_>) -> Option<String> {
 }
 
 /// The command that comes next: what a person has to do, or how to see why.
-pub(super) fn next(cx: &Context<'_>) -> Option<Command> {
+pub(super) fn next(cx: &Context<'_>) -> Option<CommandLine> {
     let object = cx.run_object();
     let name = &object.name;
     let word = match object.kind.concept() {
@@ -223,8 +223,8 @@ pub(super) fn next(cx: &Context<'_>) -> Option<Command> {
             let mut open = cx.rollout.as_ref()?.open_approvals();
             match (open.next(), open.next()) {
                 (Some(gate), None) => match step_at(cx.rollout.as_ref()?, gate) {
-                    Step::Approve => about("approve", &gate.task.approval_request),
-                    Step::Look | Step::Wait => about("diagnose", &word),
+                    ApprovalStep::Approve => about("approve", &gate.task.approval_request),
+                    ApprovalStep::Look | ApprovalStep::Wait => about("diagnose", &word),
                 },
                 _ => about("approvals", name),
             }

@@ -3,7 +3,7 @@ use std::ffi::OsString;
 
 use proptest::prelude::*;
 
-use super::{Flags, HubError, Running, Settings, Trust, contexts, resolve, spares};
+use super::{ConnectionSettings, Flags, HubError, RunningPlugin, Trust, contexts, resolve, spares};
 use crate::hub::request::Connection;
 
 const ONE: &str = "
@@ -57,9 +57,9 @@ impl Files {
     }
 
     fn resolve(&self, flags: &Flags) -> Result<super::Resolved, HubError> {
-        let running = Running {
+        let running = RunningPlugin {
             terminal: flags.interactive,
-            ..Running::default()
+            ..RunningPlugin::default()
         };
         resolve(flags, &|name| self.variables.get(name).cloned(), &running)
     }
@@ -177,7 +177,7 @@ fn no_proxy_names_servers() {
 }
 
 /// The header that says who asks.
-fn who(settings: &Settings) -> String {
+fn who(settings: &ConnectionSettings) -> String {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -188,11 +188,11 @@ fn who(settings: &Settings) -> String {
 }
 
 /// What comes of a kubeconfig with this cluster and this user.
-fn of(cluster: &str, user: &str) -> Result<Settings, String> {
+fn of(cluster: &str, user: &str) -> Result<ConnectionSettings, String> {
     of_flags(cluster, user, Flags::default())
 }
 
-fn of_flags(cluster: &str, user: &str, mut flags: Flags) -> Result<Settings, String> {
+fn of_flags(cluster: &str, user: &str, mut flags: Flags) -> Result<ConnectionSettings, String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("config");
     std::fs::write(folder.path().join("token"), "from-file\n").unwrap();
@@ -203,7 +203,7 @@ fn of_flags(cluster: &str, user: &str, mut flags: Flags) -> Result<Settings, Str
     std::fs::write(&path, text).unwrap();
     flags.kubeconfig = Some(path);
     let none = |_: &str| None;
-    let resolved = resolve(&flags, &none, &Running::default());
+    let resolved = resolve(&flags, &none, &RunningPlugin::default());
     let resolved = resolved.map_err(|error| format!("{error} {error:?}"))?;
     // A file is read when it is needed: here, before it is gone.
     let runtime = tokio::runtime::Builder::new_current_thread()

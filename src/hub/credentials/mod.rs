@@ -15,8 +15,8 @@ use tokio::sync::Mutex;
 
 use super::error::HubError;
 use super::kubeconfig::unreadable;
-use super::tls::Identity;
-use plugin::{Given, Plugin};
+use super::tls::ClientIdentity;
+use plugin::{Plugin, PluginCredential};
 
 /// How long what a file held is taken for what it holds, as kubectl does.
 const FRESH: Duration = Duration::from_mins(1);
@@ -41,11 +41,11 @@ pub(super) enum Login {
 #[derive(Debug)]
 pub(super) struct Credentials {
     login: Login,
-    state: Mutex<State>,
+    state: Mutex<CredentialState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct CredentialState {
     current: Option<Arc<Current>>,
     /// How often they were fetched.
     times: u64,
@@ -58,7 +58,7 @@ pub(super) struct Current {
     /// The header that shows them.
     pub header: Option<HeaderValue>,
     /// The certificate that does.
-    pub identity: Option<Identity>,
+    pub identity: Option<ClientIdentity>,
     /// The how many-th these are.
     pub number: u64,
     fetched: Instant,
@@ -181,7 +181,7 @@ impl Credentials {
                 );
             }
             Login::Plugin(plugin) => {
-                let given: Given = plugin.run().await?;
+                let given: PluginCredential = plugin.run().await?;
                 let bad = |why: &str| {
                     HubError::Credentials(format!(
                         "the output of the credential plugin cannot be used: {why}"
@@ -192,8 +192,10 @@ impl Credentials {
                     current.header = Some(bearer(token.expose_secret()).map_err(bad)?);
                 }
                 if let Some((certificate, key)) = &given.certificate {
-                    let identity =
-                        Identity::read(certificate.as_bytes(), key.expose_secret().as_bytes());
+                    let identity = ClientIdentity::read(
+                        certificate.as_bytes(),
+                        key.expose_secret().as_bytes(),
+                    );
                     current.identity = Some(identity.map_err(bad)?);
                 }
             }

@@ -16,7 +16,7 @@ use tokio::io::AsyncReadExt;
 use tokio::process::Command;
 use tokio::time::{sleep, timeout};
 
-use super::policy::Policy;
+use super::policy::PluginPolicy;
 use crate::hub::error::HubError;
 use crate::hub::kubeconfig::Exec;
 use crate::hub::signals::{Ends, How, Started};
@@ -28,7 +28,7 @@ const GRACE: Duration = Duration::from_millis(500);
 
 /// How plugins are run.
 #[derive(Debug, Clone, Default)]
-pub(in crate::hub) struct Running {
+pub(in crate::hub) struct RunningPlugin {
     /// Whether standard input is a terminal that a plugin may read.
     pub terminal: bool,
     /// Whether what a plugin says on standard error is dropped.
@@ -51,19 +51,19 @@ pub(in crate::hub) struct Plugin {
     /// What it is told.
     info: SecretString,
     interactive: bool,
-    running: Running,
+    running: RunningPlugin,
 }
 
 /// What a plugin gives.
 #[derive(Clone)]
-pub(in crate::hub) struct Given {
+pub(in crate::hub) struct PluginCredential {
     pub token: Option<SecretString>,
     /// A certificate and its key, in PEM.
     pub certificate: Option<(String, SecretString)>,
     pub until: Option<Timestamp>,
 }
 
-impl std::fmt::Debug for Given {
+impl std::fmt::Debug for PluginCredential {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Given {{ until: {:?} }}", self.until)
     }
@@ -74,8 +74,8 @@ impl Plugin {
     pub(in crate::hub) fn new(
         exec: &Exec,
         cluster: Value,
-        policy: &Policy,
-        running: Running,
+        policy: &PluginPolicy,
+        running: RunningPlugin,
         variable: &(dyn Fn(&str) -> Option<OsString> + Sync),
     ) -> Result<Self, String> {
         let name = shown(&exec.command);
@@ -173,7 +173,7 @@ impl Plugin {
     }
 
     /// Runs it, and reads what it prints.
-    pub(super) async fn run(&self) -> Result<Given, HubError> {
+    pub(super) async fn run(&self) -> Result<PluginCredential, HubError> {
         let fail = |why: String| {
             HubError::Credentials(format!("the credential plugin {} {why}", self.name))
         };
@@ -333,7 +333,7 @@ fn is_program(file: &Path) -> bool {
 }
 
 /// What a plugin's output says, by kubectl's rules. The reasons quote nothing of it.
-fn answer(bytes: &[u8], version: &str) -> Result<Given, &'static str> {
+fn answer(bytes: &[u8], version: &str) -> Result<PluginCredential, &'static str> {
     let value = crate::hub::kubeconfig::first_document(bytes)
         .map_err(|_| "printed neither JSON nor YAML")?;
     if value["kind"] != "ExecCredential" {
@@ -370,7 +370,7 @@ fn answer(bytes: &[u8], version: &str) -> Result<Given, &'static str> {
                 .map_err(|_| "printed an expirationTimestamp that is not a time")
         })
         .transpose()?;
-    Ok(Given {
+    Ok(PluginCredential {
         token,
         certificate,
         until,

@@ -11,7 +11,7 @@ use crate::hub::kubeconfig::{Node, Unread, first_document, unreadable};
 
 /// Which plugins may run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(in crate::hub) enum Policy {
+pub(in crate::hub) enum PluginPolicy {
     /// All of them.
     #[default]
     All,
@@ -23,31 +23,33 @@ pub(in crate::hub) enum Policy {
 }
 
 /// The policy that holds for the user.
-pub(in crate::hub) fn read(variable: &(dyn Fn(&str) -> Option<OsString> + Sync)) -> Policy {
+pub(in crate::hub) fn read(variable: &(dyn Fn(&str) -> Option<OsString> + Sync)) -> PluginPolicy {
     let text = |name: &str| variable(name).filter(|value| !value.is_empty());
     let off = text("KUBECTL_KUBERC").is_some_and(|value| value.eq_ignore_ascii_case("false"));
     let named = text("KUBERC");
     if off || named.as_ref().is_some_and(|value| value == "off") {
-        return Policy::All;
+        return PluginPolicy::All;
     }
     let home = || text("HOME").or_else(|| text("USERPROFILE"));
     let (path, must_exist) = match named {
         Some(path) => (PathBuf::from(path), true),
         None => match home() {
             Some(home) => (PathBuf::from(home).join(".kube").join("kuberc"), false),
-            None => return Policy::All,
+            None => return PluginPolicy::All,
         },
     };
-    let unknown = |why: String| Policy::Unknown(format!("{}: {why}", path.display()));
+    let unknown = |why: String| PluginPolicy::Unknown(format!("{}: {why}", path.display()));
     match std::fs::read(&path) {
         Ok(bytes) => parse(&bytes).unwrap_or_else(unknown),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => Policy::All,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => {
+            PluginPolicy::All
+        }
         Err(error) => unknown(unreadable(error.kind())),
     }
 }
 
 /// What a file says.
-fn parse(bytes: &[u8]) -> Result<Policy, String> {
+fn parse(bytes: &[u8]) -> Result<PluginPolicy, String> {
     let value = first_document(bytes).map_err(|error: Unread| error.to_string())?;
     let root = Node {
         value: &value,
@@ -55,7 +57,7 @@ fn parse(bytes: &[u8]) -> Result<Policy, String> {
     };
     let read = |error: Unread| error.to_string();
     let Some(map) = root.map().map_err(read)? else {
-        return Ok(Policy::All);
+        return Ok(PluginPolicy::All);
     };
     let own = root.text(map, "apiVersion").map_err(read)?;
     if !own.starts_with("kubectl.config.k8s.io/")
@@ -71,14 +73,14 @@ fn parse(bytes: &[u8]) -> Result<Policy, String> {
         "" | "AllowAll" | "DenyAll" if given => {
             Err(format!("{key} needs credentialPluginPolicy: Allowlist"))
         }
-        "" | "AllowAll" => Ok(Policy::All),
-        "DenyAll" => Ok(Policy::None),
+        "" | "AllowAll" => Ok(PluginPolicy::All),
+        "DenyAll" => Ok(PluginPolicy::None),
         "Allowlist" if list.is_empty() => Err(format!(
             "credentialPluginPolicy is Allowlist, but {key} has no command"
         )),
         "Allowlist" => {
             let commands: Result<Vec<_>, _> = list.iter().map(command).collect();
-            Ok(Policy::These(commands?))
+            Ok(PluginPolicy::These(commands?))
         }
         _ => Err("credentialPluginPolicy is not AllowAll, DenyAll, or Allowlist".to_owned()),
     }
@@ -132,7 +134,7 @@ pub(super) fn clean(path: &str) -> String {
     }
 }
 
-impl Policy {
+impl PluginPolicy {
     /// Whether a command may run, of which the file is known; why not, where it may not.
     pub(super) fn allows(
         &self,
@@ -164,32 +166,36 @@ impl Policy {
 
 #[cfg(test)]
 mod tests {
-    use super::{Policy, clean, parse, read};
+    use super::{PluginPolicy, clean, parse, read};
     use std::path::{Path, PathBuf};
 
-    fn preference(rest: &str) -> Result<Policy, String> {
+    fn preference(rest: &str) -> Result<PluginPolicy, String> {
         let text = format!("apiVersion: kubectl.config.k8s.io/v1beta1\nkind: Preference\n{rest}");
         parse(text.as_bytes())
     }
 
     #[test]
     fn a_policy_is_read() {
-        assert_eq!(parse(b""), Ok(Policy::All));
-        assert_eq!(preference("aliases: []"), Ok(Policy::All));
+        assert_eq!(parse(b""), Ok(PluginPolicy::All));
+        assert_eq!(preference("aliases: []"), Ok(PluginPolicy::All));
         assert_eq!(
             preference("credentialPluginPolicy: AllowAll"),
-            Ok(Policy::All)
+            Ok(PluginPolicy::All)
         );
         assert_eq!(
             preference("credentialPluginPolicy: DenyAll"),
-            Ok(Policy::None)
+            Ok(PluginPolicy::None)
         );
         let list = "credentialPluginPolicy: Allowlist\ncredentialPluginAllowlist:\n";
         assert_eq!(
             preference(&format!(
                 "{list}- name: a\n- command: /b/c\n- {{name: d, command: d}}"
             )),
-            Ok(Policy::These(vec!["a".into(), "/b/c".into(), "d".into()]))
+            Ok(PluginPolicy::These(vec![
+                "a".into(),
+                "/b/c".into(),
+                "d".into()
+            ]))
         );
         for wrong in [
             "credentialPluginPolicy: Some",
@@ -210,7 +216,7 @@ mod tests {
 
     #[test]
     fn only_what_is_listed_runs() {
-        let list = Policy::These(vec!["login".into(), "/opt/other".into()]);
+        let list = PluginPolicy::These(vec!["login".into(), "/opt/other".into()]);
         let look_up = |name: &str| match name {
             "login" => Some(PathBuf::from("/usr/bin/login")),
             "/opt/other" => Some(PathBuf::from("/opt/other")),
@@ -227,10 +233,10 @@ mod tests {
         assert!(!may("/tmp/login", "/tmp/login"));
         assert!(!may("other", "/usr/bin/other"));
         assert!(!may("missing", ""));
-        assert!(Policy::All.allows("x", None, look_up).is_ok());
-        assert!(Policy::None.allows("login", None, look_up).is_err());
+        assert!(PluginPolicy::All.allows("x", None, look_up).is_ok());
+        assert!(PluginPolicy::None.allows("login", None, look_up).is_err());
         assert!(
-            Policy::Unknown("x".into())
+            PluginPolicy::Unknown("x".into())
                 .allows("login", None, look_up)
                 .is_err()
         );
@@ -268,22 +274,22 @@ mod tests {
                 pair.map(|(_, value)| value.clone())
             })
         };
-        assert_eq!(of(&[]), Policy::All);
-        assert_eq!(of(&[("HOME", &home)]), Policy::All);
+        assert_eq!(of(&[]), PluginPolicy::All);
+        assert_eq!(of(&[("HOME", &home)]), PluginPolicy::All);
         std::fs::write(home.join(".kube/kuberc"), denies).unwrap();
-        assert_eq!(of(&[("HOME", &home)]), Policy::None);
+        assert_eq!(of(&[("HOME", &home)]), PluginPolicy::None);
         assert_eq!(
             of(&[("HOME", &home), ("KUBERC", Path::new("off"))]),
-            Policy::All
+            PluginPolicy::All
         );
         assert_eq!(
             of(&[("HOME", &home), ("KUBECTL_KUBERC", Path::new("False"))]),
-            Policy::All
+            PluginPolicy::All
         );
         let missing = folder.path().join("missing");
         assert!(matches!(
             of(&[("HOME", &home), ("KUBERC", &missing)]),
-            Policy::Unknown(_)
+            PluginPolicy::Unknown(_)
         ));
     }
 }

@@ -7,7 +7,7 @@ use rcgen::{
 use rustls::client::danger::ServerCertVerifier;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 
-use super::{Identity, Trust, Verifier, authorities, explain, provider};
+use super::{ClientIdentity, Trust, Verifier, authorities, explain, provider};
 
 fn params(name: &str, hosts: &[&str]) -> CertificateParams {
     let hosts: Vec<String> = hosts.iter().map(|host| (*host).to_owned()).collect();
@@ -137,7 +137,7 @@ fn bundles_and_identities_are_checked() {
     let (key, other) = (KeyPair::generate().unwrap(), KeyPair::generate().unwrap());
     let certificate = own.self_signed(&key).unwrap().pem();
     let read =
-        |certificate: &str, key: &str| Identity::read(certificate.as_bytes(), key.as_bytes());
+        |certificate: &str, key: &str| ClientIdentity::read(certificate.as_bytes(), key.as_bytes());
     assert!(read(&certificate, &key.serialize_pem()).is_ok());
     assert_eq!(
         read(&certificate, &other.serialize_pem()).unwrap_err(),

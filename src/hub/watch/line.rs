@@ -21,7 +21,7 @@ const LONGEST: usize = OBJECT.saturating_add(FRAME);
 
 /// What one line says.
 #[derive(Debug)]
-pub(super) enum Line {
+pub(super) enum WatchLine {
     /// An object is new or has changed.
     Put(Object, String),
     Gone(Object, String),
@@ -42,25 +42,25 @@ struct Raw<'t> {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Versioned {
-    metadata: Meta,
+    metadata: LineMeta,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase")]
-struct Meta {
+struct LineMeta {
     resource_version: String,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Status {
+struct LineStatus {
     code: u16,
     reason: String,
     message: String,
 }
 
 /// Reads a line of a watch on objects of a kind.
-pub(super) fn parse(kind: Kind, line: &[u8]) -> Result<Line, HubError> {
+pub(super) fn parse(kind: Kind, line: &[u8]) -> Result<WatchLine, HubError> {
     let Ok(raw) = serde_json::from_slice::<Raw<'_>>(line) else {
         return Err(answer::wrong(&Expected::kind("", "WatchEvent"), line));
     };
@@ -75,21 +75,21 @@ pub(super) fn parse(kind: Kind, line: &[u8]) -> Result<Line, HubError> {
     };
     let object = || parse_object(kind, raw.object);
     Ok(match raw.kind {
-        "ADDED" | "MODIFIED" => Line::Put(object()?, version()?),
-        "DELETED" => Line::Gone(object()?, version()?),
-        "BOOKMARK" => Line::Bookmark(version()?),
+        "ADDED" | "MODIFIED" => WatchLine::Put(object()?, version()?),
+        "DELETED" => WatchLine::Gone(object()?, version()?),
+        "BOOKMARK" => WatchLine::Bookmark(version()?),
         "ERROR" => {
-            let status: Status = serde_json::from_str(raw.object.get()).unwrap_or_default();
-            Line::Error(failure(status))
+            let status: LineStatus = serde_json::from_str(raw.object.get()).unwrap_or_default();
+            WatchLine::Error(failure(status))
         }
         other => {
             let text = format!("an event has the unknown type {other:?}");
-            Line::Error(HubError::Broken(text))
+            WatchLine::Error(HubError::Broken(text))
         }
     })
 }
 
-fn failure(status: Status) -> HubError {
+fn failure(status: LineStatus) -> HubError {
     let message = mask::prose(&status.message).into_owned();
     match (status.code, status.reason.as_str()) {
         (410, _) | (_, "Expired" | "Gone") => HubError::Gone,
@@ -125,7 +125,7 @@ impl Lines {
 
     /// The next line; `None` when the server ended the stream. A line that is cut off in the middle
     /// tells nothing: what it was about comes again.
-    pub(super) async fn next(&mut self) -> Result<Option<Line>, HubError> {
+    pub(super) async fn next(&mut self) -> Result<Option<WatchLine>, HubError> {
         loop {
             let new = self.rest.iter().skip(self.looked);
             let end = new.into_iter().position(|byte| *byte == b'\n');
@@ -157,11 +157,11 @@ impl Lines {
 
 #[cfg(test)]
 mod tests {
-    use super::Line;
+    use super::WatchLine;
     use crate::hub::error::HubError;
     use crate::kubefleet::Kind;
 
-    fn parse(line: &[u8]) -> Result<Line, HubError> {
+    fn parse(line: &[u8]) -> Result<WatchLine, HubError> {
         super::parse(Kind::ClusterStagedUpdateRun, line)
     }
 
@@ -175,14 +175,14 @@ mod tests {
         for event in ["ADDED", "MODIFIED"] {
             let line = parse(run(event).as_bytes()).unwrap();
             assert!(
-                matches!(line, Line::Put(_, version) if version == "7"),
+                matches!(line, WatchLine::Put(_, version) if version == "7"),
                 "{event}"
             );
         }
         let line = parse(run("DELETED").as_bytes()).unwrap();
-        assert!(matches!(line, Line::Gone(_, version) if version == "7"));
+        assert!(matches!(line, WatchLine::Gone(_, version) if version == "7"));
         let line = parse(run("BOOKMARK").as_bytes()).unwrap();
-        assert!(matches!(line, Line::Bookmark(version) if version == "7"));
+        assert!(matches!(line, WatchLine::Bookmark(version) if version == "7"));
     }
 
     #[test]
@@ -248,14 +248,14 @@ mod tests {
         ];
         for (object, wanted) in cases {
             let text = format!(r#"{{"type":"ERROR","object":{object}}}"#);
-            let Line::Error(error) = parse(text.as_bytes()).unwrap() else {
+            let WatchLine::Error(error) = parse(text.as_bytes()).unwrap() else {
                 panic!("{object}");
             };
             assert_eq!(error, wanted);
         }
         assert!(matches!(
             parse(br#"{"type":"NEWS","object":{}}"#).unwrap(),
-            Line::Error(_)
+            WatchLine::Error(_)
         ));
         assert!(parse(br#"{"type":"ADDED","obj"#).is_err());
     }

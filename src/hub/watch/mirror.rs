@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use super::{Event, Next, Watch, What};
+use super::{Next, Watch, WatchEvent, WatchNews};
 use crate::hub::bounds::TimeLimit;
 use crate::hub::error::HubError;
 use crate::hub::{BEAT, PATIENCE, describe, read};
-use crate::inventory::source::{Answer, Outcome, Query, Source};
+use crate::inventory::source::{Answer, HubQuery, Outcome, Source};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::object::Object;
 
@@ -20,7 +20,7 @@ const AT_LAST: Duration = Duration::from_millis(400);
 /// first time is watched from then on.
 pub struct Mirror {
     watch: Watch,
-    held: BTreeMap<Query, Held>,
+    held: BTreeMap<HubQuery, MirroredList>,
     /// Whether something changed that nobody was told yet.
     changed: bool,
     away: Option<HubError>,
@@ -31,7 +31,7 @@ pub struct Mirror {
     late: bool,
 }
 
-struct Held {
+struct MirroredList {
     objects: BTreeMap<ObjectRef, Object>,
     outcome: Outcome,
 }
@@ -117,7 +117,7 @@ impl Mirror {
     }
 
     /// Forgets the queries that are not wanted any more.
-    pub fn keep(&mut self, wanted: impl Fn(&Query) -> bool) {
+    pub fn keep(&mut self, wanted: impl Fn(&HubQuery) -> bool) {
         let watch = &mut self.watch;
         self.held.retain(|query, _| {
             let keep = wanted(query);
@@ -128,47 +128,47 @@ impl Mirror {
         });
     }
 
-    fn take(&mut self, event: Event) {
-        let Event { query, what } = event;
+    fn take(&mut self, event: WatchEvent) {
+        let WatchEvent { query, what } = event;
         match what {
-            What::Listed(objects) => {
+            WatchNews::Listed(objects) => {
                 let named = objects
                     .into_iter()
                     .map(|object| (object.reference(), object));
-                let held = Held {
+                let held = MirroredList {
                     objects: named.collect(),
                     outcome: Outcome::Listed,
                 };
                 self.held.insert(query, held);
                 self.changed = true;
             }
-            What::Changed(object) => {
+            WatchNews::Changed(object) => {
                 if let Some(held) = self.held.get_mut(&query) {
                     held.objects.insert(object.reference(), object);
                     self.changed = true;
                 }
             }
-            What::Deleted(name) => {
+            WatchNews::Deleted(name) => {
                 if let Some(held) = self.held.get_mut(&query) {
                     held.objects.remove(&name);
                     self.changed = true;
                 }
             }
-            What::Away(error) => {
+            WatchNews::Away(error) => {
                 self.away = Some(error);
                 self.changed = true;
             }
-            What::Back => {
+            WatchNews::Back => {
                 self.away = None;
                 self.changed = true;
             }
-            What::Ended(error) => {
+            WatchNews::Ended(error) => {
                 // What is not followed any more is not known any more.
                 let Answer { outcome, .. } = read::unanswered(&error);
                 if matches!(outcome, Outcome::Failed(_)) {
                     self.lost.get_or_insert(error);
                 }
-                let held = Held {
+                let held = MirroredList {
                     objects: BTreeMap::new(),
                     outcome,
                 };
@@ -178,7 +178,7 @@ impl Mirror {
         }
     }
 
-    fn answer_one(&self, query: &Query) -> Answer {
+    fn answer_one(&self, query: &HubQuery) -> Answer {
         self.held.get(query).map_or_else(
             || read::unanswered(&HubError::Broken("the read was interrupted".to_owned())),
             |held| Answer {
@@ -190,15 +190,16 @@ impl Mirror {
 }
 
 impl Source for Mirror {
-    fn answer(&mut self, queries: &[Query]) -> Vec<Answer> {
+    fn answer(&mut self, queries: &[HubQuery]) -> Vec<Answer> {
         let already = self.changed;
         for query in queries {
             if !self.held.contains_key(query) {
                 self.watch.add(query.clone());
             }
         }
-        let known =
-            |held: &BTreeMap<Query, Held>| queries.iter().all(|query| held.contains_key(query));
+        let known = |held: &BTreeMap<HubQuery, MirroredList>| {
+            queries.iter().all(|query| held.contains_key(query))
+        };
         let mut others = false;
         let mut word = PATIENCE;
         while !known(&self.held) && !self.interrupted && !self.late {
@@ -207,7 +208,7 @@ impl Source for Mirror {
                 .next(self.end.map_or(word, |end| end.left().min(word)))
             {
                 Next::Event(event) => {
-                    others |= !matches!(event.what, What::Listed(_));
+                    others |= !matches!(event.what, WatchNews::Listed(_));
                     self.take(event);
                 }
                 Next::Quiet => {

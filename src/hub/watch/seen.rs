@@ -2,23 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use super::What;
+use super::WatchNews;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::object::Object;
 
 /// The objects that were told, each with the version that was.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    objects: BTreeMap<ObjectRef, Version>,
+    objects: BTreeMap<ObjectRef, SeenVersion>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-struct Version {
+struct SeenVersion {
     uid: String,
     resource_version: String,
 }
 
-impl Version {
+impl SeenVersion {
     fn of(object: &Object) -> Self {
         let meta = object.body.meta();
         Self {
@@ -35,41 +35,41 @@ impl Version {
 
 impl Seen {
     /// What there is to tell of an object that is new or has changed.
-    pub(super) fn put(&mut self, object: Object) -> Option<What> {
-        let version = Version::of(&object);
+    pub(super) fn put(&mut self, object: Object) -> Option<WatchNews> {
+        let version = SeenVersion::of(&object);
         let known = self.objects.get(&object.reference());
         if known.is_some_and(|known| known.is(&version)) {
             return None;
         }
         self.objects.insert(object.reference(), version);
-        Some(What::Changed(object))
+        Some(WatchNews::Changed(object))
     }
 
     /// What there is to tell of an object that is gone.
-    pub(super) fn remove(&mut self, object: &Object) -> Option<What> {
+    pub(super) fn remove(&mut self, object: &Object) -> Option<WatchNews> {
         let name = object.reference();
         self.objects.remove(&name)?;
-        Some(What::Deleted(name))
+        Some(WatchNews::Deleted(name))
     }
 
     /// What there is to tell of a list: the differences from what was told. What was replaced by
     /// another object of its name was deleted in between.
-    pub(super) fn relist(&mut self, objects: Vec<Object>) -> Vec<What> {
+    pub(super) fn relist(&mut self, objects: Vec<Object>) -> Vec<WatchNews> {
         let mut gone = std::mem::take(&mut self.objects);
         let mut news = Vec::new();
         for object in objects {
-            let (name, version) = (object.reference(), Version::of(&object));
+            let (name, version) = (object.reference(), SeenVersion::of(&object));
             match gone.remove(&name) {
                 Some(known) if known.is(&version) => {}
                 Some(known) if known.uid != version.uid => {
-                    news.push(What::Deleted(name.clone()));
-                    news.push(What::Changed(object));
+                    news.push(WatchNews::Deleted(name.clone()));
+                    news.push(WatchNews::Changed(object));
                 }
-                _ => news.push(What::Changed(object)),
+                _ => news.push(WatchNews::Changed(object)),
             }
             self.objects.insert(name, version);
         }
-        let mut deleted: Vec<_> = gone.into_keys().map(What::Deleted).collect();
+        let mut deleted: Vec<_> = gone.into_keys().map(WatchNews::Deleted).collect();
         deleted.extend(news);
         deleted
     }
@@ -77,7 +77,7 @@ impl Seen {
 
 #[cfg(test)]
 mod tests {
-    use super::{Seen, What};
+    use super::{Seen, WatchNews};
     use crate::hub::found::parse_object;
     use crate::kubefleet::Kind;
     use crate::kubefleet::object::Object;
@@ -90,16 +90,16 @@ mod tests {
         parse_object(Kind::ClusterStagedUpdateRun, &raw).unwrap()
     }
 
-    fn told(news: impl IntoIterator<Item = What>) -> Vec<String> {
+    fn told(news: impl IntoIterator<Item = WatchNews>) -> Vec<String> {
         let words = |what| match what {
-            What::Changed(object) => {
+            WatchNews::Changed(object) => {
                 format!(
                     "{}@{}",
                     object.body.meta().name,
                     object.body.meta().resource_version
                 )
             }
-            What::Deleted(name) => format!("-{}", name.name),
+            WatchNews::Deleted(name) => format!("-{}", name.name),
             other => panic!("{other:?}"),
         };
         news.into_iter().map(words).collect()

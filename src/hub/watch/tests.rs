@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
 
-use super::{Event, Mirror, News, Next, Pace, Watch, What};
+use super::{Mirror, News, Next, Pace, Watch, WatchEvent, WatchNews};
 use crate::hub::bounds::TimeLimit;
 use crate::hub::request::Connection;
 use crate::hub::served::Served;
-use crate::inventory::source::{Outcome, Query, Source as _};
+use crate::inventory::source::{HubQuery, Outcome, Source as _};
 use crate::kubefleet::Kind;
 
 /// What the server does with one request.
@@ -29,12 +29,12 @@ enum Reply {
 }
 
 /// A server that answers one request after the other as it was told.
-struct Server {
+struct FakeServer {
     url: String,
     asked: Receiver<String>,
 }
 
-impl Server {
+impl FakeServer {
     fn new(replies: Vec<Reply>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -160,12 +160,12 @@ const PACE: Pace = Pace {
     give_up: Duration::from_millis(400),
 };
 
-struct Hub {
+struct FakeHub {
     runtime: Runtime,
-    server: Server,
+    server: FakeServer,
 }
 
-impl Hub {
+impl FakeHub {
     fn new(replies: Vec<Reply>) -> Self {
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
@@ -174,13 +174,13 @@ impl Hub {
             .unwrap();
         Self {
             runtime,
-            server: Server::new(replies),
+            server: FakeServer::new(replies),
         }
     }
 
-    fn watch(&self, queries: &[Query]) -> Watch {
+    fn watch(&self, queries: &[HubQuery]) -> Watch {
         let _inside = self.runtime.enter();
-        let config = super::super::config::Settings::of(&self.server.url);
+        let config = super::super::config::ConnectionSettings::of(&self.server.url);
         let limit = Some(Duration::from_secs(5));
         let connection = Connection::prepare(config, limit).unwrap();
         let mut served = Served::default();
@@ -194,15 +194,15 @@ impl Hub {
     }
 }
 
-fn all() -> Query {
-    Query::all(Kind::ClusterStagedUpdateRun, "")
+fn all() -> HubQuery {
+    HubQuery::all(Kind::ClusterStagedUpdateRun, "")
 }
 
 /// The events in short: `=a@1` listed, `a@2` changed, `-a` deleted.
 fn told(watch: &mut Watch, count: usize) -> Vec<String> {
     let mut told = Vec::new();
     for _ in 0..count {
-        let Next::Event(Event { what, .. }) = watch.next(Duration::from_secs(10)) else {
+        let Next::Event(WatchEvent { what, .. }) = watch.next(Duration::from_secs(10)) else {
             break;
         };
         let named = |object: &crate::kubefleet::object::Object| {
@@ -210,15 +210,15 @@ fn told(watch: &mut Watch, count: usize) -> Vec<String> {
             format!("{}@{}", meta.name, meta.resource_version)
         };
         told.push(match what {
-            What::Listed(objects) => {
+            WatchNews::Listed(objects) => {
                 let names: Vec<_> = objects.iter().map(named).collect();
                 format!("={}", names.join(","))
             }
-            What::Changed(object) => named(&object),
-            What::Deleted(name) => format!("-{}", name.name),
-            What::Away(error) => format!("away: {error}"),
-            What::Back => "back".to_owned(),
-            What::Ended(error) => format!("ended: {error}"),
+            WatchNews::Changed(object) => named(&object),
+            WatchNews::Deleted(name) => format!("-{}", name.name),
+            WatchNews::Away(error) => format!("away: {error}"),
+            WatchNews::Back => "back".to_owned(),
+            WatchNews::Ended(error) => format!("ended: {error}"),
         });
     }
     told
@@ -231,7 +231,7 @@ fn quiet(watch: &mut Watch) -> bool {
 
 #[test]
 fn a_watch_lists_and_goes_on_from_there() {
-    let hub = Hub::new(vec![
+    let hub = FakeHub::new(vec![
         list(10, &[run("a", "1", 5)]),
         Reply::Silent(vec![
             event("ADDED", &run("b", "2", 11)),
@@ -251,13 +251,13 @@ fn a_watch_lists_and_goes_on_from_there() {
 
 #[test]
 fn one_object_and_labels_are_selected_by_the_server() {
-    let named = Query::named(Kind::StagedUpdateRun, "team-a", "x");
-    let label = Query::labelled(Kind::ResourceBinding, "team-a", "a/b", "c");
+    let named = HubQuery::named(Kind::StagedUpdateRun, "team-a", "x");
+    let label = HubQuery::labelled(Kind::ResourceBinding, "team-a", "a/b", "c");
     for (query, wanted) in [
         (named, "stagedupdateruns?fieldSelector=metadata.name%3Dx"),
         (label, "resourcebindings?labelSelector=a%2Fb%3Dc"),
     ] {
-        let hub = Hub::new(vec![list_of(query.kind.name(), 10, "")]);
+        let hub = FakeHub::new(vec![list_of(query.kind.name(), 10, "")]);
         let mut watch = hub.watch(&[query]);
         assert_eq!(told(&mut watch, 1), ["="]);
         let base = "/apis/placement.kubernetes-fleet.io/v1beta1/namespaces/team-a";
@@ -282,7 +282,7 @@ fn a_connection_that_ends_is_resumed() {
             event("MODIFIED", &run("a", "1", 21)),
         ]),
     ] {
-        let hub = Hub::new(vec![
+        let hub = FakeHub::new(vec![
             list(10, &[run("a", "1", 5)]),
             end,
             Reply::Slammed,
@@ -324,7 +324,7 @@ fn what_was_missed_is_told_once() {
             r#"{"kind":"Status","message":"invalid"}"#.to_owned(),
         ),
     ] {
-        let hub = Hub::new(vec![
+        let hub = FakeHub::new(vec![
             list(10, &[run("a", "1", 5), run("b", "2", 6), run("c", "3", 7)]),
             expired.clone(),
             list(
@@ -347,7 +347,7 @@ fn what_was_missed_is_told_once() {
 #[test]
 fn a_hub_that_asks_for_patience_gets_it() {
     let busy = |code| Reply::Whole(code, "Retry-After: 0\r\n", "{}".to_owned());
-    let hub = Hub::new(vec![
+    let hub = FakeHub::new(vec![
         busy(503),
         list(10, &[run("a", "1", 5)]),
         busy(429),
@@ -359,7 +359,7 @@ fn a_hub_that_asks_for_patience_gets_it() {
 
 #[test]
 fn a_hub_that_is_away_is_told_and_waited_for() {
-    let hub = Hub::new(vec![
+    let hub = FakeHub::new(vec![
         list(10, &[run("a", "1", 5)]),
         Reply::Whole(500, "", String::new()),
         Reply::Whole(500, "", String::new()),
@@ -371,7 +371,7 @@ fn a_hub_that_is_away_is_told_and_waited_for() {
 
     let broken = vec![Reply::Whole(500, "", String::new()); 100];
     let first = [list(10, &[run("a", "1", 5)])];
-    let hub = Hub::new(first.into_iter().chain(broken).collect());
+    let hub = FakeHub::new(first.into_iter().chain(broken).collect());
     let mut watch = hub.watch(&[all()]);
     let ended = "ended: the hub answered 500: Internal Server Error";
     assert_eq!(told(&mut watch, 3), ["=a@5", away, ended]);
@@ -389,10 +389,10 @@ fn what_stays_refused_ends_a_watch() {
         (403, "forbidden: no"),
         (404, "the hub does not serve the requested resource: no"),
     ] {
-        let hub = Hub::new(vec![refused(code)]);
+        let hub = FakeHub::new(vec![refused(code)]);
         let mut watch = hub.watch(&[all()]);
         assert_eq!(told(&mut watch, 1), [format!("ended: {words}")]);
-        let hub = Hub::new(vec![list(10, &[]), refused(code)]);
+        let hub = FakeHub::new(vec![list(10, &[]), refused(code)]);
         let mut watch = hub.watch(&[all()]);
         assert_eq!(
             told(&mut watch, 2),
@@ -415,7 +415,7 @@ fn what_is_no_watch_is_made_up_for_by_lists() {
         ]),
         Reply::Lines(Vec::new()),
     ] {
-        let hub = Hub::new(vec![
+        let hub = FakeHub::new(vec![
             list(10, &[run("a", "1", 5)]),
             bad.clone(),
             list(20, &[run("a", "1", 15)]),
@@ -442,7 +442,7 @@ fn a_hub_that_is_busy_for_ever_ends_nothing() {
         replies.push(list(10, &[run("a", "1", 5)]));
     }
     replies.push(Reply::Silent(vec![event("MODIFIED", &run("a", "1", 11))]));
-    let hub = Hub::new(replies);
+    let hub = FakeHub::new(replies);
     let mut watch = hub.watch(&[all()]);
     let mut news = told(&mut watch, 2);
     if news[1].starts_with("away") {
@@ -453,7 +453,7 @@ fn a_hub_that_is_busy_for_ever_ends_nothing() {
 
 #[test]
 fn a_mirror_does_not_wait_for_ever() {
-    let hub = Hub::new(vec![Reply::Silent(Vec::new())]);
+    let hub = FakeHub::new(vec![Reply::Silent(Vec::new())]);
     let mut mirror = Mirror::new(hub.watch(&[]));
     mirror.end_at(Some(TimeLimit::after(Duration::from_millis(50))));
     let answers = mirror.answer(&[all()]);
@@ -463,8 +463,8 @@ fn a_mirror_does_not_wait_for_ever() {
 
 #[test]
 fn several_queries_are_one_stream() {
-    let other = Query::labelled(Kind::ClusterStagedUpdateRun, "", "a", "b");
-    let hub = Hub::new(vec![list(10, &[]), list(10, &[])]);
+    let other = HubQuery::labelled(Kind::ClusterStagedUpdateRun, "", "a", "b");
+    let hub = FakeHub::new(vec![list(10, &[]), list(10, &[])]);
     let mut watch = hub.watch(&[all(), other.clone(), all()]);
     let mut queries = Vec::new();
     for _ in 0..2 {
@@ -481,7 +481,7 @@ fn several_queries_are_one_stream() {
 
 #[test]
 fn a_mirror_answers_with_what_is_true_now() {
-    let hub = Hub::new(vec![
+    let hub = FakeHub::new(vec![
         list(10, &[run("a", "1", 5)]),
         Reply::Silent(vec![
             event("ADDED", &run("b", "2", 11)),
@@ -512,14 +512,14 @@ fn a_mirror_answers_with_what_is_true_now() {
 #[test]
 fn a_mirror_knows_what_it_cannot_know() {
     let refused = |code| Reply::Whole(code, "", "{}".to_owned());
-    let hub = Hub::new(vec![refused(403)]);
+    let hub = FakeHub::new(vec![refused(403)]);
     let mut mirror = Mirror::new(hub.watch(&[]));
     let answers = mirror.answer(&[all()]);
     assert!(matches!(answers[0].outcome, Outcome::Denied(_)));
     assert!(mirror.lost().is_none());
 
     // Followed no longer: what was read is not true any more.
-    let hub = Hub::new(vec![list(10, &[run("a", "1", 5)]), refused(401)]);
+    let hub = FakeHub::new(vec![list(10, &[run("a", "1", 5)]), refused(401)]);
     let mut mirror = Mirror::new(hub.watch(&[]));
     assert_eq!(mirror.answer(&[all()])[0].objects.len(), 1);
     assert_eq!(mirror.wait(Duration::from_secs(10)), News::Changed);

@@ -161,10 +161,10 @@ pub enum BindingProblem {
     },
 }
 
-type Build = fn(&Captures<'_>) -> BindingProblem;
+type BuildProblem = fn(&Captures<'_>) -> BindingProblem;
 
 /// One line per wording, without the error class before it.
-const PROBLEMS: &[(&str, Build)] = &[
+const PROBLEMS: &[(&str, BuildProblem)] = &[
     (
         "failed to apply overrides to {} from envelope {}: {}",
         |c| match known(c.get(2)) {

@@ -25,4 +25,4 @@ pub use cause::{Cause, DeletePhase, ErrorClass, Failure, ObjectKey, SelectorProb
 pub use failure::{essence, parse_failure};
 pub use manifest::{ManifestProblem, OwnerRef, parse_manifest_problem};
 pub use progress::{Stuck, Waiting, parse_stuck, parse_waiting};
-pub use schedule::{Decision, FilterReason, parse_decision};
+pub use schedule::{FilterReason, ScheduleProblem, parse_decision};

@@ -4,7 +4,7 @@ use super::pattern::{capture, contains, normalise, number};
 
 /// A reason in `status.targetClusters[]` of a policy snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Decision {
+pub enum ScheduleProblem {
     /// The cluster was picked; PickN adds the scores (framework.go:resourceScheduleSucceeded*).
     Picked {
         /// The picked cluster.
@@ -95,12 +95,12 @@ pub enum FilterReason {
     Other { text: String },
 }
 
-type Build = fn(&super::pattern::Captures<'_>) -> Decision;
+type BuildRefusal = fn(&super::pattern::Captures<'_>) -> ScheduleProblem;
 
-const DECISIONS: &[(&str, Build)] = &[
+const DECISIONS: &[(&str, BuildRefusal)] = &[
     (
         "Successfully scheduled resources for placement in \"{}\" (affinity score: {}, topology spread score: {})",
-        |c| Decision::Picked {
+        |c| ScheduleProblem::Picked {
             cluster: c.word(0),
             affinity_score: c.number(1),
             spread_score: c.number(2),
@@ -108,7 +108,7 @@ const DECISIONS: &[(&str, Build)] = &[
     ),
     (
         "Successfully scheduled resources for placement in \"{}\"",
-        |c| Decision::Picked {
+        |c| ScheduleProblem::Picked {
             cluster: c.word(0),
             affinity_score: None,
             spread_score: None,
@@ -116,17 +116,17 @@ const DECISIONS: &[(&str, Build)] = &[
     ),
     (
         "Cluster \"{}\" is not eligible for resource placement yet: {}",
-        |c| Decision::NotEligible {
+        |c| ScheduleProblem::NotEligible {
             cluster: c.word(0),
             reason: filter_reason(c.get(1)),
         },
     ),
     ("Specified cluster \"{}\" is not found", |c| {
-        Decision::ClusterNotFound { cluster: c.word(0) }
+        ScheduleProblem::ClusterNotFound { cluster: c.word(0) }
     }),
     (
         "Cluster \"{}\" does not score high enough (affinity score: {}, topology spread score: {})",
-        |c| Decision::ScoreTooLow {
+        |c| ScheduleProblem::ScoreTooLow {
             cluster: c.word(0),
             affinity_score: c.number(1),
             spread_score: c.number(2),
@@ -137,7 +137,7 @@ const DECISIONS: &[(&str, Build)] = &[
 /// Reads the reason of one scheduling decision.
 ///
 /// Source: scheduler/framework/framework.go, frameworkutils.go and the filter plugins.
-pub fn parse_decision(text: &str) -> Decision {
+pub fn parse_decision(text: &str) -> ScheduleProblem {
     let text = normalise(text);
     if let Some(decision) = DECISIONS
         .iter()
@@ -153,9 +153,9 @@ pub fn parse_decision(text: &str) -> Decision {
         .iter()
         .all(|reason| matches!(reason, FilterReason::Other { .. }));
     if plugin.is_none() && unknown {
-        return Decision::Other { text };
+        return ScheduleProblem::Other { text };
     }
-    Decision::Unschedulable { reasons }
+    ScheduleProblem::Unschedulable { reasons }
 }
 
 fn filter_reason(text: &str) -> FilterReason {

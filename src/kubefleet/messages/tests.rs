@@ -1922,11 +1922,11 @@ fn manifest_problems() {
 #[test]
 fn decisions() {
     use FilterReason as R;
-    let refused = |reasons: Vec<R>| Decision::Unschedulable { reasons };
-    let table: Vec<(&str, Decision)> = vec![
+    let refused = |reasons: Vec<R>| ScheduleProblem::Unschedulable { reasons };
+    let table: Vec<(&str, ScheduleProblem)> = vec![
         (
             "Successfully scheduled resources for placement in \"member-1\" (affinity score: 0, topology spread score: -2): picked by scheduling policy",
-            Decision::Picked {
+            ScheduleProblem::Picked {
                 cluster: owned("member-1"),
                 affinity_score: Some(0),
                 spread_score: Some(-2),
@@ -1934,7 +1934,7 @@ fn decisions() {
         ),
         (
             "Successfully scheduled resources for placement in \"member-1\": picked by scheduling policy",
-            Decision::Picked {
+            ScheduleProblem::Picked {
                 cluster: owned("member-1"),
                 affinity_score: None,
                 spread_score: None,
@@ -1942,20 +1942,20 @@ fn decisions() {
         ),
         (
             "Cluster \"member-1\" is not eligible for resource placement yet: cluster has left the fleet",
-            Decision::NotEligible {
+            ScheduleProblem::NotEligible {
                 cluster: owned("member-1"),
                 reason: R::LeftFleet,
             },
         ),
         (
             "Specified cluster \"member-9\" is not found",
-            Decision::ClusterNotFound {
+            ScheduleProblem::ClusterNotFound {
                 cluster: owned("member-9"),
             },
         ),
         (
             "Cluster \"member-1\" does not score high enough (affinity score: 1, topology spread score: 0)",
-            Decision::ScoreTooLow {
+            ScheduleProblem::ScoreTooLow {
                 cluster: owned("member-1"),
                 affinity_score: Some(1),
                 spread_score: Some(0),
@@ -2024,13 +2024,13 @@ fn decisions() {
         ),
         (
             "odd, text",
-            Decision::Other {
+            ScheduleProblem::Other {
                 text: owned("odd, text"),
             },
         ),
         (
             "",
-            Decision::Other {
+            ScheduleProblem::Other {
                 text: String::new(),
             },
         ),

@@ -9,13 +9,13 @@ use super::pattern::{Captures, capture, capture_within, names};
 /// One wording and the cause it names.
 pub(super) struct Wording {
     pub(super) template: &'static str,
-    pub(super) build: Build,
+    pub(super) build: BuildCause,
 }
 
 /// Names the cause. A text within the text is a failure of its own, which the second argument reads.
-type Build = fn(&Captures<'_>, &dyn Fn(&str) -> Box<Failure>) -> Cause;
+type BuildCause = fn(&Captures<'_>, &dyn Fn(&str) -> Box<Failure>) -> Cause;
 
-const fn w(template: &'static str, build: Build) -> Wording {
+const fn w(template: &'static str, build: BuildCause) -> Wording {
     Wording { template, build }
 }
 

@@ -2,14 +2,14 @@
 
 use maud::{Markup, html};
 
-use super::Place;
+use super::ChainPlace;
 use super::words::{self, Tone};
 use crate::render::invocation::Invocation;
 use crate::report::{Effect, Evidence, Finding, Remedy, Report};
-use crate::words::{Command, count};
+use crate::words::{CommandLine, count};
 
 /// The findings of a report.
-pub(super) fn section(report: &Report, place: Place, invocation: &Invocation) -> Markup {
+pub(super) fn section(report: &Report, place: ChainPlace, invocation: &Invocation) -> Markup {
     html! {
         section aria-labelledby=(place.labelled("findings")) {
             (place.heading("findings", "Findings"))
@@ -29,7 +29,7 @@ pub(super) fn section(report: &Report, place: Place, invocation: &Invocation) ->
     }
 }
 
-fn finding(finding: &Finding, place: Place, invocation: &Invocation) -> Markup {
+fn finding(finding: &Finding, place: ChainPlace, invocation: &Invocation) -> Markup {
     let tone = Tone::of_severity(finding.severity);
     let mut codes: Vec<_> = finding.caused_by.iter().map(|c| c.code.as_str()).collect();
     codes.dedup();
@@ -63,7 +63,7 @@ fn finding(finding: &Finding, place: Place, invocation: &Invocation) -> Markup {
             @if !finding.evidence.is_empty() { (evidence(finding)) }
             p.see {
                 "The long explanation: "
-                code { (invocation.command(&Command::fleet("explain").arg(&finding.code))) }
+                code { (invocation.command(&CommandLine::fleet("explain").arg(&finding.code))) }
             }
         }
     }

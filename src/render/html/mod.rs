@@ -38,7 +38,7 @@ pub fn report(report: &Report, invocation: &Invocation) -> String {
     frame.around(&html! {
         (hero(&Hero::of_report(report), Level::TOP))
         (contents(report))
-        (body(report, Place::alone(), invocation))
+        (body(report, ChainPlace::alone(), invocation))
     })
 }
 
@@ -64,7 +64,7 @@ pub fn reports(headline: &str, reports: &[Report], invocation: &Invocation) -> S
                     h2 id=(format!("run-{at}-name")) { (report.target) }
                 }
                 (hero(&Hero::of_report(report), Level::BELOW))
-                (body(report, Place::below(at), invocation))
+                (body(report, ChainPlace::below(at), invocation))
             }
         }
     })
@@ -78,7 +78,7 @@ pub fn status(status: &Status, invocation: &Invocation) -> String {
         about: "status",
         as_of: Some(status.as_of),
     };
-    let place = Place::alone();
+    let place = ChainPlace::alone();
     frame.around(&html! {
         (hero(&Hero::of_status(status), Level::TOP))
         @if let Some(next) = &status.next {
@@ -95,13 +95,13 @@ pub fn status(status: &Status, invocation: &Invocation) -> String {
 
 /// Where on the page something stands.
 #[derive(Clone, Copy)]
-struct Place {
+struct ChainPlace {
     level: Level,
     /// The number of the report, where there are several.
     at: Option<usize>,
 }
 
-impl Place {
+impl ChainPlace {
     const fn alone() -> Self {
         Self {
             level: Level::SECTION,
@@ -296,7 +296,7 @@ fn contents(report: &Report) -> Markup {
 }
 
 /// Everything below the summary of a report.
-fn body(report: &Report, place: Place, invocation: &Invocation) -> Markup {
+fn body(report: &Report, place: ChainPlace, invocation: &Invocation) -> Markup {
     html! {
         (findings::section(report, place, invocation))
         (of_progress(report.progress.as_ref(), report.as_of, place))
@@ -304,7 +304,7 @@ fn body(report: &Report, place: Place, invocation: &Invocation) -> Markup {
     }
 }
 
-fn of_progress(progress: Option<&Progress>, as_of: Option<Timestamp>, place: Place) -> Markup {
+fn of_progress(progress: Option<&Progress>, as_of: Option<Timestamp>, place: ChainPlace) -> Markup {
     let timeline = progress
         .zip(as_of)
         .and_then(|(progress, as_of)| Timeline::new(progress, as_of));
@@ -317,7 +317,7 @@ fn of_progress(progress: Option<&Progress>, as_of: Option<Timestamp>, place: Pla
 }
 
 /// What could not be judged.
-fn not_checked(gaps: &[NotChecked], place: Place) -> Markup {
+fn not_checked(gaps: &[NotChecked], place: ChainPlace) -> Markup {
     let what = |gap: &NotChecked| match &gap.subject {
         Some(subject) if gap.what == subject.kind => subject.to_string(),
         Some(subject) => format!("{} ({subject})", gap.what),

@@ -2,14 +2,14 @@
 
 use maud::{Markup, html};
 
-use super::Place;
+use super::ChainPlace;
 use super::words::{self, Tone};
 use crate::render::tree::groups;
 use crate::rollout::{Progress, StageProgress, TaskProgress, TaskState, TaskTime};
 use crate::words::count;
 
 /// The tree.
-pub(super) fn section(progress: &Progress, place: Place) -> Markup {
+pub(super) fn section(progress: &Progress, place: ChainPlace) -> Markup {
     html! {
         section aria-labelledby=(place.labelled("stages")) {
             (place.heading("stages", "Stages"))
@@ -29,7 +29,7 @@ pub(super) fn name(stage: &StageProgress) -> &str {
     }
 }
 
-fn stage(stage: &StageProgress, place: Place) -> Markup {
+fn stage(stage: &StageProgress, place: ChainPlace) -> Markup {
     let tone = Tone::of_stage(stage.state);
     let heading = html! { (name(stage)) " " (words::tag(tone, stage.state.describe(), false)) };
     let (done, total) = (stage.done(), stage.clusters.len());

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use maud::{Markup, html};
 
-use super::Place;
+use super::ChainPlace;
 use super::stages::{name, state_of, tone_of};
 use super::words::{self, Tone, short_time, time};
 use crate::kubefleet::duration;
@@ -24,7 +24,7 @@ const WAITS: usize = 40;
 const NAMES: usize = 6;
 
 /// The timeline, the waits and the times.
-pub(super) fn section(timeline: &Timeline<'_>, place: Place) -> Markup {
+pub(super) fn section(timeline: &Timeline<'_>, place: ChainPlace) -> Markup {
     html! {
         section aria-labelledby=(place.labelled("timeline")) {
             (place.heading("timeline", "Timeline"))
@@ -36,7 +36,7 @@ pub(super) fn section(timeline: &Timeline<'_>, place: Place) -> Markup {
 }
 
 /// One row of the drawing.
-struct Row<'r> {
+struct TimelineRow<'r> {
     label: Cow<'r, str>,
     class: &'static str,
     /// What it says in words, beside the bar.
@@ -48,7 +48,7 @@ struct Row<'r> {
     is_wait: bool,
 }
 
-fn chart(timeline: &Timeline<'_>, place: Place) -> Markup {
+fn chart(timeline: &Timeline<'_>, place: ChainPlace) -> Markup {
     let scale = Scale::new(timeline.from, timeline.until);
     let hatch = place.id("hatch");
     html! {
@@ -87,7 +87,7 @@ fn chart(timeline: &Timeline<'_>, place: Place) -> Markup {
     }
 }
 
-fn draw(row: &Row<'_>, scale: &Scale, hatch: &str) -> Markup {
+fn draw(row: &TimelineRow<'_>, scale: &Scale, hatch: &str) -> Markup {
     html! {
         div.row.(row.class).(row.tone.class()) {
             span.label { (row.label) }
@@ -113,9 +113,9 @@ fn draw(row: &Row<'_>, scale: &Scale, hatch: &str) -> Markup {
 }
 
 /// The rows of a stage: itself, its gates, and its clusters or what they share.
-fn rows<'r>(line: &'r StageLine<'_>) -> Vec<Row<'r>> {
+fn rows<'r>(line: &'r StageLine<'_>) -> Vec<TimelineRow<'r>> {
     let stage = line.stage;
-    let mut rows = vec![Row {
+    let mut rows = vec![TimelineRow {
         label: name(stage).into(),
         class: "of-stage",
         words: words(stage.state.describe(), line.span.as_ref()),
@@ -126,7 +126,7 @@ fn rows<'r>(line: &'r StageLine<'_>) -> Vec<Row<'r>> {
     }];
     let clusters = stage.clusters.len();
     let mut shown = 0;
-    let mut rest = Rest::default();
+    let mut rest = NotDrawn::default();
     for step in &line.steps {
         match step.what {
             What::Gate(task) => {
@@ -134,7 +134,7 @@ fn rows<'r>(line: &'r StageLine<'_>) -> Vec<Row<'r>> {
                     rows.extend(rest.take());
                 }
                 if step.span.is_some() {
-                    rows.push(Row {
+                    rows.push(TimelineRow {
                         label: task.kind.as_str().into(),
                         class: "of-part",
                         words: words(state_of(task, stage), step.span.as_ref()),
@@ -161,8 +161,8 @@ fn rows<'r>(line: &'r StageLine<'_>) -> Vec<Row<'r>> {
     rows
 }
 
-fn of_cluster<'r>(cluster: &'r ClusterProgress, step: &Step<'_>) -> Row<'r> {
-    Row {
+fn of_cluster<'r>(cluster: &'r ClusterProgress, step: &Step<'_>) -> TimelineRow<'r> {
+    TimelineRow {
         label: cluster.name.as_str().into(),
         class: "of-part",
         words: words(cluster.state.describe(), step.span.as_ref()),
@@ -175,11 +175,11 @@ fn of_cluster<'r>(cluster: &'r ClusterProgress, step: &Step<'_>) -> Row<'r> {
 
 /// The clusters of a stage that share rows, one for each state.
 #[derive(Default)]
-struct Rest {
+struct NotDrawn {
     groups: Vec<(ClusterState, usize, Option<Span>)>,
 }
 
-impl Rest {
+impl NotDrawn {
     fn add(&mut self, cluster: &ClusterProgress, step: &Step<'_>) {
         let at = self
             .groups
@@ -200,9 +200,9 @@ impl Rest {
         };
     }
 
-    fn take(&mut self) -> Vec<Row<'static>> {
+    fn take(&mut self) -> Vec<TimelineRow<'static>> {
         let groups = std::mem::take(&mut self.groups).into_iter();
-        let row = |(state, number, span): (ClusterState, usize, Option<Span>)| Row {
+        let row = |(state, number, span): (ClusterState, usize, Option<Span>)| TimelineRow {
             label: count(number, "cluster").into(),
             class: "of-part",
             words: words(state.describe(), span.as_ref()),
@@ -227,7 +227,7 @@ fn words(state: &str, span: Option<&Span>) -> String {
 }
 
 /// Who waits for whom.
-fn waits(timeline: &Timeline<'_>, place: Place) -> Markup {
+fn waits(timeline: &Timeline<'_>, place: ChainPlace) -> Markup {
     let id = place.id("waits");
     html! {
         @if !timeline.waits.is_empty() {
@@ -307,7 +307,7 @@ fn wait(wait: &Wait<'_>) -> Markup {
 }
 
 /// All times: what the drawing shows, for those who do not see it.
-fn table(timeline: &Timeline<'_>, place: Place) -> Markup {
+fn table(timeline: &Timeline<'_>, place: ChainPlace) -> Markup {
     let id = place.id("times");
     let rows: usize = timeline
         .stages

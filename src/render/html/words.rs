@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use crate::render::invocation::Invocation;
 use crate::report::{Report, Severity, Verdict};
 use crate::rollout::{ClusterState, StageState};
-use crate::words::Command;
+use crate::words::CommandLine;
 
 /// Names in a list, before it is folded.
 const NAMES: usize = 24;
@@ -157,7 +157,7 @@ pub(super) fn short_time(at: Timestamp) -> Markup {
 }
 
 /// A command to copy.
-pub(super) fn command(command: &Command, invocation: &Invocation) -> Markup {
+pub(super) fn command(command: &CommandLine, invocation: &Invocation) -> Markup {
     html! { pre.command { code { (invocation.command(command)) } } }
 }
 

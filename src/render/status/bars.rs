@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr;
 
 use super::current;
-use crate::diagnose::status::{ApprovalState, OpenGate, Status};
+use crate::diagnose::status::{GateState, OpenGate, Status};
 use crate::kubefleet::duration;
 use crate::render::escape;
 use crate::render::meter::{self, is_bad};
@@ -25,7 +25,7 @@ const GAP: &str = "  ";
 
 /// In which room bars are drawn, and what is said around them.
 #[derive(Debug, Clone, Copy)]
-pub struct Frame<'f> {
+pub struct BarFrame<'f> {
     /// What is waited for, in words.
     pub wanted: &'f str,
     /// Why the hub does not answer at the moment.
@@ -39,7 +39,7 @@ pub struct Frame<'f> {
 }
 
 /// Draws a state. No line has more columns than there are, and there are no more lines than rows.
-pub fn bars(status: &Status, frame: &Frame<'_>) -> Vec<String> {
+pub fn bars(status: &Status, frame: &BarFrame<'_>) -> Vec<String> {
     let mut lines = vec![head(status, frame)];
     let away = frame.away.map(|why| {
         let text = format!("warning: {why}; retrying");
@@ -54,7 +54,7 @@ pub fn bars(status: &Status, frame: &Frame<'_>) -> Vec<String> {
 }
 
 /// What is waited for, and how far the run has come.
-fn head(status: &Status, frame: &Frame<'_>) -> String {
+fn head(status: &Status, frame: &BarFrame<'_>) -> String {
     let verdict = status.verdict.as_str();
     let progress = status.progress.as_ref().filter(|it| it.total > 0);
     let rest = progress.map_or_else(String::new, |progress| {
@@ -71,7 +71,12 @@ fn head(status: &Status, frame: &Frame<'_>) -> String {
 }
 
 /// The stages that have room: those around the current one, and how many others there are.
-fn some(stages: &[StageProgress], status: &Status, rows: usize, frame: &Frame<'_>) -> Vec<String> {
+fn some(
+    stages: &[StageProgress],
+    status: &Status,
+    rows: usize,
+    frame: &BarFrame<'_>,
+) -> Vec<String> {
     let columns = Columns::of(stages, frame.columns);
     let blocks: Vec<_> = stages
         .iter()
@@ -119,7 +124,7 @@ fn some(stages: &[StageProgress], status: &Status, rows: usize, frame: &Frame<'_
 }
 
 /// How many stages are not drawn on a side.
-fn left_out(stages: &[StageProgress], side: &str, frame: &Frame<'_>) -> Option<String> {
+fn left_out(stages: &[StageProgress], side: &str, frame: &BarFrame<'_>) -> Option<String> {
     let done: usize = stages.iter().map(StageProgress::done).sum();
     let total: usize = stages.iter().map(|stage| stage.clusters.len()).sum();
     let what = count(stages.len(), "stage");
@@ -154,7 +159,7 @@ impl Columns {
         }
     }
 
-    fn row(&self, stage: &StageProgress, frame: &Frame<'_>) -> String {
+    fn row(&self, stage: &StageProgress, frame: &BarFrame<'_>) -> String {
         let paint = frame.paint;
         let text = cut(&name(stage), self.name);
         let fill = self.name.saturating_sub(text.width());
@@ -225,7 +230,7 @@ fn words(stage: &StageProgress, room: usize) -> String {
 }
 
 /// What a stage waits for: clusters, and gates.
-fn notes(stage: &StageProgress, status: &Status, frame: &Frame<'_>) -> Vec<String> {
+fn notes(stage: &StageProgress, status: &Status, frame: &BarFrame<'_>) -> Vec<String> {
     let room = frame.columns.saturating_sub(GAP.len());
     let mut lines = Vec::new();
     for (state, clusters) in groups(stage) {
@@ -261,7 +266,7 @@ fn gate_words(gate: &OpenGate, status: &Status, room: usize) -> String {
             let lead = format!("{}:", gate.kind);
             (lead, "", wait(gate, status.as_of))
         }
-        (Some(request), Some(ApprovalState::Pending) | None) => {
+        (Some(request), Some(GateState::Pending) | None) => {
             let since = gate.since.map(|since| lasting(since, status.as_of));
             let tail = since.map_or_else(String::new, |since| format!(", for {since}"));
             ("waits for approval".to_owned(), request.as_str(), tail)

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use super::describe;
-use crate::diagnose::status::{ApprovalState, OpenGate, PlacedCluster, RunOverview, Status};
+use crate::diagnose::status::{GateState, OpenGate, PlacedCluster, RunOverview, Status};
 use crate::kubefleet::duration;
 use crate::render::escape;
 use crate::render::wrap::list;
@@ -240,21 +240,21 @@ fn answers(before: &[OpenGate], after: &[OpenGate], lines: &mut Vec<String>) {
         let known = before
             .iter()
             .find(|known| known.approval_request.as_ref() == Some(request));
-        let was = known.map_or(Some(ApprovalState::Pending), |known| known.approval);
+        let was = known.map_or(Some(GateState::Pending), |known| known.approval);
         if was == gate.approval {
             continue;
         }
         let what = match gate.approval {
-            Some(ApprovalState::Given) => "is approved",
-            Some(ApprovalState::Ignored) => {
+            Some(GateState::Given) => "is approved",
+            Some(GateState::Ignored) => {
                 "is approved for an outdated generation, which KubeFleet ignores"
             }
-            Some(ApprovalState::Withheld) => {
+            Some(GateState::Withheld) => {
                 "has Approved that is not True, which KubeFleet treats as no answer"
             }
-            Some(ApprovalState::Missing) => "no longer exists",
-            Some(ApprovalState::Foreign) => "belongs to another run or stage",
-            Some(ApprovalState::Pending) => "is pending",
+            Some(GateState::Missing) => "no longer exists",
+            Some(GateState::Foreign) => "belongs to another run or stage",
+            Some(GateState::Pending) => "is pending",
             None => continue,
         };
         lines.push(format!("stage {}: {request} {what}", gate.stage));

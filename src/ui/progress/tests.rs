@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use proptest::prelude::*;
 use test_hub::screen::Screen;
 
-use super::{Progress, Size};
+use super::{ProgressBars, TerminalSize};
 
 /// A stream that can be read afterwards.
 #[derive(Clone, Default)]
@@ -29,15 +29,15 @@ impl Write for Stream {
 }
 
 thread_local! {
-    static SIZE: Cell<Option<Size>> = const { Cell::new(None) };
+    static SIZE: Cell<Option<TerminalSize>> = const { Cell::new(None) };
 }
 
 /// Draws on a terminal of this size.
-fn on(columns: usize, rows: usize) -> (Progress, Stream) {
+fn on(columns: usize, rows: usize) -> (ProgressBars, Stream) {
     SIZE.set(Some((columns, rows)));
     let stream = Stream::default();
     (
-        Progress::on(Box::new(stream.clone()), || SIZE.get(), &Arc::default()),
+        ProgressBars::on(Box::new(stream.clone()), || SIZE.get(), &Arc::default()),
         stream,
     )
 }
@@ -131,7 +131,7 @@ fn a_narrower_terminal_has_wrapped_what_stands_there() {
 
 #[test]
 fn nothing_is_drawn_where_it_could_not_be_taken_away() {
-    let hidden = Progress::hidden();
+    let hidden = ProgressBars::hidden();
     assert!(!hidden.is_visible() && hidden.size().is_none());
     hidden.say("x");
     hidden.draw(&lines("x"));

@@ -11,7 +11,7 @@ use crate::commands::open::reading::Reading;
 use crate::commands::open::session::Session;
 use crate::commands::show::controller_logs;
 use crate::hub::{Clocks, Expected, Hub, HubError, Served};
-use crate::inventory::source::{Outcome, Query};
+use crate::inventory::source::{HubQuery, Outcome};
 use crate::kubefleet::duration::describe;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::names::AGENT_NAMESPACE;
@@ -247,7 +247,7 @@ pub(super) fn skew(clocks: Option<Clocks>, ours: Timestamp) -> Check {
 /// Whether the controller of update runs is alive, as far as its lease and its runs tell.
 fn controller(reading: &mut Reading, scope: &Scope) -> Check {
     let now = reading.now;
-    let query = Query::all(scope.kind(Concept::UpdateRun), scope.namespace());
+    let query = HubQuery::all(scope.kind(Concept::UpdateRun), scope.namespace());
     let answer = reading.ask(&query);
     let runs = answer
         .objects
@@ -389,7 +389,7 @@ pub(super) fn held(lease: &Lease, now: Timestamp) -> Option<Check> {
 
 fn members(reading: &mut Reading) -> Check {
     let now = reading.now;
-    let answer = reading.ask(&Query::all(Kind::MemberCluster, ""));
+    let answer = reading.ask(&HubQuery::all(Kind::MemberCluster, ""));
     let members: Vec<_> = answer
         .objects
         .iter()

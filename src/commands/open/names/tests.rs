@@ -1,4 +1,4 @@
-use super::{Known, resolve};
+use super::{KnownNames, resolve};
 use crate::kubefleet::{Concept, Kind, ObjectRef};
 
 fn object(kind: Kind, namespace: &str, name: &str) -> ObjectRef {
@@ -21,7 +21,7 @@ fn outcome(word: &str, namespace: Option<&str>) -> String {
         object(Kind::StagedUpdateRun, "a", "once"),
         object(Kind::ResourcePlacement, "a", "shop"),
     ];
-    let known = Known {
+    let known = KnownNames {
         objects: &objects,
         place: "the input",
         command: "diagnose",

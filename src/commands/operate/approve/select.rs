@@ -4,7 +4,7 @@ use crate::commands::open::names;
 use crate::commands::open::reading::Reading;
 use crate::error::{Error, did_you_mean};
 use crate::exit::Exit;
-use crate::inventory::source::Query;
+use crate::inventory::source::HubQuery;
 use crate::inventory::{Inventory, Sight};
 use crate::kubefleet::object::Body;
 use crate::kubefleet::{Concept, ObjectRef, Scope};
@@ -39,7 +39,7 @@ pub(super) fn of_a_run(
 ) -> Option<(ObjectRef, ObjectRef)> {
     let scope = Scope::of_namespace(namespace.unwrap_or_default());
     let request = names::of_one(word, Concept::ApprovalRequest, &scope).ok()?;
-    let runs = Query::all(scope.kind(Concept::UpdateRun), scope.namespace());
+    let runs = HubQuery::all(scope.kind(Concept::UpdateRun), scope.namespace());
     let runs = reading.ask(&runs).objects;
     let run = runs.iter().find(|object| {
         let Body::Run(run) = &object.body else {

@@ -17,7 +17,7 @@ use crate::commands::operate::writing::Writing;
 use crate::error::Error;
 use crate::inventory::Inventory;
 use crate::inventory::Walk;
-use crate::inventory::source::{Query, Source};
+use crate::inventory::source::{HubQuery, Source};
 use crate::kubefleet::{Concept, names};
 use crate::rollout::content::old_content;
 use crate::rollout::{ClusterState, Phase};
@@ -33,7 +33,7 @@ const PAUSE: Duration = Duration::from_secs(5);
 const PATIENCE: Duration = Duration::from_mins(5);
 
 /// What was found.
-pub(super) enum Seen {
+pub(super) enum ContentSeen {
     /// The content is what was asked for.
     Right,
     /// The run was made again.
@@ -48,16 +48,16 @@ pub(super) fn see_to(
     created: bool,
     got: &mut Got,
     op: &mut Operation<'_>,
-) -> Result<Seen, Error> {
+) -> Result<ContentSeen, Error> {
     if launch.snapshot.is_some() {
-        return Ok(Seen::Right);
+        return Ok(ContentSeen::Right);
     }
     let run = &this.object;
     let inventory = around(launch, this, op.reading)?;
     let rollout = rollout_of(&inventory, run)?;
     steering::seen(&[Guard::Content], launch.accepted, &inventory, op.reading)?;
     let Some(old) = old_content(&inventory, rollout.run) else {
-        return Ok(Seen::Right);
+        return Ok(ContentSeen::Right);
     };
     let index = old.snapshot.index().unwrap_or_default().to_owned();
     let touched = (!this.uid.is_empty() && rollout.run.meta.uid != this.uid)
@@ -147,12 +147,12 @@ pub(super) fn see_to(
     match op.with(&rest).send(&create)? {
         Done::Written { uid } => {
             *got = Got::Made;
-            Ok(Seen::Again(ThisRun {
+            Ok(ContentSeen::Again(ThisRun {
                 object: run.clone(),
                 uid,
             }))
         }
-        Done::Dry => Ok(Seen::Right),
+        Done::Dry => Ok(ContentSeen::Right),
     }
 }
 
@@ -172,8 +172,8 @@ fn around(launch: &Launch, this: &ThisRun, reading: &mut Reading) -> Result<Inve
     reading.forget();
     let scope = this.object.scope();
     let queries = vec![
-        Query::named(this.object.kind, &this.object.namespace, &this.object.name),
-        Query::labelled(
+        HubQuery::named(this.object.kind, &this.object.namespace, &this.object.name),
+        HubQuery::labelled(
             scope.kind(Concept::ResourceSnapshot),
             scope.namespace(),
             names::PARENT_PLACEMENT,

@@ -7,12 +7,12 @@ use crate::commands::operate::operation::ThisRun;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::choose;
-use crate::inventory::source::{Outcome, Query};
+use crate::inventory::source::{HubQuery, Outcome};
 use crate::kubefleet::object::Body;
 use crate::words::Hint;
 
 /// What stands under a name.
-pub(super) enum Existing {
+pub(super) enum ExistingRun {
     /// Nothing.
     Free,
     /// An unfinished run that is to do the same: it is gone on with.
@@ -20,17 +20,17 @@ pub(super) enum Existing {
 }
 
 /// Looks what stands under the name of a run that is to be made. Fails where another does.
-pub(super) fn look(launch: &Launch, reading: &mut Reading) -> Result<Existing, Error> {
+pub(super) fn look(launch: &Launch, reading: &mut Reading) -> Result<ExistingRun, Error> {
     let run = &launch.run;
     if launch.replaces_its_name() {
-        return Ok(Existing::Free);
+        return Ok(ExistingRun::Free);
     }
-    let answer = reading.ask(&Query::named(run.kind, &run.namespace, &run.name));
+    let answer = reading.ask(&HubQuery::named(run.kind, &run.namespace, &run.name));
     reading.no_hub()?;
     let found = answer.objects.first().map(|object| &object.body);
     let Some(Body::Run(found)) = found else {
         return match answer.outcome {
-            Outcome::Listed => Ok(Existing::Free),
+            Outcome::Listed => Ok(ExistingRun::Free),
             outcome => Err(Error {
                 exit: Exit::Incomplete,
                 ..Error::failed(format!(
@@ -68,5 +68,5 @@ pub(super) fn look(launch: &Launch, reading: &mut Reading) -> Result<Existing, E
     if choose::is_finished(found) {
         return Err(Error::failed(format!("{run} already exists and has finished")).hint(hint));
     }
-    Ok(Existing::Same(ThisRun::of(found)))
+    Ok(ExistingRun::Same(ThisRun::of(found)))
 }

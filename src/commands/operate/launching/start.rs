@@ -3,10 +3,10 @@
 use crate::change::guard::{self, Accepted, Guard};
 use crate::change::neighbours::{Neighbour, arrived, neighbours};
 use crate::change::preview::Preview;
-use crate::change::states::{Step, Wish, step};
+use crate::change::states::{StateStep, Wish, step};
 use crate::commands::open::reading::Reading;
 use crate::commands::operate::approve::moves;
-use crate::commands::operate::operation::{Operation, Shown, ThisRun};
+use crate::commands::operate::operation::{Operation, Proposal, ThisRun};
 use crate::commands::operate::steering::{self, rollout_of};
 use crate::error::Error;
 use crate::exit::Exit;
@@ -51,7 +51,7 @@ fn shown(
     beside: Option<&[Neighbour]>,
     unattended: bool,
     reading: &mut Reading,
-) -> Result<Shown<Inventory>, Error> {
+) -> Result<Proposal<Inventory>, Error> {
     let run = &this.object;
     let inventory = reading.inventory(run)?;
     let rollout = rollout_of(&inventory, run)?;
@@ -59,7 +59,7 @@ fn shown(
     let mut preview = Preview::default();
     let mut question = Ok(None);
     steering::facts(&rollout, &inventory, &mut preview);
-    if matches!(step(&rollout, Wish::Start), Step::Write(_)) {
+    if matches!(step(&rollout, Wish::Start), StateStep::Write(_)) {
         if beside.is_none() {
             preview.lines(opens(&rollout));
         }
@@ -92,7 +92,7 @@ fn shown(
             });
     }
     drop(rollout);
-    Ok(Shown {
+    Ok(Proposal {
         preview,
         question,
         what: inventory,

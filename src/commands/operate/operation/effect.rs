@@ -20,7 +20,7 @@ use crate::words::Hint;
 const EFFECT: Duration = Duration::from_mins(2);
 
 /// What became of a write's effect.
-pub(in crate::commands) enum Effect {
+pub(in crate::commands) enum WriteEffect {
     Seen(Box<Status>),
     /// It will not come any more.
     Never(Box<Status>),
@@ -40,7 +40,7 @@ impl Operation<'_> {
         run: &ThisRun,
         wanted: &str,
         seen: &mut dyn FnMut(&Status) -> Option<bool>,
-    ) -> Result<Effect, Error> {
+    ) -> Result<WriteEffect, Error> {
         let timeout = if self.args.follows() {
             self.args.timeout
         } else {
@@ -50,11 +50,11 @@ impl Operation<'_> {
         following.expect(&run.uid);
         Ok(
             match awaiting::until(&mut following, wanted, timeout, self.ui, seen)? {
-                End::Decided(true, status) => Effect::Seen(status),
-                End::Decided(false, status) => Effect::Never(status),
-                End::TimedOut(_) => Effect::Late,
-                End::Gone => Effect::Gone,
-                End::Interrupted => Effect::Interrupted,
+                End::Decided(true, status) => WriteEffect::Seen(status),
+                End::Decided(false, status) => WriteEffect::Never(status),
+                End::TimedOut(_) => WriteEffect::Late,
+                End::Gone => WriteEffect::Gone,
+                End::Interrupted => WriteEffect::Interrupted,
             },
         )
     }

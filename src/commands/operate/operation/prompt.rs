@@ -9,7 +9,7 @@ use crate::render::escape;
 use crate::ui::Ui;
 
 /// What a command is about to do.
-pub(in crate::commands) struct Shown<T> {
+pub(in crate::commands) struct Proposal<T> {
     /// What is shown of it, and what that was based on.
     pub preview: Preview,
     /// What is asked, if anything; or why it is refused once it was shown.
@@ -23,7 +23,7 @@ impl Operation<'_> {
     /// it looks again: where anything is different, that is shown, and it is asked again.
     pub(in crate::commands) fn agree<T>(
         &mut self,
-        look: &mut dyn FnMut(&mut Reading) -> Result<Shown<T>, Error>,
+        look: &mut dyn FnMut(&mut Reading) -> Result<Proposal<T>, Error>,
     ) -> Result<T, Error> {
         let mut shown = look(self.reading)?;
         loop {

@@ -82,13 +82,14 @@ struct RunView {
     /// The clusters that it was done with and that have another version now.
     replaced_on: Vec<String>,
     /// Its stages in order; the deletion stage comes last, when it has clusters.
-    stages: Vec<StageItem>,
+    stages: Vec<HistoryStageItem>,
 }
 
 /// One stage of a run.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct StageItem {
+#[schemars(rename = "StageItem")]
+struct HistoryStageItem {
     /// Its name.
     name: String,
     /// Whether the placement is removed from these clusters instead of updated.
@@ -244,14 +245,14 @@ fn run(episode: &Episode<'_>) -> RunView {
     }
 }
 
-fn stage(stage: &StageView<'_>, approvals: &[Approval]) -> StageItem {
+fn stage(stage: &StageView<'_>, approvals: &[Approval]) -> HistoryStageItem {
     let done = stage
         .clusters
         .iter()
         .filter(|cluster| cluster.state == ClusterState::Done);
     let (started, ended) = (stage.status.started, stage.status.ended);
     let waits = stage.gates.iter().filter(|gate| gate.task.is_timed_wait());
-    StageItem {
+    HistoryStageItem {
         name: stage.name().to_owned(),
         deletes: stage.deletes,
         state: stage.state,

@@ -10,7 +10,7 @@ use crate::inventory::Inventory;
 use crate::inventory::choose;
 use crate::render::wrap::list;
 use crate::rollout::history::{Episode, History, Holding, StepBack};
-use crate::words::{Command, enumerate};
+use crate::words::{CommandLine, enumerate};
 
 /// What a note says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -64,7 +64,7 @@ pub(super) struct Note {
     pub clusters: Vec<String>,
     /// What to run next.
     #[serde(flatten)]
-    pub command: Option<Command>,
+    pub command: Option<CommandLine>,
 }
 
 impl Note {

@@ -11,8 +11,8 @@ use crate::commands::show::render::changes;
 use crate::commands::show::render::text::{counts_text, refused_text};
 use crate::commands::show::snapshots::ChangeItem;
 use crate::commands::show::snapshots::diff::{item, unified};
-use crate::contents::{Change, Secrets};
-use crate::manifests::{Content, Counts, Difference, Existing, Placed, Rendering};
+use crate::contents::{ContentChange, Secrets};
+use crate::manifests::{Content, Counts, Difference, Existing, PlacedOverrides, Rendering};
 use crate::plan::Plan;
 use crate::render::escape;
 use crate::render::style::Paint;
@@ -82,7 +82,8 @@ impl Changes {
             out.push_str(&escape::line(&refused));
             out.push('\n');
         }
-        let changes: Vec<Change> = self.resources.iter().map(|it| it.change.clone()).collect();
+        let changes: Vec<ContentChange> =
+            self.resources.iter().map(|it| it.change.clone()).collect();
         out + &unified(&changes, (&from, &to), paint)
     }
 }
@@ -152,7 +153,7 @@ pub(super) fn changes(plan: &Plan, material: &Material, show_secrets: bool) -> V
 /// What a cluster's Works hold if they are what its snapshot and its overrides give.
 fn recorded(material: &Material, name: &str, content: &Content) -> Option<Existing> {
     let inventory = material.inventory();
-    let placed = [Placed::bound(
+    let placed = [PlacedOverrides::bound(
         inventory.member(name)?,
         inventory.binding(name)?,
         &material.overrides,

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::Rendered;
+use super::RenderDocument;
 use super::changes::GroupChanges;
 use crate::commands::show::snapshots::ChangeItem;
 use crate::commands::show::snapshots::diff::item;
@@ -123,7 +123,7 @@ struct DifferenceItem {
 }
 
 impl RenderView {
-    pub(super) fn new(rendered: &Rendered<'_>, changes: Option<&[GroupChanges]>) -> Self {
+    pub(super) fn new(rendered: &RenderDocument<'_>, changes: Option<&[GroupChanges]>) -> Self {
         let names = |clusters: &[usize]| {
             let names = clusters.iter().map(|at| rendered.name(*at).to_owned());
             names.collect()
@@ -174,7 +174,7 @@ impl RenderView {
     }
 }
 
-fn effect(effect: crate::manifests::Effect) -> EffectItem {
+fn effect(effect: crate::manifests::OverrideEffect) -> EffectItem {
     let object = &effect.object;
     let (operation, path, value) = match effect.operation {
         None => ("delete".to_owned(), None, None),

@@ -2,19 +2,19 @@
 
 use std::fmt::Write as _;
 
-use super::Rendered;
+use super::RenderDocument;
 use super::changes::GroupChanges;
 use super::document::describe;
 use crate::commands::show::snapshots::diff::unified;
-use crate::contents::Change;
-use crate::manifests::{Counts, Difference, Effect, Group};
+use crate::contents::ContentChange;
+use crate::manifests::{Counts, Difference, Group, OverrideEffect};
 use crate::render::escape;
 use crate::render::style::Paint;
 use crate::render::wrap::{hanging, list};
 use crate::words::count;
 
 /// How it is written.
-pub(super) struct Style {
+pub(super) struct RenderStyle {
     pub paint: Paint,
     pub width: usize,
     /// Whether everything is listed.
@@ -23,7 +23,7 @@ pub(super) struct Style {
     pub diffs: bool,
 }
 
-impl Style {
+impl RenderStyle {
     const fn most(&self) -> usize {
         if self.all { usize::MAX } else { 8 }
     }
@@ -31,9 +31,9 @@ impl Style {
 
 /// Which clusters get the same, what overrides do there, and what changes.
 pub(super) fn summary(
-    rendered: &Rendered<'_>,
+    rendered: &RenderDocument<'_>,
     changes: Option<&[GroupChanges]>,
-    style: &Style,
+    style: &RenderStyle,
 ) -> String {
     let rendering = &rendered.rendering;
     let mut out = String::new();
@@ -81,12 +81,12 @@ pub(super) fn summary(
     out
 }
 
-fn names(rendered: &Rendered<'_>, clusters: &[usize], style: &Style) -> String {
+fn names(rendered: &RenderDocument<'_>, clusters: &[usize], style: &RenderStyle) -> String {
     let names: Vec<_> = clusters.iter().map(|at| rendered.name(*at)).collect();
     list(&names, style.most())
 }
 
-fn group_text(out: &mut String, rendered: &Rendered<'_>, group: &Group, style: &Style) {
+fn group_text(out: &mut String, rendered: &RenderDocument<'_>, group: &Group, style: &RenderStyle) {
     let effects = rendered.rendering.effects(group);
     let rendering = &rendered.rendering;
     let manifests = count(rendering.manifests(group.clusters[0]).len(), "manifest");
@@ -128,7 +128,7 @@ fn group_text(out: &mut String, rendered: &Rendered<'_>, group: &Group, style: &
     }
 }
 
-fn effect_text(effect: &Effect) -> String {
+fn effect_text(effect: &OverrideEffect) -> String {
     const LONGEST: usize = 60;
     let object = effect.object.describe();
     let rule = effect.rule;
@@ -169,7 +169,12 @@ pub(in crate::commands) fn counts_text(counts: Option<Counts>) -> String {
     parts.join(", ")
 }
 
-fn changes_text(out: &mut String, rendered: &Rendered<'_>, changes: &GroupChanges, style: &Style) {
+fn changes_text(
+    out: &mut String,
+    rendered: &RenderDocument<'_>,
+    changes: &GroupChanges,
+    style: &RenderStyle,
+) {
     let names = names(rendered, &changes.clusters, style);
     let text = format!("{} ({names})", counts_text(changes.counts));
     hanging(out, "  now -> then: ", "    ", &text, style.width);
@@ -206,6 +211,6 @@ pub(in crate::commands) fn refused_text(difference: &Difference) -> Option<Strin
 
 /// Differences as `diff -u` prints them.
 pub(super) fn differences(differences: &[Difference], names: (&str, &str), paint: Paint) -> String {
-    let changes: Vec<Change> = differences.iter().map(|it| it.change.clone()).collect();
+    let changes: Vec<ContentChange> = differences.iter().map(|it| it.change.clone()).collect();
     unified(&changes, names, paint)
 }

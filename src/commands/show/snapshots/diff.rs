@@ -9,10 +9,10 @@ use serde::Serialize;
 
 use super::show::texts;
 use super::{SnapshotsArgs, around, find, open, warn};
-use crate::commands::open::reading::Input;
+use crate::commands::open::reading::InputArgs;
 use crate::commands::open::session::Session;
 use crate::commands::output::{Format, Output, document, name};
-use crate::contents::{self, Change, ChangeKind, Identity, Manifest, SecretChange, Secrets};
+use crate::contents::{self, ChangeKind, ContentChange, Identity, Manifest, SecretChange, Secrets};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::object::OWN_API_VERSION;
@@ -50,7 +50,7 @@ pub(super) struct DiffArgs {
     #[arg(long)]
     exit_code: bool,
     #[command(flatten)]
-    input: Input,
+    input: InputArgs,
     #[command(flatten)]
     output: Output,
 }
@@ -153,7 +153,7 @@ pub(super) fn run(
     let masked = changes.iter().filter(|change| change.secrets.is_some());
     let masked: Vec<_> = masked.collect();
     if !masked.is_empty() {
-        let same = |change: &&&Change| change.secrets == Some(SecretChange::Same);
+        let same = |change: &&&ContentChange| change.secrets == Some(SecretChange::Same);
         let verb = if masked.iter().all(|change| same(&change)) {
             "do not differ"
         } else {
@@ -195,7 +195,7 @@ fn not_checked(identity: &Identity) -> NotChecked {
 
 /// How many resources differ how.
 pub(in crate::commands) fn summary(
-    changes: &[Change],
+    changes: &[ContentChange],
     (from, to): (&str, &str),
     certain: bool,
 ) -> String {
@@ -217,7 +217,7 @@ pub(in crate::commands) fn summary(
 
 /// The differences as `diff -u` prints them.
 pub(in crate::commands) fn unified(
-    changes: &[Change],
+    changes: &[ContentChange],
     (from, to): (&str, &str),
     paint: Paint,
 ) -> String {
@@ -249,7 +249,7 @@ pub(in crate::commands) fn unified(
     out
 }
 
-pub(in crate::commands) fn item(change: &Change) -> ChangeItem {
+pub(in crate::commands) fn item(change: &ContentChange) -> ChangeItem {
     ChangeItem {
         change: change.kind,
         api_version: change.api_version.clone(),
@@ -261,7 +261,7 @@ pub(in crate::commands) fn item(change: &Change) -> ChangeItem {
     }
 }
 
-fn table(changes: &[Change]) -> Table {
+fn table(changes: &[ContentChange]) -> Table {
     let mut table = Table::new([
         Column::new("CHANGE"),
         Column::shrinking("KIND", 10),

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::{SnapshotsArgs, around, bytes, find, open, warn};
 use crate::commands::open::around::Around;
-use crate::commands::open::reading::Input;
+use crate::commands::open::reading::InputArgs;
 use crate::commands::open::session::Session;
 use crate::commands::output::{Format, Output, document, name};
 use crate::contents::{self, Manifest, Secrets};
@@ -29,7 +29,7 @@ use crate::words::count;
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage snapshots show example-placement 3\n  \
     kubectl fleet-stage snapshots show example-placement latest -o yaml")]
-pub(super) struct ShowArgs {
+pub(super) struct ShowSnapshotArgs {
     /// Placement: NAME, crp/NAME, or with -n rp/NAME
     placement: String,
     /// Snapshot: its index, or latest
@@ -39,7 +39,7 @@ pub(super) struct ShowArgs {
     #[arg(long)]
     show_secrets: bool,
     #[command(flatten)]
-    input: Input,
+    input: InputArgs,
     #[command(flatten)]
     output: Output,
 }
@@ -65,13 +65,14 @@ pub struct SnapshotView {
     #[schemars(with = "Option<String>")]
     created: Option<Timestamp>,
     /// The resources in it, by kind, namespace and name.
-    resources: Vec<Resource>,
+    resources: Vec<ShownResource>,
 }
 
 /// One resource.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Resource {
+#[schemars(rename = "Resource")]
+struct ShownResource {
     /// The length of its manifest as JSON, in bytes.
     bytes: usize,
     /// Where values were masked in it.
@@ -83,7 +84,7 @@ struct Resource {
 
 pub(super) fn run(
     outer: &SnapshotsArgs,
-    args: &ShowArgs,
+    args: &ShowSnapshotArgs,
     session: &mut Session<'_>,
 ) -> Result<Exit, Error> {
     let input = args.input.or(&outer.input);
@@ -118,7 +119,7 @@ pub(super) fn run(
             let resources = manifests
                 .into_iter()
                 .enumerate()
-                .map(|(at, manifest)| Resource {
+                .map(|(at, manifest)| ShownResource {
                     bytes: manifest.bytes,
                     masked: masked
                         .remove(&at)

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Format, StatusArgs, exit, look};
+use super::{StatusArgs, StatusFormat, exit, look};
 use crate::commands::open::following::{self, Following};
 use crate::commands::open::global::Global;
 use crate::commands::open::reading::Reading;
@@ -15,7 +15,7 @@ use crate::kubefleet::ObjectRef;
 use crate::render::status::{beginning, changes};
 use crate::render::wrap::fit;
 use crate::render::{self, Look};
-use crate::ui::{Progress, Ui};
+use crate::ui::{ProgressBars, Ui};
 
 /// How often timers are looked at.
 const TICK: Duration = Duration::from_secs(1);
@@ -29,16 +29,16 @@ pub(super) fn run(
     ui: &mut Ui,
 ) -> Result<Exit, Error> {
     let mut following = Following::new(reading, target)?;
-    let mut view = View::new(args.output, ui);
+    let mut view = WatchView::new(args.output, ui);
     loop {
         let status = match following.look() {
-            Ok(following::Look::State(status)) => *status,
-            Ok(following::Look::Gone) => {
+            Ok(following::Followed::State(status)) => *status,
+            Ok(following::Followed::Gone) => {
                 view.end(global, ui);
                 return Err(following.gone());
             }
             // It has no time limit.
-            Ok(following::Look::Interrupted | following::Look::Late) => {
+            Ok(following::Followed::Interrupted | following::Followed::Late) => {
                 view.end(global, ui);
                 return Ok(Exit::Interrupted);
             }
@@ -62,28 +62,28 @@ pub(super) fn run(
 }
 
 /// What is shown, and how.
-struct View {
-    form: Form,
+struct WatchView {
+    form: WatchForm,
     last: Option<Status>,
     away: Option<String>,
 }
 
-enum Form {
+enum WatchForm {
     /// A terminal, on which the tree is drawn again.
-    Screen(Progress),
+    Screen(ProgressBars),
     /// A line per change.
     Lines,
     /// A document per change.
-    Documents(Format),
+    Documents(StatusFormat),
 }
 
-impl View {
-    fn new(format: Format, ui: &Ui) -> Self {
+impl WatchView {
+    fn new(format: StatusFormat, ui: &Ui) -> Self {
         let screen = ui.screen();
         let form = match format {
-            Format::Text if screen.is_visible() => Form::Screen(screen),
-            Format::Text => Form::Lines,
-            machine => Form::Documents(machine),
+            StatusFormat::Text if screen.is_visible() => WatchForm::Screen(screen),
+            StatusFormat::Text => WatchForm::Lines,
+            machine => WatchForm::Documents(machine),
         };
         Self {
             form,
@@ -105,7 +105,7 @@ impl View {
             return Ok(());
         };
         match &self.form {
-            Form::Screen(screen) => {
+            WatchForm::Screen(screen) => {
                 if let Some((columns, rows)) = screen.size() {
                     let look = now(screen, global, ui);
                     let text = frame(status, self.away.as_deref(), &look);
@@ -113,7 +113,7 @@ impl View {
                 }
                 return Ok(());
             }
-            Form::Lines => {
+            WatchForm::Lines => {
                 let lines = match &last {
                     Some(last) => changes(last, status),
                     None => beginning(status),
@@ -122,7 +122,7 @@ impl View {
                     ui.answer(&format!("{}  {line}\n", status.as_of));
                 }
             }
-            Form::Documents(format) => {
+            WatchForm::Documents(format) => {
                 if last.is_none_or(|last| !last.is_same_state(status)) {
                     let text = document(status, *format)?;
                     ui.answer(&text);
@@ -139,7 +139,7 @@ impl View {
 
     /// Leaves the terminal as it should be: with the last state, whole.
     fn end(&mut self, global: &Global, ui: &mut Ui) {
-        if let (Form::Screen(screen), Some(status)) = (&self.form, &self.last) {
+        if let (WatchForm::Screen(screen), Some(status)) = (&self.form, &self.last) {
             screen.clear();
             let text = render::status::status(status, &now(screen, global, ui));
             ui.answer(&text);
@@ -148,7 +148,7 @@ impl View {
 }
 
 /// How to draw on a terminal of the width that it has now.
-fn now(screen: &Progress, global: &Global, ui: &Ui) -> Look {
+fn now(screen: &ProgressBars, global: &Global, ui: &Ui) -> Look {
     let mut look = look(ui, global);
     if let Some((columns, _)) = screen.size() {
         look.width = columns.clamp(40, 160);
@@ -168,8 +168,8 @@ fn frame(status: &Status, away: Option<&str>, look: &Look) -> String {
 }
 
 /// A document of a stream.
-fn document(status: &Status, format: Format) -> Result<String, Error> {
-    if format == Format::Yaml {
+fn document(status: &Status, format: StatusFormat) -> Result<String, Error> {
+    if format == StatusFormat::Yaml {
         let text = output::yaml(status)?;
         return Ok(format!("---\n{text}"));
     }

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Wanted;
+use super::WantedObject;
 use crate::commands::open::around;
 use crate::commands::open::reading::Reading;
 use crate::commands::open::runs;
 use crate::inventory::Inventory;
-use crate::inventory::source::Query;
+use crate::inventory::source::HubQuery;
 use crate::kubefleet::object::Body;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
 use crate::manifests::{Content, Generator};
@@ -21,7 +21,7 @@ use crate::rollout::placing::deciding_policy;
 /// A placement that includes the object, and why the cluster does not get it.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Lost {
+pub struct LostAt {
     /// The placement.
     pub placement: Subject,
     /// Why the cluster does not get the object.
@@ -31,14 +31,14 @@ pub struct Lost {
 /// The placements of which a snapshot includes the object, and where it was lost.
 pub(super) fn find(
     reading: &mut Reading,
-    wanted: &Wanted,
+    wanted: &WantedObject,
     cluster: &str,
     gaps: &mut Vec<NotChecked>,
-) -> Vec<Lost> {
+) -> Vec<LostAt> {
     let namespace = wanted.namespace.as_deref().unwrap_or_default();
     let queries = [
-        Query::all(Kind::ClusterResourceSnapshot, ""),
-        Query::all(Kind::ResourceSnapshot, namespace),
+        HubQuery::all(Kind::ClusterResourceSnapshot, ""),
+        HubQuery::all(Kind::ResourceSnapshot, namespace),
     ];
     let mut placements: BTreeMap<ObjectRef, BTreeSet<String>> = BTreeMap::new();
     for query in queries {
@@ -71,7 +71,7 @@ pub(super) fn find(
             continue;
         };
         gaps.extend(around.gaps.iter().cloned());
-        lost.push(Lost {
+        lost.push(LostAt {
             message: why(&around.inventory, &with, cluster),
             placement: Subject::from(&placement),
         });

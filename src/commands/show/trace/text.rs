@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{Approved, Found, Trace};
+use super::{Approved, Trace, TracedObject};
 use crate::kubefleet::duration;
 use crate::render::escape;
 use crate::render::style::Paint;
@@ -55,7 +55,7 @@ pub(super) fn trace(trace: &Trace, now: Timestamp, width: usize, paint: Paint) -
     out
 }
 
-fn lines(found: &Found, now: Timestamp) -> Vec<(&'static str, String)> {
+fn lines(found: &TracedObject, now: Timestamp) -> Vec<(&'static str, String)> {
     let ago = |at: Option<Timestamp>| {
         at.map_or_else(String::new, |at| {
             format!(" {} ago", duration::describe(now.duration_since(at)))

@@ -14,7 +14,7 @@ const DELETION: &str = "deletion";
 
 /// What can be waited for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Condition {
+pub(crate) enum Awaited {
     /// The run has succeeded.
     Succeeded,
     /// Its stages are computed.
@@ -28,7 +28,7 @@ pub(crate) enum Condition {
     Stage(String),
 }
 
-impl FromStr for Condition {
+impl FromStr for Awaited {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -65,7 +65,7 @@ impl FromStr for Condition {
     }
 }
 
-impl fmt::Display for Condition {
+impl fmt::Display for Awaited {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Succeeded => f.write_str("succeeded"),
@@ -84,11 +84,11 @@ impl fmt::Display for Condition {
 
 /// What to do with a state.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Decision {
+pub(crate) enum WaitDecision {
     /// Go on waiting.
     Wait,
     /// This condition is met, whatever the verdict.
-    Met(Condition),
+    Met(Awaited),
     /// Nothing that is waited for can happen any more, and why.
     Impossible(String),
     /// The run is over, or a person has to act.
@@ -98,32 +98,32 @@ pub(crate) enum Decision {
 }
 
 /// Decides. A condition that is met counts first; then what ends every wait.
-pub(crate) fn decide(status: &Status, conditions: &[Condition], keep_waiting: bool) -> Decision {
+pub(crate) fn decide(status: &Status, conditions: &[Awaited], keep_waiting: bool) -> WaitDecision {
     for condition in conditions {
         if let Some((problem, hint)) = unknown(status, condition) {
-            return Decision::Unknown(problem, hint);
+            return WaitDecision::Unknown(problem, hint);
         }
     }
     if let Some(met) = conditions
         .iter()
         .find(|condition| is_met(status, condition))
     {
-        return Decision::Met(met.clone());
+        return WaitDecision::Met(met.clone());
     }
     if is_over(status.verdict) || (needs_a_person(status.verdict) && !keep_waiting) {
-        return Decision::Over;
+        return WaitDecision::Over;
     }
     if keep_waiting {
-        return Decision::Wait;
+        return WaitDecision::Wait;
     }
     let reasons: Vec<_> = conditions
         .iter()
         .map_while(|condition| impossible(status, condition))
         .collect();
     if reasons.len() == conditions.len() && !reasons.is_empty() {
-        Decision::Impossible(reasons.join("; "))
+        WaitDecision::Impossible(reasons.join("; "))
     } else {
-        Decision::Wait
+        WaitDecision::Wait
     }
 }
 
@@ -144,14 +144,14 @@ const fn needs_a_person(verdict: Verdict) -> bool {
     )
 }
 
-fn is_met(status: &Status, condition: &Condition) -> bool {
+fn is_met(status: &Status, condition: &Awaited) -> bool {
     let run = status.run.as_ref();
     match condition {
-        Condition::Succeeded => status.verdict == Verdict::Succeeded,
-        Condition::Initialized => run.is_some_and(|run| run.initialized),
-        Condition::Started => run.is_some_and(|run| run.started),
-        Condition::Stopped => status.verdict == Verdict::Stopped,
-        Condition::Approval(which) => {
+        Awaited::Succeeded => status.verdict == Verdict::Succeeded,
+        Awaited::Initialized => run.is_some_and(|run| run.initialized),
+        Awaited::Started => run.is_some_and(|run| run.started),
+        Awaited::Stopped => status.verdict == Verdict::Stopped,
+        Awaited::Approval(which) => {
             // A stopped run takes no approval before it is resumed.
             status.verdict == Verdict::WaitingForApproval
                 && match which {
@@ -166,7 +166,7 @@ fn is_met(status: &Status, condition: &Condition) -> bool {
                     .as_ref()
                     .is_some_and(|(stage, when)| is_passed(status, stage, *when))
         }
-        Condition::Stage(name) => stage(status, name)
+        Awaited::Stage(name) => stage(status, name)
             .is_some_and(|stage| matches!(stage.state, StageState::Done | StageState::Skipped)),
     }
 }
@@ -196,13 +196,13 @@ fn approvals(
 }
 
 /// Why a condition cannot be met any more while the run goes on.
-fn impossible(status: &Status, condition: &Condition) -> Option<String> {
+fn impossible(status: &Status, condition: &Awaited) -> Option<String> {
     let stages = status
         .progress
         .as_ref()
         .map_or(&[][..], |progress| &progress.stages);
     match condition {
-        Condition::Approval(Some((name, _))) => {
+        Awaited::Approval(Some((name, _))) => {
             let stage = stage(status, name)?;
             match stage.state {
                 StageState::Skipped => Some(format!(
@@ -212,18 +212,18 @@ fn impossible(status: &Status, condition: &Condition) -> Option<String> {
                 _ => None,
             }
         }
-        Condition::Approval(None) => {
+        Awaited::Approval(None) => {
             let ahead = |stage: &StageProgress| {
                 stage.state != StageState::Skipped
                     && approvals(stage, None).any(|state| state != TaskState::Done)
             };
             (!stages.is_empty() && !stages.iter().any(ahead)).then(|| "no gate is left".to_owned())
         }
-        Condition::Succeeded
-        | Condition::Initialized
-        | Condition::Started
-        | Condition::Stopped
-        | Condition::Stage(_) => None,
+        Awaited::Succeeded
+        | Awaited::Initialized
+        | Awaited::Started
+        | Awaited::Stopped
+        | Awaited::Stage(_) => None,
     }
 }
 
@@ -235,10 +235,10 @@ fn stage<'s>(status: &'s Status, name: &str) -> Option<&'s StageProgress> {
 }
 
 /// What is wrong with a condition that names a stage: known as soon as the stages are.
-fn unknown(status: &Status, condition: &Condition) -> Option<(String, String)> {
+fn unknown(status: &Status, condition: &Awaited) -> Option<(String, String)> {
     let (name, gate) = match condition {
-        Condition::Stage(name) => (name, None),
-        Condition::Approval(Some((name, when))) => (name, Some(when)),
+        Awaited::Stage(name) => (name, None),
+        Awaited::Approval(Some((name, when))) => (name, Some(when)),
         _ => return None,
     };
     let stages = &status.progress.as_ref()?.stages;

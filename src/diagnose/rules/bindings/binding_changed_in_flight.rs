@@ -57,8 +57,8 @@ fn finding(cx: &Context<'_>, rule: &Rule, lost: &Lost<'_, '_>) -> Finding {
         .clusters([cluster]);
     for difference in off.iter().flatten() {
         finding = match &difference.value {
-            Value::Read(value) => finding.evidence(&subject, difference.path, value),
-            Value::Computed(value) => finding.computed(&subject, &[difference.path], value),
+            DriftedValue::Read(value) => finding.evidence(&subject, difference.path, value),
+            DriftedValue::Computed(value) => finding.computed(&subject, &[difference.path], value),
         };
     }
     if let Some(started) = lost.binding.and_then(|binding| {
@@ -93,28 +93,28 @@ fn finding(cx: &Context<'_>, rule: &Rule, lost: &Lost<'_, '_>) -> Finding {
 }
 
 /// One thing about a binding that is not as the run wrote it.
-struct Difference {
+struct Drift {
     what: String,
     path: &'static str,
-    value: Value,
+    value: DriftedValue,
 }
 
 /// What stands under the path, or what was made of it.
-enum Value {
+enum DriftedValue {
     Read(String),
     Computed(String),
 }
 
-fn differences(cx: &Context<'_>, binding: &Binding, cluster: &str) -> Vec<Difference> {
+fn differences(cx: &Context<'_>, binding: &Binding, cluster: &str) -> Vec<Drift> {
     let mut found = Vec::new();
-    let mut add = |what: String, path: &'static str, value: Value| {
-        found.push(Difference { what, path, value });
+    let mut add = |what: String, path: &'static str, value: DriftedValue| {
+        found.push(Drift { what, path, value });
     };
     if let Some(deleted) = binding.meta.deleted {
         add(
             "it is being deleted".to_owned(),
             "metadata.deletionTimestamp",
-            Value::Read(deleted.shown()),
+            DriftedValue::Read(deleted.shown()),
         );
     }
     let snapshot = &binding.spec.snapshot;
@@ -129,14 +129,14 @@ fn differences(cx: &Context<'_>, binding: &Binding, cluster: &str) -> Vec<Differ
         add(
             format!("its snapshot is {has} instead of {wanted}"),
             "spec.resourceSnapshotName",
-            Value::Read(snapshot.clone()),
+            DriftedValue::Read(snapshot.clone()),
         );
     }
     if binding.spec.state != "Bound" {
         add(
             format!("its state is {} instead of Bound", binding.spec.state),
             "spec.state",
-            Value::Read(binding.spec.state.clone()),
+            DriftedValue::Read(binding.spec.state.clone()),
         );
     }
     let status = cx
@@ -160,7 +160,7 @@ fn differences(cx: &Context<'_>, binding: &Binding, cluster: &str) -> Vec<Differ
         add(
             "its overrides differ from the run's record".to_owned(),
             path,
-            Value::Read(names),
+            DriftedValue::Read(names),
         );
     }
     let recorded = cx
@@ -172,7 +172,7 @@ fn differences(cx: &Context<'_>, binding: &Binding, cluster: &str) -> Vec<Differ
             add(
                 "its apply strategy differs from the run's record".to_owned(),
                 "spec.applyStrategy",
-                Value::Computed(differences.join("; ")),
+                DriftedValue::Computed(differences.join("; ")),
             );
         }
     }
@@ -193,7 +193,7 @@ fn differences(cx: &Context<'_>, binding: &Binding, cluster: &str) -> Vec<Differ
                 _ => "RolloutStarted is not True for its generation".to_owned(),
             },
             "metadata.generation",
-            Value::Read(binding.meta.generation.shown()),
+            DriftedValue::Read(binding.meta.generation.shown()),
         );
     }
     found

@@ -9,7 +9,7 @@ use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::duration;
 use crate::kubefleet::messages::ManifestProblem;
 use crate::rollout::ManifestTrouble;
-use crate::words::Command;
+use crate::words::CommandLine;
 
 /// Every object of the placement fails for it, and none of them is at fault: what the agent was
 /// told is in each object's condition. Source: workapplier/process.go, apply.go.
@@ -87,7 +87,7 @@ fn on_cluster(
             format!(
                 "Check whether the API server of {cluster} answers, and which of its checks fails."
             ),
-            Command::member(cluster, "get").flag("--raw", "/readyz?verbose"),
+            CommandLine::member(cluster, "get").flag("--raw", "/readyz?verbose"),
         )
         .fix(format!(
             "Restore the control plane of {cluster}, or its agent's connection to it."

@@ -3,7 +3,7 @@
 use crate::diagnose::members::needed;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::{Conditions, reasons};
-use crate::words::Command;
+use crate::words::CommandLine;
 
 /// `Healthy=False` of the agent: the member's API server does not answer its health probe.
 /// Source: internalmembercluster/v1beta1/member_controller.go:updateHealth.
@@ -40,7 +40,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 )
                 .look_with(
                     format!("Check which health check of the API server on {name} fails."),
-                    Command::member(name, "get").flag("--raw", "/healthz?verbose"),
+                    CommandLine::member(name, "get").flag("--raw", "/healthz?verbose"),
                 )
                 .fix(format!("Fix the control plane of {name}."));
             Some(if needed.waits {

@@ -9,7 +9,7 @@ use crate::diagnose::member_findings;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::messages::ManifestProblem;
 use crate::rollout::STUCK_AFTER;
-use crate::words::Command;
+use crate::words::CommandLine;
 
 /// `ManifestNotAvailableYet` on anything but a Service, whose wait has another reason
 /// (FS523), and an availability that could not be tracked.
@@ -71,7 +71,7 @@ fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
         );
         finding = finding.look_with(
             "Check whether nodes have joined.",
-            Command::member(member.meta.name.as_str(), "get").arg("nodes"),
+            CommandLine::member(member.meta.name.as_str(), "get").arg("nodes"),
         );
     }
     finding = finding.look_with(

@@ -5,7 +5,7 @@ use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::names;
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::problems::steps::see_override;
-use crate::rollout::overrides::{Idle, idle, origin, selected, selectors};
+use crate::rollout::overrides::{IdleOverride, idle, origin, selected, selectors};
 use crate::rollout::versions::versions;
 
 /// Overrides without a placement are for all of them, and silent where they select nothing. One
@@ -52,7 +52,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             let (namespace, name) = (&snapshot.meta.namespace, origin(snapshot));
             let subject = Subject::new(kind.origin_kind(), namespace, name);
             let finding = match idle {
-                Idle::NoObject(near) => {
+                IdleOverride::NoObject(near) => {
                     let finding =
                         no_object(rule, subject, snapshot, (&placement.name, index), near);
                     match version.and_then(|version| version.parts.first()) {
@@ -64,7 +64,9 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                         None => finding,
                     }
                 }
-                Idle::NoCluster => no_cluster(cx, rule, subject, snapshot, clusters.as_deref()?),
+                IdleOverride::NoCluster => {
+                    no_cluster(cx, rule, subject, snapshot, clusters.as_deref()?)
+                }
             };
             let see = Some(see_override(snapshot));
             Some(finding.look_with("Inspect the override.", see).fix_with(

@@ -3,7 +3,7 @@
 use super::initialization_retried::{is_seen, overdue};
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::{duration, names};
-use crate::words::Command;
+use crate::words::CommandLine;
 
 /// The first thing that the controller does is to add its finalizer.
 /// Source: updaterun/controller.go:Reconcile, cmd/hubagent/workload/setup.go.
@@ -35,7 +35,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         .evidence(&run, "status.conditions", ABSENT)
         .look_with(
             "Check whether the hub agent runs and serves update runs.",
-            Command::fleet("doctor"),
+            CommandLine::fleet("doctor"),
         )
         .fix(format!(
             "Start the hub agent with {flags}: it then picks up this run by itself."

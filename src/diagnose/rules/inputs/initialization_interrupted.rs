@@ -4,7 +4,7 @@ use crate::diagnose::rules::prelude::*;
 use crate::diagnose::run_failure;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::messages::ObjectKey;
-use crate::words::Command;
+use crate::words::CommandLine;
 
 /// While it reads overrides the controller takes every error for a final one, also those that it
 /// would try again elsewhere; KubeFleet 0.0.1 did so with bindings too.
@@ -65,7 +65,7 @@ fn passing(cx: &Context<'_>, rule: &Rule, what: &str) -> Finding {
         )
         .look_with(
             "Check the hub agent's log and the hub's API server, if the new run fails the same way.",
-            Command::fleet("doctor"),
+            CommandLine::fleet("doctor"),
         )
 }
 

@@ -5,7 +5,7 @@ use jiff::SignedDuration;
 
 use crate::kubefleet::{duration, names};
 use crate::rollout::Phase;
-use crate::words::Command;
+use crate::words::CommandLine;
 
 /// Errors that pass are tried again without a word in the status, at growing intervals.
 /// Source: updaterun/controller.go:Reconcile, initialization.go.
@@ -62,7 +62,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
             .look_with(
                 "Read the reason in the hub agent's log: errors that are retried do not appear in \
                  the run's status.",
-                Command::fleet("doctor"),
+                CommandLine::fleet("doctor"),
             )
             .look_with(
                 "Wait: the run continues by itself once the cause is fixed. The controller retries \

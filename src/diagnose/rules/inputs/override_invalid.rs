@@ -4,7 +4,7 @@ use crate::diagnose::rules::prelude::*;
 use crate::diagnose::run_failure;
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::problems::{Problem, override_invalid, override_repair};
-use crate::words::Command;
+use crate::words::CommandLine;
 
 /// The controller does not say which override it is; the snapshots of those in force do.
 /// Source: utils/overrider/overrider.go:IsClusterMatched, updaterun/initialization.go:recordOverrideSnapshots.
@@ -61,7 +61,7 @@ fn invalid(
     if let ([snapshot], true) = (at_fault.as_slice(), overrides.is_complete()) {
         return override_invalid(snapshot, &placement, what, cx.past(""));
     }
-    let get = Command::kubectl("get");
+    let get = CommandLine::kubectl("get");
     let list = if placement.namespace.is_empty() {
         get.arg(
             "clusterresourceoverrides.placement.kubernetes-fleet.io,resourceoverrides.placement.kubernetes-fleet.io",

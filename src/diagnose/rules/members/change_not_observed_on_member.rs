@@ -4,7 +4,7 @@ use crate::diagnose::rules::prelude::*;
 use jiff::SignedDuration;
 
 use crate::diagnose::member_findings::per_object;
-use crate::member::Body;
+use crate::member::MemberBody;
 
 /// The status speaks of another generation than the object's own, a minute after the rollout
 /// reached the cluster.
@@ -29,8 +29,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 .is_none_or(|lasting| lasting >= PATIENCE);
             let generations = seen.object().and_then(|object| {
                 let observed = match &object.body {
-                    Body::Workload(workload) => workload.status.observed,
-                    Body::Budget(budget) => budget.status.observed,
+                    MemberBody::Workload(workload) => workload.status.observed,
+                    MemberBody::Budget(budget) => budget.status.observed,
                     _ => return None,
                 };
                 Some((object.meta().generation, observed, seen.wanted.clone()))

@@ -2,7 +2,7 @@
 
 use crate::diagnose::member_findings::{self, per_pod};
 use crate::diagnose::rules::prelude::*;
-use crate::member::State;
+use crate::member::PodState;
 
 /// `CreateContainerConfigError`, or a volume that cannot be mounted, with a text that names a
 /// missing ConfigMap, Secret or key.
@@ -15,7 +15,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         cx,
         rule,
         |trouble| match trouble.state {
-            State::ConfigMissing { message, event } => Some((message, event)),
+            PodState::ConfigMissing { message, event } => Some((message, event)),
             _ => None,
         },
         |group, mut finding| {

@@ -2,7 +2,7 @@
 
 use crate::diagnose::member_findings::{self, per_pod};
 use crate::diagnose::rules::prelude::*;
-use crate::member::State;
+use crate::member::PodState;
 use crate::member::texts::exit_code;
 
 /// A container of the newest template has ended, is in the kubelet's back-off, or runs once more
@@ -15,7 +15,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         cx,
         rule,
         |trouble| match trouble.state {
-            State::Crash(ended) => Some(ended),
+            PodState::Crash(ended) => Some(ended),
             _ => None,
         },
         |group, mut finding| {

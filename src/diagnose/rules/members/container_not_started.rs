@@ -2,7 +2,7 @@
 
 use crate::diagnose::member_findings::{self, per_pod};
 use crate::diagnose::rules::prelude::*;
-use crate::member::State;
+use crate::member::PodState;
 
 /// A container of the newest template waits with the kubelet's reason for one that cannot be made,
 /// or ended as `StartError`. Source: kubernetes, pkg/kubelet/kuberuntime/kuberuntime_container.go.
@@ -14,7 +14,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         cx,
         rule,
         |trouble| match trouble.state {
-            State::NotStarted { reason, message } => Some((reason, message)),
+            PodState::NotStarted { reason, message } => Some((reason, message)),
             _ => None,
         },
         |group, mut finding| {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::diagnose::member_findings::{self, per_pod};
 use crate::diagnose::rules::prelude::*;
-use crate::member::State;
+use crate::member::PodState;
 
 /// A container of the newest template ended as `OOMKilled`.
 pub const RULE: Rule = Rule::error("FS903", "container-out-of-memory", Search::Whole(check))
@@ -15,7 +15,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         cx,
         rule,
         |trouble| match trouble.state {
-            State::OutOfMemory(ended) => Some(ended),
+            PodState::OutOfMemory(ended) => Some(ended),
             _ => None,
         },
         |group, mut finding| {

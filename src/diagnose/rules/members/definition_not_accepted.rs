@@ -3,7 +3,7 @@
 use crate::diagnose::member_findings::per_object;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::{Condition, Conditions};
-use crate::member::{Body, Kind};
+use crate::member::{MemberBody, MemberKind};
 
 /// `NamesAccepted` or `Established` is `False`: KubeFleet waits for both.
 /// Source: workapplier/availability_tracker.go:trackCRDAvailability.
@@ -15,7 +15,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         cx,
         rule,
         |seen| {
-            let Some(Body::Definition(definition)) = seen.object().map(|object| &object.body)
+            let Some(MemberBody::Definition(definition)) = seen.object().map(|object| &object.body)
             else {
                 return Vec::new();
             };
@@ -47,7 +47,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             for (cluster, (meta, condition)) in group.shown() {
                 finding = finding.evidence_in(
                     cluster,
-                    Subject::new(Kind::CustomResourceDefinition.name(), "", &meta.name),
+                    Subject::new(MemberKind::CustomResourceDefinition.name(), "", &meta.name),
                     format!("status.conditions[type={}]", condition.kind),
                     format!("False {}: {}", condition.reason, condition.message),
                 );

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::diagnose::member_findings::{self, per_pod};
 use crate::diagnose::rules::prelude::*;
-use crate::member::State;
+use crate::member::PodState;
 use crate::member::texts::{PullProblem, pull_problem};
 
 /// A container of the newest template waits with one of the kubelet's reasons for an image.
@@ -17,7 +17,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         cx,
         rule,
         |trouble| match trouble.state {
-            State::Image {
+            PodState::Image {
                 reason,
                 message,
                 event,

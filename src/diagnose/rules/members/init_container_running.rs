@@ -3,7 +3,7 @@
 use crate::diagnose::member_findings::{self, per_pod};
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::duration;
-use crate::member::State;
+use crate::member::PodState;
 
 /// An init container of the newest template, and no sidecar, has run for a minute.
 pub const RULE: Rule = Rule::error("FS907", "init-container-running", Search::Whole(check))
@@ -14,7 +14,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         cx,
         rule,
         |trouble| match trouble.state {
-            State::InitRuns(runs) => Some(runs),
+            PodState::InitRuns(runs) => Some(runs),
             _ => None,
         },
         |group, mut finding| {

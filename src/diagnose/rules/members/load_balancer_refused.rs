@@ -2,7 +2,7 @@
 
 use crate::diagnose::member_findings::{self, per_object};
 use crate::diagnose::rules::prelude::*;
-use crate::member::{Body, Kind};
+use crate::member::{MemberBody, MemberKind};
 
 /// A Service of type LoadBalancer has no ingress address, and there is a warning about it.
 /// Source: kubernetes, cloud-provider/controllers/service/controller.go.
@@ -14,14 +14,15 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         cx,
         rule,
         |seen| {
-            let Some(Body::Service(service)) = seen.object().map(|object| &object.body) else {
+            let Some(MemberBody::Service(service)) = seen.object().map(|object| &object.body)
+            else {
                 return Vec::new();
             };
             if !service.is_balanced() || !service.status.balancer.ingress.is_empty() {
                 return Vec::new();
             }
             let meta = &service.meta;
-            let events = member_findings::events(seen, Kind::Service.name(), meta);
+            let events = member_findings::events(seen, MemberKind::Service.name(), meta);
             events
                 .first()
                 .map(|event| (service, *event))
@@ -40,7 +41,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 finding = finding.evidence_in(
                     cluster,
                     Subject::new(
-                        Kind::Service.name(),
+                        MemberKind::Service.name(),
                         &service.meta.namespace,
                         &service.meta.name,
                     ),

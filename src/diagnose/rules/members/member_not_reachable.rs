@@ -4,7 +4,7 @@ use crate::diagnose::members::needed;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::duration;
 use crate::member::Closed;
-use crate::words::Command;
+use crate::words::CommandLine;
 
 /// That a cluster cannot be reached from here may be our own network. Together with an agent that
 /// has stopped reporting to the hub it says that the cluster itself is away.
@@ -42,7 +42,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     .computed(member.object(), &["metadata.name"], why.clone())
                     .look_with(
                         "Check the cluster's control plane, its nodes, and its network.",
-                        Command::member(needed.name, "get").flag("--raw", "/readyz"),
+                        CommandLine::member(needed.name, "get").flag("--raw", "/readyz"),
                     )
                     .fix("Restore the cluster: its agent then continues by itself.")
                     .disrupt_with(

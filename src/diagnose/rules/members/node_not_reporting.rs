@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::diagnose::member_findings::{self, per_pod};
 use crate::diagnose::rules::prelude::*;
-use crate::member::State;
+use crate::member::PodState;
 
 /// The last thing that the kubelet reported is that all containers are ready, and the pod is not:
 /// the node controller has said so without a reason, as it does for nodes that are silent.
@@ -17,7 +17,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         cx,
         rule,
         |trouble| match trouble.state {
-            State::NodeSilent(ready) => Some(ready),
+            PodState::NodeSilent(ready) => Some(ready),
             _ => None,
         },
         |group, mut finding| {

@@ -2,7 +2,7 @@
 
 use crate::diagnose::member_findings::per_object;
 use crate::diagnose::rules::prelude::*;
-use crate::member::Kind;
+use crate::member::MemberKind;
 
 /// With `OrderedReady`, a pod that is not ready blocks everything, also the update that would
 /// fix it. Source: kubernetes, pkg/controller/statefulset/stateful_set_control.go:processReplica.
@@ -31,7 +31,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 ),
             );
             for (cluster, (view, (pod, ready))) in group.shown() {
-                let object = Subject::new(Kind::Pod.name(), &pod.meta.namespace, &pod.meta.name);
+                let object =
+                    Subject::new(MemberKind::Pod.name(), &pod.meta.namespace, &pod.meta.name);
                 let status = &view.workload.status;
                 finding = finding
                     .evidence_in(cluster, object, "status.conditions[type=Ready]", *ready)

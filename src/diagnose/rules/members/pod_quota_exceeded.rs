@@ -2,7 +2,7 @@
 
 use crate::diagnose::member_findings::per_object;
 use crate::diagnose::rules::prelude::*;
-use crate::member::Kind;
+use crate::member::MemberKind;
 
 /// The newest ReplicaSet, or an event about the StatefulSet or DaemonSet, says `exceeded quota`.
 pub const RULE: Rule = Rule::error("FS911", "pod-quota-exceeded", Search::Whole(check))
@@ -48,7 +48,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     finding = finding.computed_in(
                         cluster,
                         Subject::new(
-                            Kind::ResourceQuota.name(),
+                            MemberKind::ResourceQuota.name(),
                             &quota.meta.namespace,
                             &quota.meta.name,
                         ),

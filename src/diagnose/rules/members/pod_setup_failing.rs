@@ -2,7 +2,7 @@
 
 use crate::diagnose::member_findings::{self, per_pod};
 use crate::diagnose::rules::prelude::*;
-use crate::member::State;
+use crate::member::PodState;
 
 /// No container of a pod of the newest template has begun, and the kubelet, or the controller that
 /// attaches volumes, says why. Source: kubernetes, pkg/kubelet/events/event.go.
@@ -14,7 +14,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         cx,
         rule,
         |trouble| match trouble.state {
-            State::Setup(event) => Some(event),
+            PodState::Setup(event) => Some(event),
             _ => None,
         },
         |group, mut finding| {

@@ -2,7 +2,7 @@
 
 use crate::diagnose::member_findings::{self, per_pod};
 use crate::diagnose::rules::prelude::*;
-use crate::member::State;
+use crate::member::PodState;
 use crate::member::texts::unschedulable;
 
 /// A pod of the newest template has `PodScheduled=False`, for another reason than its volumes; or
@@ -15,8 +15,8 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         cx,
         rule,
         |trouble| match trouble.state {
-            State::Unschedulable(condition) => Some((condition, false)),
-            State::Gated(condition) => Some((condition, true)),
+            PodState::Unschedulable(condition) => Some((condition, false)),
+            PodState::Gated(condition) => Some((condition, true)),
             _ => None,
         },
         |group, mut finding| {

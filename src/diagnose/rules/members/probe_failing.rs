@@ -2,7 +2,7 @@
 
 use crate::diagnose::member_findings::{self, per_pod};
 use crate::diagnose::rules::prelude::*;
-use crate::member::{Probe, State};
+use crate::member::{PodState, Probe};
 
 /// A container of the newest template with a probe runs and is not ready, or the kubelet ends it
 /// while its liveness or startup probe fails. Source: kubernetes, pkg/kubelet/prober/prober.go.
@@ -14,7 +14,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         cx,
         rule,
         |trouble| match trouble.state {
-            State::Probe { probe, event } => Some((probe, event)),
+            PodState::Probe { probe, event } => Some((probe, event)),
             _ => None,
         },
         |group, mut finding| {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::diagnose::member_findings::{self, per_pod};
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::Conditions;
-use crate::member::State;
+use crate::member::PodState;
 
 /// All containers of a pod of the newest template are ready, and a condition among its readiness
 /// gates is not `True`.
@@ -17,7 +17,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         cx,
         rule,
         |trouble| match trouble.state {
-            State::ReadinessGate(gate) => Some(gate),
+            PodState::ReadinessGate(gate) => Some(gate),
             _ => None,
         },
         |group, mut finding| {

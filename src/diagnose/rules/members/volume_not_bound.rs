@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::diagnose::member_findings::{self, per_object};
 use crate::diagnose::rules::prelude::*;
-use crate::member::{Kind, State};
+use crate::member::{MemberKind, PodState};
 
 /// A pod of the newest template cannot be scheduled because its claims are not bound.
 /// Source: kubernetes, pkg/scheduler/framework/plugins/volumebinding.
@@ -22,7 +22,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             let troubles = view.troubles().into_iter();
             troubles
                 .filter_map(|trouble| match trouble.state {
-                    State::UnboundClaims(condition) => Some((view, trouble, condition)),
+                    PodState::UnboundClaims(condition) => Some((view, trouble, condition)),
                     _ => None,
                 })
                 .collect()
@@ -39,7 +39,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     .map(|volume| volume.claim.name.as_str())
                     .filter(|name| !name.is_empty())
                     .collect();
-                let claims = view.look.claims(Kind::PersistentVolumeClaim);
+                let claims = view.look.claims(MemberKind::PersistentVolumeClaim);
                 for claim in claims.filter(|claim| {
                     claim.meta.namespace == trouble.pod.meta.namespace
                         && names.contains(&claim.meta.name.as_str())
@@ -80,14 +80,14 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             }
             for (cluster, view, claim) in unbound.iter().take(3) {
                 let object = Subject::new(
-                    Kind::PersistentVolumeClaim.name(),
+                    MemberKind::PersistentVolumeClaim.name(),
                     &claim.meta.namespace,
                     &claim.meta.name,
                 );
                 finding = finding
                     .evidence_in(cluster, object.clone(), "status.phase", &claim.status.phase)
                     .evidence_in(cluster, object, "spec.storageClassName", &claim.spec.class);
-                let events = view.events(Kind::PersistentVolumeClaim.name(), &claim.meta);
+                let events = view.events(MemberKind::PersistentVolumeClaim.name(), &claim.meta);
                 if let Some(event) = events.first() {
                     finding = member_findings::event(finding, cluster, event);
                 }

@@ -4,8 +4,8 @@ use std::time::Duration;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
 
-use super::{Plugin, Running, answer};
-use crate::hub::credentials::policy::Policy;
+use super::{Plugin, RunningPlugin, answer};
+use crate::hub::credentials::policy::PluginPolicy;
 use crate::hub::kubeconfig::Exec;
 
 const V1: &str = "client.authentication.k8s.io/v1";
@@ -23,11 +23,11 @@ fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name)
 }
 
-fn made(exec: &Exec, running: Running) -> Result<Plugin, String> {
+fn made(exec: &Exec, running: RunningPlugin) -> Result<Plugin, String> {
     Plugin::new(
         exec,
         json!({"server": "https://hub"}),
-        &Policy::All,
+        &PluginPolicy::All,
         running,
         &variable,
     )
@@ -82,7 +82,7 @@ fn an_entry_is_checked() {
     let check = |change: &dyn Fn(&mut Exec)| {
         let mut exec = exec();
         change(&mut exec);
-        made(&exec, Running::default()).map(|plugin| plugin.interactive)
+        made(&exec, RunningPlugin::default()).map(|plugin| plugin.interactive)
     };
     assert_eq!(check(&|_| {}), Ok(false));
     assert_eq!(
@@ -114,16 +114,16 @@ fn an_entry_is_checked() {
         let why = check(change).expect_err(&place.to_string());
         assert!(!why.contains("S3CR3T"), "{why}");
     }
-    let terminal = Running {
+    let terminal = RunningPlugin {
         terminal: true,
-        ..Running::default()
+        ..RunningPlugin::default()
     };
     assert!(made(&exec(), terminal).unwrap().interactive);
     let mut hinted = exec();
     hinted.command = "no-such-plugin".into();
     hinted.install_hint = "brew install it".into();
     assert!(
-        made(&hinted, Running::default())
+        made(&hinted, RunningPlugin::default())
             .unwrap_err()
             .contains("brew install it")
     );
@@ -134,17 +134,20 @@ mod run {
     use super::*;
     use crate::hub::error::HubError;
 
-    fn script(text: &str, limit: Option<Duration>) -> Result<super::super::Given, HubError> {
+    fn script(
+        text: &str,
+        limit: Option<Duration>,
+    ) -> Result<super::super::PluginCredential, HubError> {
         let exec = Exec {
             args: vec!["-c".into(), text.into()],
             env: vec![("SECRET".into(), "S3CR3T".into())],
             provide_cluster_info: true,
             ..exec()
         };
-        let running = Running {
+        let running = RunningPlugin {
             limit,
             quiet: true,
-            ..Running::default()
+            ..RunningPlugin::default()
         };
         let plugin = made(&exec, running).unwrap();
         let runtime = tokio::runtime::Builder::new_multi_thread()

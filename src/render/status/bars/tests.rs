@@ -4,14 +4,14 @@ use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 use textwrap::core::display_width;
 
-use super::{Frame, bars, meter};
-use crate::diagnose::status::{ApprovalState, OpenGate, Status};
+use super::{BarFrame, bars, meter};
+use crate::diagnose::status::{GateState, OpenGate, Status};
 use crate::render::status::changes::tests::{cluster, gate, stage, status};
 use crate::render::style::Paint;
 use crate::report::Verdict;
 use crate::rollout::{ClusterProgress, ClusterState, StageProgress, StageState, TaskTime};
 
-const PLAIN: Frame<'static> = Frame {
+const PLAIN: BarFrame<'static> = BarFrame {
     wanted: "succeeded",
     away: None,
     columns: 77,
@@ -79,7 +79,7 @@ fn gated() -> Status {
         when: TaskTime::After,
         since: Some(ago(&status, 9)),
         approval_request: Some("example-run-after-canary".to_owned()),
-        ..gate(ApprovalState::Pending)
+        ..gate(GateState::Pending)
     };
     let timer = OpenGate {
         kind: "TimedWait".to_owned(),
@@ -96,7 +96,7 @@ fn gated() -> Status {
 fn a_fleet_is_drawn_at_every_width() {
     let mut shown = String::new();
     for columns in [157, 77, 57, 37, 17] {
-        let frame = Frame { columns, ..PLAIN };
+        let frame = BarFrame { columns, ..PLAIN };
         for status in [fleet(), gated()] {
             let _ = write!(
                 shown,
@@ -124,7 +124,7 @@ fn stages_around_the_current_one_are_drawn_and_the_others_counted() {
     progress.stages.extend(others);
     let mut shown = String::new();
     for rows in [1, 2, 3, 4, 5, 8, 12, 40] {
-        let frame = Frame {
+        let frame = BarFrame {
             rows,
             away: Some("the hub is away"),
             ..PLAIN
@@ -142,12 +142,12 @@ fn what_a_gate_waits_for_is_said() {
     let long = format!("{}-after-canary", "release".repeat(12));
     let mut lines = Vec::new();
     for approval in [
-        Some(ApprovalState::Pending),
-        Some(ApprovalState::Given),
-        Some(ApprovalState::Ignored),
-        Some(ApprovalState::Withheld),
-        Some(ApprovalState::Missing),
-        Some(ApprovalState::Foreign),
+        Some(GateState::Pending),
+        Some(GateState::Given),
+        Some(GateState::Ignored),
+        Some(GateState::Withheld),
+        Some(GateState::Missing),
+        Some(GateState::Foreign),
         None,
     ] {
         status.gates.truncate(2);
@@ -169,7 +169,7 @@ fn what_a_gate_waits_for_is_said() {
 
 #[test]
 fn colour_follows_the_palette_and_adds_no_text() {
-    let painted = Frame {
+    let painted = BarFrame {
         paint: Paint::new(true),
         ..PLAIN
     };
@@ -185,7 +185,7 @@ fn colour_follows_the_palette_and_adds_no_text() {
 #[test]
 fn a_run_without_stages_is_a_line() {
     let mut status = status(Verdict::Initializing, Vec::new());
-    let frame = Frame {
+    let frame = BarFrame {
         wanted: "initialized",
         ..PLAIN
     };
@@ -211,11 +211,11 @@ fn text_from_clusters_is_harmless() {
     status.gates = vec![OpenGate {
         stage: evil.to_owned(),
         approval_request: Some(evil.to_owned()),
-        ..gate(ApprovalState::Pending)
+        ..gate(GateState::Pending)
     }];
     let lines = bars(
         &status,
-        &Frame {
+        &BarFrame {
             away: Some(evil),
             ..PLAIN
         },
@@ -276,10 +276,10 @@ proptest! {
         status.gates = names.iter().map(|name| OpenGate {
             stage: name.clone(),
             approval_request: Some(name.repeat(2)),
-            ..gate(ApprovalState::Pending)
+            ..gate(GateState::Pending)
         }).collect();
         let away = names.first().map(String::as_str);
-        let frame = Frame { columns, rows, away, wanted: "stage=x", paint: Paint::new(painted) };
+        let frame = BarFrame { columns, rows, away, wanted: "stage=x", paint: Paint::new(painted) };
         let lines = bars(&status, &frame);
         prop_assert!(lines.len() <= rows);
         for line in lines {

@@ -1,4 +1,4 @@
-use crate::diagnose::status::{ApprovalState, OpenGate, PlacedCluster, RunOverview, Status, Truth};
+use crate::diagnose::status::{GateState, OpenGate, PlacedCluster, RunOverview, Status, Truth};
 use crate::report::{NotChecked, Subject, Verdict};
 use crate::rollout::{
     ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
@@ -53,7 +53,7 @@ pub(in crate::render::status) fn stage(
     }
 }
 
-pub(in crate::render::status) fn gate(approval: ApprovalState) -> OpenGate {
+pub(in crate::render::status) fn gate(approval: GateState) -> OpenGate {
     OpenGate {
         stage: "canary".to_owned(),
         when: TaskTime::Before,
@@ -256,22 +256,19 @@ fn answers_to_a_request_are_told() {
     };
     let told = |was, is| changes(&with(was), &with(is));
     assert_eq!(
-        told(ApprovalState::Pending, ApprovalState::Ignored),
+        told(GateState::Pending, GateState::Ignored),
         [
             "stage canary: r-before-canary is approved for an outdated generation, which KubeFleet \
              ignores"
         ]
     );
     assert_eq!(
-        told(ApprovalState::Ignored, ApprovalState::Given),
+        told(GateState::Ignored, GateState::Given),
         ["stage canary: r-before-canary is approved"]
     );
-    assert_eq!(
-        told(ApprovalState::Pending, ApprovalState::Pending),
-        [""; 0]
-    );
+    assert_eq!(told(GateState::Pending, GateState::Pending), [""; 0]);
     let none = status(Verdict::Progressing, vec![]);
-    let asked = with(ApprovalState::Pending);
+    let asked = with(GateState::Pending);
     assert_eq!(
         changes(&none, &asked),
         ["WaitingForApproval: it is so."],

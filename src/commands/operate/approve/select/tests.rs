@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use super::{Choice, select};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::inventory::source::{Answer, HubFacts, Outcome, Query};
+use crate::inventory::source::{Answer, HubFacts, HubQuery, Outcome};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::object::Object;
 use crate::rollout::{Rollout, TaskTime};
@@ -79,7 +79,7 @@ fn inventory(states: [Is; 3]) -> Inventory {
     let target = run.reference();
     let mut walk = Walk::shallow(target.clone());
     let mut known = vec![(
-        Query::named(target.kind, "", &target.name),
+        HubQuery::named(target.kind, "", &target.name),
         vec![run],
         Outcome::Listed,
     )];
@@ -109,7 +109,7 @@ fn inventory(states: [Is; 3]) -> Inventory {
             request["spec"]["parentStageRollout"] = json!("another");
         }
         let request = Object::of(&request);
-        let query = Query::named(request.kind, "", name);
+        let query = HubQuery::named(request.kind, "", name);
         let (objects, outcome) = match state {
             Is::NotAsked | Is::Deleted => (Vec::new(), Outcome::Listed),
             Is::Unreadable => (Vec::new(), Outcome::Denied("no, not you".to_owned())),

@@ -1,7 +1,7 @@
 use jiff::Timestamp;
 
-use super::{Condition, Decision, decide};
-use crate::diagnose::status::{ApprovalState, OpenGate, RunOverview, Status};
+use super::{Awaited, WaitDecision, decide};
+use crate::diagnose::status::{GateState, OpenGate, RunOverview, Status};
 use crate::report::{Subject, Verdict};
 use crate::rollout::{
     ClusterProgress, ClusterState, Progress, StageProgress, StageState, TaskProgress, TaskState,
@@ -24,7 +24,7 @@ const VERDICTS: [Verdict; 13] = [
     Verdict::Unknown,
 ];
 
-fn conditions(text: &str) -> Vec<Condition> {
+fn conditions(text: &str) -> Vec<Awaited> {
     text.split(',').map(|one| one.parse().unwrap()).collect()
 }
 
@@ -103,7 +103,7 @@ fn run(verdict: Verdict, states: [StageState; 3], approvals: [TaskState; 3]) -> 
                 since: None,
                 until: None,
                 approval_request: task.approval_request.clone(),
-                approval: Some(ApprovalState::Pending),
+                approval: Some(GateState::Pending),
                 command: None,
             });
         }
@@ -179,13 +179,13 @@ fn usual(verdict: Verdict) -> Status {
 }
 
 /// One letter for a decision: `m`et, `o`ver, `i`mpossible, `w`ait, `u`nknown.
-fn letter(decision: &Decision) -> char {
+fn letter(decision: &WaitDecision) -> char {
     match decision {
-        Decision::Met(_) => 'm',
-        Decision::Over => 'o',
-        Decision::Impossible(_) => 'i',
-        Decision::Wait => 'w',
-        Decision::Unknown(..) => 'u',
+        WaitDecision::Met(_) => 'm',
+        WaitDecision::Over => 'o',
+        WaitDecision::Impossible(_) => 'i',
+        WaitDecision::Wait => 'w',
+        WaitDecision::Unknown(..) => 'u',
     }
 }
 
@@ -363,16 +363,16 @@ fn an_approval_that_counts_is_not_open() {
 
     let stages = [Done, WaitingAfter, Pending];
     let mut status = run(Verdict::Progressing, stages, [Open, Ahead, Ahead]);
-    status.gates[0].approval = Some(ApprovalState::Given);
+    status.gates[0].approval = Some(GateState::Given);
     for condition in ["approval", "approval=test"] {
         assert_eq!(
             decide(&status, &conditions(condition), false),
-            Decision::Wait
+            WaitDecision::Wait
         );
     }
     // The controller ignores it: someone has to approve once more.
     let mut status = run(Verdict::WaitingForApproval, stages, [Open, Ahead, Ahead]);
-    status.gates[0].approval = Some(ApprovalState::Ignored);
+    status.gates[0].approval = Some(GateState::Ignored);
     let decision = decide(&status, &conditions("approval=test"), false);
     assert_eq!(letter(&decision), 'm');
 }
@@ -380,13 +380,13 @@ fn an_approval_that_counts_is_not_open() {
 #[test]
 fn a_stage_that_is_not_there_is_told_with_those_that_are() {
     let status = usual(Verdict::Progressing);
-    let Decision::Unknown(problem, hint) = decide(&status, &conditions("stage=prodd"), false)
+    let WaitDecision::Unknown(problem, hint) = decide(&status, &conditions("stage=prodd"), false)
     else {
         panic!("it is there");
     };
     assert_eq!(problem, "ClusterStagedUpdateRun r has no stage \"prodd\"");
     assert_eq!(hint, "did you mean prod? existing stages: dev, test, prod");
-    let Decision::Unknown(problem, hint) = decide(&status, &conditions("approval=dev"), false)
+    let WaitDecision::Unknown(problem, hint) = decide(&status, &conditions("approval=dev"), false)
     else {
         panic!("it is there");
     };
@@ -410,7 +410,7 @@ fn conditions_are_read_and_written_alike() {
         "approval=canary/after",
         "stage=canary",
     ] {
-        let condition: Condition = text.parse().unwrap();
+        let condition: Awaited = text.parse().unwrap();
         assert_eq!(condition.to_string(), text);
     }
     for text in [
@@ -423,6 +423,6 @@ fn conditions_are_read_and_written_alike() {
         "succeeded=x",
         "Succeeded",
     ] {
-        assert!(text.parse::<Condition>().is_err(), "{text}");
+        assert!(text.parse::<Awaited>().is_err(), "{text}");
     }
 }
