@@ -129,16 +129,6 @@ impl From<HubError> for Error {
     }
 }
 
-/// The name among `known` that `wanted` was probably meant to be.
-pub fn did_you_mean<'k>(wanted: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
-    known
-        .into_iter()
-        .map(|name| (strsim::jaro_winkler(wanted, name), name))
-        .filter(|(likeness, _)| *likeness > 0.8)
-        .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(a.1)))
-        .map(|(_, name)| name)
-}
-
 #[cfg(test)]
 mod tests {
     use std::io;

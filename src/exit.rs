@@ -58,10 +58,19 @@ impl Exit {
             Self::Approval => "the rollout waits for an approval",
             Self::Stuck => "the rollout is stuck, or --timeout was reached",
             Self::NotFound => "the object does not exist",
-            Self::Incomplete => "forbidden, or the evidence is incomplete",
+            Self::Incomplete => {
+                "forbidden, the evidence is incomplete, or one of several hubs was not reached"
+            }
             Self::Idle => "the rollout is stopped, or was not started",
             Self::Interrupted => "interrupted",
         }
+    }
+
+    /// The worst of several.
+    pub fn worst(exits: impl Iterator<Item = Self>) -> Self {
+        exits
+            .max_by_key(|exit| exit.gravity())
+            .unwrap_or(Self::Done)
     }
 
     /// The place in the order of "worst": of several reports, the first of these counts.

@@ -1,4 +1,4 @@
-//! The settings file: values of flags, and the ways into member clusters.
+//! The settings file: values of flags, the ways into member clusters, and groups of hubs.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -29,6 +29,9 @@ pub struct Settings {
     /// The context that leads into each member cluster.
     #[serde(default)]
     pub member_contexts: BTreeMap<String, String>,
+    /// Hubs that are asked together, by the name of the group.
+    #[serde(default)]
+    pub hub_groups: BTreeMap<String, Vec<String>>,
 }
 
 /// The values of one command's flags.
@@ -208,6 +211,8 @@ defaults:
     default: 10s
 memberContexts:
   member-1: aks-1
+hubGroups:
+  prod: [eu, us]
 ";
 
     #[test]
@@ -217,6 +222,7 @@ memberContexts:
         assert_eq!(settings.defaults[0].options[0].default, "wide");
         assert_eq!(settings.defaults[1].command, None);
         assert_eq!(settings.member_contexts["member-1"], "aks-1");
+        assert_eq!(settings.hub_groups["prod"], ["eu", "us"]);
         let least = "apiVersion: kubectl-fleet-stage/v1\nkind: Settings\n";
         assert!(parse(least.as_bytes()).unwrap().defaults.is_empty());
     }

@@ -18,6 +18,7 @@ use crate::render::style::Paint;
 use crate::render::wrap;
 use crate::words::{Hint, HintLine};
 pub use progress::{ProgressBars, TerminalSize};
+pub use questions::Attendant;
 
 /// When output is colored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -205,6 +206,12 @@ impl Ui {
             told: None,
             counts: Vec::new(),
         }
+    }
+
+    /// Nobody hears it, and nobody can be asked.
+    pub fn silent() -> Self {
+        let (out, err) = (Box::new(io::sink()), Box::new(io::sink()));
+        Self::new(out, err, None, Environment::default())
     }
 
     /// The process's own streams.

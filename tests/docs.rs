@@ -413,3 +413,26 @@ fn pages_speak_plain_english() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// A browser shows nothing of a picture that is not well-formed.
+#[test]
+fn pictures_are_well_formed() {
+    let pictures = below(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/pictures"),
+        "svg",
+    );
+    assert!(!pictures.is_empty());
+    for path in pictures {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mut reader = quick_xml::Reader::from_str(&text);
+        let mut elements = 0;
+        loop {
+            match reader.read_event() {
+                Ok(quick_xml::events::Event::Eof) => break,
+                Ok(_) => elements += 1,
+                Err(error) => panic!("{}: {error}", path.display()),
+            }
+        }
+        assert!(elements > 10, "{}", path.display());
+    }
+}

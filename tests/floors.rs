@@ -29,6 +29,9 @@ const FLOORS: &[&[&str]] = &[
     &["mask"],
 ];
 
+/// Modules that do not know others, though these are below them.
+const STRANGERS: &[(&str, &str)] = &[("ui", "hub"), ("ui", "bundle"), ("render", "hub")];
+
 fn floor(module: &str) -> Option<usize> {
     FLOORS.iter().position(|floor| floor.contains(&module))
 }
@@ -58,7 +61,8 @@ fn arrows_only_go_down() {
                     .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
                     .collect();
                 let Some(other) = floor(&used) else { continue };
-                let fine = other > own || used == module;
+                let strange = STRANGERS.contains(&(module, used.as_str()));
+                let fine = other > own && !strange || used == module;
                 if !fine {
                     up.push(format!(
                         "{}:{}: {module} uses {used}",
@@ -71,7 +75,7 @@ fn arrows_only_go_down() {
     }
     assert!(
         up.is_empty(),
-        "arrows that point up or across:\n{}",
+        "arrows that point up or across, or to a stranger:\n{}",
         up.join("\n")
     );
 }

@@ -497,3 +497,74 @@ fn json_and_yaml_give_the_same() {
         assert_eq!(of(file), of(PAYMENTS), "{command:?}");
     }
 }
+
+/// The names of the runs that a command lists.
+fn listed(arguments: &[&str]) -> Vec<String> {
+    let list = document(&[&["list", "-f", PAYMENTS], arguments].concat());
+    let items = list["items"].as_array().unwrap().iter();
+    items.map(|item| text(item, "/name").to_owned()).collect()
+}
+
+#[test]
+fn runs_are_selected_and_sorted_as_kubectl_does_it() {
+    let (one, two, three) = ("payments-1", "payments-2", "payments-3");
+    for (arguments, runs) in [
+        (vec![two, one], vec![one, two]),
+        (vec![one, "csur/payments-1"], vec![one]),
+        (vec!["-l", "!team"], vec![one, two, three]),
+        (vec!["-l", "team"], vec![]),
+        (vec!["-l", ""], vec![one, two, three]),
+        (
+            vec!["--field-selector", "metadata.name!=payments-1"],
+            vec![two, three],
+        ),
+        (vec!["--field-selector", "metadata.namespace=shop"], vec![]),
+        (vec!["--sort-by", "age"], vec![three, two, one]),
+        (vec!["--sort-by", "progress"], vec![three, one, two]),
+        (vec!["--sort-by", "verdict", "--active"], vec![three]),
+        (vec!["--sort-by", "name", "-A"], vec![one, two, three]),
+    ] {
+        assert_eq!(listed(&arguments), runs, "{arguments:?}");
+    }
+    // A request without a run is nobody's who was selected.
+    let of_selected = document(&["approvals", "-l", "!team", "-f", PAYMENTS]);
+    let all = document(&["approvals", "-f", PAYMENTS]);
+    let count = |list: &Value| list["items"].as_array().unwrap().len();
+    assert_eq!((count(&of_selected), count(&all)), (3, 4));
+    let of_two = document(&["approvals", one, three, "-f", PAYMENTS]);
+    assert_eq!(count(&of_two), 2);
+}
+
+#[test]
+fn what_cannot_be_selected_or_followed_is_refused() {
+    for (arguments, code, words) in [
+        (vec!["list", "-l", "a=b=c"], 2, "not a valid label value"),
+        (
+            vec!["list", "--field-selector", "spec.x=1"],
+            2,
+            "metadata.namespace",
+        ),
+        (vec!["list", "payments-1", "-A"], 2, "cannot be used with"),
+        (
+            vec!["list", "payments-1", "-l", "x"],
+            2,
+            "cannot be used with",
+        ),
+        (vec!["list", "payments-9"], 6, "not found"),
+        (vec!["list", "--watch"], 2, "cannot be used with"),
+        (vec!["list", "--output-watch-events"], 2, "needs --watch"),
+        (vec!["list", "--sort-by", "size"], 2, "possible values"),
+        (
+            vec!["approvals", "payments-1", "payments-9"],
+            6,
+            "not found",
+        ),
+    ] {
+        let said = say(
+            &[arguments.clone(), vec!["-f", PAYMENTS]].concat(),
+            narrow(),
+        );
+        assert_eq!(said.code, code, "{arguments:?}: {}", said.err);
+        assert!(said.err.contains(words), "{arguments:?}: {}", said.err);
+    }
+}

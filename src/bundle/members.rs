@@ -22,6 +22,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::error::FilePlace;
+use crate::kubefleet::kind::group_of;
 use crate::kubefleet::object::OWN_API_VERSION;
 use crate::mask::{self, Masked};
 use crate::member::{Closed, MemberKind, MemberObject, MemberQuery, Observation, Outcome, Which};
@@ -102,8 +103,7 @@ fn one(place: &FilePlace, fields: &Value, warnings: &mut Vec<String>) -> Observa
     }
     let objects = list(fields, "items").filter_map(|item| {
         let api_version = text(item, "apiVersion");
-        let group = api_version.split_once('/').map_or("", |(group, _)| group);
-        let kind = MemberKind::find(group, &text(item, "kind"))?;
+        let kind = MemberKind::find(group_of(&api_version), &text(item, "kind"))?;
         // The reader is lenient: it fails on broken syntax only, and this has been read.
         let object = MemberObject::read(kind, item).ok()?;
         (!object.meta().name.is_empty()).then_some(object)

@@ -27,8 +27,8 @@ pub use error::{FilePlace, ReadError};
 pub use header::BundleTarget;
 pub use input::Input;
 
-use crate::inventory::source::{Answer, HubFacts, HubQuery, Outcome, Source, Which};
-use crate::kubefleet::object::{Body, Object, Parsed};
+use crate::inventory::source::{Answer, HubFacts, HubQuery, Labels, Outcome, Source, Which};
+use crate::kubefleet::object::{Body, Keep, Object, Parsed};
 use crate::kubefleet::scope::ObjectRef;
 use crate::kubefleet::{Concept, Kind};
 use crate::member::{Errand, Observation};
@@ -54,6 +54,8 @@ pub struct Bundle {
     pub warnings: Vec<String>,
     /// The objects of other kinds, which were passed over: how many of each.
     pub ignored: BTreeMap<String, usize>,
+    /// The same objects, where they were kept.
+    pub others: Vec<serde_json::Value>,
     /// The objects that were there in different versions, and how many versions.
     pub duplicates: Vec<(ObjectRef, usize)>,
     /// The texts of the objects that keep theirs.
@@ -73,15 +75,16 @@ const MAX_WARNINGS: usize = 100;
 
 /// Reads inputs into one bundle.
 pub fn read(inputs: Vec<Input>) -> Result<Bundle, ReadError> {
-    read_within(inputs, &[], Limits::default())
+    read_within(inputs, Keep::default(), Limits::default())
 }
 
-/// The same, within limits; the objects of the concepts to `keep` keep their text.
+/// The same, within limits; what is to be kept is.
 pub fn read_within(
     inputs: Vec<Input>,
-    keep: &'static [Concept],
+    keep: impl Into<Keep>,
     limits: Limits,
 ) -> Result<Bundle, ReadError> {
+    let keep = keep.into();
     let mut budget = Budget::new(limits);
     let mut all = Parsed::default();
     let mut headers = Vec::new();
@@ -166,6 +169,7 @@ pub fn read_within(
         served: header.served,
         has_header: !headers.is_empty(),
         ignored: all.ignored,
+        others: all.others,
         duplicates,
         texts,
         looks,
@@ -357,7 +361,7 @@ impl Bundle {
                 self.objects[self.range(|object| duplicates::key(object).cmp(&wanted))].to_vec()
             }
             Which::All {
-                labels: Some((label, value)),
+                labels: Some(Labels::Is(label, value)),
                 ..
             } => {
                 let places = self.labelled(kind, label, value).to_vec();
@@ -365,6 +369,17 @@ impl Bundle {
                     .into_iter()
                     .map(|place| &self.objects[place])
                     .filter(|object| query.matches(object))
+                    .cloned()
+                    .collect()
+            }
+            Which::All {
+                labels: Some(Labels::Selected(_)),
+                ..
+            } => {
+                let selected = |object: &&Object| query.matches(object);
+                self.objects_of(kind)
+                    .iter()
+                    .filter(selected)
                     .cloned()
                     .collect()
             }

@@ -7,9 +7,8 @@ use serde_json::value::RawValue;
 
 use super::error::{FilePlace, ReadError};
 use super::yaml;
-use crate::kubefleet::Concept;
 use crate::kubefleet::meter::{Meter, Over};
-use crate::kubefleet::object::Parsed;
+use crate::kubefleet::object::{Keep, Parsed};
 use crate::words::brief;
 
 /// Characters of a line that is quoted.
@@ -22,11 +21,11 @@ pub(super) struct Read {
     pub warnings: Vec<String>,
 }
 
-/// Reads a whole text; objects of the concepts to `keep` keep their text.
+/// Reads a whole text; what is to be kept is.
 pub(super) fn read(
     place: &FilePlace,
     bytes: &[u8],
-    keep: &'static [Concept],
+    keep: Keep,
     meter: &Meter,
 ) -> Result<Read, ReadError> {
     let text = decode(place, bytes)?;
@@ -149,7 +148,7 @@ fn is_json(text: &str) -> bool {
 }
 
 /// One JSON value, or any number of them one after the other.
-fn json(text: &str, keep: &'static [Concept], meter: &Meter) -> Result<Parsed, serde_json::Error> {
+fn json(text: &str, keep: Keep, meter: &Meter) -> Result<Parsed, serde_json::Error> {
     let before = meter.spent();
     let mut first = Parsed::keeping(keep, meter);
     let mut reader = serde_json::Deserializer::from_str(text);
@@ -192,7 +191,7 @@ fn json_error(place: &FilePlace, text: &str, error: &serde_json::Error) -> ReadE
 fn documents(
     place: &FilePlace,
     text: &str,
-    (keep, meter): (&'static [Concept], &Meter),
+    (keep, meter): (Keep, &Meter),
     read: &mut Read,
 ) -> Result<(), ReadError> {
     let chunks = split(text, meter).map_err(|over| ReadError::new(place, over.to_string()))?;

@@ -506,7 +506,7 @@ fn in_phase(scope: &Scope, phase: Phase, state: &Value) -> Inventory {
     let object = run_object(scope, &more);
     let target = object.reference();
     let mut walk = Walk::shallow(target.clone());
-    let query = HubQuery::named(target.kind, &target.namespace, &target.name);
+    let query = HubQuery::object(&target);
     let answer = Answer {
         objects: [object].into(),
         outcome: Outcome::Listed,

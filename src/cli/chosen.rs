@@ -6,7 +6,7 @@ use clap::{Arg, ArgAction, Command};
 
 /// By command, the arguments that are chosen when they are left out.
 const CHOSEN: [(&str, &[&str]); 11] = [
-    ("approve", &["target"]),
+    ("approve", &["targets"]),
     ("clusters", &["placement"]),
     ("collect", &["target"]),
     ("delete", &["runs"]),

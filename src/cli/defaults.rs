@@ -3,14 +3,14 @@
 use clap::builder::ArgAction;
 use clap::{Arg, Command};
 
-use crate::error::did_you_mean;
 use crate::settings::{SettingValue, Settings};
+use crate::words::closest;
 
 /// Flags of all commands that may have a value there. Whatever else leads to a hub or proves who
 /// asks belongs into a kubeconfig, and has variables of its own.
 const OF_ALL: [&str; 3] = ["context", "namespace", "request-timeout"];
-/// Flags that no file sets: what is read, and as of when, is said with each call.
-const NEVER: [&str; 3] = ["filename", "now", "member-context"];
+/// Flags that no file sets: where something is read, and as of when, is said with each call.
+const NEVER: [&str; 4] = ["contexts", "filename", "now", "member-context"];
 /// What may be set for a command that writes: nothing that decides what is written.
 const OF_WRITES: [&str; 4] = ["dry-run", "output", "timeout", "wait"];
 
@@ -41,7 +41,7 @@ fn set(
     };
     let Some(sub) = command.find_subcommand(first).cloned() else {
         let known = command.get_subcommands().map(Command::get_name);
-        let near = did_you_mean(first, known);
+        let near = closest(first, known);
         let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
         return Err(format!("there is no command {:?}{near}", path.join(" ")));
     };
@@ -58,7 +58,7 @@ fn set_here(command: Command, path: &[&str], value: &SettingValue) -> Result<Com
     let is_own = |arg: &&Arg| arg.get_long() == Some(name);
     let Some(arg) = command.get_arguments().find(is_own) else {
         let known = command.get_arguments().filter_map(Arg::get_long);
-        let near = did_you_mean(name, known);
+        let near = closest(name, known);
         let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
         return Err(format!("{of} has no flag --{name}{near}"));
     };

@@ -4,6 +4,7 @@ mod chosen;
 pub mod complete;
 pub mod defaults;
 mod help;
+mod several;
 
 use std::ffi::OsString;
 
@@ -60,9 +61,10 @@ impl Cli {
         offers_choices: bool,
     ) -> Result<Self, clap::Error> {
         let spare = offers_choices.then(|| command.clone());
+        let reads_several = several::commands(&command);
         let error = match command.try_get_matches_from(words) {
             Ok(matches) => return Self::of(&matches),
-            Err(error) => error,
+            Err(error) => several::unknown(&error, &reads_several).unwrap_or(error),
         };
         let Some(spare) = spare.filter(|_| error.kind() == ErrorKind::MissingRequiredArgument)
         else {
@@ -77,8 +79,13 @@ impl Cli {
     }
 
     fn of(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut global = Global::from_arg_matches(matches)?;
+        if several::are_asked(matches)? {
+            // It is a value of the settings file.
+            global.context = None;
+        }
         Ok(Self {
-            global: Global::from_arg_matches(matches)?,
+            global,
             command: Command::from_arg_matches(matches)?,
         })
     }

@@ -14,6 +14,7 @@ use serde_json::value::RawValue;
 
 pub use compare::{ChangeKind, ContentChange, SecretChange, compare};
 
+use crate::kubefleet::kind::group_of;
 use crate::mask::{self, Masked};
 
 /// Which object a manifest describes. Its version is not part of it: an object that is written in
@@ -28,6 +29,17 @@ pub struct Identity {
 }
 
 impl Identity {
+    /// What a value is.
+    pub fn of(value: &Value) -> Self {
+        let meta = value.get("metadata").unwrap_or(&Value::Null);
+        Self {
+            kind: word(value, "kind").to_owned(),
+            group: group_of(word(value, "apiVersion")).to_owned(),
+            namespace: word(meta, "namespace").to_owned(),
+            name: word(meta, "name").to_owned(),
+        }
+    }
+
     /// The object in the reader's short form: `Deployment shop/web`.
     pub fn describe(&self) -> String {
         crate::kubefleet::binding::describe_object(&self.kind, &self.namespace, &self.name)
@@ -47,25 +59,17 @@ pub struct Manifest {
     pub value: Value,
 }
 
+/// A text in a value; empty where there is none.
+fn word<'v>(value: &'v Value, key: &str) -> &'v str {
+    value.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
 impl Manifest {
     /// The manifest that is a value.
     pub fn of(value: Value, bytes: usize) -> Self {
-        let word = |value: Option<&Value>| {
-            let word = value.and_then(Value::as_str);
-            word.unwrap_or_default().to_owned()
-        };
-        let api_version = word(value.get("apiVersion"));
-        let group = api_version.split_once('/').map_or("", |(group, _)| group);
-        let meta = value.get("metadata");
-        let identity = Identity {
-            kind: word(value.get("kind")),
-            group: group.to_owned(),
-            namespace: word(meta.and_then(|meta| meta.get("namespace"))),
-            name: word(meta.and_then(|meta| meta.get("name"))),
-        };
         Self {
-            identity,
-            api_version,
+            identity: Identity::of(&value),
+            api_version: word(&value, "apiVersion").to_owned(),
             bytes,
             value,
         }

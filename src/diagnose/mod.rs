@@ -14,6 +14,7 @@ mod member_findings;
 mod members;
 mod membership;
 mod objects;
+mod overrides;
 mod ownership;
 mod preemption;
 mod resting;
@@ -29,7 +30,7 @@ mod verdict;
 
 use jiff::Timestamp;
 
-use crate::inventory::source::{HubFacts, Source};
+use crate::inventory::source::{HubFacts, HubQuery, Source};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::{ObjectRef, duration};
 use crate::member::Errand;
@@ -54,7 +55,13 @@ pub fn diagnose(
     walk.drive(source);
     let mut inventory = Inventory::new(walk, now, hub.clone());
     inventory.looks = source.look(&errands(&inventory));
+    inventory.texts = source.texts(&texts(&inventory));
     explain(&inventory)
+}
+
+/// Of which objects the whole text is needed: few, and none where no override fails.
+pub fn texts(inventory: &Inventory) -> Vec<HubQuery> {
+    overrides::texts(inventory)
 }
 
 /// What is worth a look in the member clusters themselves: for each cluster in trouble the objects

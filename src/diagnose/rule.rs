@@ -4,6 +4,7 @@ use super::affected::Affected;
 use super::context::Context;
 use crate::kubefleet::Concept;
 use crate::kubefleet::messages::Cause;
+use crate::problems::Problem;
 use crate::report::{Finding, Severity, Subject};
 
 /// A state that a person would treat differently from every other one.
@@ -89,6 +90,17 @@ impl Rule {
             evidence: Vec::new(),
             remedies: Vec::new(),
             docs: super::docs_url(self.code),
+        }
+    }
+
+    /// A problem as a finding of this rule.
+    pub fn told(&self, problem: Problem) -> Finding {
+        Finding {
+            stage: problem.stage,
+            clusters: problem.clusters,
+            evidence: problem.evidence,
+            remedies: problem.remedies,
+            ..self.finding(problem.subject, problem.message)
         }
     }
 }

@@ -28,6 +28,9 @@ pub struct Status {
     pub api_version: String,
     /// Always `Status`.
     pub kind: String,
+    /// The context of the hub; absent where one hub was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hub: Option<String>,
     /// The update run or placement that was asked about.
     pub target: Subject,
     /// The state of the rollout: the same that `diagnose` gives.
@@ -194,6 +197,7 @@ impl Status {
         Self {
             api_version: OWN_API_VERSION.to_owned(),
             kind: "Status".to_owned(),
+            hub: None,
             target: Subject::from(&inventory.target),
             verdict: cx.verdict,
             summary: sentence::summary(&cx),
@@ -205,6 +209,25 @@ impl Status {
             not_checked: gaps::not_checked(&cx),
             as_of: duration::whole_seconds(inventory.now),
         }
+    }
+
+    /// The same where several hubs were asked: its commands lead to its own.
+    #[must_use]
+    pub fn on_hub(mut self, context: &str) -> Self {
+        let lead = |command: &mut Option<CommandLine>| {
+            *command = command.take().map(|command| command.on_hub(context));
+        };
+        lead(&mut self.next);
+        self.gates
+            .iter_mut()
+            .for_each(|gate| lead(&mut gate.command));
+        self.hub = Some(context.to_owned());
+        self
+    }
+
+    /// What it is about.
+    pub fn about(&self) -> String {
+        self.target.on_hub(self.hub.as_deref())
     }
 
     /// Whether nothing but the time differs: the clock, and the words that count it.

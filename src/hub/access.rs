@@ -1,6 +1,5 @@
 //! What a user may do, and what the hub tells about itself.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use http::Method;
@@ -13,13 +12,11 @@ use k8s_openapi::api::authorization::v1::{
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
 
 use super::answer::{self, Expected};
 use super::error::HubError;
 use super::request::{Asking, Connection, JSON};
-use super::{AT_ONCE, Hub, wait};
+use super::{Hub, side_by_side, wait};
 
 /// One thing that a user may or may not do.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -49,18 +46,11 @@ impl Hub {
         let connection = self.connection.clone();
         let wanted = wanted.to_vec();
         wait(&self.runtime, &self.on_wait, "permissions", async move {
-            let slots = Arc::new(Semaphore::new(AT_ONCE));
-            let mut tasks = JoinSet::new();
-            for (place, access) in wanted.into_iter().enumerate() {
-                let (connection, slots) = (connection.clone(), Arc::clone(&slots));
-                tasks.spawn(async move {
-                    let _slot = slots.acquire_owned().await;
-                    (place, review(&connection, &access).await)
-                });
-            }
-            let mut answers = tasks.join_all().await;
-            answers.sort_by_key(|(place, _)| *place);
-            answers.into_iter().map(|(_, answer)| answer).collect()
+            side_by_side(wanted, |access| {
+                let connection = connection.clone();
+                async move { review(&connection, &access).await }
+            })
+            .await
         })
     }
 

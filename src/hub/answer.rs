@@ -9,6 +9,8 @@ use serde_json::value::RawValue;
 
 use super::error::HubError;
 
+use crate::kubefleet::kind::group_of;
+
 /// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expected<'w> {
@@ -54,7 +56,7 @@ impl<'w> Expected<'w> {
 
     /// Whether this is what was asked for.
     fn is(&self, head: &Head) -> bool {
-        let group = head.api_version.split_once('/').map_or("", |(own, _)| own);
+        let group = group_of(&head.api_version);
         match self {
             Self::Object {
                 group: own,

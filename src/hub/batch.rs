@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::inventory::source::{HubQuery, Which};
+use crate::inventory::source::{HubQuery, Labels, Which};
 use crate::kubefleet::{Concept, Kind};
 
 /// How long the values in one selector may be together: a proxy may refuse an address of 8 KiB.
@@ -80,7 +80,7 @@ pub(super) fn asks(queries: Vec<HubQuery>) -> Vec<Ask> {
         match query.which {
             Which::All {
                 namespace,
-                labels: Some((key, value)),
+                labels: Some(Labels::Is(key, value)),
             } if is_value(&value) => {
                 let namespace = namespace.unwrap_or_default();
                 let same = values.entry((query.kind, namespace, key)).or_default();

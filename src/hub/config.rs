@@ -22,6 +22,7 @@ use super::error::HubError;
 use super::kubeconfig::{
     Cluster, ConfigSource, Impersonation, KubeContext, Kubeconfig, User, named, unreadable,
 };
+use super::signals::Together;
 use super::tls::{ClientIdentity, Trust, authorities};
 use crate::kubefleet::path::encode;
 
@@ -47,6 +48,8 @@ pub struct Flags {
     pub quiet: bool,
     /// How long a credential plugin may take; `None` for no limit.
     pub plugin_limit: Option<Duration>,
+    /// The hubs that are asked at the same time.
+    pub together: Together,
     /// Whether it may be remembered from an earlier call what the hub serves. What is written must
     /// not depend on that.
     pub remembers: bool,
@@ -145,13 +148,37 @@ pub(super) fn of_context(
     settings(&context, &cluster, &user, variable, running)
 }
 
-/// The names of the contexts, for completion and `--member-contexts-from-kubeconfig`.
-pub fn contexts(flags: &Flags, variable: Variable<'_>) -> Result<Vec<String>, HubError> {
-    let names = read(flags, variable)?.map(|kubeconfig| {
-        let contexts = kubeconfig.contexts.into_iter();
-        contexts.map(|(name, _)| name).collect()
-    });
-    Ok(names.unwrap_or_default())
+/// Where a context leads, and as whom: those that are alike see the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HubPlace {
+    server: String,
+    tls_server_name: String,
+    proxy: String,
+    user: String,
+}
+
+/// The names of the contexts, for completion and `--all-contexts`, and where each leads; `None`
+/// where it leads nowhere.
+pub fn contexts(
+    flags: &Flags,
+    variable: Variable<'_>,
+) -> Result<Vec<(String, Option<HubPlace>)>, HubError> {
+    let Some(kubeconfig) = read(flags, variable)? else {
+        return Ok(Vec::new());
+    };
+    let place = |context: &KubeContext| {
+        let cluster = named(&kubeconfig.clusters, &context.cluster)?;
+        Some(HubPlace {
+            server: cluster.server.trim_end_matches('/').to_owned(),
+            tls_server_name: cluster.tls_server_name.clone(),
+            proxy: cluster.proxy.clone(),
+            user: context.user.clone(),
+        })
+    };
+    let contexts = kubeconfig.contexts.iter();
+    Ok(contexts
+        .map(|(name, context)| (name.clone(), place(context)))
+        .collect())
 }
 
 /// Reads and merges the files; `None` when there is none and nothing else names a server.

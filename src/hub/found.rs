@@ -1,5 +1,7 @@
 //! What a read brought, object by object.
 
+use std::fmt::Display;
+
 use serde::de::DeserializeSeed;
 use serde_json::value::RawValue;
 
@@ -36,13 +38,14 @@ impl Found {
         &mut self,
         connection: &Connection,
         kind: Kind,
-        text: &RawValue,
+        text: &str,
         keep_text: bool,
     ) -> Result<(), HubError> {
         connection.budget.object()?;
         self.objects.push(parse_object(kind, text)?);
         if keep_text {
-            self.texts.push(text.to_owned());
+            let text = RawValue::from_string(text.to_owned());
+            self.texts.push(text.map_err(|error| unreadable(&error))?);
         }
         Ok(())
     }
@@ -59,20 +62,24 @@ pub(super) fn wanted_object<'w>(kind: Kind, namespace: &'w str, name: &'w str) -
 }
 
 /// Reads one object of a kind.
-pub(super) fn parse_object(kind: Kind, text: &RawValue) -> Result<Object, HubError> {
-    if text.get().len() > OBJECT {
+pub(super) fn parse_object(kind: Kind, text: &str) -> Result<Object, HubError> {
+    if text.len() > OBJECT {
         return Err(too_large_an_object());
     }
     let mut parsed = Parsed::default();
-    let mut reader = serde_json::Deserializer::from_str(text.get());
+    let mut reader = serde_json::Deserializer::from_str(text);
     DocumentSeed::new(&mut parsed)
         .deserialize(&mut reader)
-        .map_err(|error| HubError::Broken(format!("an object cannot be read: {error}")))?;
+        .map_err(|error| unreadable(&error))?;
     let object = parsed.objects.pop().filter(|object| {
         object.kind == kind && !object.body.meta().name.is_empty() && parsed.objects.is_empty()
     });
     object.ok_or_else(|| {
         let wanted = wanted_object(kind, "", "");
-        answer::wrong(&wanted, text.get().as_bytes())
+        answer::wrong(&wanted, text.as_bytes())
     })
+}
+
+pub(super) fn unreadable(error: &dyn Display) -> HubError {
+    HubError::Broken(format!("an object cannot be read: {error}"))
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::inventory::source::{Answer, HubQuery, Outcome, Which};
+use crate::inventory::source::{Answer, HubQuery, Labels, Outcome, Which};
 use crate::kubefleet::names;
 use crate::kubefleet::object::{Body, Object};
 
@@ -41,9 +41,13 @@ impl Known {
         self.answers.retain(|query, _| match &query.which {
             Which::All { labels: None, .. } | Which::Named { .. } => true,
             Which::All {
-                labels: Some((key, _)),
+                labels: Some(Labels::Is(key, _)),
                 ..
             } => *key == names::IS_LATEST,
+            Which::All {
+                labels: Some(Labels::Selected(_)),
+                ..
+            } => false,
         });
     }
 

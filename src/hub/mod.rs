@@ -16,6 +16,7 @@ mod found;
 mod known;
 mod kubeconfig;
 mod members;
+mod objects;
 mod pages;
 mod read;
 mod remembered;
@@ -36,21 +37,23 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::value::RawValue;
 use tokio::runtime::{Builder, Runtime};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
 
 pub use access::{Access, Clocks};
 pub use answer::Expected;
 pub use bounds::TimeLimit;
-pub use config::{Flags, contexts};
+pub use config::{Flags, HubPlace, contexts};
 pub use error::HubError;
 pub use members::{MemberTexts, Members, Variables, Ways};
 pub use rounds::More;
 pub use served::Served;
-pub use signals::unless_interrupted;
+pub use signals::{Together, unless_interrupted};
 pub use traffic::Traffic;
 pub use watch::{Mirror, News, Next, Watch, WatchEvent, WatchNews};
 pub use write::{Sending, Sent};
 
-use crate::inventory::source::{Answer, HubQuery, Round, Source, Which};
+use crate::inventory::source::{Answer, HubQuery, Labels, Round, Source, Texts, Which};
 use crate::kubefleet::{Kind, ObjectRef};
 use crate::member::{Errand, Observation};
 use credentials::plugin::RunningPlugin;
@@ -108,7 +111,7 @@ impl Hub {
             .enable_all()
             .build()
             .map_err(|error| HubError::Config(format!("cannot start a thread: {error}")))?;
-        let ends = Arc::new(signals::Ends::default());
+        let ends = flags.together.ends();
         let running = RunningPlugin {
             terminal: flags.interactive,
             quiet: flags.quiet,
@@ -222,13 +225,18 @@ impl Hub {
     }
 
     /// The texts that were kept, by kind, namespace and name.
-    pub fn take_texts(&mut self) -> BTreeMap<ObjectRef, Box<RawValue>> {
+    pub fn take_texts(&mut self) -> Texts {
         self.texts.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// Why the connection is of no use any more.
     pub const fn lost(&self) -> Option<&HubError> {
         self.lost.as_ref()
+    }
+
+    /// Takes away why the connection is of no use, so that it is tried again.
+    pub fn take_lost(&mut self) -> Option<HubError> {
+        self.lost.take()
     }
 
     /// Forgets what was read, so that it is read again.
@@ -247,12 +255,23 @@ impl Hub {
     }
 
     /// Asks again, whatever is known already.
-    pub fn ask_again(&mut self, query: &HubQuery) -> Answer {
+    fn ask_again(&mut self, query: &HubQuery) -> Answer {
         self.known.remove(query);
         let mut answers = self.answer(std::slice::from_ref(query));
         answers.pop().unwrap_or_else(|| {
             read::unanswered(&HubError::Broken("there was no answer".to_owned()))
         })
+    }
+
+    /// The same for several questions, with the texts of the objects.
+    pub fn answer_with_texts(&mut self, queries: &[HubQuery]) -> (Vec<Answer>, Texts) {
+        for query in queries {
+            self.known.remove(query);
+        }
+        let before = self.texts.replace(Texts::new());
+        let answers = self.answer(queries);
+        let texts = std::mem::replace(&mut self.texts, before);
+        (answers, texts.unwrap_or_default())
     }
 
     /// The version of an object as the hub has it now, of which it sends the metadata alone; `None`
@@ -402,6 +421,26 @@ fn wait<T>(runtime: &Runtime, on_wait: &OnWait, what: &str, future: impl Future<
     })
 }
 
+/// Does something for each, for some at a time, and returns what came of it in their order.
+async fn side_by_side<T, R, F>(all: Vec<T>, each: impl Fn(T) -> F) -> Vec<R>
+where
+    R: Send + 'static,
+    F: Future<Output = R> + Send + 'static,
+{
+    let slots = Arc::new(Semaphore::new(AT_ONCE));
+    let mut tasks = JoinSet::new();
+    for (place, one) in all.into_iter().enumerate() {
+        let (slots, done) = (Arc::clone(&slots), each(one));
+        tasks.spawn(async move {
+            let _slot = slots.acquire_owned().await;
+            (place, done.await)
+        });
+    }
+    let mut done = tasks.join_all().await;
+    done.sort_by_key(|(place, _)| *place);
+    done.into_iter().map(|(_, one)| one).collect()
+}
+
 /// What a round asks for, in words: `bindings of example-placement`.
 fn describe(queries: &[HubQuery]) -> String {
     let mut nouns: Vec<_> = queries
@@ -411,10 +450,10 @@ fn describe(queries: &[HubQuery]) -> String {
     nouns.dedup();
     let whose = |query: &HubQuery| match &query.which {
         Which::All {
-            labels: Some((_, value)),
+            labels: Some(Labels::Is(_, value)),
             ..
         } => Some(value.clone()),
-        Which::All { labels: None, .. } | Which::Named { .. } => None,
+        Which::All { .. } | Which::Named { .. } => None,
     };
     if let [
         HubQuery {

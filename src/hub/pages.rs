@@ -1,12 +1,15 @@
 //! A list in pages: while one is parsed, the next is on its way.
 
+use std::ops::Range;
+
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use tokio::task::JoinSet;
 
 use super::answer::{self, Expected, Items};
 use super::bounds::{self, Deadline, PAGES};
 use super::error::HubError;
-use super::found::Found;
+use super::found::{Found, unreadable};
 use super::request::{Asking, Connection, JSON};
 use crate::kubefleet::Kind;
 use crate::kubefleet::path::encode;
@@ -24,6 +27,8 @@ const FIRST: usize = 100;
 const SMALL: usize = 8 << 20;
 /// Fewer objects than these are never asked for at once.
 const LEAST: usize = 10;
+/// How many objects of a page are parsed before they are given away.
+const TOGETHER: usize = 16;
 /// How often a list is begun again because it grew too old while it was read.
 const RESTARTS: usize = 2;
 
@@ -84,7 +89,17 @@ pub(super) struct Pages {
     pub(super) remaining: Option<usize>,
     restarts: usize,
     taken: usize,
+    /// The page of which not all objects are given away yet.
+    open: Option<OpenPage>,
     over: bool,
+}
+
+/// A page, and what is left of it.
+struct OpenPage {
+    body: Vec<u8>,
+    /// Where its objects stand, the last first.
+    items: Vec<Range<usize>>,
+    version: String,
 }
 
 impl Pages {
@@ -109,6 +124,7 @@ impl Pages {
             remaining: None,
             restarts: 0,
             taken: 0,
+            open: None,
             over: false,
         }
     }
@@ -119,9 +135,16 @@ impl Pages {
         self
     }
 
-    /// What comes next; `None` after the last page.
+    /// What comes next; `None` after the last page. Of a page a few objects come at a time, so that
+    /// it is not held twice, as text and as objects.
     pub(super) async fn next(&mut self) -> Result<Option<Part>, HubError> {
-        while !self.over {
+        loop {
+            if let Some(found) = self.some()? {
+                return Ok(Some(Part::Page(found)));
+            }
+            if self.over {
+                return Ok(None);
+            }
             let body = match self.body().await {
                 Ok(body) => body,
                 // Its objects are large: fewer at a time.
@@ -139,9 +162,29 @@ impl Pages {
                 }
                 Err(error) => return Err(error),
             };
-            return Ok(Some(Part::Page(self.take(&body)?)));
+            self.open(body)?;
         }
-        Ok(None)
+    }
+
+    /// Some objects of the page that is open; of an empty page its version alone.
+    fn some(&mut self) -> Result<Option<Found>, HubError> {
+        let Some(page) = &mut self.open else {
+            return Ok(None);
+        };
+        let mut found = Found {
+            resource_version: page.version.clone(),
+            ..Found::default()
+        };
+        for _ in 0..TOGETHER {
+            let Some(item) = page.items.pop() else { break };
+            let text = page.body.get(item).unwrap_or_default();
+            let text = std::str::from_utf8(text).map_err(|error| unreadable(&error))?;
+            found.take(&self.connection, self.kind, text, self.keep_text)?;
+        }
+        if page.items.is_empty() {
+            self.open = None;
+        }
+        Ok(Some(found))
     }
 
     async fn body(&mut self) -> Result<Vec<u8>, HubError> {
@@ -152,13 +195,19 @@ impl Pages {
         }
     }
 
-    fn take(&mut self, body: &[u8]) -> Result<Found, HubError> {
+    fn open(&mut self, body: Vec<u8>) -> Result<(), HubError> {
         let wanted = Expected::List {
             group: self.kind.group(),
             kind: self.kind.name(),
         };
-        let page = page(&wanted, body)?;
+        let page = page(&wanted, &body)?;
         let items = page.items.there()?;
+        let begin = body.as_ptr().addr();
+        let place = |text: &&RawValue| {
+            let from = text.get().as_ptr().addr().saturating_sub(begin);
+            from..from.saturating_add(text.get().len())
+        };
+        let items: Vec<_> = items.iter().rev().map(place).collect();
         let version = page.metadata.resource_version.unwrap_or_default();
         // No watch could go on from here.
         if version.is_empty() {
@@ -188,15 +237,12 @@ impl Pages {
                     .spawn(fetch(self.connection.clone(), url, self.deadline));
             }
         }
-        let mut found = Found {
-            resource_version: version,
-            ..Found::default()
-        };
-        found.objects.reserve(items.len());
-        for text in items {
-            found.take(&self.connection, self.kind, text, self.keep_text)?;
-        }
-        Ok(found)
+        self.open = Some(OpenPage {
+            body,
+            items,
+            version,
+        });
+        Ok(())
     }
 
     /// The page that is asked for next.

@@ -11,7 +11,7 @@ use super::found::{Found, wanted_object};
 use super::pages::{self, PageSize, Pages, Part};
 use super::request::{Connection, JSON};
 use super::served::Served;
-use crate::inventory::source::{Answer, HubQuery, Outcome, Which};
+use crate::inventory::source::{Answer, HubQuery, Labels, Outcome, Which};
 use crate::kubefleet::Kind;
 use crate::kubefleet::path::{encode, path};
 
@@ -33,7 +33,7 @@ pub(super) async fn read(
                     let wanted = wanted_object(query.kind, namespace, name);
                     let mut found = Found::default();
                     let text: &RawValue = answer::read(&wanted, &body)?;
-                    found.take(connection, query.kind, text, keep_text)?;
+                    found.take(connection, query.kind, text.get(), keep_text)?;
                     Ok(found)
                 }
                 Err(HubError::NotFound(_)) => Ok(Found::default()),
@@ -84,9 +84,21 @@ pub(super) fn small_pages(
     let version = served.version(kind).ok_or(HubError::NotServed(kind))?;
     let namespace = namespace.filter(|namespace| !namespace.is_empty());
     let path = list_path((kind, version), namespace, selector.as_deref());
-    let size = match selector {
-        Some(_) => PageSize::Once,
-        None => PageSize::Small,
+    let is_of_user = matches!(
+        list,
+        Ask::One(HubQuery {
+            which: Which::All {
+                labels: Some(Labels::Selected(_)),
+                ..
+            },
+            ..
+        })
+    );
+    // What a user selects may be all there is.
+    let size = if selector.is_none() || is_of_user {
+        PageSize::Small
+    } else {
+        PageSize::Once
     };
     Ok(Pages::new(connection, kind, path, size))
 }
@@ -175,7 +187,11 @@ fn shared_out(
         .map(|(at, query)| {
             let word = match &query.which {
                 Which::Named { name, .. } => name.clone(),
-                Which::All { labels, .. } => labels.clone().unwrap_or_default().1,
+                Which::All {
+                    labels: Some(Labels::Is(_, value)),
+                    ..
+                } => value.clone(),
+                Which::All { .. } => String::new(),
             };
             places.insert(word, at);
             (query, Found::default())
@@ -187,7 +203,7 @@ fn shared_out(
         let meta = object.body.meta();
         let word = match answered.first().map(|(query, _)| &query.which) {
             Some(Which::All {
-                labels: Some((key, _)),
+                labels: Some(Labels::Is(key, _)),
                 ..
             }) => meta.label(key).unwrap_or_default(),
             _ => meta.name.as_str(),

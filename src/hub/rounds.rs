@@ -11,7 +11,7 @@ use super::error::HubError;
 use super::found::Found;
 use super::pages::Part;
 use super::read::{self, Replies};
-use super::{AT_ONCE, Hub, describe, signals, wait};
+use super::{Hub, describe, side_by_side, signals, wait};
 use crate::inventory::source::{Answer, HubQuery, Outcome};
 use crate::kubefleet::object::Object;
 
@@ -84,17 +84,10 @@ impl Hub {
         let (count, bears) = (self.signals.clone(), self.bears);
         let asked: Vec<_> = asks.iter().flat_map(Ask::queries).collect();
         wait(&self.runtime, &self.on_wait, what, async move {
-            let slots = Arc::new(Semaphore::new(AT_ONCE));
-            let mut tasks = JoinSet::new();
-            for ask in asks {
-                let (connection, served, slots) =
-                    (connection.clone(), Arc::clone(&served), Arc::clone(&slots));
-                tasks.spawn(async move {
-                    let _slot = slots.acquire_owned().await;
-                    read::ask(&connection, &served, &ask, keep).await
-                });
-            }
-            let all = tasks.join_all();
+            let all = side_by_side(asks, |ask| {
+                let (connection, served) = (connection.clone(), Arc::clone(&served));
+                async move { read::ask(&connection, &served, &ask, keep).await }
+            });
             match count {
                 None => all.await,
                 Some(mut count) => tokio::select! {

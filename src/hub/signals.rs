@@ -134,6 +134,37 @@ impl Started {
     }
 }
 
+/// What hubs have in common that are asked at the same time: a signal ends what was started for any
+/// of them.
+#[derive(Debug, Clone, Default)]
+pub struct Together(Arc<Ends>);
+
+impl Together {
+    /// Minds the signals from now on, whichever hubs come and go.
+    pub fn listen(&self) {
+        let ends = Arc::clone(&self.0);
+        if ends.listening.set(()).is_err() {
+            return;
+        }
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build();
+            if let Ok(runtime) = runtime {
+                runtime.block_on(async {
+                    if let Some(signals) = Signals::mind() {
+                        ends.mind(signals).await;
+                    }
+                });
+            }
+        });
+    }
+
+    pub(super) fn ends(&self) -> Arc<Ends> {
+        Arc::clone(&self.0)
+    }
+}
+
 impl fmt::Debug for Ends {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Ends").finish_non_exhaustive()
@@ -146,30 +177,32 @@ impl Ends {
         if self.listening.set(()).is_err() {
             return;
         }
-        let Some(mut signals) = Signals::mind() else {
+        let Some(signals) = Signals::mind() else {
             return;
         };
         let this = Arc::clone(self);
-        tokio::spawn(async move {
-            loop {
-                let came = signals.next().await;
-                if this.stays.load(Ordering::SeqCst) {
-                    this.count
-                        .send_modify(|count| *count = count.saturating_add(1));
-                } else {
-                    let _none_starts = this.end_all();
-                    if let Some(first) = this.first.get() {
-                        first(None);
-                    }
-                    came.end();
+        tokio::spawn(async move { this.mind(signals).await });
+    }
+
+    async fn mind(&self, mut signals: Signals) {
+        loop {
+            let came = signals.next().await;
+            if self.stays.load(Ordering::SeqCst) {
+                self.count
+                    .send_modify(|count| *count = count.saturating_add(1));
+            } else {
+                let _none_starts = self.end_all();
+                if let Some(first) = self.first.get() {
+                    first(None);
                 }
+                came.end();
             }
-        });
+        }
     }
 
     /// Is told that the waiting is over before a signal ends the process.
     pub(super) fn first(&self, on_wait: OnWait) {
-        // There is one connection, and it is told once.
+        // Whoever is told, the same terminal is cleared.
         let _ = self.first.set(on_wait);
     }
 

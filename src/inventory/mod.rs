@@ -28,7 +28,7 @@ use crate::member::Observation;
 
 use gathered::{Gathered, as_approval, as_override, as_placement, as_run, as_strategy, as_work};
 pub use sight::{Listing, Sight};
-use source::{HubFacts, HubQuery, Outcome};
+use source::{HubFacts, HubQuery, Outcome, Texts};
 pub use surroundings::{Shared, Surroundings};
 pub use walk::{BLOCKING, Walk};
 
@@ -67,6 +67,8 @@ pub struct Inventory {
     pub outcomes: BTreeMap<Kind, Outcome>,
     /// What was seen in the member clusters themselves, by cluster; empty when nobody looked.
     pub looks: BTreeMap<String, Observation>,
+    /// The texts of the objects of which a rule needs all; most often none.
+    pub texts: Texts,
     surroundings: Arc<Surroundings>,
     works_by_binding: BTreeMap<String, Vec<usize>>,
 }
@@ -100,10 +102,9 @@ impl Inventory {
             Some((name, _)) => surroundings
                 .run_named(name)
                 .map_or(Sight::Absent, |run| Sight::Present(Arc::clone(run))),
-            None if target.kind.concept() == Concept::UpdateRun => gathered.sight(
-                &HubQuery::named(target.kind, &target.namespace, &target.name),
-                as_run,
-            ),
+            None if target.kind.concept() == Concept::UpdateRun => {
+                gathered.sight(&HubQuery::object(&target), as_run)
+            }
             None => {
                 let gap = gathered.gaps.get(&scope.kind(Concept::UpdateRun));
                 gap.cloned().map_or(Sight::Absent, Sight::Unknown)
@@ -153,6 +154,7 @@ impl Inventory {
             gaps: gathered.gaps,
             outcomes,
             looks: BTreeMap::new(),
+            texts: Texts::new(),
             surroundings,
             works_by_binding,
             target,

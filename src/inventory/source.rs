@@ -3,31 +3,61 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::kubefleet::Kind;
+use serde_json::value::RawValue;
+
+use crate::kubefleet::meta::ObjectMeta;
 use crate::kubefleet::object::Object;
+use crate::kubefleet::selector::LabelSelector;
+use crate::kubefleet::{Kind, ObjectRef};
 use crate::member::{Errand, Observation};
 use crate::query;
 pub use crate::query::{NOT_COLLECTED, NOT_SERVED, Outcome, Which};
 
-/// A label and the value that it must have.
-pub type Label = (&'static str, String);
+/// A condition on labels.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Labels {
+    /// A label has this value.
+    Is(&'static str, String),
+    /// What a user selects.
+    Selected(LabelSelector),
+}
+
+impl Labels {
+    /// As the API takes it.
+    fn selector(&self) -> String {
+        match self {
+            Self::Is(key, value) => format!("{key}={value}"),
+            Self::Selected(selector) => selector.describe(),
+        }
+    }
+
+    fn matches(&self, meta: &ObjectMeta) -> bool {
+        match self {
+            Self::Is(key, value) => meta.label(key) == Some(value.as_str()),
+            Self::Selected(selector) => selector.matches(&meta.labels) == Some(true),
+        }
+    }
+}
+
 /// One question of the walk.
-pub type HubQuery = query::Query<Kind, Label>;
+pub type HubQuery = query::Query<Kind, Labels>;
 
 impl HubQuery {
+    /// Asks for this object.
+    pub fn object(object: &ObjectRef) -> Self {
+        Self::named(object.kind, &object.namespace, &object.name)
+    }
+
     /// Asks for the objects with a label in a namespace; everywhere when it is empty.
     pub fn labelled(kind: Kind, namespace: &str, key: &'static str, value: &str) -> Self {
-        Self::with_labels(kind, namespace, (key, value.to_owned()))
+        Self::with_labels(kind, namespace, Labels::Is(key, value.to_owned()))
     }
 
     /// The condition on labels as the API takes it; `None` where there is none.
     pub fn selector(&self) -> Option<String> {
         match &self.which {
-            Which::All {
-                labels: Some((key, value)),
-                ..
-            } => Some(format!("{key}={value}")),
-            _ => None,
+            Which::All { labels, .. } => labels.as_ref().map(Labels::selector),
+            Which::Named { .. } => None,
         }
     }
 
@@ -43,9 +73,7 @@ impl HubQuery {
                     namespace
                         .as_ref()
                         .is_none_or(|namespace| meta.namespace == *namespace)
-                        && labels
-                            .as_ref()
-                            .is_none_or(|(key, value)| meta.label(key) == Some(value.as_str()))
+                        && labels.as_ref().is_none_or(|labels| labels.matches(meta))
                 }
             }
     }
@@ -104,7 +132,15 @@ pub trait Source {
     fn look(&mut self, _errands: &[Errand]) -> BTreeMap<String, Observation> {
         BTreeMap::new()
     }
+
+    /// The texts of objects, where a source has them.
+    fn texts(&mut self, _queries: &[HubQuery]) -> Texts {
+        Texts::new()
+    }
 }
+
+/// The texts of objects as JSON.
+pub type Texts = BTreeMap<ObjectRef, Box<RawValue>>;
 
 /// What is known about the hub itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -238,7 +238,7 @@ impl Walk {
 
     /// The question for the target itself.
     pub fn target_query(&self) -> HubQuery {
-        HubQuery::named(self.target.kind, &self.target.namespace, &self.target.name)
+        HubQuery::object(&self.target)
     }
 
     /// The run that the verdict is about, as far as it is known yet.

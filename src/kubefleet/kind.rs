@@ -198,3 +198,8 @@ impl fmt::Display for Kind {
         f.write_str(self.name())
     }
 }
+
+/// The group of an `apiVersion`; empty for the core group.
+pub fn group_of(api_version: &str) -> &str {
+    api_version.split_once('/').map_or("", |(group, _)| group)
+}

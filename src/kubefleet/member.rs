@@ -28,6 +28,7 @@ model! {
     pub struct Taint {
         pub key: String = "key",
         pub value: String = "value",
+        pub effect: String = "effect",
     }
 
     /// `status` of a MemberCluster.

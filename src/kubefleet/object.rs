@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use super::approval::ApprovalRequest;
 use super::binding::Binding;
-use super::kind::{Concept, Kind};
+use super::kind::{Concept, Kind, group_of};
 use super::member::MemberCluster;
 use super::meta::ObjectMeta;
 use super::meter::{Meter, Metered};
@@ -92,6 +92,30 @@ impl Object {
     }
 }
 
+/// What of the objects in files is kept beside what the walk reads.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Keep {
+    /// The concepts whose objects keep their text.
+    pub texts: &'static [Concept],
+    /// Whether objects of kinds that the walk does not read are kept.
+    pub others: bool,
+}
+
+impl From<&'static [Concept]> for Keep {
+    fn from(texts: &'static [Concept]) -> Self {
+        Self {
+            texts,
+            others: false,
+        }
+    }
+}
+
+impl<const N: usize> From<&'static [Concept; N]> for Keep {
+    fn from(texts: &'static [Concept; N]) -> Self {
+        Self::from(texts.as_slice())
+    }
+}
+
 /// What a document turned out to hold.
 #[derive(Debug, Default)]
 pub struct Parsed {
@@ -106,8 +130,10 @@ pub struct Parsed {
     pub own: Vec<(String, serde_json::Value)>,
     /// How many documents were no objects at all: not a mapping, or without `kind`.
     pub not_objects: usize,
-    /// The concepts whose objects keep their text.
-    keep: &'static [Concept],
+    /// What keeps its text.
+    keep: Keep,
+    /// The objects of other kinds, where they are kept.
+    pub others: Vec<serde_json::Value>,
     /// The texts that were kept, as JSON, each behind the object that was read from it.
     pub texts: Vec<(Object, Box<RawValue>)>,
     /// What all of it takes.
@@ -254,8 +280,8 @@ impl DocumentSeed<'_> {
 }
 
 impl Parsed {
-    /// Nothing so far; the objects of these concepts will keep their text, and all take of a meter.
-    pub fn keeping(keep: &'static [Concept], meter: &Meter) -> Self {
+    /// Nothing so far; what is to be kept will be, and all take of a meter.
+    pub fn keeping(keep: Keep, meter: &Meter) -> Self {
         Self {
             keep,
             meter: meter.clone(),
@@ -283,6 +309,7 @@ impl Parsed {
         self.own.extend(other.own);
         self.not_objects += other.not_objects;
         self.texts.extend(other.texts);
+        self.others.extend(other.others);
     }
 
     fn read<'de, A: MapAccess<'de>>(
@@ -304,10 +331,10 @@ impl Parsed {
                 .push((kind.to_owned(), serde_json::Value::Object(fields)));
             return Ok(());
         }
-        let group = api_version.split_once('/').map_or("", |(group, _)| group);
+        let group = group_of(api_version);
         if let Some(known) = Kind::find(group, kind) {
             charge(Body::size(known.concept()) + 3 * size_of::<Object>())?;
-            let object = if self.keep.contains(&known.concept()) {
+            let object = if self.keep.texts.contains(&known.concept()) {
                 let (object, text) = read_with_text(known, api_version, rest)?;
                 self.texts.push((object.clone(), text));
                 object
@@ -318,7 +345,12 @@ impl Parsed {
             self.objects.push(object);
             return Ok(());
         }
-        while rest.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        if self.keep.others && !kind.is_empty() && !api_version.is_empty() {
+            let fields = read_fields(kind, api_version, &mut rest)?;
+            self.others.push(serde_json::Value::Object(fields));
+        } else {
+            while rest.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        }
         if kind.is_empty() || api_version.is_empty() {
             self.not_objects += 1;
         } else if let Some(count) = self.ignored.get_mut(kind) {
@@ -331,6 +363,23 @@ impl Parsed {
     }
 }
 
+/// Reads all fields of an object.
+fn read_fields<'de, A: MapAccess<'de>>(
+    kind: &str,
+    api_version: &str,
+    rest: &mut RemainingFields<'_, A>,
+) -> Result<serde_json::Map<String, serde_json::Value>, A::Error> {
+    let mut fields = serde_json::Map::new();
+    fields.insert("apiVersion".to_owned(), api_version.into());
+    fields.insert("kind".to_owned(), kind.into());
+    while let Some(key) = rest.next_key_seed(Key)? {
+        let key = key.into_owned();
+        let value: serde_json::Value = rest.next_value()?;
+        fields.insert(key, value);
+    }
+    Ok(fields)
+}
+
 /// Reads an object and keeps its text as JSON.
 fn read_with_text<'de, A: MapAccess<'de>>(
     kind: Kind,
@@ -338,14 +387,7 @@ fn read_with_text<'de, A: MapAccess<'de>>(
     mut rest: RemainingFields<'_, A>,
 ) -> Result<(Object, Box<RawValue>), A::Error> {
     let meter = rest.meter;
-    let mut fields = serde_json::Map::new();
-    fields.insert("apiVersion".to_owned(), api_version.into());
-    fields.insert("kind".to_owned(), kind.name().into());
-    while let Some(key) = rest.next_key_seed(Key)? {
-        let key = key.into_owned();
-        let value: serde_json::Value = rest.next_value()?;
-        fields.insert(key, value);
-    }
+    let fields = read_fields(kind.name(), api_version, &mut rest)?;
     let text = serde_json::value::to_raw_value(&fields).map_err(A::Error::custom)?;
     meter.charge(text.get().len()).map_err(A::Error::custom)?;
     let map = MapDeserializer::<_, serde_json::Error>::new(fields.into_iter());

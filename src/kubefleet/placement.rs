@@ -5,7 +5,7 @@ use super::binding::FailedPlacement;
 use super::kind::Concept;
 use super::meta::{Condition, ObjectMeta};
 use super::scope::{ObjectRef, Scope};
-use super::selector::ClusterSelector;
+use super::selector::{ClusterSelector, LabelSelector};
 use super::tolerant::model;
 
 model! {
@@ -33,6 +33,11 @@ model! {
         pub version: String = "version",
         pub kind: String = "kind",
         pub name: String = "name",
+        /// Which objects where it names none; all where it is absent.
+        pub labels: Option<Box<LabelSelector>> = "labelSelector",
+        /// What of a namespace is placed: `NamespaceWithResources` (default), `NamespaceOnly` or
+        /// `NamespaceWithResourceSelectors`.
+        pub scope: String = "selectionScope",
     }
 
     /// A scheduling policy.
@@ -45,6 +50,19 @@ model! {
         pub count: Option<i64> = "numberOfClusters",
         /// What clusters have to be like.
         pub affinity: Option<Box<Affinity>> = "affinity",
+        /// The taints that do not keep it away.
+        pub tolerations: Vec<Toleration> = "tolerations",
+    }
+
+    /// `tolerations[]` of a policy.
+    pub struct Toleration {
+        /// The taint's key; empty for every key.
+        pub key: String = "key",
+        /// `Equal` (default) or `Exists`.
+        pub operator: String = "operator",
+        pub value: String = "value",
+        /// The taint's effect; empty for every effect.
+        pub effect: String = "effect",
     }
 
     /// `affinity` of a policy.

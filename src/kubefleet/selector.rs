@@ -6,6 +6,7 @@ use super::tolerant::model;
 
 model! {
     /// A label selector. Empty, it selects everything.
+    #[derive(Eq, PartialOrd, Ord, Hash)]
     pub struct LabelSelector {
         /// Labels that must have exactly these values.
         pub labels: BTreeMap<String, String> = "matchLabels",
@@ -14,6 +15,7 @@ model! {
     }
 
     /// One requirement on a label.
+    #[derive(Eq, PartialOrd, Ord, Hash)]
     pub struct Requirement {
         /// The label.
         pub key: String = "key",
@@ -31,12 +33,40 @@ model! {
 
     /// One term of a selector of member clusters.
     pub struct ClusterSelectorTerm {
-        /// The labels; absent matches nothing.
+        /// The labels; absent in an override, it matches nothing.
         pub labels: Option<Box<LabelSelector>> = "labelSelector",
+        /// The properties, such as a capacity, that a cluster needs as well.
+        pub properties: Option<Box<PropertySelector>> = "propertySelector",
+    }
+
+    /// `propertySelector` of a term.
+    pub struct PropertySelector {
+        pub expressions: Vec<PropertyRequirement> = "matchExpressions",
+    }
+
+    /// One requirement on a property.
+    pub struct PropertyRequirement {
+        pub name: String = "name",
+        /// `Gt`, `Ge`, `Eq`, `Ne`, `Lt` or `Le`.
+        pub operator: String = "operator",
+        pub values: Vec<String> = "values",
     }
 }
 
 impl LabelSelector {
+    /// Reads a selector as `kubectl -l` takes it: `tier=web,env!=dev,zone in (a,b),canary,!old`.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut selector = Self::default();
+        for part in parts(text)? {
+            let requirement = Requirement::parse(part)?;
+            selector.expressions.push(requirement);
+        }
+        match selector.problem() {
+            Some(problem) => Err(problem),
+            None => Ok(selector),
+        }
+    }
+
     /// Whether the labels satisfy the selector; `None` when an operator is not known or lacks its
     /// values, so that nothing can be said.
     pub fn matches(&self, labels: &BTreeMap<String, String>) -> Option<bool> {
@@ -91,6 +121,32 @@ impl LabelSelector {
     }
 }
 
+/// The requirements of a selector: commas in parentheses are between values.
+fn parts(text: &str) -> Result<Vec<&str>, String> {
+    let mut parts = Vec::new();
+    let (mut start, mut open) = (0, false);
+    for (at, c) in text.char_indices() {
+        match (c, open) {
+            ('(', false) => open = true,
+            (')', true) => open = false,
+            ('(' | ')', _) => return Err(format!("a parenthesis too many in {text:?}")),
+            (',', false) => {
+                parts.push(text[start..at].trim());
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    if open {
+        return Err(format!("a parenthesis is not closed in {text:?}"));
+    }
+    parts.push(text[start..].trim());
+    if parts == [""] {
+        return Ok(Vec::new());
+    }
+    Ok(parts)
+}
+
 fn key_problem(key: &str) -> Option<String> {
     (!is_label_key(key)).then(|| format!("{key:?} is not a valid label key"))
 }
@@ -126,6 +182,44 @@ fn is_label_value(value: &str) -> bool {
 }
 
 impl Requirement {
+    fn new(key: &str, operator: &str, values: &str) -> Self {
+        let values = values.split(',').map(|value| value.trim().to_owned());
+        Self {
+            key: key.trim().to_owned(),
+            operator: operator.to_owned(),
+            values: values.collect(),
+        }
+    }
+
+    fn bare(key: &str, operator: &str) -> Self {
+        Self {
+            values: Vec::new(),
+            ..Self::new(key, operator, "")
+        }
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        if let Some((head, values)) = text.split_once('(') {
+            let values = values.strip_suffix(')');
+            let words: Vec<_> = head.split_whitespace().collect();
+            return match (words.as_slice(), values) {
+                ([key, "in"], Some(values)) => Ok(Self::new(key, "In", values)),
+                ([key, "notin"], Some(values)) => Ok(Self::new(key, "NotIn", values)),
+                _ => Err(format!("{text:?} is not KEY in (A,B) or KEY notin (A,B)")),
+            };
+        }
+        if let Some((key, value)) = text.split_once("!=") {
+            return Ok(Self::new(key, "NotIn", value));
+        }
+        if let Some((key, value)) = text.split_once("==").or_else(|| text.split_once('=')) {
+            return Ok(Self::new(key, "In", value));
+        }
+        Ok(match text.strip_prefix('!') {
+            Some(key) => Self::bare(key, "DoesNotExist"),
+            None => Self::bare(text, "Exists"),
+        })
+    }
+
     /// What Kubernetes does not take of it.
     fn problem(&self) -> Option<String> {
         let (key, operator) = (&self.key, &self.operator);
@@ -171,6 +265,59 @@ mod tests {
                 values: values.iter().map(|&value| value.to_owned()).collect(),
             }],
             ..LabelSelector::default()
+        }
+    }
+
+    #[test]
+    fn what_kubectl_takes_is_read() {
+        let labels = [("tier", "web"), ("env", "prod"), ("canary", "")];
+        let labels = labels.map(|(key, value)| (key.to_owned(), value.to_owned()));
+        let labels = labels.into_iter().collect();
+        for (text, matches) in [
+            ("", true),
+            ("tier=web", true),
+            ("tier==web", true),
+            ("tier = web , env != dev", true),
+            ("tier!=web", false),
+            ("env in (prod,dev)", true),
+            ("env in ( dev )", false),
+            ("env notin (dev, test),tier", true),
+            ("canary", true),
+            ("canary=", true),
+            ("!canary", false),
+            ("!other,other notin (a)", true),
+            ("other", false),
+            ("tier=web,tier=db", false),
+        ] {
+            let selector = LabelSelector::parse(text).unwrap();
+            assert_eq!(selector.matches(&labels), Some(matches), "{text}");
+            if !selector.is_empty() {
+                let again = LabelSelector::parse(&selector.describe());
+                assert_eq!(again, Ok(selector), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_selector_is_refused() {
+        for text in [
+            "tier=web,",
+            ",",
+            "tier=we b",
+            "a=b=c",
+            "tier in web",
+            "tier in (a",
+            "tier in (a))",
+            "tier of (a)",
+            "in (a)",
+            "tier>1",
+            "=web",
+            "!",
+            "tier (a,b)",
+            "tier in ((a))",
+            "tier in (a) b",
+        ] {
+            assert!(LabelSelector::parse(text).is_err(), "{text}");
         }
     }
 

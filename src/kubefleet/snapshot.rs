@@ -3,12 +3,13 @@
 use jiff::Timestamp;
 
 use super::kind::Concept;
+use super::member::Taint;
 use super::meta::{Condition, Conditions, ObjectMeta};
 use super::names;
 use super::placement::Policy;
 use super::reasons::SCHEDULED;
 use super::scope::{ObjectRef, Scope};
-use super::selector::LabelSelector;
+use super::selector::{ClusterSelectorTerm, LabelSelector};
 use super::tolerant::{Prose, model};
 
 model! {
@@ -141,6 +142,12 @@ impl PolicySnapshot {
 
     /// The labels that its required affinity terms ask for; a cluster needs one of them.
     pub fn required_labels(&self) -> impl Iterator<Item = &LabelSelector> {
+        self.required_terms()
+            .filter_map(|term| term.labels.as_deref())
+    }
+
+    /// Its required affinity terms; a cluster needs one of them.
+    pub fn required_terms(&self) -> impl Iterator<Item = &ClusterSelectorTerm> {
         let affinity = self
             .spec
             .policy
@@ -149,8 +156,18 @@ impl PolicySnapshot {
         let required = affinity
             .and_then(|affinity| affinity.cluster.as_deref())
             .and_then(|cluster| cluster.required.as_deref());
-        let terms = required.into_iter().flat_map(|required| &required.terms);
-        terms.filter_map(|term| term.labels.as_deref())
+        required.into_iter().flat_map(|required| &required.terms)
+    }
+
+    /// Whether a taint does not keep a cluster out.
+    /// Source: scheduler/framework/plugins/tainttoleration.
+    pub fn tolerates(&self, taint: &Taint) -> bool {
+        let tolerations = self.spec.policy.iter().flat_map(|it| &it.tolerations);
+        let mut tolerations = tolerations.filter(|it| {
+            (it.effect.is_empty() || it.effect == taint.effect)
+                && (it.key.is_empty() || it.key == taint.key)
+        });
+        tolerations.any(|it| it.operator == "Exists" || it.value == taint.value)
     }
 
     /// How many clusters the policy asks for; `None` with PickAll, or when it cannot be known.

@@ -5,8 +5,10 @@ use serde_json::value::RawValue;
 use super::Generator;
 use super::envelope::{self, EnvelopeKind};
 use crate::contents::{self, Manifest};
+use crate::inventory::source::Texts;
 use crate::kubefleet::binding::Envelope;
 use crate::kubefleet::snapshot::{ManifestIdentity, ManifestMeta};
+use crate::rollout::versions::Version;
 
 /// One object.
 #[derive(Debug, Clone)]
@@ -43,6 +45,18 @@ impl Content {
     pub fn new<'t>(parts: impl IntoIterator<Item = &'t RawValue>, generator: Generator) -> Self {
         let parts = parts.into_iter().map(contents::in_order);
         Self::of_parts(parts, generator)
+    }
+
+    /// The content of a version as the newest KubeFleet puts it together; `None` where a part is
+    /// missing, or its text.
+    pub fn of_version(version: &Version<'_>, texts: &Texts) -> Option<Self> {
+        if !version.is_complete() {
+            return None;
+        }
+        let parts = version.parts.iter();
+        let texts = parts.map(|part| texts.get(&part.object()).map(AsRef::as_ref));
+        let texts: Option<Vec<&RawValue>> = texts.collect();
+        Some(Self::new(texts?, Generator::Newest))
     }
 
     /// The same of manifests that were read already.

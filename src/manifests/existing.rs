@@ -39,29 +39,47 @@ pub struct Counts {
     pub refused: usize,
 }
 
-impl Counts {
+/// Which objects a rendering changes in a cluster.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Delta {
+    pub counts: Counts,
+    /// Those that the cluster is to lose.
+    pub deleted: Vec<Identity>,
+    /// Those that Kubernetes refuses to change, with the field that must stay.
+    pub refused: Vec<(Identity, String)>,
+}
+
+impl Delta {
     /// What a rendering changes.
-    pub fn new(now: &Existing, then: &[Rendered<'_>]) -> Self {
+    pub fn new<'m>(now: impl IntoIterator<Item = &'m Manifest>, then: &[Rendered<'_>]) -> Self {
         let mut before: BTreeMap<&Identity, &Value> = BTreeMap::new();
-        for manifest in &now.manifests {
+        for manifest in now {
             before.insert(&manifest.identity, &manifest.value);
         }
-        let mut counts = Self::default();
+        let mut delta = Self::default();
         for rendered in then {
-            match before.remove(&rendered.manifest.identity) {
-                None => counts.created += 1,
-                Some(old) if *old == rendered.manifest.value => {}
+            let Manifest {
+                identity, value, ..
+            } = rendered.manifest.as_ref();
+            match before.remove(identity) {
+                None => delta.counts.created += 1,
+                Some(old) if old == value => {}
                 Some(old) => {
-                    counts.changed += 1;
-                    counts.refused +=
-                        usize::from(immutable::changed(old, &rendered.manifest.value).is_some());
+                    delta.counts.changed += 1;
+                    let field = immutable::changed(old, value);
+                    let field = field.map(|field| (identity.clone(), field));
+                    delta.refused.extend(field);
                 }
             }
         }
-        counts.deleted = before.len();
-        counts
+        delta.counts.deleted = before.len();
+        delta.counts.refused = delta.refused.len();
+        delta.deleted = before.into_keys().cloned().collect();
+        delta
     }
+}
 
+impl Counts {
     /// Whether nothing changes.
     pub const fn is_none(self) -> bool {
         self.created == 0 && self.changed == 0 && self.deleted == 0
@@ -83,13 +101,10 @@ pub fn differences(
     secrets: Secrets,
 ) -> Vec<Difference> {
     let mut fields: BTreeMap<Identity, String> = BTreeMap::new();
+    let known: BTreeMap<_, _> = before.iter().map(|it| (&it.identity, &it.value)).collect();
     for manifest in &after {
-        let same = |other: &&Manifest| other.identity == manifest.identity;
-        let field = before
-            .iter()
-            .find(same)
-            .and_then(|old| immutable::changed(&old.value, &manifest.value));
-        if let Some(field) = field {
+        let old = known.get(&manifest.identity);
+        if let Some(field) = old.and_then(|old| immutable::changed(old, &manifest.value)) {
             fields.insert(manifest.identity.clone(), field);
         }
     }

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::kubefleet::kind::group_of;
+
 /// Kind, group, and the fields that must stay.
 const FIELDS: &[(&str, &str, &[&str])] = &[
     ("Deployment", "apps", &["/spec/selector"]),
@@ -29,6 +31,7 @@ const FIELDS: &[(&str, &str, &[&str])] = &[
         &["/roleRef"],
     ),
     ("Secret", "", &["/type"]),
+    ("Service", "", &["/spec/clusterIP"]),
     (
         "PersistentVolumeClaim",
         "",
@@ -36,7 +39,9 @@ const FIELDS: &[(&str, &str, &[&str])] = &[
             "/spec/accessModes",
             "/spec/storageClassName",
             "/spec/volumeMode",
+            "/spec/volumeName",
             "/spec/selector",
+            "/spec/dataSource",
         ],
     ),
     (
@@ -69,7 +74,7 @@ pub(super) fn changed(before: &Value, after: &Value) -> Option<String> {
     };
     let kind = text(after, "kind");
     let version = text(after, "apiVersion");
-    let group = version.split_once('/').map_or("", |(group, _)| group);
+    let group = group_of(&version);
     let (_, _, fields) = FIELDS
         .iter()
         .find(|(other, its, _)| *other == kind && *its == group)

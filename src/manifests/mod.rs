@@ -25,6 +25,7 @@ mod content;
 mod envelope;
 mod existing;
 mod immutable;
+pub mod live;
 mod overrides;
 mod patch;
 mod rendering;
@@ -33,10 +34,10 @@ mod variables;
 use crate::kubefleet::work::Work;
 
 pub use content::{Content, Item};
-pub use existing::{Counts, Difference, Existing, differences};
+pub use existing::{Counts, Delta, Difference, Existing, differences};
 pub use overrides::{Idle, Override, PlacedOverrides};
 pub use rendering::{
-    Fault, FaultCause, Group, OverrideEffect, PatchOperation, Rendered, Rendering,
+    FailingOperation, Fault, FaultCause, Group, OverrideEffect, PatchOperation, Rendered, Rendering,
 };
 
 /// How Works are generated, where versions differ.

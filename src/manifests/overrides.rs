@@ -7,9 +7,11 @@ use serde_json::value::RawValue;
 
 use super::content::Content;
 use super::variables::Template;
+use crate::inventory::source::Texts;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
+use crate::kubefleet::object::{Body, Object};
 use crate::kubefleet::overrides::{OverrideRule, OverrideSnapshot, named};
 use crate::kubefleet::run::ClusterStatus;
 use crate::kubefleet::snapshot::ManifestIdentity;
@@ -39,6 +41,15 @@ impl Override {
         });
         let values = values.collect();
         Self { snapshot, values }
+    }
+
+    /// An object with its text; `None` where it is no override snapshot, or the text is missing.
+    pub fn of(object: &Object, texts: &Texts) -> Option<Self> {
+        let Body::Override(snapshot) = &object.body else {
+            return None;
+        };
+        let text = texts.get(&object.reference())?;
+        Some(Self::new(Arc::clone(snapshot), text))
     }
 
     /// The snapshot as an object.
@@ -112,34 +123,48 @@ pub struct PlacedOverrides<'i> {
 }
 
 impl<'i> PlacedOverrides<'i> {
-    /// A cluster with the overrides that a new run would choose for it.
-    pub fn anew(
-        member: &'i MemberCluster,
+    /// The overrides that a new run chooses from, in the order in which they apply.
+    pub fn applicable(
         placement: &ObjectRef,
         content: &Content,
         overrides: &[Override],
-    ) -> Self {
+    ) -> Vec<usize> {
         let resources: Vec<&ManifestIdentity> =
             content.items.iter().map(|item| &item.identity).collect();
-        let mut placed = Self {
+        let applies = |one: &Override| {
+            one.snapshot.is_latest() && applies(&one.snapshot, &placement.name, &resources)
+        };
+        let all = overrides.iter().enumerate();
+        let mut found: Vec<_> = all
+            .filter(|(_, one)| applies(one))
+            .map(|(at, _)| at)
+            .collect();
+        found.sort_by(|a, b| overrides[*a].order().cmp(&overrides[*b].order()));
+        found
+    }
+
+    /// A cluster without overrides.
+    pub const fn none(member: &'i MemberCluster) -> Self {
+        Self {
             member,
             overrides: Vec::new(),
             gone: Vec::new(),
             invalid: Vec::new(),
-        };
-        for (at, one) in overrides.iter().enumerate() {
-            if !one.snapshot.is_latest() || !applies(&one.snapshot, &placement.name, &resources) {
-                continue;
-            }
+        }
+    }
+
+    /// A cluster with the overrides that a new run would choose for it, of those that are
+    /// applicable.
+    pub fn anew(member: &'i MemberCluster, applicable: &[usize], overrides: &[Override]) -> Self {
+        let mut placed = Self::none(member);
+        for at in applicable.iter().copied() {
+            let one = &overrides[at];
             match matches(&one.snapshot, member) {
                 Ok(true) => placed.overrides.push(at),
                 Ok(false) => {}
                 Err(why) => placed.invalid.push((at, why)),
             }
         }
-        placed
-            .overrides
-            .sort_by(|a, b| overrides[*a].order().cmp(&overrides[*b].order()));
         placed
     }
 
@@ -164,12 +189,7 @@ impl<'i> PlacedOverrides<'i> {
         names: impl Iterator<Item = ObjectRef>,
         overrides: &[Override],
     ) -> Self {
-        let mut placed = Self {
-            member,
-            overrides: Vec::new(),
-            gone: Vec::new(),
-            invalid: Vec::new(),
-        };
+        let mut placed = Self::none(member);
         for name in names {
             let found = overrides.iter().position(|one| {
                 let meta = &one.snapshot.meta;

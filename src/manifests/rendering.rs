@@ -1,20 +1,24 @@
 //! Content, overrides, and clusters put together: what is the same for many clusters is made once.
 
+mod effects;
+mod fault;
+
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::content::{Content, Item};
 use super::overrides::{self, Idle, Override, PlacedOverrides, is_deletion};
 use super::patch::{self, PatchVerb};
 use super::variables::Template;
 use super::{Generator, envelope};
-use crate::contents::{Identity, Manifest};
+use crate::contents::Manifest;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::binding::{Envelope, describe_object};
-use crate::mask;
 use crate::rollout::overrides::selector_of;
+pub use effects::{OverrideEffect, PatchOperation};
+pub use fault::{FailingOperation, Fault, FaultCause};
 
 /// The rules of one override that apply to an object in a cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -34,100 +38,6 @@ struct ContentForm {
     varies: bool,
     /// What becomes of it; absent where that depends on the cluster.
     made: Option<Result<Option<Value>, Box<FaultCause>>>,
-}
-
-/// Why a cluster gets nothing new.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum FaultCause {
-    /// An operation cannot be applied.
-    Operation {
-        /// The override snapshot.
-        over: ObjectRef,
-        rule: usize,
-        operation: usize,
-        /// `add`, `remove`, or `replace`.
-        verb: String,
-        path: String,
-        /// Why, as a clause.
-        why: String,
-    },
-    /// The selector of a rule is not valid.
-    Rule {
-        /// The override snapshot.
-        over: ObjectRef,
-        rule: usize,
-        problem: String,
-    },
-    /// An override cannot be used at all: a run that takes it fails.
-    Override {
-        /// The override snapshot.
-        over: ObjectRef,
-        problem: String,
-    },
-    /// An override snapshot that was recorded does not exist.
-    Gone(ObjectRef),
-    /// An envelope cannot be opened.
-    Envelope(String),
-}
-
-/// Something that stops every Work of some clusters.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
-    /// Why.
-    pub cause: FaultCause,
-    /// The object, in the reader's short form.
-    pub object: Option<String>,
-    pub clusters: Vec<String>,
-}
-
-impl Fault {
-    /// What is wrong, in one sentence without the clusters.
-    pub fn describe(&self) -> String {
-        let object = self.object.as_deref().unwrap_or("an object");
-        match &self.cause {
-            FaultCause::Operation {
-                over,
-                rule,
-                operation,
-                verb,
-                path,
-                why,
-            } => format!(
-                "{over} cannot be applied to {object}: rule {rule}, operation {operation} \
-                 ({verb} {path}): {why}"
-            ),
-            FaultCause::Rule {
-                over,
-                rule,
-                problem,
-            } => format!("{over} cannot be applied to {object}: rule {rule} {problem}"),
-            FaultCause::Override { over, problem } => format!("{over} {problem}"),
-            FaultCause::Gone(over) => format!("{over} no longer exists"),
-            FaultCause::Envelope(why) => format!("{object} cannot be opened: {why}"),
-        }
-    }
-}
-
-/// What one rule does to one object.
-#[derive(Debug, Clone, PartialEq)]
-pub struct OverrideEffect {
-    pub object: Identity,
-    /// The override's name.
-    pub over: String,
-    pub rule: usize,
-    /// The operation; absent where the rule deletes the object.
-    pub operation: Option<PatchOperation>,
-}
-
-/// One operation.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PatchOperation {
-    /// `add`, `remove`, or `replace`.
-    pub verb: String,
-    /// A JSON pointer.
-    pub path: String,
-    /// The value as it is written in the override, with secrets masked.
-    pub value: Option<Value>,
 }
 
 /// Clusters that get the same, apart from variables.
@@ -297,14 +207,14 @@ impl<'i> Rendering<'i> {
     ) -> Result<(), Box<FaultCause>> {
         let patches = &over.rules()[rule].patches;
         let failed = |operation: usize, why: String| {
-            Box::new(FaultCause::Operation {
+            Box::new(FaultCause::Operation(FailingOperation {
                 over: over.object(),
                 rule: rule + 1,
                 operation: operation + 1,
                 verb: patches[operation].operator.clone(),
                 path: patches[operation].path.clone(),
                 why,
-            })
+            }))
         };
         let mut values = Vec::with_capacity(patches.len());
         for at in 0..patches.len() {
@@ -432,41 +342,6 @@ impl<'i> Rendering<'i> {
         rendered
     }
 
-    /// What the overrides do in a group, object by object.
-    pub fn effects(&self, group: &Group) -> Vec<OverrideEffect> {
-        let mut effects = Vec::new();
-        for form in group.forms.iter().map(|form| &self.forms[*form]) {
-            let item = &self.content.items[form.item];
-            for step in &form.steps {
-                let over = &self.overrides[step.over];
-                for rule in &step.rules {
-                    let effect = |operation| OverrideEffect {
-                        object: item.manifest.identity.clone(),
-                        over: over.name().to_owned(),
-                        rule: rule + 1,
-                        operation,
-                    };
-                    if is_deletion(&over.rules()[*rule]) {
-                        effects.push(effect(None));
-                        continue;
-                    }
-                    let patches = over.rules()[*rule].patches.iter().enumerate();
-                    effects.extend(patches.map(|(at, patch)| {
-                        let removes = patch.operator == "remove";
-                        let value = over.value(*rule, at).filter(|_| !removes);
-                        let value = value.map(|value| shown(item, &patch.path, value.written()));
-                        effect(Some(PatchOperation {
-                            verb: patch.operator.clone(),
-                            path: patch.path.clone(),
-                            value,
-                        }))
-                    }));
-                }
-            }
-        }
-        effects
-    }
-
     /// What of each override that applies to the content changes nothing for these clusters.
     pub fn idle(&self) -> Vec<(&Override, Idle)> {
         let used = |at: usize| {
@@ -517,13 +392,4 @@ fn opened(item: &Item, manifest: Manifest) -> Vec<Rendered<'_>> {
     };
     let inner = envelope::open(&manifest, kind).unwrap_or_default();
     inner.into_iter().map(rendered).collect()
-}
-
-/// A value of an override as it may be shown.
-fn shown(item: &Item, path: &str, value: &Value) -> Value {
-    let mut patch = json!({
-        "identifier": {"kind": item.manifest.identity.kind}, "op": "add", "path": path, "value": value,
-    });
-    mask::mask(&mut patch);
-    patch.get_mut("value").map(Value::take).unwrap_or_default()
 }

@@ -108,7 +108,13 @@ fn rendered_by(
     let members = members();
     let placed: Vec<_> = members
         .iter()
-        .map(|member| PlacedOverrides::anew(member, &placement(), &content, overrides))
+        .map(|member| {
+            PlacedOverrides::anew(
+                member,
+                &PlacedOverrides::applicable(&placement(), &content, overrides),
+                overrides,
+            )
+        })
         .collect();
     let rendering = Rendering::new(&content, overrides, &placed);
     let values = (0..members.len())
@@ -334,9 +340,13 @@ fn clusters_are_grouped_by_what_applies_to_them() {
     )];
     let content = content(&[deployment()], Generator::Newest);
     let members = members();
-    let placed = members
-        .each_ref()
-        .map(|it| PlacedOverrides::anew(it, &placement(), &content, &overrides));
+    let placed = members.each_ref().map(|it| {
+        PlacedOverrides::anew(
+            it,
+            &PlacedOverrides::applicable(&placement(), &content, &overrides),
+            &overrides,
+        )
+    });
     let rendering = Rendering::new(&content, &overrides, &placed);
     let groups: Vec<_> = rendering
         .groups
@@ -388,9 +398,13 @@ fn values_of_secrets_are_not_in_the_effects() {
         "metadata": {"name": "db", "namespace": "shop"}, "data": {}});
     let content = content(&[secret], Generator::Newest);
     let members = members();
-    let placed = members
-        .each_ref()
-        .map(|it| PlacedOverrides::anew(it, &placement(), &content, &overrides));
+    let placed = members.each_ref().map(|it| {
+        PlacedOverrides::anew(
+            it,
+            &PlacedOverrides::applicable(&placement(), &content, &overrides),
+            &overrides,
+        )
+    });
     let rendering = Rendering::new(&content, &overrides, &placed);
     let effects = rendering.effects(&rendering.groups[0]);
     assert!(!format!("{effects:?}").contains("c2VjcmV0"), "{effects:?}");

@@ -2,8 +2,9 @@
 
 use super::draft::Draft;
 use super::{
-    Carriers, Plan, PlanOutcome, PlannedRun, PlannedSnapshot, RefusalKind, StrategyChoice, content,
-    delivery, inputs, limits, members, neighbours, overrides, policy, stages,
+    Carriers, ObjectChanges, Plan, PlanContents, PlanOutcome, PlannedRun, PlannedSnapshot,
+    RefusalKind, StrategyChoice, changes, content, delivery, inputs, limits, members, neighbours,
+    overrides, policy, stages,
 };
 use crate::inventory::Inventory;
 use crate::kubefleet::object::OWN_API_VERSION;
@@ -12,7 +13,12 @@ use crate::words::count;
 
 /// Computes what the controller would make of a wish. What brings a namespaced placement's namespace
 /// to clusters is judged where it was read.
-pub fn compute(inventory: &Inventory, wish: &PlannedRun, carriers: Option<&Carriers>) -> Plan {
+pub fn compute(
+    inventory: &Inventory,
+    wish: &PlannedRun,
+    carriers: Option<&Carriers>,
+    contents: &PlanContents<'_>,
+) -> Plan {
     let mut draft = Draft::new(inventory, wish);
     let exists = inputs::placement(&mut draft);
     let policy = exists.then(|| policy::check(&mut draft)).flatten();
@@ -23,6 +29,7 @@ pub fn compute(inventory: &Inventory, wish: &PlannedRun, carriers: Option<&Carri
     let computed = stages::compute(&mut draft, snapshot.index.as_deref(), exists);
     let then = snapshot.index.as_deref();
     overrides::check(&mut draft, &computed, then);
+    let changes = changes::compute(&mut draft, &computed, then, contents);
     neighbours::state_ignored(&mut draft);
     neighbours::going_back(&mut draft, &computed, then);
     neighbours::active_runs(&mut draft, &computed, then);
@@ -35,7 +42,7 @@ pub fn compute(inventory: &Inventory, wish: &PlannedRun, carriers: Option<&Carri
         draft,
         policy.and_then(|policy| policy.index()),
         snapshot,
-        computed,
+        (computed, changes),
     )
 }
 
@@ -44,7 +51,7 @@ fn finish(
     mut draft: Draft<'_>,
     policy_index: Option<&str>,
     snapshot: PlannedSnapshot,
-    computed: stages::Computed,
+    (computed, changes): (stages::Computed, Vec<ObjectChanges>),
 ) -> Plan {
     draft.refusals.sort_by_key(|refusal| refusal.kind);
     draft.warnings.sort_by_key(|warning| warning.kind);
@@ -77,6 +84,7 @@ fn finish(
         stages: computed.stages,
         removed: computed.removed,
         unplaced: computed.unplaced,
+        changes,
         refusals: draft.refusals,
         warnings: draft.warnings,
         not_checked: draft.not_checked,

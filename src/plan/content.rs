@@ -5,15 +5,14 @@ use jiff::SignedDuration;
 use super::draft::Draft;
 use super::{PlannedSnapshot, RefusalKind, Warning, WarningKind};
 use crate::kubefleet::messages::{Cause, parse_failure};
-use crate::kubefleet::{Concept, ObjectRef, duration, names, reasons};
+use crate::kubefleet::{Concept, duration, names, reasons};
 use crate::problems::{
-    Problem, Tense, pruned_below, resource_selectors, snapshot_index, snapshot_missing,
-    snapshot_pruned,
+    Tense, number_of_parts, pruned_below, resource_selectors, snapshot_incomplete, snapshot_index,
+    snapshot_missing, snapshot_pruned, snapshot_pruned_next,
 };
 use crate::report::Compose;
 use crate::rollout::content::DELAY;
 use crate::rollout::versions::{Version, versions};
-use crate::words::count;
 
 /// Chooses the version, and says what is wrong with it.
 /// Source: updaterun/initialization.go:getResourceSnapshotObjs.
@@ -159,12 +158,8 @@ fn incomplete(draft: &mut Draft<'_>, version: &Version<'_>, asked: bool) {
                  run is created, older versions do not.",
                 version.index
             ),
-        )
-        .evidence(
-            part.object(),
-            format!("metadata.annotations[{}]", names::NUMBER_OF_SNAPSHOTS),
-            part.meta.annotation(names::NUMBER_OF_SNAPSHOTS),
         );
+        let warning = number_of_parts(warning, part);
         draft.warnings.push(warning);
         return;
     }
@@ -177,21 +172,7 @@ fn incomplete(draft: &mut Draft<'_>, version: &Version<'_>, asked: bool) {
         );
         return;
     }
-    let object = draft.placement().clone();
-    let index = &version.index;
-    let mut problem = Problem::new(
-        &object,
-        format!("Resource snapshot {index} of {object} cannot be rolled out: {flaw}."),
-    );
-    for part in version.parts.iter().take(6) {
-        let path = format!("metadata.annotations[{}]", names::NUMBER_OF_SNAPSHOTS);
-        let value = part.meta.annotation(names::NUMBER_OF_SNAPSHOTS);
-        problem = problem.evidence(part.object(), path, value);
-    }
-    let problem = problem.look_with(
-        "Choose a complete snapshot.",
-        draft.command("snapshots").arg(&object.name),
-    );
+    let problem = snapshot_incomplete(draft.placement(), version, &flaw);
     draft.refuse(RefusalKind::SnapshotIncomplete, problem);
 }
 
@@ -228,7 +209,6 @@ fn delayed(draft: &mut Draft<'_>, latest: &Version<'_>) {
     draft.warnings.push(warning);
 }
 
-/// The next new snapshot deletes the version. Runs do not hold what they roll out.
 fn pruned_next(draft: &mut Draft<'_>, version: &Version<'_>) {
     if version.survives != Some(0) {
         return;
@@ -238,20 +218,7 @@ fn pruned_next(draft: &mut Draft<'_>, version: &Version<'_>) {
     else {
         return;
     };
-    let object: ObjectRef = part.object();
-    let limit = usize::try_from(placement.history_limit()).unwrap_or_default();
-    let warning = Warning::new(
-        WarningKind::SnapshotAboutToBePruned,
-        &object,
-        format!(
-            "Snapshot {} is the oldest of the {} that {} keeps: the next new snapshot deletes it, \
-             and clusters not yet updated can then never get it.",
-            version.index,
-            count(limit, "snapshot"),
-            placement.meta.name
-        ),
-    )
-    .evidence(placement.object(), "spec.revisionHistoryLimit", limit)
-    .fix("Raise `spec.revisionHistoryLimit` of the placement before its content changes.");
+    let problem = snapshot_pruned_next(placement, part, None);
+    let warning = Warning::of(WarningKind::SnapshotAboutToBePruned, problem);
     draft.warnings.push(warning);
 }

@@ -4,10 +4,12 @@ use super::RefusalKind;
 use super::draft::Draft;
 use crate::inventory::Sight;
 use crate::kubefleet::snapshot::PolicySnapshot;
-use crate::problems::{Problem, Tense, binding_count, no_cluster, not_external, placement_missing};
+use crate::problems::{
+    Tense, binding_count, bindings_outdated, no_cluster, not_external, placement_deleted,
+    placement_missing,
+};
 use crate::report::Compose;
 use crate::rollout::placing::selected_bindings;
-use crate::words::{count, enumerate};
 
 /// The placement itself. Returns whether it makes sense to look at what belongs to it.
 /// Source: updaterun/initialization.go:validatePlacement.
@@ -24,14 +26,10 @@ pub(super) fn placement(draft: &mut Draft<'_>) -> bool {
             return false;
         }
     };
-    if let Some(deleted) = placement.meta.deleted {
+    if placement.meta.is_deleting() {
         // Its policy snapshots go first, and a run finds none of them.
-        let problem = Problem::new(
-            &object,
-            format!("{object} is being deleted, so there is nothing left to roll out."),
-        )
-        .evidence(&object, "metadata.deletionTimestamp", deleted)
-        .fix(
+        let so = "so a run has nothing to roll out";
+        let problem = placement_deleted(inventory, &object, so).fix(
             "If the deletion was a mistake, wait until it finishes and create the placement again.",
         );
         draft.refuse(RefusalKind::PlacementBeingDeleted, problem);
@@ -59,28 +57,7 @@ pub(super) fn bindings(draft: &mut Draft<'_>, policy: Option<&PolicySnapshot>) {
         })
         .collect();
     if !outdated.is_empty() {
-        let clusters: Vec<_> = outdated.iter().map(|it| it.spec.cluster.as_str()).collect();
-        let verb = if outdated.len() == 1 {
-            "follows"
-        } else {
-            "follow"
-        };
-        let mut problem = Problem::new(
-            draft.placement(),
-            format!(
-                "{} of {} still {verb} an older policy snapshot than {} ({}); the controller \
-                 retries until the scheduler updates them.",
-                count(outdated.len(), "binding"),
-                draft.placement(),
-                policy.meta.name,
-                enumerate(&clusters)
-            ),
-        )
-        .clusters(clusters);
-        for binding in outdated.iter().take(6) {
-            let path = "spec.schedulingPolicySnapshotName";
-            problem = problem.evidence(binding.object(), path, &binding.spec.policy_snapshot);
-        }
+        let problem = bindings_outdated(draft.placement(), &outdated, policy);
         let again = "Wait a few seconds and plan again. If it persists, check the hub agent's log.";
         draft.refuse(RefusalKind::BindingOutdated, problem.look(again));
         return;

@@ -1,6 +1,7 @@
 //! The preflight: what the controller would compute for a run, and every reason for which it would
 //! refuse. Pure: computed from what was read, and nothing is written.
 
+mod changes;
 mod compute;
 mod content;
 mod delivery;
@@ -24,6 +25,7 @@ use crate::kubefleet::ObjectRef;
 use crate::kubefleet::strategy::Strategy;
 use crate::report::{NotChecked, Subject};
 
+pub use changes::{ObjectChanges, PlanContents};
 pub use compute::compute;
 pub use delivery::{Carriers, may_carry};
 pub use point::{Kinded, Point, Refusal, RefusalKind, Warning, WarningKind};
@@ -128,6 +130,10 @@ pub struct Plan {
     /// Clusters that are in no stage, or of which nobody can say in which, by name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unplaced: Vec<PlannedCluster>,
+    /// What changes in the clusters, by clusters where the same changes; empty where the snapshots
+    /// could not be read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<ObjectChanges>,
     /// Why the controller would refuse, in the order in which it looks; it tells only the first.
     pub refusals: Vec<Refusal>,
     /// What a person should know.

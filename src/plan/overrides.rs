@@ -6,15 +6,15 @@ use super::draft::Draft;
 use super::stages::Computed;
 use super::{RefusalKind, Warning, WarningKind};
 use crate::kubefleet::member::MemberCluster;
-use crate::kubefleet::names;
 use crate::kubefleet::overrides::OverrideSnapshot;
 use crate::kubefleet::snapshot::ManifestIdentity;
-use crate::problems::steps::see_override;
-use crate::problems::{Problem, Tense, override_invalid};
-use crate::report::{Compose, Subject};
-use crate::rollout::overrides::{IdleOverride, applies, idle, is_lost, matches, origin, selected};
-use crate::rollout::versions::{Version, versions};
-use crate::words::enumerate;
+use crate::problems::{
+    Tense, override_invalid, override_matches_nothing, override_never_applied,
+    snapshot_parts_not_found,
+};
+use crate::report::Compose;
+use crate::rollout::overrides::{applies, idle, is_lost, matches};
+use crate::rollout::versions::versions;
 
 /// Says which overrides stop the run. Only those count that select an object of the snapshot
 /// itself: what is wrapped in envelopes is not read.
@@ -29,7 +29,11 @@ pub(super) fn check(draft: &mut Draft<'_>, computed: &Computed, index: Option<&s
         return;
     };
     if !draft.placement().namespace.is_empty() && version.expected.is_some_and(|parts| parts > 1) {
-        parts(draft, version);
+        let overrides = &inventory.overrides;
+        if let Some(any) = overrides.iter().find(|it| it.is_latest()) {
+            let problem = snapshot_parts_not_found(draft.placement(), version, any);
+            draft.refuse(RefusalKind::SnapshotPartsNotFound, problem);
+        }
     }
     let resources: Vec<&ManifestIdentity> = version
         .parts
@@ -46,7 +50,7 @@ pub(super) fn check(draft: &mut Draft<'_>, computed: &Computed, index: Option<&s
     let placed: usize = computed.stages.iter().map(|it| it.clusters.len()).sum();
     let seen = (placed == clusters.len()).then_some(clusters.as_slice());
     for snapshot in inventory.overrides.iter() {
-        without_effect(draft, snapshot, complete, seen);
+        without_effect(draft, snapshot, &version.index, complete, seen);
         if !snapshot.is_latest() || !applies(snapshot, &draft.placement().name, &resources) {
             continue;
         }
@@ -64,88 +68,24 @@ pub(super) fn check(draft: &mut Draft<'_>, computed: &Computed, index: Option<&s
     }
 }
 
-/// Where there are overrides the controller looks for the further parts among the cluster-scoped
-/// snapshots, also for a namespaced placement. Source:
-/// updaterun/initialization.go:recordOverrideSnapshots (the placement's bare name),
-/// utils/controller/resource_snapshot_resolver.go:FetchAllResourceSnapshotsAlongWithMaster.
-fn parts(draft: &mut Draft<'_>, version: &Version<'_>) {
-    let overrides = &draft.inventory.overrides;
-    let Some(one) = overrides.iter().find(|it| it.is_latest()) else {
-        return;
-    };
-    let object = draft.placement().clone();
-    let expected = version.expected.unwrap_or_default();
-    let mut problem = Problem::new(
-        &object,
-        format!(
-            "Resource snapshot {} of {object} has {expected} parts, but the controller finds only \
-             the first one while the hub has any override.",
-            version.index
-        ),
-    )
-    .evidence(one.object(), "metadata.name", &one.meta.name);
-    if let Some(part) = version.parts.first() {
-        let path = format!("metadata.annotations[{}]", names::NUMBER_OF_SNAPSHOTS);
-        problem = problem.evidence(part.object(), path, expected);
-    }
-    let problem = problem
-        .fix("Split the placement until its content fits into one snapshot object (about 800 KB).");
-    draft.refuse(RefusalKind::SnapshotPartsNotFound, problem);
-}
-
 /// Warns of an override that was written for the placement and changes nothing there.
 fn without_effect(
     draft: &mut Draft<'_>,
     snapshot: &OverrideSnapshot,
+    index: &str,
     resources: Option<&[&ManifestIdentity]>,
     clusters: Option<&[&MemberCluster]>,
 ) {
-    let object = snapshot.object();
     let placement = draft.placement();
-    let subject = Subject::new(
-        object.kind.origin_kind(),
-        &object.namespace,
-        origin(snapshot),
-    );
-    let warning = |kind, message: String| {
-        Warning::new(kind, subject.clone(), message)
-            .evidence(&object, "spec.overrideSpec.placement.name", &placement.name)
-            .look_with("Show the override.", see_override(snapshot))
-    };
     let warning = if snapshot.is_latest() && is_lost(snapshot, placement) {
-        let message = format!(
-            "Update runs do not apply {subject}: they do not find overrides whose placement \
-             reference has `scope: Namespaced`."
-        );
-        warning(WarningKind::OverrideNeverApplied, message)
-            .evidence(&object, "spec.overrideSpec.placement.scope", "Namespaced")
-            .fix(
-                "Delete the override and create it again without `spec.placement`, which is \
-                 immutable. It then applies to every placement that includes the objects it \
-                 selects.",
-            )
+        let problem = override_never_applied(snapshot, placement);
+        Warning::of(WarningKind::OverrideNeverApplied, problem)
+    } else if let Some(idle) = idle(snapshot, placement, resources, clusters) {
+        let clusters = clusters.unwrap_or_default();
+        let problem = override_matches_nothing(snapshot, placement, idle, index, clusters);
+        Warning::of(WarningKind::OverrideMatchesNothing, problem)
     } else {
-        match idle(snapshot, placement, resources, clusters) {
-            None => return,
-            Some(IdleOverride::NoObject(near)) => {
-                let near =
-                    near.map_or_else(String::new, |near| format!(" The content has {near}."));
-                let message = format!(
-                    "{subject} is meant for {} but selects none of its objects: it selects \
-                     {}.{near}",
-                    placement.name,
-                    enumerate(selected(snapshot))
-                );
-                warning(WarningKind::OverrideMatchesNothing, message)
-            }
-            Some(IdleOverride::NoCluster) => {
-                let message = format!(
-                    "{subject} is meant for {} but its rules match none of its clusters.",
-                    placement.name
-                );
-                warning(WarningKind::OverrideMatchesNothing, message)
-            }
-        }
+        return;
     };
     draft.warnings.push(warning);
 }

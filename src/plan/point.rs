@@ -152,6 +152,10 @@ kinds! {
         OverrideNeverApplied = "override-never-applied", "FS707";
         /// An override that was written for the placement changes nothing there.
         OverrideMatchesNothing = "override-matches-nothing", "FS708";
+        /// An override cannot be applied to an object of the snapshot.
+        OverrideNotApplicable = "override-not-applicable", "FS509";
+        /// An object changes in a field that Kubernetes does not let change.
+        ImmutableFieldChanged = "immutable-field-changed";
         /// A stage has no clusters.
         StageEmpty = "stage-empty", "FS611";
         /// Several stages have one name, and share their approval requests.

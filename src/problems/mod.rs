@@ -2,18 +2,23 @@
 //! after it (`had … when example-run was initialized`).
 
 mod binding_count;
+mod bindings_outdated;
 mod max_concurrency;
 mod no_cluster;
 mod no_stage;
 mod not_external;
 mod not_scheduled;
+mod override_idle;
 mod override_invalid;
+mod placement_deleted;
 mod placement_missing;
 mod policy_snapshot;
 mod resource_selectors;
 pub mod scheduling;
+mod snapshot_incomplete;
 mod snapshot_index;
 mod snapshot_missing;
+mod snapshot_pruned_next;
 mod sorting_label;
 mod stage_map;
 mod stage_selector;
@@ -26,19 +31,26 @@ use crate::report::{Compose, Evidence, Parts, Remedy, Subject};
 use crate::words::{distinct, enumerate};
 
 pub use binding_count::binding_count;
+pub use bindings_outdated::bindings_outdated;
 pub use max_concurrency::max_concurrency;
 pub use no_cluster::no_cluster;
 pub use no_stage::no_stage;
 pub use not_external::not_external;
 pub use not_scheduled::{not_scheduled, scheduled_evidence};
+pub use override_idle::{override_matches_nothing, override_never_applied};
 pub use override_invalid::{override_invalid, override_repair};
+pub use placement_deleted::placement_deleted;
 pub use placement_missing::{MAKE_PLACEMENT, placement_missing};
 pub use policy_snapshot::{not_latest, several_latest, without_count, without_index};
-pub use resource_selectors::resource_selectors;
+pub use resource_selectors::{refused_selector, resource_selectors};
+pub use snapshot_incomplete::{
+    ONE_OBJECT, number_of_parts, see_complete, snapshot_incomplete, snapshot_parts_not_found,
+};
 pub use snapshot_index::snapshot_index;
 pub use snapshot_missing::{
     existing_snapshots, otherwise_written, pruned_below, snapshot_missing, snapshot_pruned,
 };
+pub use snapshot_pruned_next::snapshot_pruned_next;
 pub use sorting_label::{SortingLabel, sorting_label, unsorted};
 pub use stage_map::{StageMap, near_misses, selector_of};
 pub use stage_selector::stage_selector;

@@ -32,6 +32,12 @@ pub fn resource_selectors(
     problem.fix_with(format!("{repair}."), object.kubectl("edit"))
 }
 
+/// Why KubeFleet would refuse what a placement selects, and what to do.
+pub fn refused_selector(object: &ObjectRef, problem: &SelectorProblem) -> (String, &'static str) {
+    let (what, repair) = describe(Some(problem), Tense::Now);
+    (format!("{object} {what}"), repair)
+}
+
 fn describe(problem: Option<&SelectorProblem>, tense: Tense<'_>) -> (String, &'static str) {
     let Some(problem) = problem else {
         return (

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use crate::inventory::Inventory;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::messages::{FilterReason, ScheduleProblem, parse_decision};
+use crate::kubefleet::selector::{ClusterSelectorTerm, LabelSelector, PropertyRequirement};
 use crate::kubefleet::snapshot::{Decision as ClusterDecision, PolicySnapshot};
 use crate::rollout::near::{NearMiss, near_miss};
 use crate::words::enumerate;
@@ -33,6 +34,91 @@ pub fn not_picked<'p>(
         groups.entry(why).or_default().push(&decision.cluster);
     }
     groups
+}
+
+/// Why a policy does not match a cluster, by the cluster's taints, labels and properties; `None` where
+/// these do not tell.
+pub fn by_policy(policy: &PolicySnapshot, member: &MemberCluster) -> Option<String> {
+    if member.is_leaving() {
+        return Some(words(&FilterReason::LeftFleet));
+    }
+    let mut taints = member.spec.taints.iter();
+    if let Some(taint) = taints.find(|taint| !policy.tolerates(taint)) {
+        return Some(words(&FilterReason::Taint {
+            key: taint.key.clone(),
+            value: taint.value.clone(),
+            effect: taint.effect.clone(),
+        }));
+    }
+    let terms: Vec<_> = policy.required_terms().collect();
+    if terms.is_empty() {
+        return None;
+    }
+    let by_labels = |term: &&&ClusterSelectorTerm| {
+        let labels = term.labels.as_deref();
+        labels.is_none_or(|labels| labels.matches(&member.meta.labels) != Some(false))
+    };
+    let matching: Vec<_> = terms.iter().filter(by_labels).collect();
+    if matching.is_empty() {
+        let wanted = terms.iter().filter_map(|term| term.labels.as_deref());
+        let wanted: Vec<_> = wanted.map(LabelSelector::describe).collect();
+        let reason = words(&FilterReason::AffinityMismatch);
+        return Some(format!("{reason} (needs {})", wanted.join(" or ")));
+    }
+    let mut reasons = Vec::new();
+    for term in matching {
+        let properties = term.properties.as_deref()?;
+        let mut properties = properties.expressions.iter();
+        reasons.push(properties.find_map(|it| property_missed(it, member))?);
+    }
+    Some(reasons.join(" and "))
+}
+
+/// What a property is, where it is not what is asked for.
+fn property_missed(wanted: &PropertyRequirement, member: &MemberCluster) -> Option<String> {
+    let PropertyRequirement {
+        name,
+        operator,
+        values,
+    } = wanted;
+    // Capacities are reported elsewhere.
+    let has = &member.status.properties.get(name)?.value;
+    let value = values.first()?;
+    let order = quantity(has)?.partial_cmp(&quantity(value)?)?;
+    let (is_met, sign) = match operator.as_str() {
+        "Gt" => (order.is_gt(), ">"),
+        "Ge" => (order.is_ge(), ">="),
+        "Eq" => (order.is_eq(), "="),
+        "Ne" => (order.is_ne(), "!="),
+        "Lt" => (order.is_lt(), "<"),
+        "Le" => (order.is_le(), "<="),
+        _ => return None,
+    };
+    (!is_met).then(|| format!("property {name} is {has}, and the policy needs {sign} {value}"))
+}
+
+/// A quantity as Kubernetes writes it: `4`, `500m`, `16Gi`.
+fn quantity(text: &str) -> Option<f64> {
+    const UNITS: [(&str, f64); 12] = [
+        ("Ki", 1024.0),
+        ("Mi", 1_048_576.0),
+        ("Gi", 1_073_741_824.0),
+        ("Ti", 1_099_511_627_776.0),
+        ("Pi", 1_125_899_906_842_624.0),
+        ("n", 1e-9),
+        ("u", 1e-6),
+        ("m", 1e-3),
+        ("k", 1e3),
+        ("M", 1e6),
+        ("G", 1e9),
+        ("T", 1e12),
+    ];
+    let unit = UNITS.iter().find(|(unit, _)| text.ends_with(unit));
+    let (number, factor) = match unit {
+        Some((unit, factor)) => (text.strip_suffix(unit)?, *factor),
+        None => (text, 1.0),
+    };
+    number.parse::<f64>().ok().map(|number| number * factor)
 }
 
 /// A cluster that is left out for its labels, where these are nearly what a term asks for.
@@ -202,7 +288,65 @@ fn words(reason: &FilterReason) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::is_for_good;
+    use serde_json::{Value, json};
+
+    use super::{by_policy, is_for_good};
+    use crate::kubefleet::object::{Body, Object};
+
+    fn why(policy: &Value, member: &Value) -> Option<String> {
+        let policy = Object::of(&json!({
+            "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
+            "kind": "ClusterSchedulingPolicySnapshot",
+            "metadata": {"name": "shop-0"}, "spec": {"policy": policy},
+        }));
+        let mut member = member.clone();
+        member["apiVersion"] = "cluster.kubernetes-fleet.io/v1beta1".into();
+        member["kind"] = "MemberCluster".into();
+        match (policy.body, Object::of(&member).body) {
+            (Body::PolicySnapshot(policy), Body::Member(member)) => by_policy(&policy, &member),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn labels_taints_and_properties_tell_why_a_policy_does_not_match() {
+        let policy = |term: Value| {
+            json!({"placementType": "PickAll",
+                "tolerations": [{"key": "gpu", "operator": "Exists"}],
+                "affinity": {"clusterAffinity": {"requiredDuringSchedulingIgnoredDuringExecution":
+                    {"clusterSelectorTerms": [term]}}}})
+        };
+        let labels = json!({"labelSelector": {"matchLabels": {"env": "prod"}}});
+        let nodes = json!({"labelSelector": {"matchLabels": {"env": "prod"}},
+            "propertySelector": {"matchExpressions":
+                [{"name": "node-count", "operator": "Ge", "values": ["3"]}]}});
+        let member = |env: &str, taint: &str| {
+            json!({"metadata": {"name": "m", "labels": {"env": env}},
+                "spec": {"taints": [{"key": taint, "value": "a", "effect": "NoSchedule"}]},
+                "status": {"properties": {"node-count": {"value": "2"}}}})
+        };
+        for (term, member, expected) in [
+            (&labels, member("prod", "gpu"), None),
+            (
+                &labels,
+                member("prod", "old"),
+                Some("taint old=a:NoSchedule not tolerated"),
+            ),
+            (
+                &labels,
+                member("dev", "gpu"),
+                Some("no required affinity term matches (needs env=prod)"),
+            ),
+            (
+                &nodes,
+                member("prod", "gpu"),
+                Some("property node-count is 2, and the policy needs >= 3"),
+            ),
+        ] {
+            let found = why(&policy(term.clone()), &member);
+            assert_eq!(found.as_deref(), expected, "{member}");
+        }
+    }
 
     #[test]
     fn only_what_somebody_has_to_change_keeps_a_cluster_out_for_good() {

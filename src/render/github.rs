@@ -8,80 +8,60 @@ use std::fmt::Write as _;
 use super::escape;
 use super::invocation::Invocation;
 use super::wrap::list;
-use crate::report::{Effect, Finding, NotChecked, Report, Severity, Verdict};
-use crate::words::{brief, count};
-
-/// Clusters of a finding, before the rest is only counted.
-const CLUSTERS: usize = 20;
-/// Values of a finding: GitHub cuts an annotation at 4 KB.
-const EVIDENCE: usize = 8;
-/// Characters of a value.
-const VALUE: usize = 240;
-/// Characters of a sentence, which may quote a controller.
-const SENTENCE: usize = 1000;
+use crate::report::{Detail, NotChecked, Outline, OutlinedFinding, Report, Severity, Verdict};
+use crate::words::count;
 
 /// Writes a report.
 pub fn report(report: &Report, invocation: &Invocation) -> String {
     let mut out = String::new();
-    let title = format!("{}: {}", report.verdict.as_str(), report.target);
-    let mut lines = vec![data(&brief(&report.summary, SENTENCE))];
-    if let Some(left_out) = report.left_out {
-        lines.push(format!(
-            "{} left out by --min-severity or --suppress",
-            count(left_out, "finding")
-        ));
-    }
+    let title = format!("{}: {}", report.verdict.as_str(), report.about());
+    let outline = Outline::new(report, Detail::ANNOTATION);
+    let mut lines = vec![data(&outline.summary)];
+    lines.extend(outline.left_out);
     command(&mut out, level_of(report.verdict), &title, &lines);
-    for finding in &report.findings {
+    for finding in &outline.findings {
         self::finding(&mut out, finding, report, invocation);
     }
     if !report.not_checked.is_empty() {
-        let title = format!("Not checked: {}", report.target);
+        let title = format!("Not checked: {}", report.about());
         let gaps: Vec<_> = report.not_checked.iter().map(gap).collect();
         command(&mut out, "notice", &title, &gaps);
     }
     out
 }
 
-fn finding(out: &mut String, finding: &Finding, report: &Report, invocation: &Invocation) {
+fn finding(
+    out: &mut String,
+    finding: &OutlinedFinding<'_>,
+    report: &Report,
+    invocation: &Invocation,
+) {
     let level = match finding.severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
         Severity::Info => "notice",
     };
-    let title = format!("{} {} ({})", finding.code, finding.name, report.target.name);
-    let mut lines = vec![data(&brief(&finding.message, SENTENCE))];
+    let name = &report.target.name;
+    let name = match &report.hub {
+        Some(hub) => format!("{name} on {hub}"),
+        None => name.clone(),
+    };
+    let title = format!("{} {} ({name})", finding.code, finding.name);
+    let mut lines = vec![data(&finding.message)];
     if finding.clusters.len() > 1 {
-        let clusters = list(&finding.clusters, CLUSTERS);
+        let clusters = list(&finding.clusters, Detail::ANNOTATION.clusters);
         lines.push(data(&format!("clusters: {clusters}")));
     }
-    let mut codes: Vec<_> = finding.caused_by.iter().map(|c| c.code.as_str()).collect();
-    codes.dedup();
-    if !codes.is_empty() {
-        lines.push(data(&format!("because of {}", codes.join(", "))));
+    if !finding.root_cause && !finding.role.is_empty() {
+        lines.push(data(&finding.role));
     }
-    for evidence in finding.evidence.iter().take(EVIDENCE) {
-        let place = match &evidence.cluster {
-            Some(cluster) => format!("{} on {cluster}", evidence.object),
-            None => evidence.object.to_string(),
-        };
-        let value = format!(
-            "{place} {} {}",
-            evidence.label(),
-            brief(&evidence.value, VALUE)
-        );
-        lines.push(data(&value));
-    }
-    if finding.evidence.len() > EVIDENCE {
-        let more = finding.evidence.len() - EVIDENCE;
-        lines.push(format!("and {} more", count(more, "value")));
+    let evidence = &finding.evidence;
+    lines.extend(evidence.shown.iter().map(|one| data(&one.line())));
+    if evidence.left() > 0 {
+        lines.push(format!("and {} more", count(evidence.left(), "value")));
     }
     for (at, remedy) in finding.remedies.iter().enumerate() {
-        let effect = match remedy.effect {
-            Effect::ReadOnly => String::new(),
-            effect => format!(" [{}]", effect.as_str()),
-        };
-        lines.push(data(&format!("{}. {}{effect}", at + 1, remedy.action)));
+        lines.push(data(&format!("{}. {}", at + 1, remedy.sentence())));
         if let Some(command) = &remedy.command {
             lines.push(exactly(&invocation.command(command)));
         }
@@ -102,14 +82,15 @@ const fn level_of(verdict: Verdict) -> &'static str {
 }
 
 fn gap(gap: &NotChecked) -> String {
-    let what = match &gap.subject {
-        Some(subject) => subject.to_string(),
-        None => gap.what.clone(),
-    };
+    let what = gap.name();
     data(&if gap.clusters.is_empty() {
         format!("{what}: {}", gap.why)
     } else {
-        format!("{what}: {} ({})", gap.why, list(&gap.clusters, CLUSTERS))
+        format!(
+            "{what}: {} ({})",
+            gap.why,
+            list(&gap.clusters, Detail::ANNOTATION.clusters)
+        )
     })
 }
 

@@ -76,14 +76,13 @@ impl Invocation {
     }
 
     fn words(&self, command: &CommandLine) -> Vec<String> {
-        let needs_no_hub = command.is_ours()
-            && matches!(
-                command.verb(),
-                "" | "explain" | "schema" | "version" | "completion"
-            );
         command.spelled(&Spelling {
             program: self.program,
-            flags: if needs_no_hub { &[] } else { &self.flags },
+            flags: if command.asks_a_hub() {
+                &self.flags
+            } else {
+                &[]
+            },
             context: command
                 .cluster()
                 .and_then(|cluster| self.contexts.get(cluster))
@@ -171,6 +170,14 @@ mod tests {
                 "kubectl fleet-stage explain FS401",
             ),
             (
+                CommandLine::fleet("explain").arg("FS401").on_hub("eu"),
+                "kubectl fleet-stage explain FS401",
+            ),
+            (
+                CommandLine::member("m", "get").arg("pods").on_hub("eu"),
+                "kubectl --context CONTEXT_OF_m get pods",
+            ),
+            (
                 CommandLine::member("m", "get").arg("pods").namespace("a"),
                 "kubectl --context CONTEXT_OF_m -n a get pods",
             ),
@@ -182,6 +189,17 @@ mod tests {
             odd.command(&CommandLine::fleet("list")),
             "kubectl fleet-stage list --context=-x"
         );
+    }
+
+    #[test]
+    fn of_several_hubs_each_command_leads_to_its_own() {
+        let called = Invocation::new("", "", &[("--kubeconfig", Some("k"))]);
+        let command = CommandLine::fleet("approve").arg("-x").namespace("y");
+        let command = command.on_hub("eu");
+        let wanted = "kubectl fleet-stage approve -n y --context eu --kubeconfig k -- -x";
+        assert_eq!(called.command(&command), wanted);
+        let wanted = "kubectl fleet-stage approve -n y --context eu -- -x";
+        assert_eq!(command.to_string(), wanted);
     }
 
     #[test]

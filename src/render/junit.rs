@@ -13,14 +13,8 @@ use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 use super::escape;
 use super::invocation::{CANONICAL, Invocation};
 use crate::diagnose::rules;
-use crate::report::{Effect, Finding, NotChecked, Report, Severity, Verdict};
+use crate::report::{Detail, NotChecked, Outline, OutlinedFinding, Report, Severity, Verdict};
 use crate::rollout::timeline::Timeline;
-use crate::words::{brief, count};
-
-/// Characters of a value.
-const VALUE: usize = 600;
-/// Characters of a sentence, which may quote a controller.
-const SENTENCE: usize = 1000;
 
 /// Writes reports: findings of at least this severity are failures.
 pub fn reports(
@@ -73,37 +67,34 @@ fn trouble(end: NonSuccessKind, kind: &str, message: &str, text: &str) -> TestCa
 }
 
 fn suite(report: &Report, least: Severity, invocation: &Invocation) -> TestSuite {
-    let timeline = report
-        .progress
-        .as_ref()
-        .zip(report.as_of)
-        .and_then(|(progress, now)| Timeline::new(progress, now));
+    let timeline = Timeline::of(report.progress.as_ref(), report.as_of);
     let lasts = timeline.and_then(|timeline| timeline.lasts().try_into().ok());
     let lasts: Duration = lasts.unwrap_or_default();
-    let mut suite = TestSuite::new(visible(&escape::line(&report.target.to_string())));
+    let mut suite = TestSuite::new(visible(&escape::line(&report.about())));
     suite.set_time(lasts);
     suite.timestamp = report
         .as_of
         .and_then(|as_of| as_of.to_string().parse().ok());
-    suite.add_test_case(verdict(report, lasts));
+    let outline = Outline::new(report, Detail::ISSUE);
+    suite.add_test_case(verdict(report.verdict, &outline, lasts));
     let known: BTreeSet<_> = rules::ALL.iter().map(|rule| rule.code).collect();
     let all = rules::ALL.iter().map(|rule| (rule.code, rule.name));
     let others = report.findings.iter();
     let others = others.filter(|finding| !known.contains(finding.code.as_str()));
     for (code, name) in all.chain(others.map(|one| (one.code.as_str(), one.name.as_str()))) {
-        let found: Vec<_> = report.findings.iter().filter(|f| f.code == code).collect();
-        suite.add_test_case(finding(code, name, &found, least, invocation));
+        let found: Vec<_> = outline.findings.iter().filter(|f| f.code == code).collect();
+        suite.add_test_case(finding(code, name, found, least, invocation));
     }
     suite.add_test_cases(report.not_checked.iter().map(not_checked));
     suite
 }
 
 /// The first case: where the rollout is.
-fn verdict(report: &Report, lasts: Duration) -> TestCase {
-    let summary = escape::line(&brief(&report.summary, SENTENCE));
-    let word = report.verdict.as_str();
+fn verdict(verdict: Verdict, outline: &Outline<'_>, lasts: Duration) -> TestCase {
+    let summary = escape::line(&outline.summary);
+    let word = verdict.as_str();
     let text = format!("{word}\n{summary}");
-    let (status, mut notes) = match report.verdict {
+    let (status, mut notes) = match verdict {
         Verdict::Failed | Verdict::InitializationFailed | Verdict::Stuck => (
             trouble(NonSuccessKind::Failure, word, &summary, &text),
             String::new(),
@@ -114,12 +105,8 @@ fn verdict(report: &Report, lasts: Duration) -> TestCase {
         ),
         _ => (TestCaseStatus::success(), text),
     };
-    if let Some(left_out) = report.left_out {
-        let _ = write!(
-            notes,
-            "\n{} left out by --min-severity or --suppress",
-            count(left_out, "finding")
-        );
+    if let Some(left_out) = &outline.left_out {
+        let _ = write!(notes, "\n{left_out}");
     }
     let mut case = case("verdict", "verdict", status, &notes);
     case.set_time(lasts);
@@ -130,21 +117,22 @@ fn verdict(report: &Report, lasts: Duration) -> TestCase {
 fn finding(
     code: &str,
     name: &str,
-    found: &[&Finding],
+    found: Vec<&OutlinedFinding<'_>>,
     least: Severity,
     invocation: &Invocation,
 ) -> TestCase {
     let area = rules::area(code).unwrap_or("other");
-    let text = |findings: &[&&Finding]| {
+    let text = |findings: &[&OutlinedFinding<'_>]| {
         let texts = findings.iter().map(|one| describe(one, invocation));
         texts.collect::<Vec<_>>().join("\n\n")
     };
-    let (failing, notes): (Vec<&&Finding>, Vec<&&Finding>) =
-        found.iter().partition(|finding| finding.severity >= least);
+    let (failing, notes): (Vec<_>, Vec<_>) = found
+        .into_iter()
+        .partition(|finding| finding.severity >= least);
     let status = match failing.as_slice() {
         [] => TestCaseStatus::success(),
         [first, others @ ..] => {
-            let mut message = escape::line(&brief(&first.message, SENTENCE));
+            let mut message = escape::line(&first.message);
             if !others.is_empty() {
                 let _ = write!(message, " (and {} more)", others.len());
             }
@@ -155,12 +143,12 @@ fn finding(
 }
 
 /// A finding as text.
-fn describe(finding: &Finding, invocation: &Invocation) -> String {
+fn describe(finding: &OutlinedFinding<'_>, invocation: &Invocation) -> String {
     let mut out = format!(
         "{} {}: {}",
         finding.severity.as_str(),
         escape::line(&finding.code),
-        escape::line(&brief(&finding.message, SENTENCE))
+        escape::line(&finding.message)
     );
     if let Some(stage) = &finding.stage {
         let _ = write!(out, "\nstage: {}", escape::line(stage));
@@ -169,33 +157,18 @@ fn describe(finding: &Finding, invocation: &Invocation) -> String {
         let clusters = escape::line(&finding.clusters.join(", "));
         let _ = write!(out, "\nclusters: {clusters}");
     }
-    let mut codes: Vec<_> = finding.caused_by.iter().map(|c| c.code.as_str()).collect();
-    codes.dedup();
+    let codes = finding.codes_of_causes();
     if finding.root_cause {
         out.push_str("\nroot cause");
     } else if !codes.is_empty() {
-        let _ = write!(out, "\nbecause of: {}", escape::line(&codes.join(", ")));
+        let _ = write!(out, "\nbecause of: {}", escape::line(&codes));
     }
-    for evidence in &finding.evidence {
-        let cluster = match &evidence.cluster {
-            Some(cluster) => format!(" on {cluster}"),
-            None => String::new(),
-        };
-        let line = format!(
-            "{}{cluster} {} {}",
-            evidence.object,
-            evidence.label(),
-            brief(&evidence.value, VALUE)
-        );
-        let _ = write!(out, "\nevidence: {}", escape::line(&line));
+    for one in &finding.evidence.shown {
+        let _ = write!(out, "\nevidence: {}", escape::line(&one.line()));
     }
     for (at, remedy) in finding.remedies.iter().enumerate() {
-        let effect = match remedy.effect {
-            Effect::ReadOnly => String::new(),
-            effect => format!(" [{}]", effect.as_str()),
-        };
-        let action = escape::line(&remedy.action);
-        let _ = write!(out, "\n{}. {action}{effect}", at + 1);
+        let step = escape::line(&remedy.sentence());
+        let _ = write!(out, "\n{}. {step}", at + 1);
         if let Some(command) = &remedy.command {
             let _ = write!(out, "\n   {}", invocation.command(command));
         }
@@ -205,16 +178,11 @@ fn describe(finding: &Finding, invocation: &Invocation) -> String {
 }
 
 fn not_checked(gap: &NotChecked) -> TestCase {
-    let name = match &gap.subject {
-        Some(subject) if gap.what == subject.kind => subject.to_string(),
-        Some(subject) => format!("{} ({subject})", gap.what),
-        None => gap.what.clone(),
-    };
     let mut why = escape::line(&gap.why);
     if !gap.clusters.is_empty() {
         let _ = write!(why, " ({})", escape::line(&gap.clusters.join(", ")));
     }
     let mut status = TestCaseStatus::skipped();
     status.set_message(visible(&why));
-    case("not-checked", &escape::line(&name), status, "")
+    case("not-checked", &escape::line(&gap.name()), status, "")
 }

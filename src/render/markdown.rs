@@ -6,27 +6,21 @@ use super::escape;
 use super::invocation::Invocation;
 use super::tree;
 use super::wrap::list;
-use crate::report::{Effect, Finding, NotChecked, Report};
+use crate::report::{Detail, Effect, NotChecked, Outline, OutlinedFinding, Report};
 use crate::rollout::{ClusterState, Progress, StageProgress, TaskState};
-use crate::words::{CommandLine, brief, count};
-
-/// Clusters in a list, before the rest is only counted: an issue is for reading.
-const CLUSTERS: usize = 40;
-/// Characters of a value.
-const VALUE: usize = 600;
-/// Characters of a sentence, which may quote a controller.
-const SENTENCE: usize = 1000;
+use crate::words::CommandLine;
 
 /// Writes a report.
 pub fn report(report: &Report, invocation: &Invocation) -> String {
     let mut out = String::new();
-    let target = text(&report.target.to_string());
+    let target = text(&report.about());
     let _ = writeln!(out, "## {}: {target}\n", report.verdict.as_str());
-    let _ = writeln!(out, "{}", prose(&brief(&report.summary, SENTENCE)));
+    let outline = Outline::new(report, Detail::ISSUE);
+    let _ = writeln!(out, "{}", prose(&outline.summary));
     if let Some(progress) = &report.progress {
         table(&mut out, progress);
     }
-    for finding in &report.findings {
+    for finding in &outline.findings {
         self::finding(&mut out, finding, invocation);
     }
     if !report.not_checked.is_empty() {
@@ -35,16 +29,8 @@ pub fn report(report: &Report, invocation: &Invocation) -> String {
             let _ = writeln!(out, "- {}", self::gap(gap));
         }
     }
-    let mut notes = Vec::new();
-    if let Some(left_out) = report.left_out {
-        notes.push(format!(
-            "{} left out by --min-severity or --suppress",
-            count(left_out, "finding")
-        ));
-    }
-    if let Some(as_of) = report.as_of {
-        notes.push(format!("as of {as_of}"));
-    }
+    let as_of = report.as_of.map(|as_of| format!("as of {as_of}"));
+    let notes: Vec<_> = outline.left_out.into_iter().chain(as_of).collect();
     if !notes.is_empty() {
         let _ = writeln!(out, "\n{}", notes.join("; "));
     }
@@ -114,19 +100,16 @@ fn unfinished(stage: &StageProgress) -> String {
         match state {
             ClusterState::Done => None,
             ClusterState::Pending => Some(group),
-            _ => Some(format!("{group}: {}", list(&names, CLUSTERS))),
+            _ => Some(format!("{group}: {}", list(&names, Detail::ISSUE.clusters))),
         }
     });
     groups.collect::<Vec<_>>().join("; ")
 }
 
-fn finding(out: &mut String, finding: &Finding, invocation: &Invocation) {
-    let mut codes: Vec<_> = finding.caused_by.iter().map(|c| c.code.as_str()).collect();
-    codes.dedup();
-    let role = match (finding.root_cause, codes.is_empty()) {
-        (true, _) => ", root cause".to_owned(),
-        (false, true) => String::new(),
-        (false, false) => format!(", because of {}", codes.join(", ")),
+fn finding(out: &mut String, finding: &OutlinedFinding<'_>, invocation: &Invocation) {
+    let role = match finding.role.as_str() {
+        "" => String::new(),
+        role => format!(", {role}"),
     };
     let _ = writeln!(
         out,
@@ -137,34 +120,30 @@ fn finding(out: &mut String, finding: &Finding, invocation: &Invocation) {
         finding.severity.as_str(),
         text(&role)
     );
-    let _ = writeln!(out, "{}", prose(&brief(&finding.message, SENTENCE)));
+    let _ = writeln!(out, "{}", prose(&finding.message));
     if finding.clusters.len() > 1 {
         let stage = match &finding.stage {
             Some(stage) => format!(" (stage {stage})"),
             None => String::new(),
         };
-        let clusters = list(&finding.clusters, CLUSTERS);
+        let clusters = list(&finding.clusters, Detail::ISSUE.clusters);
         let _ = writeln!(out, "\nClusters{}: {}", text(&stage), text(&clusters));
     }
-    if !finding.evidence.is_empty() {
+    if finding.evidence.all > 0 {
         out.push('\n');
     }
-    for evidence in &finding.evidence {
-        let place = match &evidence.cluster {
-            Some(cluster) => format!("{} on {cluster}", evidence.object),
-            None => evidence.object.to_string(),
-        };
+    for one in &finding.evidence.shown {
         let _ = writeln!(
             out,
             "- {} {}{} {}",
-            text(&place),
-            code(&evidence.path),
-            if evidence.computed {
+            text(&one.place),
+            code(&one.evidence.path),
+            if one.evidence.computed {
                 ": computed"
             } else {
                 " ="
             },
-            code(&brief(&evidence.value, VALUE))
+            code(&one.value)
         );
     }
     for (at, remedy) in finding.remedies.iter().enumerate() {
@@ -187,13 +166,9 @@ fn finding(out: &mut String, finding: &Finding, invocation: &Invocation) {
 }
 
 fn gap(gap: &NotChecked) -> String {
-    let what = match &gap.subject {
-        Some(subject) => subject.to_string(),
-        None => gap.what.clone(),
-    };
-    let mut line = format!("{what}: {}", gap.why);
+    let mut line = format!("{}: {}", gap.name(), gap.why);
     if !gap.clusters.is_empty() {
-        line = format!("{line} ({})", list(&gap.clusters, CLUSTERS));
+        line = format!("{line} ({})", list(&gap.clusters, Detail::ISSUE.clusters));
     }
     text(&line)
 }

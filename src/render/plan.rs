@@ -10,11 +10,12 @@ use super::text::{TextPage, not_checked};
 use super::wrap::{hanging, list};
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::duration;
+use crate::manifests::Counts;
 use crate::plan::{
     ClusterChange, Plan, PlanOutcome, PlannedCluster, PlannedSnapshot, PlannedStage, PlannedTask,
     Point, RefusalKind,
 };
-use crate::report::Subject;
+use crate::report::{Subject, Witnesses};
 use crate::words::count;
 
 /// Clusters of a stage, before the rest is only counted.
@@ -33,6 +34,7 @@ pub fn plan(plan: &Plan, look: &Look) -> String {
     hanging(&mut page.out, "", "", &plan.summary, look.width);
     page.out.push('\n');
     tree(&mut page, plan);
+    objects(&mut page, plan);
     for refusal in &plan.refusals {
         point(
             &mut page,
@@ -65,6 +67,7 @@ pub fn plan(plan: &Plan, look: &Look) -> String {
 pub fn brief(plan: &Plan, settled: &[ObjectRef], look: &Look) -> String {
     let mut page = TextPage::new(look);
     tree(&mut page, plan);
+    objects(&mut page, plan);
     let warning = look.paint.warning("warning:");
     let settled: Vec<_> = settled.iter().map(Subject::from).collect();
     for point in &plan.warnings {
@@ -115,6 +118,60 @@ fn tree(page: &mut TextPage<'_>, plan: &Plan) {
     if branches == 0 {
         page.out.push_str("the stages are unknown\n");
     }
+}
+
+/// What changes in the clusters, where something does.
+fn objects(page: &mut TextPage<'_>, plan: &Plan) {
+    let look = page.look;
+    let most = if look.verbose { usize::MAX } else { NAMED };
+    if plan.changes.is_empty() {
+        return;
+    }
+    // What a new snapshot would hold is not known.
+    let lead = match &plan.snapshot.index {
+        Some(index) if !plan.snapshot.certain => {
+            format!("objects per cluster with snapshot {index}: ")
+        }
+        _ => "objects per cluster: ".to_owned(),
+    };
+    let lead = lead.as_str();
+    if plan.changes.iter().all(|it| it.counts.is_none()) {
+        hanging(&mut page.out, lead, "  ", "nothing changes", look.width);
+        return;
+    }
+    page.out.push_str(lead.trim_end());
+    page.out.push('\n');
+    for change in &plan.changes {
+        page.cut |= change.clusters.len() > most || change.deleted.len() > most;
+        let clusters = list(&change.clusters, most);
+        let text = format!("{} ({clusters})", counts(change.counts));
+        hanging(&mut page.out, "  ", "    ", &text, look.width);
+        // Removing a placement deletes all of it.
+        if change.to.is_some() && !change.deleted.is_empty() {
+            let deleted: Vec<_> = change.deleted.iter().map(ToString::to_string).collect();
+            let text = list(&deleted, most);
+            let lead = format!("    {} ", look.paint.bad("deletes"));
+            hanging(&mut page.out, &lead, "      ", &text, look.width);
+        }
+    }
+}
+
+/// `2 created, 1 changed`.
+pub fn counts(counts: Counts) -> String {
+    if counts.is_none() {
+        return "nothing changes".to_owned();
+    }
+    let parts = [
+        (counts.created, "created"),
+        (counts.changed, "changed"),
+        (counts.deleted, "deleted"),
+        (counts.refused, "refused by Kubernetes"),
+    ];
+    let parts = parts.into_iter().filter(|(number, _)| *number > 0);
+    let parts: Vec<_> = parts
+        .map(|(number, what)| format!("{number} {what}"))
+        .collect();
+    parts.join(", ")
 }
 
 fn outcome(outcome: PlanOutcome, paint: Paint) -> String {
@@ -323,6 +380,6 @@ fn point<K>(page: &mut TextPage<'_>, label: &str, kind: &str, point: &Point<K>) 
     let width = page.look.width;
     hanging(&mut page.out, "  ", "  ", &point.message, width);
     page.clusters(&point.clusters, point.stage.as_deref(), &point.message);
-    page.evidence(&point.evidence);
+    page.evidence(&Witnesses::new(&point.evidence, page.detail()));
     page.remedies(&point.remedies);
 }

@@ -38,7 +38,7 @@ pub fn watched(status: &Status, look: &Look) -> String {
 fn draw(status: &Status, meter: usize, look: &Look) -> String {
     let mut out = String::new();
     let paint = look.paint;
-    let target = escape::line(&status.target.to_string());
+    let target = escape::line(&status.about());
     let _ = writeln!(
         out,
         "{}  {}",

@@ -7,22 +7,10 @@ use super::escape;
 use super::look::Look;
 use super::tree;
 use super::wrap::{hanging, list};
-use crate::kubefleet::messages::essence;
 use crate::report::{
-    CausedBy, Effect, Evidence, Finding, NotChecked, Remedy, Report, Severity, Verdict,
+    Detail, NotChecked, Outline, OutlinedFinding, Remedy, Report, Verdict, Witness, Witnesses,
 };
-use crate::words::{CommandLine, brief, count};
-
-/// Clusters of a finding, before the rest is only counted.
-const CLUSTERS: usize = 12;
-/// Values of a finding, before the rest is only counted.
-const EVIDENCE: usize = 3;
-/// Characters of a value.
-const VALUE: usize = 160;
-/// Letters of words that count as quoted where they stand in the summary too.
-const QUOTED: usize = 24;
-/// Characters of a sentence, which may quote a controller.
-const SENTENCE: usize = 480;
+use crate::words::{CommandLine, brief};
 
 /// Writes a report.
 pub fn report(report: &Report, look: &Look) -> String {
@@ -37,9 +25,16 @@ pub fn report(report: &Report, look: &Look) -> String {
         }
         page.cut |= tree::draw(&mut page.out, &shown, None, look);
     }
-    page.findings(report);
-    page.not_checked(&report.not_checked);
-    page.foot(report);
+    let outline = Outline::by_cause(report, page.detail());
+    for (at, finding) in outline.findings.iter().enumerate() {
+        // What is told by its sentence follows what it belongs to.
+        if !finding.is_short || at == 0 {
+            page.out.push('\n');
+        }
+        page.finding(finding);
+    }
+    page.cut |= not_checked(&mut page.out, &report.not_checked, look);
+    page.foot(report, outline.left_out);
     page.out
 }
 
@@ -68,7 +63,7 @@ impl<'l> TextPage<'l> {
 impl TextPage<'_> {
     fn head(&mut self, report: &Report) {
         let verdict = self.look.paint.verdict(report.verdict);
-        let target = escape::line(&report.target.to_string());
+        let target = escape::line(&report.about());
         let target = self.look.paint.bold(&target);
         let _ = writeln!(self.out, "{verdict}  {target}");
         let target = format!("{} ", report.target);
@@ -76,58 +71,16 @@ impl TextPage<'_> {
             Some(rest) => &first_upper(rest.strip_prefix("is ").unwrap_or(rest)),
             None => &report.summary,
         };
-        self.sentence("", summary);
+        let shown = brief(summary, self.detail().sentence);
+        self.cut |= shown != *summary;
+        hanging(&mut self.out, "", "", &shown, self.look.width);
     }
 
-    /// Findings, and below each those that it explains.
-    fn findings(&mut self, report: &Report) {
-        let findings = &report.findings;
-        let mut written = vec![false; findings.len()];
-        for (at, finding) in findings.iter().enumerate() {
-            let explained = |cause: &CausedBy| findings.iter().any(|other| is(other, cause));
-            if !finding.caused_by.iter().any(explained) {
-                self.with_consequences(report, at, &mut written);
-            }
-        }
-        // Findings that explain each other have no beginning; none of them may get lost.
-        for at in 0..findings.len() {
-            if !written[at] {
-                self.with_consequences(report, at, &mut written);
-            }
-        }
-    }
-
-    fn with_consequences(&mut self, report: &Report, at: usize, written: &mut [bool]) {
-        let findings = &report.findings;
-        let (Some(finding), Some(done)) = (findings.get(at), written.get_mut(at)) else {
-            return;
-        };
-        if std::mem::replace(done, true) {
-            return;
-        }
-        // What is told by its sentence follows what it belongs to.
-        if !self.is_short(finding, findings) || written.iter().filter(|it| **it).count() == 1 {
-            self.out.push('\n');
-        }
-        self.finding(finding, report);
-        for (next, consequence) in findings.iter().enumerate() {
-            let is_explained = |cause: &CausedBy| is(finding, cause);
-            if consequence.caused_by.iter().any(is_explained) {
-                self.with_consequences(report, next, written);
-            }
-        }
-    }
-
-    fn finding(&mut self, finding: &Finding, report: &Report) {
-        let (all, summary) = (&report.findings, &report.summary);
-        let verbose = self.look.verbose;
+    fn finding(&mut self, finding: &OutlinedFinding<'_>) {
         let paint = self.look.paint;
-        let mut codes: Vec<_> = finding.caused_by.iter().map(|c| c.code.as_str()).collect();
-        codes.dedup();
-        let role = match (finding.root_cause, codes.is_empty()) {
-            (true, _) => "  (root cause)".to_owned(),
-            (false, true) => String::new(),
-            (false, false) => format!("  (because of {})", escape::line(&codes.join(", "))),
+        let role = match finding.role.as_str() {
+            "" => String::new(),
+            role => format!("  ({})", escape::line(role)),
         };
         let head = format!(
             "{} {} {}{}",
@@ -136,31 +89,23 @@ impl TextPage<'_> {
             paint.bold(&escape::line(&finding.name)),
             paint.dim(&role)
         );
-        if self.is_short(finding, all) {
-            self.cut |= !finding.evidence.is_empty() || !finding.remedies.is_empty();
-            let message = brief(&finding.message, SENTENCE);
+        self.cut |= finding.cut;
+        let width = self.look.width;
+        if finding.is_short {
             let head = format!("{head}: ");
-            hanging(&mut self.out, &head, "  ", &message, self.look.width);
+            hanging(&mut self.out, &head, "  ", &finding.message, width);
         } else {
             let _ = writeln!(self.out, "{head}");
-            self.sentence("  ", &finding.message);
+            hanging(&mut self.out, "  ", "  ", &finding.message, width);
         }
-        self.clusters(
-            &finding.clusters,
-            finding.stage.as_deref(),
-            &finding.message,
-        );
-        if self.is_short(finding, all) {
+        let stage = finding.stage.as_deref();
+        // The sentence as it was: its cut form may lack the cluster.
+        let message = &(**finding).message;
+        self.clusters(&finding.clusters, stage, message);
+        if finding.is_short {
             return;
         }
-        // A controller's words that the summary quotes stand there.
-        let is_said = |one: &&Evidence| {
-            let words = essence(&one.value);
-            !verbose && words.len() > QUOTED && summary.contains(words)
-        };
-        let (said, new): (Vec<_>, Vec<_>) = finding.evidence.iter().partition(is_said);
-        self.cut |= !said.is_empty();
-        self.evidence(new);
+        self.evidence(&finding.evidence);
         self.remedies(&finding.remedies);
         if self.look.verbose || !self.explained {
             self.explained = true;
@@ -168,26 +113,6 @@ impl TextPage<'_> {
             let see = paint.command(&self.look.invocation.command(&see));
             let _ = writeln!(self.out, "  {} {see}", paint.bold("see:"));
         }
-    }
-
-    fn sentence(&mut self, indent: &str, text: &str) {
-        let shown = brief(text, self.most(SENTENCE));
-        self.cut |= shown != text;
-        hanging(&mut self.out, indent, indent, &shown, self.look.width);
-    }
-
-    /// Whether a finding is told by its sentence: whoever fixes its cause fixes it too, or it is a
-    /// note.
-    fn is_short(&self, finding: &Finding, all: &[Finding]) -> bool {
-        let cause_is_shown = |cause: &CausedBy| all.iter().any(|other| is(other, cause));
-        let follows = finding.caused_by.iter().any(cause_is_shown);
-        let looks = |remedy: &Remedy| remedy.effect == Effect::ReadOnly;
-        let is_note = match finding.severity {
-            Severity::Info => true,
-            Severity::Warning => finding.remedies.len() <= 1 && finding.remedies.iter().all(looks),
-            Severity::Error => false,
-        };
-        !self.look.verbose && !finding.root_cause && (follows || is_note)
     }
 
     /// The clusters of a finding, unless it has one that its message names.
@@ -198,10 +123,10 @@ impl TextPage<'_> {
                 return;
             }
         }
-        let most = self.most(CLUSTERS);
+        let most = self.detail().clusters;
         self.cut |= clusters.len() > most;
         let mut text = list(clusters, most);
-        if clusters.len() > CLUSTERS {
+        if clusters.len() > Detail::TERMINAL.clusters {
             text = format!("{}: {text}", clusters.len());
         }
         if let Some(stage) = stage {
@@ -212,41 +137,31 @@ impl TextPage<'_> {
     }
 
     /// Values, below the object in which they stand.
-    pub fn evidence<'e>(&mut self, evidence: impl IntoIterator<Item = &'e Evidence>) {
-        let evidence: Vec<_> = evidence.into_iter().collect();
-        if evidence.is_empty() {
-            return;
-        }
+    pub fn evidence(&mut self, evidence: &Witnesses<'_>) {
         let (paint, width) = (self.look.paint, self.look.width);
-        let most = self.most(EVIDENCE);
-        let label = if evidence.len() > most {
-            self.cut = true;
-            format!("evidence ({most} of {}):", evidence.len())
+        self.cut |= evidence.is_cut();
+        let label = if evidence.left() > 0 {
+            format!("evidence ({} of {}):", evidence.shown.len(), evidence.all)
         } else {
             "evidence:".to_owned()
         };
         let mut lead = format!("  {} ", paint.bold(&label));
-        let shown: Vec<_> = evidence.iter().take(most).collect();
-        for same in shown.chunk_by(|a, b| (&a.object, &a.cluster) == (&b.object, &b.cluster)) {
-            let values = same.iter().map(|one| {
-                let value = brief(&one.value, self.most(VALUE));
-                self.cut |= value != one.value;
-                let value = if value.is_empty() { "\"\"" } else { &value };
-                format!("{} {value}", one.label())
+        for same in evidence.by_place() {
+            let values = same.iter().map(|one| match one.reading() {
+                empty if one.value.is_empty() => format!("{empty}\"\""),
+                reading => reading,
             });
             let values: Vec<_> = values.collect();
-            let Some(first) = same.first() else { continue };
-            let object = match &first.cluster {
-                Some(cluster) => format!("{} on {cluster}", first.object),
-                None => first.object.to_string(),
+            let Some(Witness { place, .. }) = same.first() else {
+                continue;
             };
             if let [value] = values.as_slice() {
-                let text = format!("{object} {value}");
+                let text = format!("{place} {value}");
                 hanging(&mut self.out, &lead, "      ", &text, width);
                 "    ".clone_into(&mut lead);
                 continue;
             }
-            hanging(&mut self.out, &lead, "      ", &object, width);
+            hanging(&mut self.out, &lead, "      ", place, width);
             "    ".clone_into(&mut lead);
             for value in &values {
                 hanging(&mut self.out, "      ", "        ", value, width);
@@ -261,12 +176,7 @@ impl TextPage<'_> {
         let paint = self.look.paint;
         let _ = writeln!(self.out, "  {}", paint.bold("next:"));
         for (at, remedy) in remedies.iter().enumerate() {
-            let effect = match remedy.effect {
-                Effect::ReadOnly => String::new(),
-                effect => format!(" [{}]", effect.as_str()),
-            };
-            let first = format!("    {}. ", at + 1);
-            let text = format!("{}{effect}", remedy.action);
+            let (first, text) = (format!("    {}. ", at + 1), remedy.sentence());
             hanging(&mut self.out, &first, "       ", &text, self.look.width);
             if let Some(command) = &remedy.command {
                 let command = self.look.invocation.command(command);
@@ -275,32 +185,22 @@ impl TextPage<'_> {
         }
     }
 
-    fn not_checked(&mut self, gaps: &[NotChecked]) {
-        self.cut |= not_checked(&mut self.out, gaps, self.look);
-    }
-
-    fn foot(&mut self, report: &Report) {
-        let mut notes = Vec::new();
-        if let Some(left_out) = report.left_out {
-            notes.push(format!(
-                "{} left out by --min-severity or --suppress",
-                count(left_out, "finding")
-            ));
-        }
-        if self.cut {
-            notes.push("use -v to show everything".to_owned());
-        }
-        if let Some(as_of) = report.as_of {
-            notes.push(format!("as of {as_of}"));
-        }
+    fn foot(&mut self, report: &Report, left_out: Option<String>) {
+        let more = self.cut.then(|| "use -v to show everything".to_owned());
+        let as_of = report.as_of.map(|as_of| format!("as of {as_of}"));
+        let notes: Vec<_> = [left_out, more, as_of].into_iter().flatten().collect();
         if !notes.is_empty() {
             let _ = writeln!(self.out, "{}", self.look.paint.dim(&notes.join("; ")));
         }
     }
 
-    /// How many of something are shown.
-    const fn most(&self, most: usize) -> usize {
-        if self.look.verbose { usize::MAX } else { most }
+    /// How much is shown.
+    pub const fn detail(&self) -> Detail {
+        if self.look.verbose {
+            Detail::WHOLE
+        } else {
+            Detail::TERMINAL
+        }
     }
 }
 
@@ -310,7 +210,11 @@ pub(super) fn not_checked(out: &mut String, gaps: &[NotChecked], look: &Look) ->
         return false;
     }
     let _ = writeln!(out, "\n{}", look.paint.bold("not checked:"));
-    let most = if look.verbose { usize::MAX } else { CLUSTERS };
+    let most = if look.verbose {
+        usize::MAX
+    } else {
+        Detail::TERMINAL.clusters
+    };
     let mut cut = false;
     let mut written: Vec<(&str, &[String])> = Vec::new();
     for gap in gaps {
@@ -320,7 +224,7 @@ pub(super) fn not_checked(out: &mut String, gaps: &[NotChecked], look: &Look) ->
         }
         written.push(key);
         let same = |other: &&NotChecked| other.why == key.0 && other.clusters == key.1;
-        let mut what: Vec<_> = gaps.iter().filter(same).map(name_of).collect();
+        let mut what: Vec<_> = gaps.iter().filter(same).map(NotChecked::name).collect();
         what.dedup();
         cut |= what.len() > most || gap.clusters.len() > most;
         let mut text = format!("{}: {}", list(&what, most), gap.why);
@@ -337,18 +241,4 @@ fn first_upper(rest: &str) -> String {
     let mut letters = rest.chars();
     let first = letters.next().map(|first| first.to_ascii_uppercase());
     first.into_iter().chain(letters).collect()
-}
-
-/// Whether this is the finding that explains.
-fn is(finding: &Finding, cause: &CausedBy) -> bool {
-    finding.code == cause.code && finding.subject == cause.subject
-}
-
-/// What was not checked: the object, when it is one.
-fn name_of(gap: &NotChecked) -> String {
-    match &gap.subject {
-        Some(subject) if gap.what == subject.kind => subject.to_string(),
-        Some(subject) => format!("{} ({subject})", gap.what),
-        None => gap.what.clone(),
-    }
 }

@@ -113,6 +113,16 @@ pub struct Remedy {
     pub effect: Effect,
 }
 
+impl Remedy {
+    /// The step with what it does to the fleet, unless it only looks.
+    pub fn sentence(&self) -> String {
+        match self.effect {
+            Effect::ReadOnly => self.action.clone(),
+            effect => format!("{} [{}]", self.action, effect.as_str()),
+        }
+    }
+}
+
 /// What a remedy does to the fleet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub enum Effect {
@@ -157,6 +167,19 @@ impl Finding {
     pub fn severity(mut self, severity: Severity) -> Self {
         self.severity = severity;
         self
+    }
+
+    /// Whether another finding names this one as its cause.
+    pub fn explains(&self, other: &Self) -> bool {
+        let mut causes = other.caused_by.iter();
+        causes.any(|cause| cause.code == self.code && cause.subject == self.subject)
+    }
+
+    /// The codes of the findings that explain this one: `FS501, FS901`.
+    pub fn codes_of_causes(&self) -> String {
+        let mut codes: Vec<_> = self.caused_by.iter().map(|c| c.code.as_str()).collect();
+        codes.dedup();
+        codes.join(", ")
     }
 
     /// Names this finding as the cause of another.

@@ -3,6 +3,7 @@
 
 mod compose;
 mod finding;
+mod outline;
 mod shown;
 mod subject;
 
@@ -15,6 +16,7 @@ use crate::rollout::Progress;
 
 pub use compose::{Compose, Parts};
 pub use finding::{CausedBy, Effect, Evidence, Finding, Remedy, Severity};
+pub use outline::{Detail, Outline, OutlinedFinding, Witness, Witnesses};
 pub use shown::{ABSENT, HubAndMember, Shown, WithCondition};
 pub use subject::Subject;
 
@@ -26,6 +28,9 @@ pub struct Report {
     pub api_version: String,
     /// Always `Diagnosis`.
     pub kind: String,
+    /// The context of the hub; absent where one hub was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hub: Option<String>,
     /// The update run or placement that was diagnosed.
     pub target: Subject,
     /// The state of the rollout.
@@ -54,6 +59,7 @@ impl Report {
         Self {
             api_version: OWN_API_VERSION.to_owned(),
             kind: "Diagnosis".to_owned(),
+            hub: None,
             target,
             verdict,
             summary,
@@ -63,6 +69,22 @@ impl Report {
             left_out: None,
             progress: None,
         }
+    }
+
+    /// The same where several hubs were asked: its commands lead to its own.
+    #[must_use]
+    pub fn on_hub(mut self, context: &str) -> Self {
+        let findings = self.findings.iter_mut();
+        for remedy in findings.flat_map(|finding| &mut finding.remedies) {
+            remedy.command = remedy.command.take().map(|it| it.on_hub(context));
+        }
+        self.hub = Some(context.to_owned());
+        self
+    }
+
+    /// What it is about.
+    pub fn about(&self) -> String {
+        self.target.on_hub(self.hub.as_deref())
     }
 }
 
@@ -144,4 +166,15 @@ pub struct NotChecked {
     /// The clusters concerned; absent when it is not about clusters.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub clusters: Vec<String>,
+}
+
+impl NotChecked {
+    /// What was not checked: the object, when it is one.
+    pub fn name(&self) -> String {
+        match &self.subject {
+            Some(subject) if self.what == subject.kind => subject.to_string(),
+            Some(subject) => format!("{} ({subject})", self.what),
+            None => self.what.clone(),
+        }
+    }
 }

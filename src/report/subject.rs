@@ -31,6 +31,16 @@ impl Subject {
     }
 }
 
+impl Subject {
+    /// The object, with its hub where several were asked.
+    pub fn on_hub(&self, hub: Option<&str>) -> String {
+        match hub {
+            Some(hub) => format!("{hub}: {self}"),
+            None => self.to_string(),
+        }
+    }
+}
+
 impl From<&ObjectRef> for Subject {
     fn from(object: &ObjectRef) -> Self {
         Self::new(

@@ -106,6 +106,11 @@ pub enum On<'p> {
 }
 
 impl<'p> Timeline<'p> {
+    /// The same of a run that may not exist, at a moment that may be unknown.
+    pub fn of(progress: Option<&'p Progress>, now: Option<Timestamp>) -> Option<Self> {
+        Self::new(progress?, now?)
+    }
+
     /// Puts a run in time, as of a moment; `None` where nothing has begun.
     pub fn new(progress: &'p Progress, now: Timestamp) -> Option<Self> {
         let mut known = moments(progress);

@@ -11,7 +11,6 @@ use dialoguer::theme::Theme;
 use dialoguer::{Confirm, FuzzySelect, MultiSelect};
 
 use super::{Ui, err_size};
-use crate::hub::{self, Hub, HubError};
 use crate::render::escape;
 use crate::render::style::Paint;
 use crate::render::wrap;
@@ -27,6 +26,20 @@ const MARGIN: usize = 8;
 
 /// What stands behind a question.
 const CHOICE: &str = " [y/N] ";
+
+/// Who minds the signals while a question is open.
+pub trait Attendant: Sized {
+    type Error;
+
+    /// Runs something that blocks; a signal ends the waiting.
+    fn unless_interrupted<T: Send + 'static>(
+        self,
+        ask: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Self::Error>;
+
+    /// That a signal came.
+    fn interruption() -> Self::Error;
+}
 
 impl Ui {
     /// Why nobody can be asked, if so.
@@ -54,14 +67,18 @@ impl Ui {
     }
 
     /// Asks for yes or no; the answer is no unless it is yes. Keys that were typed before are no
-    /// answer. `hub` is the one that is in use, which then minds the signals.
-    pub fn confirm(&mut self, question: &str, hub: Option<&Hub>) -> Result<bool, HubError> {
+    /// answer.
+    pub fn confirm<A: Attendant>(
+        &mut self,
+        question: &str,
+        attendant: A,
+    ) -> Result<bool, A::Error> {
         self.clear();
         let paint = self.paint_err();
         let question = escape::line(question);
         if !self.can_draw_questions() {
             self.note(&format!("{}{CHOICE}", paint.bold(&question)));
-            let line = while_open(hub, false, || Ok(Some(read_line()?)))?;
+            let line = while_open(attendant, false, || Ok(Some(read_line()?)))?;
             let line = line.unwrap_or_default();
             if !line.ends_with('\n') {
                 self.note("\n");
@@ -78,7 +95,7 @@ impl Ui {
             self.note(&format!("{}\n", paint.bold(line)));
         }
         let last = last.to_owned();
-        let answer = while_open(hub, true, move || {
+        let answer = while_open(attendant, true, move || {
             Confirm::with_theme(&PromptTheme(paint))
                 .with_prompt(last)
                 .default(false)
@@ -90,17 +107,17 @@ impl Ui {
 
     /// Lets someone choose one of these lines, of which no two are the same, beginning at the one in
     /// place `first`; `None` where nothing is chosen.
-    pub fn choose(
+    pub fn choose<A: Attendant>(
         &self,
         prompt: &str,
         lines: Vec<String>,
         first: usize,
-        hub: Option<&Hub>,
-    ) -> Result<Option<usize>, HubError> {
+        attendant: A,
+    ) -> Result<Option<usize>, A::Error> {
         self.clear();
         let paint = self.paint_err();
         let prompt = prompt.to_owned();
-        while_open(hub, true, move || {
+        while_open(attendant, true, move || {
             set_colors_enabled_stderr(paint.is_colored());
             FuzzySelect::with_theme(&PromptTheme(paint))
                 .with_prompt(prompt)
@@ -113,16 +130,16 @@ impl Ui {
     }
 
     /// Lets someone choose several of these lines.
-    pub fn choose_several(
+    pub fn choose_several<A: Attendant>(
         &self,
         prompt: &str,
         lines: Vec<String>,
-        hub: Option<&Hub>,
-    ) -> Result<Vec<usize>, HubError> {
+        attendant: A,
+    ) -> Result<Vec<usize>, A::Error> {
         self.clear();
         let paint = self.paint_err();
         let prompt = prompt.to_owned();
-        let chosen = while_open(hub, true, move || {
+        let chosen = while_open(attendant, true, move || {
             MultiSelect::with_theme(&PromptTheme(paint))
                 .with_prompt(prompt)
                 .items(lines)
@@ -143,17 +160,14 @@ impl Ui {
 
 /// Puts a question, in a thread of its own, and leaves the terminal as it was; `draws` says whether
 /// the question is drawn, without a cursor.
-fn while_open<T: Send + 'static>(
-    hub: Option<&Hub>,
+fn while_open<T: Send + 'static, A: Attendant>(
+    attendant: A,
     draws: bool,
     ask: impl FnOnce() -> dialoguer::Result<Option<T>> + Send + 'static,
-) -> Result<Option<T>, HubError> {
+) -> Result<Option<T>, A::Error> {
     let before = Before::of_terminal();
     forget_typed();
-    let answer = match hub {
-        Some(hub) => hub.unless_interrupted(ask),
-        None => hub::unless_interrupted(ask),
-    };
+    let answer = attendant.unless_interrupted(ask);
     before.restore();
     if draws {
         // Nobody is left to tell when standard error is gone too.
@@ -163,7 +177,7 @@ fn while_open<T: Send + 'static>(
         Ok(answer) => Ok(answer),
         // Ctrl-C is read as a key, and raises the signal, which may be noticed later.
         Err(dialoguer::Error::IO(error)) if error.kind() == io::ErrorKind::Interrupted => {
-            Err(HubError::Interrupted)
+            Err(A::interruption())
         }
         // What cannot be read is no answer: the terminal is gone, say.
         Err(_) => Ok(None),

@@ -17,6 +17,8 @@ pub struct CommandLine {
     program: Program,
     words: Vec<Word>,
     namespace: String,
+    /// The context of the hub, where that is not the one that was asked alone; empty otherwise.
+    hub: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -60,6 +62,7 @@ impl CommandLine {
             program,
             words: verbs.map(|verb| Word::Fixed(verb.to_owned())).collect(),
             namespace: String::new(),
+            hub: String::new(),
         }
     }
 
@@ -110,8 +113,29 @@ impl CommandLine {
         self
     }
 
+    /// Leads it to the hub of this context, where it asks a hub.
+    #[must_use]
+    pub fn on_hub(mut self, context: &str) -> Self {
+        if self.asks_a_hub() {
+            self.hub = clean(context.to_owned());
+        }
+        self
+    }
+
     pub fn is_ours(&self) -> bool {
         self.program == Program::Fleet
+    }
+
+    /// Whether it is about a hub: some of ours only tell of the program.
+    pub fn asks_a_hub(&self) -> bool {
+        match self.program {
+            Program::Fleet => !matches!(
+                self.verb(),
+                "" | "explain" | "schema" | "version" | "completion"
+            ),
+            Program::Hub => true,
+            Program::Member(_) => false,
+        }
     }
 
     /// The first of its verbs.
@@ -190,6 +214,9 @@ impl CommandLine {
         if !matches!(self.program, Program::Member(_)) {
             if !self.namespace.is_empty() {
                 push_flag(&mut words, "-n", &self.namespace);
+            }
+            if !self.hub.is_empty() {
+                push_flag(&mut words, "--context", &self.hub);
             }
             words.extend(spelling.flags.iter().cloned());
         }

@@ -37,6 +37,16 @@ impl Hint {
         self
     }
 
+    /// Leads its commands to the hub of this context.
+    #[must_use]
+    pub fn on_hub(self, context: &str) -> Self {
+        let lines = self.0.into_iter().map(|line| match line {
+            HintLine::Command(command) => HintLine::Command(command.on_hub(context)),
+            HintLine::Text(text) => HintLine::Text(text),
+        });
+        Self(lines.collect())
+    }
+
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         self.0.extend(other.0);

@@ -1,6 +1,6 @@
 //! The hub that all tests share, and the binary.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -204,15 +204,22 @@ impl Harness {
     }
 
     /// Runs the plugin with another kubeconfig.
+    pub fn plugin_as(&self, kubeconfig: &Path, arguments: &[&str]) -> Ran {
+        let arguments = [arguments, &["--context", "hub"]].concat();
+        self.plugin_with(kubeconfig, "off".as_ref(), &arguments)
+    }
+
+    /// Runs the plugin with another kubeconfig, on no context but those of the arguments, with a
+    /// settings file.
     #[allow(clippy::unused_self)] // a plugin without a hub is no end-to-end test
-    pub fn plugin_as(&self, kubeconfig: &std::path::Path, arguments: &[&str]) -> Ran {
+    pub fn plugin_with(&self, kubeconfig: &Path, settings: &Path, arguments: &[&str]) -> Ran {
         let ran = Ran::of(
             Command::new(env!("CARGO_BIN_EXE_kubectl-fleet-stage"))
                 .args(arguments)
                 .arg("--kubeconfig")
                 .arg(kubeconfig)
-                .args(["--context", "hub"])
                 .env_clear()
+                .env("FLEET_STAGE_SETTINGS", settings)
                 .env("PATH", std::env::var_os("PATH").unwrap_or_default()),
         );
         for line in format!("{}\n{}", ran.out, ran.err).lines() {

@@ -11,6 +11,7 @@
 mod faults;
 mod guides;
 mod harness;
+mod hubs;
 mod life;
 mod lists;
 mod look;

@@ -53,6 +53,15 @@ fn call<'s>(command: &'s str, names: &Names<'s>) -> Vec<&'s str> {
             new,
             "--dry-run=server",
         ],
+        "clusters" | "render" => vec![command, placement, "-o", "json"],
+        "trace" => vec![
+            "trace",
+            "configmap/app",
+            "--member",
+            "member-1",
+            "-o",
+            "json",
+        ],
         "collect" => vec!["collect", run],
         "diagnose" => vec!["diagnose", run, "-o", "json", "--now", now],
         "history" => vec!["history", placement, "-o", "json"],
@@ -82,7 +91,7 @@ fn call<'s>(command: &'s str, names: &Names<'s>) -> Vec<&'s str> {
                 run,
                 "--for=succeeded",
                 "--keep-waiting",
-                "--timeout=2s",
+                "--timeout=5s",
             ]
         }
         other => panic!("how is {other} called?"),
@@ -178,7 +187,8 @@ fn plugin(scene: &Scene, kubeconfig: &std::path::Path, command: &str, run: &str,
         now,
     };
     let mut arguments = call(command, &names);
-    if scene.namespaced {
+    // The namespace of an object that is looked for has nothing to do with the scope.
+    if scene.namespaced || command == "trace" {
         arguments.extend(["-n", &scene.namespace]);
     }
     scene.hub.plugin_as(kubeconfig, &arguments)

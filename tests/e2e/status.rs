@@ -464,3 +464,70 @@ fn a_terminal_is_left_clean() {
         assert!(!rest.contains("error"), "{text}");
     }
 }
+
+/// Reads the next event of a list that is followed: its type, the item's name, and its verdict.
+fn event(lines: &mut impl Iterator<Item = std::io::Result<String>>) -> (String, String, String) {
+    let line = lines.next().unwrap().unwrap();
+    let event: Value = serde_json::from_str(&line).unwrap();
+    let text = |pointer: &str| event.pointer(pointer).and_then(Value::as_str).unwrap_or("");
+    let state = text("/object/verdict").to_owned() + text("/object/state");
+    (
+        text("/type").to_owned(),
+        text("/object/name").to_owned(),
+        state,
+    )
+}
+
+/// Each change of a list is an event, until the user ends it; through watches that break off too.
+#[test]
+fn a_list_is_followed() {
+    for scene in both("listed") {
+        let proxy = scene.hub.proxy();
+        proxy.rules(vec![
+            Rule::new("watch=true", Fault::WatchEnds { events: 1 }),
+            Rule::new("watch=true", Fault::Expired).from(5).times(1),
+        ]);
+        scene.set(&gated(), &ALL).run(&scene.name, "Run");
+        scene.until_run(&scene.name, "Progressing", "False", "UpdateRunWaiting");
+        let events = ["-w", "-o", "json", "--output-watch-events"];
+        let runs = [&["list"], &events[..]].concat();
+        let gates = [&["approvals"], &events[..]].concat();
+        let mut runs = start_at(&scene, &proxy.kubeconfig(), &runs, &word(&scene));
+        let mut gates = start_at(&scene, &proxy.kubeconfig(), &gates, &word(&scene));
+        let mut of_runs = BufReader::new(runs.stdout.take().unwrap()).lines();
+        let mut of_gates = BufReader::new(gates.stdout.take().unwrap()).lines();
+        let request = format!("{}-before-canary", scene.name);
+        let is = |what: &str, name: &str, state: &str| {
+            (what.to_owned(), name.to_owned(), state.to_owned())
+        };
+        let first = event(&mut of_runs);
+        assert_eq!(first, is("ADDED", &scene.name, "WaitingForApproval"));
+        let first = event(&mut of_gates);
+        assert_eq!(first, is("ADDED", &request, "Pending"));
+        scene.approve(&request, "True", true);
+        let until = |lines: &mut dyn Iterator<Item = std::io::Result<String>>, state: &str| {
+            let mut lines = lines;
+            loop {
+                let (what, name, now) = event(&mut lines);
+                assert_eq!(what, "MODIFIED", "{name} {now}");
+                if now == state {
+                    return;
+                }
+            }
+        };
+        until(&mut of_runs, "Succeeded");
+        until(&mut of_gates, "Accepted");
+        scene.hub.delete(&scene.run_path(&scene.name));
+        loop {
+            let (what, name, _) = event(&mut of_runs);
+            assert_eq!(name, scene.name);
+            if what == "DELETED" {
+                break;
+            }
+        }
+        for child in [&mut runs, &mut gates] {
+            crate::write::interrupt(child.id());
+            assert_eq!(child.wait().unwrap().code(), Some(130));
+        }
+    }
+}

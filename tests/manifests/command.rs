@@ -53,6 +53,41 @@ fn a_run_has_its_own_snapshot_and_overrides() {
     assert_eq!(view["groups"][0]["overrides"], serde_json::json!([]));
 }
 
+/// Objects of the hub that are beside a bundle are what the placement selects.
+#[test]
+fn what_is_selected_now_needs_no_snapshot() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/");
+    let live = [
+        "render",
+        "crp/shop",
+        "--snapshot",
+        "live",
+        "-f",
+        &format!("{root}tests/manifests/live.yaml"),
+    ];
+    let (code, out, err) = call(&live);
+    // Files do not say that nothing is missing.
+    assert_eq!(code, 7, "{err}");
+    for line in [
+        "what ClusterResourcePlacement shop selects now: 4 clusters in 3 groups",
+        "note: override no-db: what the placement selects has no v1 Secret mail",
+        "note: left out, because Kubernetes creates it in every namespace: ConfigMap",
+    ] {
+        assert!(out.contains(line), "{line}\n{out}");
+    }
+    let (_, out, err) = call(&[&live[..], &["--member", "member-3", "-o", "yaml"]].concat());
+    assert!(out.contains("image: nginx:1.22"), "{out}");
+    assert!(
+        !out.contains("resourceVersion") && !out.contains("c2VjcmV0"),
+        "{out}{err}"
+    );
+    let (_, out, _) = call(&[&live[..], &["--diff"]].concat());
+    assert!(out.contains("+++ live: Deployment shop/web"), "{out}");
+    let (code, _, err) = call(&live[..4]);
+    assert_eq!(code, 6, "{err}");
+    assert!(err.contains("none of the objects"), "{err}");
+}
+
 #[test]
 fn manifests_of_one_cluster_are_a_list() {
     let list = json(&["render", "crp/shop", "--member", "member-1", "-o", "json"]);
@@ -135,29 +170,145 @@ fn changes_are_counted_against_the_works() {
     assert!(out.contains("now -> then: nothing changes"), "{out}");
 }
 
-/// A bundle without the Works says nothing of what they hold.
-#[test]
-fn works_that_were_not_collected_are_unknown() {
-    let text = std::fs::read_to_string(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/tests/manifests/shop.yaml"
-    ));
-    let text = text.unwrap();
-    let documents = text
-        .split("\n---\n")
-        .filter(|it| !it.contains("kind: Work\n"));
+/// The bundle with some of its documents changed, and its path from the root.
+fn changed(change: impl Fn(&str) -> Option<String>) -> (tempfile::NamedTempFile, String) {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(root.join(SHOP)).unwrap();
+    let documents: Vec<_> = text.split("\n---\n").filter_map(change).collect();
     let file = tempfile::Builder::new()
         .suffix(".yaml")
         .tempfile_in(env!("CARGO_TARGET_TMPDIR"));
     let file = file.unwrap();
-    std::fs::write(file.path(), documents.collect::<Vec<_>>().join("\n---\n")).unwrap();
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    let path = file
-        .path()
-        .strip_prefix(root)
-        .unwrap()
-        .display()
-        .to_string();
+    std::fs::write(file.path(), documents.join("\n---\n")).unwrap();
+    let path = file.path().strip_prefix(root).unwrap().display();
+    let path = path.to_string();
+    (file, path)
+}
+
+const PLAN: [&str; 5] = ["plan", "--placement", "shop", "--strategy", "rings"];
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The scheduler writes down only some of the clusters that it leaves out.
+#[test]
+fn the_policy_says_why_a_cluster_is_out_where_the_scheduler_does_not() {
+    let (_file, path) = changed(|document| {
+        let is_policy = document.contains("  targetClusters:\n");
+        let at = document.find("  - clusterName: member-5\n");
+        assert!(!is_policy || at.is_some(), "{document}");
+        Some(match at.filter(|_| is_policy) {
+            Some(at) => {
+                let rest = &document[at + 4..];
+                let end = rest.find("\n  - ").map_or(rest.len(), |end| end + 1);
+                format!("{}{}", &document[..at], &rest[end..])
+            }
+            None => document.to_owned(),
+        })
+    });
+    let (_, out, err) = call_on(&path, &["clusters", "crp/shop", "-o", "wide"]);
+    assert!(
+        out.contains("no required affinity term matches (needs "),
+        "{out}"
+    );
+    assert!(
+        err.contains("kubectl label membercluster member-5"),
+        "{err}"
+    );
+}
+
+/// By the snapshots and overrides alone, without Works.
+#[test]
+fn a_plan_counts_what_changes_in_each_cluster() {
+    let (_, out, _) = call(&PLAN);
+    let out = one_line(&out);
+    for text in [
+        "objects per cluster with snapshot 1: 1 created, 3 changed, 1 deleted (member-2, member-3, member-4) \
+         deletes CronJob shop/report",
+        "1 created, 2 changed, 2 deleted (member-1) deletes CronJob shop/report, Secret shop/db",
+    ] {
+        assert!(out.contains(text), "{text}\n{out}");
+    }
+    let plan = json(&[&PLAN[..], &["-o", "json"]].concat());
+    assert_eq!(plan["changes"][0]["from"], "0");
+    assert_eq!(plan["changes"][0]["to"], "1");
+    assert_eq!(plan["changes"][1]["counts"]["deleted"], 2);
+    let (_, out, _) = call(&[&PLAN[..], &["--snapshot", "0"]].concat());
+    assert!(out.contains("(member-"), "{out}");
+}
+
+#[test]
+fn a_plan_warns_of_fields_that_must_not_change() {
+    let (_file, path) = changed(|document| {
+        let is_new = document.contains("name: shop-1-snapshot");
+        let selector = "matchLabels:\n          app: web";
+        assert!(!is_new || document.contains(selector), "{document}");
+        Some(if is_new {
+            document.replace(selector, "matchLabels:\n          app: shop")
+        } else {
+            document.to_owned()
+        })
+    });
+    let (code, out, _) = call_on(&path, &PLAN);
+    assert_eq!(code, 0);
+    let out = one_line(&out);
+    let warning = "warning immutable-field-changed Deployment shop/web changes in /spec/selector, \
+                   which Kubernetes does not let change: the member clusters would refuse the object.";
+    assert!(out.contains(warning), "{out}");
+    assert!(out.contains("1 refused by Kubernetes"), "{out}");
+}
+
+#[test]
+fn a_plan_warns_of_an_override_that_breaks() {
+    let (_file, path) = changed(|document| {
+        let is_override = document.contains("name: web-eu-0");
+        let broken = document.replace("path: /spec/replicas", "path: /spec/none/replicas");
+        assert!(!is_override || broken != document, "{document}");
+        Some(if is_override {
+            broken
+        } else {
+            document.to_owned()
+        })
+    });
+    let (_, out, _) = call_on(&path, &PLAN);
+    let out = one_line(&out);
+    for text in [
+        "warning FS509 override-not-applicable ResourceOverrideSnapshot shop/web-eu-0 cannot be \
+         applied to Deployment shop/web: rule 1, operation 1 (replace /spec/none/replicas)",
+        "KubeFleet would send nothing new to its clusters.",
+    ] {
+        assert!(out.contains(text), "{text}\n{out}");
+    }
+}
+
+/// What was not collected is unknown, and the plan stands without it.
+#[test]
+fn a_plan_without_the_overrides_that_clusters_have_says_so() {
+    let (_file, path) = changed(|document| {
+        let binding = document.contains("kind: ClusterResourceBinding\n")
+            && document.contains("targetCluster: member-1");
+        let spec = "spec:\n";
+        Some(if binding {
+            let more = "spec:\n  clusterResourceOverrideSnapshots: [gone-0]\n";
+            document.replacen(spec, more, 1)
+        } else {
+            document.to_owned()
+        })
+    });
+    let (_, out, _) = call_on(&path, &PLAN);
+    let out = one_line(&out);
+    let gap = "changed objects: ClusterResourceOverrideSnapshot gone-0, which the cluster has, was \
+               not read (member-1)";
+    assert!(out.contains(gap), "{out}");
+    assert!(out.contains("(member-2, member-3, member-4)"), "{out}");
+}
+
+/// A bundle without the Works says nothing of what they hold.
+#[test]
+fn works_that_were_not_collected_are_unknown() {
+    let is_work = |document: &str| document.contains("kind: Work\n");
+    let (_file, path) = changed(|it| (!is_work(it)).then(|| it.to_owned()));
     let (code, out, _) = call_on(&path, &["render", "crp/shop", "--diff", "--summary"]);
     assert_eq!(code, 7, "{out}");
     assert!(
@@ -187,7 +338,7 @@ fn an_override_that_breaks_is_named_and_fails() {
     for text in [
         "error: 1 cluster (member2): ClusterResourceOverrideSnapshot replicas-0 cannot be applied to",
         "rule 1, operation 1 (add /metadata/labels/region): the cluster has no label region",
-        "1 cluster: gets nothing new member2",
+        "1 cluster: nothing new is applied, see the error member2",
         "1 cluster: 2 manifests, no overrides member1",
     ] {
         assert!(out.contains(text), "{text}\n{out}");
@@ -201,6 +352,48 @@ fn an_override_that_breaks_is_named_and_fails() {
         err.contains("KubeFleet sends nothing to the cluster"),
         "{err}"
     );
+}
+
+/// A diagnosis names the operation as `render` does, where it has the override and the snapshot.
+#[test]
+fn a_diagnosis_names_the_operation_that_breaks() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let fixture = "tests/findings/FS509/fires-path-missing.yaml";
+    let text = std::fs::read_to_string(root.join(fixture)).unwrap();
+    let over = serde_json::json!({
+        "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
+        "kind": "ClusterResourceOverrideSnapshot",
+        "metadata": {"name": "replicas-0", "labels": {
+            "kubernetes-fleet.io/is-latest-snapshot": "true",
+            "kubernetes-fleet.io/parent-resource-override": "replicas"}},
+        "spec": {"overrideSpec": {
+            "clusterResourceSelectors": [
+                {"group": "", "version": "v1", "kind": "Namespace", "name": "test-namespace"}],
+            "policy": {"overrideRules": [{"clusterSelector": {}, "jsonPatchOverrides": [
+                {"op": "replace", "path": "/spec/replica", "value": 6}]}]}}},
+    });
+    let file = tempfile::Builder::new()
+        .suffix(".yaml")
+        .tempfile_in(env!("CARGO_TARGET_TMPDIR"));
+    let file = file.unwrap();
+    std::fs::write(
+        file.path(),
+        format!(
+            "{text}
+---
+{over}
+"
+        ),
+    )
+    .unwrap();
+    let path = file.path().strip_prefix(root).unwrap().display();
+    let (_, out, err) = call_on(&path.to_string(), &["diagnose", "example-run"]);
+    let out = one_line(&out);
+    let why =
+        "for member2: rule 1, operation 1 (replace /spec/replica): `/spec/replica` does not exist";
+    assert!(out.contains(why), "{out}{err}");
+    let field = "spec.overrideSpec.policy.overrideRules[0].jsonPatchOverrides[0].path =";
+    assert!(out.contains(field), "{out}");
 }
 
 #[test]
@@ -248,6 +441,28 @@ fn an_object_that_is_not_there_was_lost_somewhere() {
     }
     let (code, _, _) = call(&["trace", "web", "--member", "member-1"]);
     assert_eq!(code, 2);
+}
+
+/// The overrides that the cluster has are looked at, as `render` does.
+#[test]
+fn an_object_that_an_override_deletes_is_said_to_be() {
+    let (_file, path) = changed(|document| {
+        let of_member = |kind: &str| {
+            document.contains(&format!("kind: {kind}\n")) && document.contains("member-1")
+        };
+        let binding = of_member("ClusterResourceBinding");
+        let work = of_member("Work") && document.contains("namespace: fleet-member-member-1");
+        let spec = "spec:\n  resourceOverrideSnapshots: [{namespace: shop, name: no-db-0}]\n";
+        Some(match (binding, work) {
+            (true, _) => document.replacen("spec:\n", spec, 1),
+            (_, true) => document.replace("name: db\n", "name: other\n"),
+            _ => document.to_owned(),
+        })
+    });
+    let (code, out, err) = call_on(&path, &["trace", "secret/db", "--member", "member-1"]);
+    assert_eq!(code, 6, "{out}{err}");
+    let why = "member-1 has snapshot 0, and override no-db deletes the object (rule 1)";
+    assert!(one_line(&out).contains(why), "{out}");
 }
 
 #[test]

@@ -55,9 +55,10 @@ fn compare(case: &Value) -> (usize, usize) {
         namespace: String::new(),
         name: "shop".to_owned(),
     };
+    let applicable = PlacedOverrides::applicable(&placement, &content, &overrides);
     let placed: Vec<_> = members
         .iter()
-        .map(|member| PlacedOverrides::anew(member, &placement, &content, &overrides))
+        .map(|member| PlacedOverrides::anew(member, &applicable, &overrides))
         .collect();
     let rendering = Rendering::new(&content, &overrides, &placed);
     let (mut right, mut refused) = (0, 0);
@@ -73,7 +74,7 @@ fn compare(case: &Value) -> (usize, usize) {
             refused += 1;
             // KubeFleet stops at the first; this finds all.
             let named = faults.iter().any(|fault| match &fault.cause {
-                FaultCause::Operation { over, .. } => error.contains(&over.name),
+                FaultCause::Operation(failing) => error.contains(&failing.over.name),
                 _ => true,
             });
             assert!(named, "{name}: {error}\n{faults:?}\n{case}");

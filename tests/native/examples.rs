@@ -7,7 +7,7 @@ use test_hub::Ran;
 use crate::setting::Setting;
 
 /// What the names in examples stand for, and where there is one, the exit code.
-const NAMES: [(&str, &str); 22] = [
+const NAMES: [(&str, &str); 24] = [
     ("example-run-after-canary", "checkout-2-before-canary"),
     ("example-run-2", "checkout-3"),
     ("web-app-rollout", "web-1"),
@@ -35,6 +35,9 @@ const NAMES: [(&str, &str); 22] = [
     ("/etc/bash_completion.d/", "./"),
     ("~/.local/bin", "."),
     ("hub.yaml", "bundle.yaml"),
+    ("--contexts eu,us", "--contexts hub"),
+    // Not every context leads to a server.
+    ("doctor --all-contexts", "doctor --contexts hub"),
 ];
 
 /// Commands that change something are only shown: nobody confirms.

@@ -41,7 +41,7 @@ fn kubectl_asks_the_plugin() {
         let (lines, _) = complete(setting, form, " ");
         let explain = "explain\tExplain a finding in detail, offline".to_owned();
         assert!(lines.contains(&explain), "{lines:?}");
-        let (lines, _) = complete(setting, form, "list --all");
+        let (lines, _) = complete(setting, form, "list --all-n");
         assert_eq!(values(&lines), ["--all-namespaces"]);
         let folder = setting.folder("bundles").join("inner");
         std::fs::create_dir_all(&folder).unwrap();

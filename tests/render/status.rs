@@ -72,6 +72,7 @@ fn state(verdict: Verdict, summary: &str, stages: Vec<StageProgress>) -> Status 
     Status {
         api_version: "kubectl-fleet-stage/v1".to_owned(),
         kind: "Status".to_owned(),
+        hub: None,
         target: Subject::new("ClusterStagedUpdateRun", "", "example-run"),
         verdict,
         summary: summary.to_owned(),

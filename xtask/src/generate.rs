@@ -70,6 +70,9 @@ fn files(root: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>> {
         "deploy/rbac/namespaced/aggregated.yaml",
         manifest::aggregated(),
     );
+    for (path, picture) in crate::pictures::files(root)? {
+        text(path, picture);
+    }
     text("docs/reference/cli.md", cli());
     text("docs/reference/findings.md", findings(root));
     for of in Described::value_variants() {

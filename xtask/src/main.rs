@@ -3,9 +3,11 @@
 mod accuracy;
 mod bench;
 mod book;
+mod compare;
 mod faults;
 mod generate;
 mod new_finding;
+mod pictures;
 mod playground;
 mod schemas;
 
@@ -22,7 +24,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Write completions, man pages, the reference and the list of explanations
+    /// Write completions, man pages, the reference, the pictures, and the list of explanations
     Gen {
         /// Only say which files differ
         #[arg(long)]
@@ -45,6 +47,8 @@ enum Task {
     },
     /// Measure the start-up, and `diagnose` on large bundles and on a hub with a thousand clusters
     Bench(bench::BenchArgs),
+    /// Ask two builds of the program the same about every bundle, and report what differs
+    Compare(compare::CompareArgs),
     /// Measure what becomes of each write when it goes wrong, and write the reference page
     Faults,
     /// Start a hub with a small fleet to try the plugin on, until Ctrl-C
@@ -64,6 +68,7 @@ fn main() -> anyhow::Result<()> {
         Task::Schemas { release } => schemas::run(&root, release),
         Task::NewFinding { code, name, area } => new_finding::run(&root, &code, &name, &area),
         Task::Bench(args) => bench::run(&root, &args),
+        Task::Compare(args) => compare::run(&root, &args),
         Task::Faults => faults::run(&root),
         Task::Playground { members } => playground::run(&root, members),
         Task::Release(args) => release::task::run(&root, &args),

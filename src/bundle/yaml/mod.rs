@@ -14,19 +14,14 @@ use std::collections::{HashSet, VecDeque};
 use serde::de::value::StringDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use crate::kubefleet::Concept;
 use crate::kubefleet::meter::Meter;
-use crate::kubefleet::object::Parsed;
+use crate::kubefleet::object::{Keep, Parsed};
 use crate::kubefleet::tolerant::TEXT;
 use events::YamlEvent;
 pub(super) use events::YamlFault;
 
-/// Reads one document; objects of the concepts to `keep` keep their text.
-pub(super) fn parse(
-    text: &str,
-    keep: &'static [Concept],
-    meter: &Meter,
-) -> Result<Parsed, YamlFault> {
+/// Reads one document; what is to be kept is.
+pub(super) fn parse(text: &str, keep: Keep, meter: &Meter) -> Result<Parsed, YamlFault> {
     let mut parsed = Parsed::keeping(keep, meter);
     let mut yaml = Yaml {
         events: events::Events::new(text, meter),

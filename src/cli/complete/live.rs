@@ -16,6 +16,7 @@ use crate::kubefleet::object::Body;
 use crate::kubefleet::run::{RunState, StageStatus, TaskStatus, UpdateRun};
 use crate::kubefleet::{Concept, Conditions, Kind, Scope, duration, names, reasons};
 use crate::rollout::approvals::answered;
+use crate::settings;
 
 /// What an argument names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,8 +38,12 @@ pub(super) enum Argument {
     Namespaces,
     /// Member clusters.
     Clusters,
+    /// What snapshots hold, as KIND/NAME.
+    Objects,
     /// Contexts of the kubeconfig.
     Contexts,
+    /// Contexts and hub groups, with commas between.
+    Hubs,
     /// Codes of findings.
     Codes,
 }
@@ -83,22 +88,24 @@ pub(super) fn hint(path: &str, id: &str) -> Option<Argument> {
     Some(match (path, id) {
         (_, "namespace") => Argument::Namespaces,
         (_, "context") => Argument::Contexts,
+        (_, "hub_contexts") => Argument::Hubs,
         (_, "placement") => Argument::Placements,
         (_, "strategy") | ("clusters", "strategies") => Argument::Strategies,
         (_, "snapshot")
         | ("rollback", "to")
         | ("snapshots show", "index")
         | ("snapshots diff", "from" | "to") => Argument::Snapshots,
-        ("approve", "target") => Argument::Requests,
+        ("approve", "targets") => Argument::Requests,
         ("approve", "stage") => Argument::Stages,
         ("run", "run") => Argument::Runs(CandidateRuns::Idle),
         ("stop", "runs") => Argument::Runs(CandidateRuns::Active),
         ("resume", "runs") => Argument::Runs(CandidateRuns::Stopped),
-        ("run", "from") | ("delete", "runs") | ("wait" | "approvals" | "retry", "run") => {
+        ("run", "from") | ("delete" | "list" | "approvals", "runs") | ("wait" | "retry", "run") => {
             Argument::Runs(CandidateRuns::All)
         }
         ("status" | "diagnose" | "collect" | "render" | "rollback", "target") => Argument::Targets,
         ("render", "clusters" | "between") | ("trace", "member") => Argument::Clusters,
+        ("trace", "object") => Argument::Objects,
         ("wait", "conditions") => Argument::Conditions,
         ("explain", "finding") | (_, "suppress") => Argument::Codes,
         _ => return None,
@@ -141,6 +148,7 @@ fn found(hint: Argument, typed: &Words, current: &str) -> Completions {
     match hint {
         Argument::Codes => codes(current),
         Argument::Contexts => known_contexts(&typed.global),
+        Argument::Hubs => hubs(typed, current),
         Argument::Conditions => conditions(typed, current),
         _ => Asked::connect(typed)
             .and_then(|mut asked| asked.find(hint, current))
@@ -167,8 +175,21 @@ fn known_contexts(global: &Global) -> Completions {
     let known = contexts(&global.connection(false), &variable).unwrap_or_default();
     known
         .into_iter()
-        .map(|name| (name, String::new()))
+        .map(|(name, _)| (name, String::new()))
         .collect()
+}
+
+/// The groups of the settings file and the contexts; of several with commas between, the last is
+/// completed.
+fn hubs(typed: &Words, current: &str) -> Completions {
+    let before = current.rfind(',').map_or("", |at| &current[..=at]);
+    let own = settings::read(&|name| std::env::var_os(name)).unwrap_or_default();
+    let groups = own.settings.hub_groups.into_iter();
+    let mut words: Completions = groups.map(|(name, hubs)| (name, hubs.join(", "))).collect();
+    words.extend(known_contexts(&typed.global));
+    let named_before: Vec<_> = before.split(',').collect();
+    words.retain(|(name, _)| !named_before.contains(&name.as_str()));
+    named(words, before)
 }
 
 /// What can be waited for; of several with commas between, the last is completed.
@@ -231,8 +252,11 @@ impl<'t> Asked<'t> {
             Argument::Snapshots => self.snapshots()?,
             Argument::Stages => self.stages()?,
             Argument::Clusters => self.clusters(),
+            Argument::Objects => self.objects(),
             Argument::Namespaces => self.namespaces()?,
-            Argument::Conditions | Argument::Contexts | Argument::Codes => return None,
+            Argument::Conditions | Argument::Contexts | Argument::Hubs | Argument::Codes => {
+                return None;
+            }
         })
     }
 
@@ -443,6 +467,37 @@ impl<'t> Asked<'t> {
         let objects = answers.iter().flat_map(|answer| answer.objects.iter());
         let names = objects.map(|object| object.body.meta().name.clone());
         names.map(|name| (name, String::new())).collect()
+    }
+
+    /// The objects of the latest snapshots, with their namespaces.
+    fn objects(&mut self) -> Completions {
+        let latest =
+            |kind, namespace| HubQuery::labelled(kind, namespace, names::IS_LATEST, "true");
+        let own = self.typed.global.namespace.as_deref();
+        let queries = [
+            latest(Kind::ClusterResourceSnapshot, ""),
+            latest(Kind::ResourceSnapshot, own.unwrap_or_default()),
+        ];
+        let answers = self.hub.answer(&queries);
+        let objects = answers.iter().flat_map(|answer| answer.objects.iter());
+        let mut found: Completions = objects
+            .filter_map(|object| match &object.body {
+                Body::ResourceSnapshot(snapshot) => Some(snapshot.spec.resources.iter()),
+                _ => None,
+            })
+            .flatten()
+            .filter(|it| own.is_none_or(|own| own == it.meta.namespace))
+            .map(|it| {
+                let kind = it.kind.to_ascii_lowercase();
+                (
+                    format!("{kind}/{}", it.meta.name),
+                    it.meta.namespace.clone(),
+                )
+            })
+            .collect();
+        found.sort();
+        found.dedup();
+        found
     }
 
     fn namespaces(&mut self) -> Option<Completions> {

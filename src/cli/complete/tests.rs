@@ -53,6 +53,17 @@ fn of_several_conditions_the_last_is_completed() {
 }
 
 #[test]
+fn of_several_hubs_the_last_is_completed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("config");
+    std::fs::write(&path, "contexts: [{name: eu}, {name: us}, {name: us-2}]").unwrap();
+    let path = path.to_str().unwrap();
+    let offered = |typed| kubectl(&["list", "--kubeconfig", path, "--contexts", typed]);
+    assert_eq!(offered("u"), ["us", "us-2", ":4"]);
+    assert_eq!(offered("eu,us-2,"), ["eu,us-2,us", ":4"]);
+}
+
+#[test]
 fn a_hub_that_is_away_is_silence() {
     for words in [
         &["approve", "--kubeconfig", "/nowhere", ""][..],

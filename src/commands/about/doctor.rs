@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use crate::commands::about::permissions::{self, Need, Role};
 use crate::commands::open::global::Global;
+use crate::commands::open::hubs::{HubAnswer, HubList, HubsArgs};
 use crate::commands::open::reading::Reading;
 use crate::commands::open::session::Session;
 use crate::commands::output::Form;
@@ -19,9 +20,10 @@ use crate::exit::Exit;
 use crate::hub::Access;
 use crate::kubefleet::object::OWN_API_VERSION;
 use crate::kubefleet::{Concept, Kind, Scope};
-use crate::render::invocation::Invocation;
+use crate::render::escape;
 use crate::render::style::Paint;
 use crate::render::wrap;
+use crate::ui::Ui;
 use crate::words::CommandLine;
 
 /// Check the hub, permissions, controller, and member agents
@@ -33,11 +35,13 @@ use crate::words::CommandLine;
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage doctor\n  \
     kubectl fleet-stage doctor -n my-app-namespace\n  \
+    kubectl fleet-stage doctor --all-contexts\n  \
     kubectl fleet-stage doctor --rbac approver > role.yaml\n\n\
     Exit codes:\n  \
     0  all checks passed\n  \
     1  a check failed\n  \
-    7  only read permissions are missing; with --rbac, any permission of the role")]
+    7  only read permissions are missing, or a hub was not reached; with --rbac, any permission of \
+    the role is missing")]
 pub struct DoctorArgs {
     /// Print the manifest of a role instead, and list the permissions you lack
     #[arg(long, value_name = "ROLE", value_enum)]
@@ -45,6 +49,8 @@ pub struct DoctorArgs {
     /// Output format
     #[arg(short, long, value_enum, default_value_t, value_name = "FORMAT")]
     output: Form,
+    #[command(flatten)]
+    hubs: HubsArgs,
 }
 
 /// How a check went.
@@ -146,6 +152,9 @@ pub struct Doctor {
     api_version: String,
     /// Always `Doctor`.
     kind: String,
+    /// The context of the hub; absent where one hub was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hub: Option<String>,
     /// The checks, in the order in which one builds on the other.
     checks: Vec<Check>,
     /// What of each command the user may do.
@@ -154,6 +163,8 @@ pub struct Doctor {
 
 /// Checks, and says how it went.
 pub fn run(args: &DoctorArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
+    let why = "it compares the role with the permissions on one hub";
+    args.hubs.refuse_if(args.rbac.is_some(), "--rbac", why)?;
     if let Some(role) = args.rbac {
         session.ui.answer(&permissions::manifest::of(
             role,
@@ -161,28 +172,52 @@ pub fn run(args: &DoctorArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
         ));
         return Ok(lacks(role, session));
     }
-    let mut reading = session.open_within(None, "doctor")?;
     let scope = scope(session.global);
-    let permissions = allowed(&mut reading, &scope)?;
-    let doctor = Doctor {
-        api_version: OWN_API_VERSION.to_owned(),
-        kind: "Doctor".to_owned(),
-        checks: checks::all(&mut reading, &scope, session),
-        permissions,
-    };
-    let text = args.output.print(&doctor, || {
-        text(
-            &doctor,
-            session.ui.invocation(),
-            session.ui.paint(),
-            session.ui.width(),
-        )
+    let (settings, clock) = (checks::settings(&session.settings), session.clock);
+    let answers = session.ask(&args.hubs, None, "doctor", |reading, _| {
+        let permissions = allowed(reading, &scope)?;
+        let mut checks = vec![settings.clone()];
+        checks.extend(checks::all(reading, &scope, clock));
+        Ok(Doctor {
+            api_version: OWN_API_VERSION.to_owned(),
+            kind: "Doctor".to_owned(),
+            hub: None,
+            checks,
+            permissions,
+        })
     })?;
+    let (answers, found) = answers.take();
+    let doctors: Vec<_> = found.into_iter().map(Doctor::of).collect();
+    let own = Exit::worst(doctors.iter().map(Doctor::exit));
+    let text = match args.output {
+        Form::Json | Form::Yaml if answers.is_several() => {
+            let list = HubList::new("Doctor", doctors, &answers.not_reached);
+            list.print(args.output == Form::Yaml)?
+        }
+        form => {
+            let texts = doctors
+                .iter()
+                .map(|it| form.print(it, || text(it, session.ui)));
+            texts.collect::<Result<Vec<_>, _>>()?.join("\n")
+        }
+    };
     session.ui.answer(&text);
-    Ok(doctor.exit())
+    answers.tell(session.ui);
+    Ok(answers.exit(own))
 }
 
 impl Doctor {
+    /// What was found; where several hubs were asked, the commands lead to its own.
+    fn of(answer: HubAnswer<Self>) -> Self {
+        let HubAnswer { hub, mut found } = answer;
+        if let Some(hub) = &hub {
+            for check in &mut found.checks {
+                check.command = check.command.take().map(|it| it.on_hub(hub));
+            }
+        }
+        Self { hub, ..found }
+    }
+
     fn exit(&self) -> Exit {
         let failed = |check: &Check| check.result == CheckResult::Failed;
         // What could not be asked may be missing as well.
@@ -310,8 +345,13 @@ fn namespace_of(kind: Kind, scope: &Scope) -> String {
     }
 }
 
-fn text(doctor: &Doctor, invocation: &Invocation, paint: Paint, width: usize) -> String {
+fn text(doctor: &Doctor, ui: &Ui) -> String {
+    let (invocation, paint, width) = (ui.invocation(), ui.paint(), ui.width());
     let mut text = String::new();
+    if let Some(hub) = &doctor.hub {
+        let title = paint.bold(&escape::line(&format!("Hub {hub}")));
+        let _ = writeln!(text, "{title}\n");
+    }
     for check in &doctor.checks {
         let lead = format!("{:<12}{}  ", check.name, check.result.paint(paint));
         let body = match &check.hint {

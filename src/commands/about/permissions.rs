@@ -166,6 +166,8 @@ pub const ALL: &[Needs] = &[
             useful(Get, UpdateRun),
             useful(List, UpdateRun),
             useful(List, Binding),
+            useful(Watch, ApprovalRequest),
+            useful(Watch, UpdateRun),
         ],
     },
     Needs {
@@ -181,6 +183,21 @@ pub const ALL: &[Needs] = &[
             useful(Watch, Binding),
             useful(List, ApprovalRequest),
             useful(Watch, ApprovalRequest),
+        ],
+    },
+    Needs {
+        command: "clusters",
+        role: Role::Viewer,
+        permissions: &[
+            required(Get, Placement),
+            required(List, Binding),
+            required(List, PolicySnapshot),
+            required(List, MemberCluster),
+            useful(List, UpdateRun),
+            useful(Get, Strategy),
+            useful(List, Strategy),
+            useful(List, ClusterOverrideSnapshot),
+            useful(List, OverrideSnapshot),
         ],
     },
     Needs {
@@ -249,8 +266,11 @@ pub const ALL: &[Needs] = &[
         role: Role::Viewer,
         permissions: &[
             required(List, UpdateRun),
+            useful(Get, UpdateRun),
             useful(List, ApprovalRequest),
             useful(List, Binding),
+            useful(Watch, UpdateRun),
+            useful(Watch, ApprovalRequest),
         ],
     },
     Needs {
@@ -269,6 +289,22 @@ pub const ALL: &[Needs] = &[
             required(List, MemberCluster),
             useful(List, ClusterOverrideSnapshot),
             useful(List, OverrideSnapshot),
+        ],
+    },
+    Needs {
+        command: "render",
+        role: Role::Viewer,
+        permissions: &[
+            useful(Get, Placement),
+            useful(Get, UpdateRun),
+            useful(List, UpdateRun),
+            required(List, Binding),
+            required(List, ResourceSnapshot),
+            useful(List, PolicySnapshot),
+            useful(List, MemberCluster),
+            useful(List, ClusterOverrideSnapshot),
+            useful(List, OverrideSnapshot),
+            useful(List, Work),
         ],
     },
     Needs {
@@ -396,6 +432,22 @@ pub const ALL: &[Needs] = &[
             useful(List, UpdateRun),
             useful(List, ApprovalRequest),
             useful(List, Binding),
+        ],
+    },
+    Needs {
+        command: "trace",
+        role: Role::Viewer,
+        permissions: &[
+            required(List, Work),
+            useful(Get, Placement),
+            useful(List, UpdateRun),
+            useful(List, Binding),
+            useful(List, ApprovalRequest),
+            useful(List, ResourceSnapshot),
+            useful(List, PolicySnapshot),
+            useful(Get, MemberCluster),
+            useful(Get, ClusterOverrideSnapshot),
+            useful(Get, OverrideSnapshot),
         ],
     },
     Needs {

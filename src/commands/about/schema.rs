@@ -8,6 +8,7 @@ use crate::bundle;
 use crate::commands::about::doctor::Doctor;
 use crate::commands::about::explain::{Entry, FindingList};
 use crate::commands::about::version::About;
+use crate::commands::open::hubs::HubList;
 use crate::commands::output;
 use crate::commands::show::approvals::ApprovalList;
 use crate::commands::show::clusters::ClusterList;
@@ -48,6 +49,8 @@ pub enum Described {
     DiagnosisList,
     /// State in `status -o json` and `wait -o json`
     Status,
+    /// States in `status -o json` of several hubs
+    StatusList,
     /// Plan in `plan -o json`
     Plan,
     /// Runs in `list -o json`
@@ -74,6 +77,8 @@ pub enum Described {
     Trace,
     /// Checks in `doctor -o json`
     Doctor,
+    /// Checks in `doctor -o json` of several hubs
+    DoctorList,
     /// Findings in `explain --list -o json`
     FindingList,
     /// Finding in `explain CODE -o json`
@@ -103,6 +108,7 @@ pub fn schema(described: Described) -> Schema {
         Described::Diagnosis => of::<Report>(),
         Described::DiagnosisList => of::<DiagnosisList>(),
         Described::Status => of::<Status>(),
+        Described::StatusList => of::<HubList<Status>>(),
         Described::Plan => of::<PlanView>(),
         Described::RunList => of::<RunList>(),
         Described::ApprovalList => of::<ApprovalList>(),
@@ -116,6 +122,7 @@ pub fn schema(described: Described) -> Schema {
         Described::Rendering => of::<RenderView>(),
         Described::Trace => of::<Trace>(),
         Described::Doctor => of::<Doctor>(),
+        Described::DoctorList => of::<HubList<Doctor>>(),
         Described::FindingList => of::<FindingList>(),
         Described::Finding => of::<Entry>(),
         Described::Version => of::<About>(),

@@ -1,9 +1,9 @@
 //! What is around one placement, as far as a command wants to know.
 
-use crate::commands::open::reading::{ObjectTexts, Reading};
+use crate::commands::open::reading::Reading;
 use crate::commands::open::runs;
 use crate::error::Error;
-use crate::inventory::source::{Answer, HubQuery, Source};
+use crate::inventory::source::{Answer, HubQuery, Outcome, Source, Texts};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::object::Body;
 use crate::kubefleet::{Concept, ObjectRef, names};
@@ -14,9 +14,20 @@ pub(in crate::commands) struct Around {
     /// What was read.
     pub inventory: Inventory,
     /// The texts of the snapshots; empty where they were not asked for.
-    pub texts: ObjectTexts,
+    pub texts: Texts,
     /// The kinds that could not be listed in full, and why.
     pub gaps: Vec<NotChecked>,
+}
+
+impl Around {
+    /// Fails where objects of a concept could not be listed: that none is there says nothing then.
+    pub fn seen(&self, concept: Concept, reading: &Reading) -> Result<(), Error> {
+        let kind = self.inventory.target.scope().kind(concept);
+        match self.inventory.outcomes.get(&kind) {
+            None | Some(Outcome::Listed | Outcome::NotCollected) => Ok(()),
+            Some(outcome) => Err(reading.unlisted(kind, outcome)),
+        }
+    }
 }
 
 /// What is asked for around a placement.
@@ -52,7 +63,7 @@ pub(in crate::commands) fn read(
     required: &[Concept],
     useful: &[Concept],
 ) -> Result<Around, Error> {
-    let known = (ObjectTexts::new(), Vec::new());
+    let known = KnownTexts::default();
     let wanted = WantedNeighbors {
         required,
         useful,
@@ -61,21 +72,38 @@ pub(in crate::commands) fn read(
     around(reading, placement, &wanted, known)
 }
 
+/// What was read before, and the texts of it.
+#[derive(Default)]
+pub(in crate::commands) struct KnownTexts {
+    pub texts: Texts,
+    pub answers: Vec<(HubQuery, Answer)>,
+}
+
+/// Reads the snapshots of a placement, and more, with texts.
+pub(in crate::commands) fn texts(
+    reading: &mut Reading,
+    placement: &ObjectRef,
+    more: &[HubQuery],
+) -> KnownTexts {
+    let snapshots = query(placement, Concept::ResourceSnapshot);
+    let queries: Vec<_> = std::iter::once(snapshots)
+        .chain(more.iter().cloned())
+        .collect();
+    let (answers, texts) = reading.answer_with_texts(&queries);
+    KnownTexts {
+        texts,
+        answers: queries.into_iter().zip(answers).collect(),
+    }
+}
+
 /// The same and what else is asked for, without anything that it fails for.
 pub(in crate::commands) fn read_more(
     reading: &mut Reading,
     placement: &ObjectRef,
     useful: &[Concept],
     more: &[HubQuery],
-    with_texts: bool,
+    known: KnownTexts,
 ) -> Result<Around, Error> {
-    let known = if with_texts {
-        let snapshots = query(placement, Concept::ResourceSnapshot);
-        let (answer, texts) = reading.ask_with_texts(&snapshots);
-        (texts, vec![(snapshots, answer)])
-    } else {
-        (ObjectTexts::new(), Vec::new())
-    };
     let wanted = WantedNeighbors {
         useful,
         more,
@@ -96,7 +124,10 @@ pub(in crate::commands) fn read_with_texts(
         std::slice::from_ref(&snapshots),
         std::slice::from_ref(&answer),
     )?;
-    let known = (texts, vec![(snapshots, answer)]);
+    let known = KnownTexts {
+        texts,
+        answers: vec![(snapshots, answer)],
+    };
     let wanted = WantedNeighbors {
         useful,
         ..WantedNeighbors::default()
@@ -108,8 +139,12 @@ fn around(
     reading: &mut Reading,
     placement: &ObjectRef,
     wanted: &WantedNeighbors<'_>,
-    (texts, known): (ObjectTexts, Vec<(HubQuery, Answer)>),
+    known: KnownTexts,
 ) -> Result<Around, Error> {
+    let KnownTexts {
+        texts,
+        answers: known,
+    } = known;
     let is_known = |query: &HubQuery| known.iter().any(|(other, _)| other == query);
     let queries: Vec<_> = [Concept::Placement]
         .iter()

@@ -1,13 +1,15 @@
 //! Findings by what a user calls them.
 
 use crate::diagnose::rules;
-use crate::error::did_you_mean;
+use crate::words::closest;
 
 /// The code or name that `word` was probably meant to be.
 pub(in crate::commands) fn near(word: &str) -> Option<&'static str> {
     let known = || rules::ALL.iter().flat_map(|rule| [rule.code, rule.name]);
-    did_you_mean(&word.to_ascii_lowercase(), known())
-        .or_else(|| did_you_mean(&word.to_ascii_uppercase(), known()))
+    known()
+        .find(|known| known.eq_ignore_ascii_case(word))
+        .or_else(|| closest(&word.to_ascii_lowercase(), known()))
+        .or_else(|| closest(&word.to_ascii_uppercase(), known()))
 }
 
 #[cfg(test)]

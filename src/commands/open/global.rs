@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::hub::Flags;
+use crate::hub::{Flags, Together};
 use crate::ui::Color;
 
 /// How long one request may take where nothing else is said, as `--request-timeout` has it.
@@ -123,6 +123,7 @@ impl Global {
             interactive,
             quiet: false,
             plugin_limit: self.plugin_limit(interactive),
+            together: Together::default(),
             remembers: false,
         }
     }

@@ -7,7 +7,7 @@ use crate::commands::open::reading::{Reading, ReadingPlace};
 use crate::diagnose;
 use crate::error::Error;
 use crate::hub::More;
-use crate::inventory::source::{Answer, HubQuery, Outcome, Source};
+use crate::inventory::source::{Answer, HubQuery, Outcome, Source, Which};
 use crate::inventory::{Inventory, Shared, Walk};
 use crate::kubefleet::object::Body;
 use crate::kubefleet::{Concept, ObjectRef};
@@ -21,19 +21,19 @@ impl Reading {
     /// Reads lists page by page; what comes is given away with the number of its query. The answers
     /// say how it went, and hold no objects.
     pub fn each(&mut self, queries: &[HubQuery], mut take: impl FnMut(usize, More)) -> Vec<Answer> {
-        match &mut self.place {
-            ReadingPlace::Hub(hub) => {
-                let outcomes = hub.each(queries, take);
-                outcomes.into_iter().map(Answer::none).collect()
-            }
-            ReadingPlace::Files(_) => {
-                let answers = self.answer(queries);
-                for (at, answer) in answers.iter().enumerate() {
-                    take(at, More::Objects(answer.objects.to_vec()));
-                }
-                answers
-            }
+        let in_pages = self.mirror(queries).is_none()
+            && queries
+                .iter()
+                .all(|query| matches!(query.which, Which::All { .. }));
+        if in_pages && let ReadingPlace::Hub(hub) = &mut self.place {
+            let outcomes = hub.each(queries, take);
+            return outcomes.into_iter().map(Answer::none).collect();
         }
+        let answers = self.answer(queries);
+        for (at, answer) in answers.iter().enumerate() {
+            take(at, More::Objects(answer.objects.to_vec()));
+        }
+        answers
     }
 
     /// The same where many questions differ in a label's value alone, with the number of the list
@@ -98,7 +98,7 @@ impl Reading {
         }
         let mut queries = BTreeSet::new();
         for target in targets {
-            let query = HubQuery::named(target.kind, &target.namespace, &target.name);
+            let query = HubQuery::object(target);
             for object in self.ask(&query).objects.iter() {
                 let Body::Run(run) = &object.body else {
                     continue;
@@ -161,6 +161,7 @@ impl Reading {
         if self.sees_members() {
             inventory.looks = self.look(&diagnose::errands(&inventory));
         }
+        inventory.texts = self.texts(&diagnose::texts(&inventory));
         inventory
     }
 
@@ -209,7 +210,7 @@ impl Reading {
 
     /// The placement of a run, and over how many clusters the run goes.
     fn size_of(&mut self, target: &ObjectRef) -> (ObjectRef, usize) {
-        let query = HubQuery::named(target.kind, &target.namespace, &target.name);
+        let query = HubQuery::object(target);
         let answer = self.ask(&query);
         let run = answer.objects.iter().find_map(|object| match &object.body {
             Body::Run(run) => Some(run),

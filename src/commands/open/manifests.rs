@@ -4,11 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::commands::open::around::{self, Around};
-use crate::commands::open::reading::{ObjectTexts, Reading};
+use crate::commands::open::around::{self, Around, KnownTexts};
+use crate::commands::open::reading::Reading;
 use crate::error::Error;
 use crate::inventory::Inventory;
-use crate::inventory::source::HubQuery;
+use crate::inventory::source::{HubQuery, Texts};
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::object::Body;
 use crate::kubefleet::run::UpdateRun;
@@ -27,6 +27,13 @@ pub(in crate::commands) const KEEP: &[Concept] = &[
     Concept::Work,
 ];
 
+/// The same without what clusters have.
+pub(in crate::commands) const KEEP_CONTENT: &[Concept] = &[
+    Concept::ResourceSnapshot,
+    Concept::ClusterOverrideSnapshot,
+    Concept::OverrideSnapshot,
+];
+
 /// Everything that manifests are put together from.
 pub(in crate::commands) struct Material {
     pub placement: ObjectRef,
@@ -40,7 +47,7 @@ pub(in crate::commands) struct Material {
     overrides_gap: Option<String>,
     /// The placement's Works by cluster, where they were asked for.
     works: BTreeMap<String, Vec<Arc<Work>>>,
-    works_texts: ObjectTexts,
+    works_texts: Texts,
     /// Whether files were read, which may not hold all.
     is_offline: bool,
     /// Why Works may be missing.
@@ -66,49 +73,56 @@ pub(in crate::commands) fn read(
     works: Works<'_>,
 ) -> Result<Material, Error> {
     let (placement, run) = placement_of(reading, target)?;
-    let scope = placement.scope();
-    let namespace = scope.namespace();
-    let queries = [
-        HubQuery::all(Kind::ClusterResourceOverrideSnapshot, ""),
-        HubQuery::all(Kind::ResourceOverrideSnapshot, namespace),
-    ];
-    let mut overrides = Vec::new();
-    let mut overrides_gap = None;
-    for query in &queries {
-        let (answer, texts) = reading.ask_with_texts(query);
-        overrides_gap = overrides_gap.or(answer.outcome.gap());
-        for object in answer.objects.iter() {
-            if let (Body::Override(snapshot), Some(text)) =
-                (&object.body, texts.get(&object.reference()))
-            {
-                overrides.push(Override::new(Arc::clone(snapshot), text));
-            }
-        }
-    }
-    let (works, works_texts, works_gap) = read_works(reading, &placement, works);
+    let texts = around::texts(reading, &placement, &overrides(&placement.namespace));
+    let overrides = ReadOverrides::new(&texts);
     let useful = [
         Concept::UpdateRun,
         Concept::Binding,
         Concept::PolicySnapshot,
     ];
     let more = [HubQuery::all(Kind::MemberCluster, "")];
-    let around = around::read_more(reading, &placement, &useful, &more, true)?;
+    let around = around::read_more(reading, &placement, &useful, &more, texts)?;
+    let mut material = Material::new(placement, around, overrides, reading.is_offline());
+    material.run = run;
+    material.read_works(reading, works);
     reading.no_hub()?;
-    let members = around.inventory.members.items.iter();
-    let members = members.map(|member| (member.meta.name.clone(), Arc::clone(member)));
-    Ok(Material {
-        members: members.collect(),
-        placement,
-        run,
-        around,
-        overrides,
-        overrides_gap,
-        works,
-        works_texts,
-        works_gap,
-        is_offline: reading.is_offline(),
-        unlabelled: BTreeSet::new(),
-    })
+    Ok(material)
+}
+
+/// Every override snapshot that may be in force. A namespaced placement brings nothing of other
+/// namespaces.
+pub(in crate::commands) fn overrides(namespace: &str) -> [HubQuery; 2] {
+    [
+        HubQuery::all(Kind::ClusterResourceOverrideSnapshot, ""),
+        HubQuery::all(Kind::ResourceOverrideSnapshot, namespace),
+    ]
+}
+
+/// Override snapshots with their values.
+#[derive(Default)]
+pub(in crate::commands) struct ReadOverrides {
+    pub found: Vec<Override>,
+    /// Why some may be missing.
+    pub gap: Option<String>,
+}
+
+impl ReadOverrides {
+    /// Those among what was read with texts.
+    pub fn new(known: &KnownTexts) -> Self {
+        let mut overrides = Self::default();
+        let answers = known.answers.iter().filter(|(query, _)| {
+            let concept = query.kind.concept();
+            [Concept::ClusterOverrideSnapshot, Concept::OverrideSnapshot].contains(&concept)
+        });
+        for (_, answer) in answers {
+            overrides.gap = overrides.gap.take().or(answer.outcome.gap());
+            let objects = answer.objects.iter();
+            overrides
+                .found
+                .extend(objects.filter_map(|object| Override::of(object, &known.texts)));
+        }
+        overrides
+    }
 }
 
 fn placement_of(
@@ -118,7 +132,7 @@ fn placement_of(
     if target.kind.concept() != Concept::UpdateRun {
         return Ok((target.clone(), None));
     }
-    let query = HubQuery::named(target.kind, &target.namespace, &target.name);
+    let query = HubQuery::object(target);
     let answer = reading.ask(&query);
     let run = answer.objects.iter().find_map(|object| match &object.body {
         Body::Run(run) => Some(Arc::clone(run)),
@@ -131,15 +145,11 @@ fn placement_of(
     Ok((run.placement(), Some(run)))
 }
 
-type ReadWorks = (
-    BTreeMap<String, Vec<Arc<Work>>>,
-    ObjectTexts,
-    Option<String>,
-);
+type ReadWorks = (BTreeMap<String, Vec<Arc<Work>>>, Texts, Option<String>);
 
 fn read_works(reading: &mut Reading, placement: &ObjectRef, works: Works<'_>) -> ReadWorks {
     let Works::Of(clusters) = works else {
-        return (BTreeMap::new(), ObjectTexts::new(), None);
+        return (BTreeMap::new(), Texts::new(), None);
     };
     let of = |namespace: &str| {
         HubQuery::labelled(
@@ -156,11 +166,10 @@ fn read_works(reading: &mut Reading, placement: &ObjectRef, works: Works<'_>) ->
         namespaces.map(|namespace| of(&namespace)).collect()
     };
     let mut found: BTreeMap<String, Vec<Arc<Work>>> = BTreeMap::new();
-    let (mut texts, mut gap) = (ObjectTexts::new(), None);
-    for query in &queries {
-        let (answer, more) = reading.ask_with_texts(query);
+    let mut gap = None;
+    let (answers, texts) = reading.answer_with_texts(&queries);
+    for answer in answers {
         gap = gap.or(answer.outcome.gap());
-        texts.extend(more);
         for object in answer.objects.iter() {
             let Body::Work(work) = &object.body else {
                 continue;
@@ -176,6 +185,36 @@ fn read_works(reading: &mut Reading, placement: &ObjectRef, works: Works<'_>) ->
 }
 
 impl Material {
+    /// What was read around a placement, without Works.
+    pub fn new(
+        placement: ObjectRef,
+        around: Around,
+        overrides: ReadOverrides,
+        is_offline: bool,
+    ) -> Self {
+        let members = around.inventory.members.items.iter();
+        let members = members.map(|member| (member.meta.name.clone(), Arc::clone(member)));
+        Self {
+            members: members.collect(),
+            placement,
+            run: None,
+            around,
+            overrides: overrides.found,
+            overrides_gap: overrides.gap,
+            works: BTreeMap::new(),
+            works_texts: Texts::new(),
+            works_gap: None,
+            is_offline,
+            unlabelled: BTreeSet::new(),
+        }
+    }
+
+    /// Reads what clusters have.
+    pub fn read_works(&mut self, reading: &mut Reading, works: Works<'_>) {
+        let (works, texts, gap) = read_works(reading, &self.placement, works);
+        (self.works, self.works_texts, self.works_gap) = (works, texts, gap);
+    }
+
     /// What is known around the placement.
     pub const fn inventory(&self) -> &Inventory {
         &self.around.inventory
@@ -185,8 +224,12 @@ impl Material {
     pub fn content(&self, version: &Version<'_>) -> Content {
         let parts = version.parts.iter();
         let texts = parts.filter_map(|part| self.around.texts.get(&part.object()));
-        let generator = Generator::of_works(self.works.values().flatten().map(AsRef::as_ref));
-        Content::new(texts.map(AsRef::as_ref), generator)
+        Content::new(texts.map(AsRef::as_ref), self.generator())
+    }
+
+    /// How Works are generated on this hub, as far as they tell.
+    pub fn generator(&self) -> Generator {
+        Generator::of_works(self.works.values().flatten().map(AsRef::as_ref))
     }
 
     /// What a cluster's Works hold now; `None` where they were not read.
@@ -264,16 +307,19 @@ impl Material {
     /// Clusters with the overrides that apply to them: those that the run recorded, or those that a
     /// new run would take.
     pub fn place<'m>(&'m self, clusters: &[String], content: &Content) -> Vec<PlacedOverrides<'m>> {
-        let recorded = |name: &str| {
-            let stages = self.initialized()?.status.stages.iter();
-            let mut clusters = stages.flat_map(|stage| &stage.clusters);
-            clusters.find(|cluster| cluster.name == name)
-        };
+        let stages = self.initialized().map(|run| &run.status.stages);
+        let recorded: BTreeMap<&str, _> = stages
+            .into_iter()
+            .flatten()
+            .flat_map(|stage| &stage.clusters)
+            .map(|cluster| (cluster.name.as_str(), cluster))
+            .collect();
+        let applicable = PlacedOverrides::applicable(&self.placement, content, &self.overrides);
         let clusters = clusters.iter().filter_map(|name| {
             let member = self.members.get(name)?.as_ref();
-            Some(match recorded(name) {
+            Some(match recorded.get(name.as_str()) {
                 Some(cluster) => PlacedOverrides::in_run(member, cluster, &self.overrides),
-                None => PlacedOverrides::anew(member, &self.placement, content, &self.overrides),
+                None => PlacedOverrides::anew(member, &applicable, &self.overrides),
             })
         });
         clusters.collect()

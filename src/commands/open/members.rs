@@ -8,10 +8,11 @@ use clap::Args;
 
 use crate::commands::open::reading::Reading;
 use crate::commands::open::session::Session;
-use crate::error::{Error, did_you_mean};
+use crate::error::Error;
 use crate::hub::{Flags, HubError, Members, Ways};
 use crate::inventory::Inventory;
 use crate::ui::Ui;
+use crate::words::closest;
 
 /// Which member clusters are looked into.
 #[derive(Debug, Clone, Default, Args)]
@@ -115,7 +116,7 @@ fn no_context(name: &str, known: &[String]) -> Error {
     let error = Error::usage(format!(
         "--member-context: the kubeconfig has no context {name:?}"
     ));
-    let near = did_you_mean(name, known.iter().map(String::as_str));
+    let near = closest(name, known.iter().map(String::as_str));
     match (near, known) {
         (Some(near), _) => error.hint(format!("did you mean {near}?")),
         (None, []) => error.hint("the kubeconfig has no contexts"),
@@ -124,6 +125,14 @@ fn no_context(name: &str, known: &[String]) -> Error {
 }
 
 impl Entrance {
+    /// There is no way into any member cluster.
+    pub const fn closed() -> Self {
+        Self {
+            members: None,
+            named: Vec::new(),
+        }
+    }
+
     /// Lets the reading look into the clusters.
     pub fn enter(&mut self, reading: &mut Reading) {
         if let (Some(hub), Some(members)) = (reading.hub(), self.members.take()) {
@@ -145,7 +154,7 @@ impl Entrance {
             if known.contains(cluster.as_str()) {
                 continue;
             }
-            let near = did_you_mean(&cluster, known.iter().copied());
+            let near = closest(&cluster, known.iter().copied());
             let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
             ui.warning(&format!(
                 "--member-context: {cluster} is not a member cluster of this fleet{near}"

@@ -1,9 +1,12 @@
 //! From arguments to an open reading: which hub, which object, what around it.
 
 pub(in crate::commands) mod around;
+mod attending;
 pub(in crate::commands) mod findings;
 pub(in crate::commands) mod following;
 pub mod global;
+pub mod hubs;
+pub(in crate::commands) mod live;
 mod look;
 pub(in crate::commands) mod manifests;
 pub mod members;
@@ -12,5 +15,6 @@ pub(in crate::commands) mod picking;
 pub(in crate::commands) mod planning;
 pub mod reading;
 pub(in crate::commands) mod runs;
+pub(in crate::commands) mod selection;
 pub mod session;
 mod target;

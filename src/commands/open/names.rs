@@ -1,8 +1,8 @@
 //! Which object a user means: a name, or TYPE/NAME, with or without a namespace.
 
-use crate::error::{Error, did_you_mean};
+use crate::error::Error;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
-use crate::words::{CommandLine, Hint};
+use crate::words::{CommandLine, Hint, closest};
 
 /// The runs and placements among which a name is looked for.
 pub(in crate::commands) struct KnownNames<'k> {
@@ -207,8 +207,8 @@ fn missing(name: &str, scope: &Scope, known: &KnownNames<'_>, concepts: &[Concep
     }
     // First where it was looked for, then anywhere.
     let here = others.iter().filter(|object| object.scope() == *scope);
-    let near = did_you_mean(name, here.map(|object| object.name.as_str())).map_or_else(
-        || did_you_mean(name, others.iter().map(|object| object.name.as_str())),
+    let near = closest(name, here.map(|object| object.name.as_str())).map_or_else(
+        || closest(name, others.iter().map(|object| object.name.as_str())),
         Some,
     );
     if let Some(near) = near {

@@ -11,7 +11,8 @@ use jiff::Timestamp;
 
 use crate::change::states::{StateStep, Wish, step};
 use crate::commands::open::reading::Reading;
-use crate::commands::open::runs::{self, Reach, ReadDepth};
+use crate::commands::open::runs::{self, ReadDepth};
+use crate::commands::open::selection::Reach;
 use crate::commands::open::{around, names};
 use crate::commands::output::age;
 use crate::diagnose;
@@ -202,9 +203,9 @@ fn first_bytes(text: &str, most: usize) -> &str {
 /// Where candidates are looked for: files have no scope that is meant unless one is named.
 fn reach(namespace: Option<&str>, reading: &Reading) -> Reach {
     if namespace.is_none() && reading.is_offline() {
-        Reach::Everywhere
+        Reach::everywhere()
     } else {
-        Reach::One(Scope::of_namespace(namespace.unwrap_or_default()))
+        Reach::one(Scope::of_namespace(namespace.unwrap_or_default()))
     }
 }
 
@@ -421,7 +422,7 @@ pub(in crate::commands) fn named_placement(
 
 /// Lets the user choose a strategy, by name.
 fn strategy(scope: &Scope, reading: &mut Reading, ui: &mut Ui) -> Result<String, Error> {
-    let reach = Reach::One(scope.clone());
+    let reach = Reach::one(scope.clone());
     let queries = reach.queries(Concept::Strategy);
     let answers = reading.answer(&queries);
     reading.listed(&queries, &answers)?;

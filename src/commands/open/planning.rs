@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use crate::commands::open::around::{self, Around};
+use crate::commands::open::manifests::{self, ReadOverrides};
 use crate::commands::open::reading::Reading;
 use crate::commands::open::runs;
 use crate::error::Error;
@@ -12,7 +13,7 @@ use crate::hub::HubError;
 use crate::inventory::source::{HubFacts, HubQuery, Outcome, Source};
 use crate::kubefleet::object::Body;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
-use crate::plan::{self, Carriers, Plan};
+use crate::plan::{self, Carriers, Plan, PlanContents};
 use crate::render::{self, Look};
 use crate::report::NotChecked;
 use crate::ui::Ui;
@@ -22,22 +23,16 @@ pub(in crate::commands) use crate::plan::{PlannedRun, StrategyChoice};
 /// A plan, and what it was computed from.
 pub(in crate::commands) struct Planned {
     pub plan: Plan,
-    /// What is around the placement.
+    /// What is around the placement, with the texts of the snapshots.
     pub around: Around,
+    pub overrides: ReadOverrides,
 }
 
 /// Reads what a run would be computed from, and computes it. Fails only where the hub itself does
 /// not answer or does not serve update runs: what else could not be read stands in the plan.
-#[allow(dead_code)] // init, run and rollback follow
-pub(in crate::commands) fn read(reading: &mut Reading, wish: &PlannedRun) -> Result<Plan, Error> {
-    Ok(read_all(reading, wish, false)?.plan)
-}
-
-/// The same, with everything that was read, and the texts of the snapshots where they are wanted.
-pub(in crate::commands) fn read_all(
+pub(in crate::commands) fn read(
     reading: &mut Reading,
     wish: &PlannedRun,
-    with_texts: bool,
 ) -> Result<Planned, Error> {
     let placement = &wish.placement;
     let scope = placement.scope();
@@ -66,7 +61,6 @@ pub(in crate::commands) fn read_all(
     };
     let mut more = first.clone();
     more.push(HubQuery::all(Kind::MemberCluster, ""));
-    more.extend(overrides(namespace));
     if absent(strategies) {
         more.push(HubQuery::all(strategies, namespace));
     }
@@ -86,7 +80,9 @@ pub(in crate::commands) fn read_all(
         Concept::ResourceSnapshot,
         Concept::PolicySnapshot,
     ];
-    let mut around = around::read_more(reading, placement, &useful, &more, with_texts)?;
+    let texts = around::texts(reading, placement, &manifests::overrides(namespace));
+    let overrides = ReadOverrides::new(&texts);
+    let mut around = around::read_more(reading, placement, &useful, &more, texts)?;
     reading.no_hub()?;
     if around.inventory.hub.run_states.is_none()
         && let Some(hub) = reading.hub()
@@ -96,10 +92,18 @@ pub(in crate::commands) fn read_all(
         };
     }
     let (carriers, gaps) = carriers(reading, &around);
-    let mut plan = plan::compute(&around.inventory, wish, carriers.as_ref());
+    let contents = PlanContents {
+        texts: &around.texts,
+        overrides: &overrides.found,
+    };
+    let mut plan = plan::compute(&around.inventory, wish, carriers.as_ref(), &contents);
     plan.not_checked.extend(gaps);
     plan.not_checked.sort();
-    Ok(Planned { plan, around })
+    Ok(Planned {
+        plan,
+        around,
+        overrides,
+    })
 }
 
 /// What brings a namespaced placement's namespace to its clusters. `None` where that was not read
@@ -140,15 +144,6 @@ fn carriers(reading: &mut Reading, around: &Around) -> (Option<Carriers>, Vec<No
         bindings,
     };
     (Some(carriers), Vec::new())
-}
-
-/// The overrides in force. A namespaced placement brings nothing of other namespaces.
-fn overrides(namespace: &str) -> [HubQuery; 2] {
-    let latest = |kind, namespace| HubQuery::labelled(kind, namespace, names::IS_LATEST, "true");
-    [
-        latest(Kind::ClusterResourceOverrideSnapshot, ""),
-        latest(Kind::ResourceOverrideSnapshot, namespace),
-    ]
 }
 
 /// The placement that a user means. One that is nowhere to be found is one more thing that the plan

@@ -1,12 +1,13 @@
 //! Where a command reads: the files that were given with `-f`, or the hub.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use jiff::Timestamp;
-use serde_json::value::RawValue;
 
 use crate::bundle::{self, Bundle};
 use crate::change::record::{Record, Told};
@@ -14,15 +15,15 @@ use crate::commands::open::global::Global;
 use crate::commands::open::names;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::hub::{Flags, Hub, HubError, TimeLimit};
-use crate::inventory::source::{Answer, HubFacts, HubQuery, Outcome, Round, Source};
+use crate::hub::{Flags, Hub, HubError, Mirror, News, OnWait, TimeLimit};
+use crate::inventory::source::{Answer, HubFacts, HubQuery, Outcome, Round, Source, Texts, Which};
 use crate::inventory::{Inventory, Shared, Walk, choose};
 use crate::kubefleet::object::{Body, Object};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
 use crate::member::{Errand, Observation};
 use crate::rollout;
-use crate::ui::Ui;
+use crate::ui::{ProgressBars, Ui};
 use crate::words::{CommandLine, Hint};
 
 /// What a command reads instead of the hub.
@@ -81,10 +82,14 @@ pub struct Reading {
     pub(super) shared: Shared,
     /// What a command that writes has done so far.
     pub record: Record,
+    /// What is followed.
+    mirror: Option<Mirror>,
+    /// When what is not followed was read.
+    read_at: Instant,
 }
 
-/// The texts of objects, by kind, namespace and name.
-pub type ObjectTexts = BTreeMap<ObjectRef, Box<RawValue>>;
+/// For how long what is not followed is taken as it was read.
+const FRESH: Duration = Duration::from_secs(5);
 
 pub(super) enum ReadingPlace {
     Files(Box<Bundle>),
@@ -103,15 +108,24 @@ pub fn connect(
         remembers,
         ..global.connection(ui.has_terminal_input())
     };
-    let progress = ui.progress();
-    let on_wait = Arc::new(move |what: Option<&str>| match what {
-        Some(what) => progress.say(&format!("reading {what}")),
-        None => progress.hush(),
-    });
-    let variable = |name: &str| std::env::var_os(name);
+    let on_wait = says_what(ui.progress(), "");
     let hub = Hub::connect(&flags, global.limit(), end, &variable, on_wait)?;
     ui.count(hub.traffic());
     Ok(hub)
+}
+
+/// Says what is waited for; `whose` hub, where there are several.
+pub(super) fn says_what(progress: ProgressBars, whose: &str) -> OnWait {
+    let lead = format!("{whose}reading");
+    Arc::new(move |what: Option<&str>| match what {
+        Some(what) => progress.say(&format!("{lead} {what}")),
+        None => progress.hush(),
+    })
+}
+
+/// How the environment is read.
+pub(super) fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name)
 }
 
 impl Reading {
@@ -132,6 +146,8 @@ impl Reading {
             doubtful: Vec::new(),
             shared: Shared::default(),
             record: Record::default(),
+            mirror: None,
+            read_at: Instant::now(),
         }
     }
 
@@ -159,6 +175,8 @@ impl Reading {
             doubtful: Vec::new(),
             shared: Shared::default(),
             record: Record::default(),
+            mirror: None,
+            read_at: Instant::now(),
         }
     }
 
@@ -201,25 +219,26 @@ impl Reading {
     }
 
     /// One answer, and the texts of its objects as JSON.
-    pub fn ask_with_texts(&mut self, query: &HubQuery) -> (Answer, ObjectTexts) {
-        match &mut self.place {
-            ReadingPlace::Hub(hub) => {
-                hub.keep_texts();
-                let answer = hub.ask_again(query);
-                (answer, hub.take_texts())
-            }
-            ReadingPlace::Files(_) => {
-                let answer = self.ask(query);
-                let names = answer.objects.iter().map(Object::reference);
-                let ReadingPlace::Files(bundle) = &self.place else {
-                    return (answer, ObjectTexts::new());
-                };
-                let texts = names
-                    .filter_map(|name| Some((name.clone(), bundle.text(&name)?.to_owned())))
-                    .collect();
-                (answer, texts)
-            }
+    pub fn ask_with_texts(&mut self, query: &HubQuery) -> (Answer, Texts) {
+        let (mut answers, texts) = self.answer_with_texts(std::slice::from_ref(query));
+        let answer = answers.pop();
+        (answer.unwrap_or(Answer::none(Outcome::NotCollected)), texts)
+    }
+
+    /// The same for several questions at once.
+    pub fn answer_with_texts(&mut self, queries: &[HubQuery]) -> (Vec<Answer>, Texts) {
+        if let ReadingPlace::Hub(hub) = &mut self.place {
+            return hub.answer_with_texts(queries);
         }
+        let answers = self.answer(queries);
+        let ReadingPlace::Files(bundle) = &self.place else {
+            return (answers, Texts::new());
+        };
+        let objects = answers.iter().flat_map(|answer| answer.objects.iter());
+        let texts = objects.map(Object::reference);
+        let texts = texts.filter_map(|name| Some((name.clone(), bundle.text(&name)?.to_owned())));
+        let texts = texts.collect();
+        (answers, texts)
     }
 
     /// Every run of a scope or of all, by scope, namespace and name.
@@ -277,18 +296,46 @@ impl Reading {
         if unread.len() < queries.len() {
             return Ok(());
         }
-        let kind = query.kind;
-        let gap = answer.outcome.gap().unwrap_or_default();
+        let error = self.unlisted(query.kind, &answer.outcome);
+        // A role of one namespace is enough for what is in it.
+        let is_everywhere = |query: &HubQuery| {
+            let is_all = matches!(
+                query.which,
+                Which::All {
+                    namespace: None,
+                    ..
+                }
+            );
+            query.kind.is_namespaced() && is_all
+        };
+        let is_denied = matches!(answer.outcome, Outcome::Denied(_));
+        Err(if is_denied && queries.iter().any(is_everywhere) {
+            error.also(Hint::new(
+                "if your rights are those of one namespace, use -n instead of -A",
+            ))
+        } else {
+            error
+        })
+    }
+
+    /// That objects of a kind cannot be listed, as the outcome says.
+    pub fn unlisted(&self, kind: Kind, outcome: &Outcome) -> Error {
+        let gap = outcome.gap().unwrap_or_default();
         let error = Error::failed(format!("{} cannot be listed: {gap}", kind.plural()));
-        Err(match &answer.outcome {
-            Outcome::Denied(_) => Error {
-                exit: Exit::Incomplete,
-                ..error
+        match outcome {
+            Outcome::Denied(_) => {
+                let verbs = ["list", "watch"].into_iter();
+                let verbs = verbs.take(if self.mirror.is_some() { 2 } else { 1 });
+                let can_i = verbs.map(|verb| kind.can_i(verb));
+                Error {
+                    exit: Exit::Incomplete,
+                    ..error
+                }
+                .hint(Hint::new("check your permission:").commands(can_i))
             }
-            .hint(may_i("list", query)),
             Outcome::NotServed => HubError::NotServed(kind).into(),
             _ => error,
-        })
+        }
     }
 
     /// Walks around a target and freezes what is known.
@@ -325,7 +372,10 @@ impl Reading {
     /// Whether the user wants the command to end.
     pub fn is_interrupted(&self) -> bool {
         match &self.place {
-            ReadingPlace::Hub(hub) => hub.is_interrupted(),
+            ReadingPlace::Hub(hub) => {
+                let mirror = self.mirror.as_ref();
+                hub.is_interrupted() || mirror.is_some_and(Mirror::is_interrupted)
+            }
             ReadingPlace::Files(_) => false,
         }
     }
@@ -394,7 +444,7 @@ impl Reading {
     /// Fails when the connection itself is gone.
     pub fn no_hub(&self) -> Result<(), Error> {
         match &self.place {
-            ReadingPlace::Hub(hub) => match hub.lost() {
+            ReadingPlace::Hub(hub) => match self.lost().or_else(|| hub.lost()) {
                 // Only a command that writes gets as far as this.
                 Some(HubError::Interrupted) => Err(self.interrupted()),
                 Some(error) => Err(error.clone().into()),
@@ -416,6 +466,59 @@ impl Reading {
             ..Error::failed(format!("interrupted: {what}"))
         }
         .telling(Told::All)
+    }
+
+    /// From now on runs and approval requests are followed: whoever asks for them gets them as they
+    /// are then.
+    pub fn follow(&mut self) -> Result<(), Error> {
+        let Some(hub) = self.hub() else {
+            return Err(Error::usage("cannot follow files: they do not change"));
+        };
+        self.mirror = Some(Mirror::new(hub.watch([])));
+        Ok(())
+    }
+
+    /// Waits until something changes that is followed, at most this long.
+    pub fn wait(&mut self, limit: Duration) -> News {
+        let Some(mirror) = &mut self.mirror else {
+            return News::Quiet;
+        };
+        let news = mirror.wait(limit);
+        self.now = (self.clock)();
+        if self.read_at.elapsed() >= FRESH {
+            self.forget();
+            self.read_at = Instant::now();
+        }
+        news
+    }
+
+    /// Why the hub does not answer at the moment.
+    pub fn away(&self) -> Option<String> {
+        let mirror = self.mirror.as_ref()?;
+        mirror.away().map(ToString::to_string)
+    }
+
+    /// Why nothing can be followed any more.
+    fn lost(&self) -> Option<&HubError> {
+        self.mirror.as_ref().and_then(Mirror::lost)
+    }
+
+    /// Why a read beside what is followed failed for want of a connection. It may come back.
+    pub fn take_lost(&mut self) -> Option<String> {
+        if self.lost().is_some() {
+            return None;
+        }
+        let error = self.hub()?.take_lost()?;
+        self.forget();
+        Some(error.to_string())
+    }
+
+    /// What answers the questions, where what they ask about is followed.
+    pub(super) fn mirror(&mut self, queries: &[HubQuery]) -> Option<&mut Mirror> {
+        let concepts = [Concept::UpdateRun, Concept::ApprovalRequest];
+        let mut queries = queries.iter();
+        let followed = queries.all(|query| concepts.contains(&query.kind.concept()));
+        self.mirror.as_mut().filter(|_| followed)
     }
 
     /// Forgets what was read from a hub, so that it is read again.
@@ -450,6 +553,9 @@ impl Source for Reading {
     }
 
     fn answer_around(&mut self, queries: &[HubQuery], placement: Option<&str>) -> Vec<Answer> {
+        if let Some(mirror) = self.mirror(queries) {
+            return mirror.answer(queries);
+        }
         match &mut self.place {
             ReadingPlace::Hub(hub) => hub.answer_around(queries, placement),
             ReadingPlace::Files(bundle) => {
@@ -476,15 +582,17 @@ impl Source for Reading {
         }
     }
 
+    fn texts(&mut self, queries: &[HubQuery]) -> Texts {
+        if queries.is_empty() {
+            return Texts::new();
+        }
+        self.answer_with_texts(queries).1
+    }
+
     fn look(&mut self, errands: &[Errand]) -> BTreeMap<String, Observation> {
         match &mut self.place {
             ReadingPlace::Hub(hub) => hub.look(errands),
             ReadingPlace::Files(bundle) => bundle.look(errands),
         }
     }
-}
-
-/// How to ask the hub for a permission.
-fn may_i(verb: &str, query: &HubQuery) -> Hint {
-    Hint::new("check your permission:").command(query.kind.can_i(verb))
 }

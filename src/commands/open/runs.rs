@@ -3,56 +3,18 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::commands::open::global::Global;
 use crate::commands::open::reading::Reading;
+use crate::commands::open::selection::Reach;
 use crate::error::Error;
 use crate::hub::More;
-use crate::inventory::source::{Answer, HubFacts, HubQuery, Outcome, Source};
+use crate::inventory::source::{Answer, HubFacts, HubQuery, NOT_COLLECTED, Outcome, Source};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::object::{Body, Object};
 use crate::kubefleet::run::UpdateRun;
-use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
+use crate::kubefleet::{Concept, Kind, ObjectRef, names};
 use crate::report::NotChecked;
 use crate::rollout::{self, Rollout};
 use crate::ui::Ui;
-
-/// Where a command that lists looks.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::commands) enum Reach {
-    One(Scope),
-    /// In both scopes and all namespaces.
-    Everywhere,
-}
-
-impl Reach {
-    /// What `-n` and `-A` ask for.
-    pub fn of(global: &Global, everywhere: bool) -> Result<Self, Error> {
-        match (&global.namespace, everywhere) {
-            (Some(_), true) => Err(Error::usage("-A and -n cannot be used together")),
-            (_, true) => Ok(Self::Everywhere),
-            (namespace, false) => Ok(Self::One(Scope::of_namespace(
-                namespace.as_deref().unwrap_or_default(),
-            ))),
-        }
-    }
-
-    /// Every object of a concept.
-    pub fn queries(&self, concept: Concept) -> Vec<HubQuery> {
-        match self {
-            Self::One(scope) => vec![HubQuery::all(scope.kind(concept), scope.namespace())],
-            Self::Everywhere => Kind::ALL
-                .iter()
-                .filter(|kind| kind.concept() == concept)
-                .map(|kind| HubQuery::all(*kind, ""))
-                .collect(),
-        }
-    }
-
-    /// Whether objects of several namespaces may be found.
-    pub const fn is_everywhere(&self) -> bool {
-        matches!(self, Self::Everywhere)
-    }
-}
 
 /// How much is read beside the runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,9 +61,13 @@ impl Runs {
 
 /// Says what could not be read, where someone tried.
 pub(in crate::commands) fn warn(gaps: &[NotChecked], ui: &mut Ui) {
-    for gap in gaps.iter().filter(|gap| gap.why != "not collected") {
-        ui.warning(&format!("{} cannot be listed: {}", gap.what, gap.why));
-    }
+    unlisted(gaps).for_each(|sentence| ui.warning(&sentence));
+}
+
+/// What could not be read, where someone tried, as sentences.
+pub(in crate::commands) fn unlisted(gaps: &[NotChecked]) -> impl Iterator<Item = String> {
+    let tried = gaps.iter().filter(|gap| gap.why != NOT_COLLECTED);
+    tried.map(|gap| format!("{} cannot be listed: {}", gap.what, gap.why))
 }
 
 /// What the outcomes leave unknown. A kind that the hub does not serve has no objects.
@@ -164,13 +130,6 @@ pub(in crate::commands) struct Rows<R> {
     pub approvals: Vec<Object>,
     /// The kinds that could not be listed in full, and why.
     pub gaps: Vec<NotChecked>,
-}
-
-impl<R> Rows<R> {
-    /// Says which kinds could not be listed.
-    pub fn warn(&self, ui: &mut Ui) {
-        warn(&self.gaps, ui);
-    }
 }
 
 /// Makes a row of each run that is `wanted`, and keeps nothing else of it: runs are read in pages,
@@ -300,10 +259,7 @@ impl RunsOfPlacement {
             outcome: self.outcome.clone(),
         };
         let (queries, answers) = [
-            (
-                HubQuery::named(placement.kind, &placement.namespace, &placement.name),
-                unknown(),
-            ),
+            (HubQuery::object(placement), unknown()),
             (all(Concept::UpdateRun), runs),
             (
                 all(Concept::ApprovalRequest),

@@ -9,7 +9,7 @@ use crate::commands::open::global::Global;
 use crate::commands::open::reading::{self, InputArgs, Reading};
 use crate::error::Error;
 use crate::hub::TimeLimit;
-use crate::kubefleet::Concept;
+use crate::kubefleet::object::Keep;
 use crate::settings::InForce;
 use crate::ui::Ui;
 
@@ -24,7 +24,7 @@ pub struct Session<'s> {
 impl Session<'_> {
     /// Reads the files, or connects to the hub. `command` is the one that hints name.
     pub fn open(&mut self, input: &InputArgs, command: &'static str) -> Result<Reading, Error> {
-        self.open_keeping(&[], input, command)
+        self.open_keeping(Keep::default(), input, command)
     }
 
     /// Connects to the hub, for a command that has to end in this time. Without any time, or for no
@@ -39,10 +39,10 @@ impl Session<'_> {
         Ok(Reading::of_hub(hub, None, command, self.clock))
     }
 
-    /// As `open`; of objects of the concepts to `keep`, [`Reading::ask_with_texts`] gives the texts.
+    /// As `open`, keeping more of what files hold: [`Reading::ask_with_texts`] gives it.
     pub fn open_keeping(
         &mut self,
-        keep: &'static [Concept],
+        keep: impl Into<Keep>,
         input: &InputArgs,
         command: &'static str,
     ) -> Result<Reading, Error> {

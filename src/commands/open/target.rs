@@ -57,10 +57,7 @@ impl Reading {
         let namespace = self.namespace_of(word, namespace, ui);
         let namespace = namespace.as_deref();
         let candidates = candidates(word, namespace, concepts);
-        let queries: Vec<_> = candidates
-            .iter()
-            .map(|object| HubQuery::named(object.kind, &object.namespace, &object.name))
-            .collect();
+        let queries: Vec<_> = candidates.iter().map(HubQuery::object).collect();
         let answers = self.answer(&queries);
         let found: Vec<_> = candidates
             .iter()

@@ -52,17 +52,17 @@ use select::{Choice, Selection};
     6  no such request or run\n  \
     7  forbidden, or a check could not read what it needs")]
 pub struct ApproveArgs {
-    /// Approval request or update run: NAME, careq/NAME, csur/NAME, or with -n areq/NAME, sur/NAME
+    /// Approval requests or update runs: NAME, careq/NAME, csur/NAME, or with -n areq/NAME, sur/NAME
     /// [default: at a terminal, chosen from a list]
     #[arg(value_name = "REQUEST|RUN", required = true)]
-    target: Option<String>,
+    targets: Vec<String>,
     /// Approve only the gates of this stage
     #[arg(long, value_name = "STAGE")]
     stage: Option<String>,
     /// Approve only the gate before or after the stage's clusters
     #[arg(long, value_enum, value_name = "WHEN")]
     task: Option<TaskTimeArg>,
-    /// Approve all pending gates of the run
+    /// Approve all pending gates of each run
     #[arg(long)]
     all: bool,
     /// Record why, together with your user name, in the approval
@@ -118,28 +118,37 @@ fn act(args: &ApproveArgs, global: &Global, op: &mut Operation<'_>) -> Result<Ex
         hub.ask_who();
     }
     let namespace = global.namespace.as_deref();
-    let Some(word) = args.target.as_deref() else {
-        let chosen = if args.stage.is_some() || args.task.is_some() || args.all {
+    let mut chosen = Vec::new();
+    if args.targets.is_empty() {
+        let targets = if args.stage.is_some() || args.task.is_some() || args.all {
             let waiting = &picking::WAITING;
             vec![op.reading.run_or_chosen(None, waiting, namespace, op.ui)?]
         } else {
             picking::gates(namespace, op.reading, op.ui)?
         };
-        return op.each(&chosen, |target, op| of_target(args, target, None, op));
-    };
-    let concepts = [Concept::ApprovalRequest, Concept::UpdateRun];
-    let found = op
-        .reading
-        .target_of(Some(word), namespace, &concepts, op.ui);
-    // A request that does not exist yet: the run that will ask for it says what it waits for.
-    let (target, known) = match found {
-        Ok(target) => (target, None),
-        Err(error) => {
-            let (request, run) = select::of_a_run(word, namespace, op.reading).ok_or(error)?;
-            (request, Some(run))
+        chosen.extend(targets.into_iter().map(|target| (target, None)));
+    }
+    // All names are known before the first gate is shown.
+    for word in &args.targets {
+        let concepts = [Concept::ApprovalRequest, Concept::UpdateRun];
+        let found = op
+            .reading
+            .target_of(Some(word), namespace, &concepts, op.ui);
+        // A request that does not exist yet: the run that will ask for it says what it waits for.
+        let found = match found {
+            Ok(target) => (target, None),
+            Err(error) => {
+                let (request, run) = select::of_a_run(word, namespace, op.reading).ok_or(error)?;
+                (request, Some(run))
+            }
+        };
+        if !chosen.contains(&found) {
+            chosen.push(found);
         }
-    };
-    of_target(args, &target, known, op)
+    }
+    op.each(&chosen, |(target, known), op| {
+        of_target(args, target, known.clone(), op)
+    })
 }
 
 /// Approves a request, or what a run waits for.
@@ -256,7 +265,7 @@ fn ask(selection: &Selection, who: &Who) -> String {
 
 /// The run that a request is made out to.
 fn run_of(request: &ObjectRef, reading: &mut Reading) -> Result<ObjectRef, Error> {
-    let query = HubQuery::named(request.kind, &request.namespace, &request.name);
+    let query = HubQuery::object(request);
     let answer = reading.ask(&query);
     let object = answer.objects.first().map(|object| &object.body);
     let Some(Body::Approval(found)) = object else {
@@ -282,11 +291,9 @@ fn look(
 ) -> Result<Inventory, Error> {
     let scope = run.scope();
     let mut queries = vec![HubQuery::all(run.kind, scope.namespace())];
-    queries.extend(
-        request.map(|request| HubQuery::named(request.kind, &request.namespace, &request.name)),
-    );
+    queries.extend(request.map(HubQuery::object));
     // The list and the run itself are asked for together, the bindings once the placement is known.
-    let own = HubQuery::named(run.kind, &run.namespace, &run.name);
+    let own = HubQuery::object(run);
     reading.answer(&[vec![own], queries.clone()].concat());
     let mut walk = Walk::shallow(run.clone());
     walk.drive(reading);

@@ -51,6 +51,9 @@ pub struct InitArgs {
     /// Create the run even if a check cannot read what it needs
     #[arg(long)]
     allow_unseen: bool,
+    /// Show how the objects change for each cluster, against the Works that it has
+    #[arg(long)]
+    diff: bool,
     #[command(flatten)]
     writing: Writing,
 }
@@ -75,6 +78,7 @@ pub fn run(args: &InitArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
             preview: Preview::default(),
             question: None,
             first: Vec::new(),
+            diff: args.diff,
         })
     };
     operate("init", &args.writing, session, |op| {

@@ -11,6 +11,7 @@ use crate::change::record::{Record, Told};
 use crate::change::states;
 use crate::change::{Change, RunWish};
 use crate::commands::open::around::Around;
+use crate::commands::open::manifests::{Material, Works};
 use crate::commands::open::planning::{self, Planned, PlannedRun, StrategyChoice};
 use crate::commands::open::reading::Reading;
 use crate::commands::operate::delete::{Doomed, delete_for_good};
@@ -19,6 +20,7 @@ use crate::commands::operate::operation::{
 };
 use crate::commands::operate::steering;
 use crate::commands::operate::writing::{DryRun, Writing};
+use crate::commands::show::plan::diff;
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -72,6 +74,8 @@ pub(in crate::commands) struct Launch {
     pub question: Option<String>,
     /// What is done first, once that was confirmed.
     pub first: Vec<First>,
+    /// Whether it is shown how the objects change.
+    pub diff: bool,
 }
 
 /// What is done before a run is made.
@@ -112,6 +116,7 @@ impl Launch {
             preview: Preview::default(),
             question: None,
             first: Vec::new(),
+            diff: false,
         };
         if replace {
             let doomed = Doomed::of(old);
@@ -219,13 +224,25 @@ fn offer(mut launch: Launch, look: &Look, reading: &mut Reading) -> Result<Propo
             what: Offer::Same(launch, this),
         });
     }
-    let Planned { plan, around } = plan(&launch, reading)?;
+    let Planned {
+        plan,
+        around,
+        overrides,
+    } = plan(&launch, reading)?;
     let beside = neighbours(&around.inventory, &launch.run.name);
     let mut preview = std::mem::take(&mut launch.preview);
     show(&launch, &plan, look, &mut preview);
+    let placement = launch.placement.clone();
+    let mut material = Material::new(placement, around, overrides, false);
+    if launch.diff {
+        material.read_works(reading, Works::Of(&[]));
+        reading.no_hub()?;
+        differences(&plan, &material, look.paint, &mut preview);
+    }
+    let around = &material.around;
     preview.neighbours(&beside);
     let wish =
-        guard(&launch, &plan, &around, reading).and_then(|()| run_wish(&launch, &plan, reading));
+        guard(&launch, &plan, around, reading).and_then(|()| run_wish(&launch, &plan, reading));
     let (question, wish) = match wish {
         Ok(wish) => (Ok(question(&launch, &plan)), Some(wish)),
         Err(error) => (Err(error), None),
@@ -249,7 +266,7 @@ fn plan(launch: &Launch, reading: &mut Reading) -> Result<Planned, Error> {
         snapshot: launch.snapshot.clone(),
         run: Some(launch.run.name.clone()),
     };
-    planning::read_all(reading, &wish, false)
+    planning::read(reading, &wish)
 }
 
 /// Does what comes first, makes the run, and goes on with it.
@@ -325,7 +342,7 @@ fn rehearse(
 /// That what was shown of the placement still holds, after what came first took its time.
 fn still(launch: &Launch, beside: &[Neighbour], reading: &mut Reading) -> Result<(), Error> {
     reading.forget();
-    let Planned { plan, around } = plan(launch, reading)?;
+    let Planned { plan, around, .. } = plan(launch, reading)?;
     guard(launch, &plan, &around, reading)?;
     // What this command stopped does nothing, unless somebody resumed it.
     let shown: Vec<_> = beside
@@ -399,6 +416,17 @@ fn show(launch: &Launch, plan: &Plan, look: &Look, preview: &mut Preview) {
             |index| format!("at snapshot {index}"),
         );
         preview.fact(format!("cluster {}", cluster.name), how, "");
+    }
+}
+
+/// Shows how the objects change.
+fn differences(plan: &Plan, material: &Material, paint: Paint, preview: &mut Preview) {
+    let changes = diff::changes(plan, material, false);
+    let text = |paint| changes.iter().map(|it| it.text(paint)).collect::<String>();
+    if changes.is_empty() {
+        preview.status("no cluster's objects change");
+    } else {
+        preview.picture(text(paint), &text(Paint::new(false)));
     }
 }
 
@@ -692,6 +720,7 @@ mod tests {
             preview: Preview::default(),
             question: None,
             first: Vec::new(),
+            diff: false,
         }
     }
 

@@ -190,7 +190,7 @@ impl Operation<'_> {
             return Err(not_done(change, error.clone().into(), self.reading));
         }
         let object = &change.object;
-        let query = HubQuery::named(object.kind, &object.namespace, &object.name);
+        let query = HubQuery::object(object);
         let interrupted = self.reading.is_interrupted();
         let unknown = |why: &str| {
             let exit = if interrupted {

@@ -184,7 +184,7 @@ const fn verb_of(kind: Kind) -> &'static str {
 /// That the object is not what was shown any more, when that is so.
 fn changed(change: &Change, reading: &mut Reading) -> Option<Error> {
     let object = &change.object;
-    let query = HubQuery::named(object.kind, &object.namespace, &object.name);
+    let query = HubQuery::object(object);
     let answer = reading.hub()?.read_back(&query);
     if answer.outcome != Outcome::Listed {
         return None;

@@ -45,6 +45,9 @@ pub struct RetryArgs {
     name: Option<String>,
     #[command(flatten)]
     risks: Risks,
+    /// Show how the objects change for each cluster, against the Works that it has
+    #[arg(long)]
+    diff: bool,
     #[command(flatten)]
     writing: Writing,
 }
@@ -76,6 +79,7 @@ fn again(
     let rollout = rollout_of(&inventory, old)?;
     may_retry(&rollout)?;
     let mut launch = Launch::again(&rollout, new, true, args.risks);
+    launch.diff = args.diff;
     let asked = &rollout.run.spec.snapshot_index;
     let index = &rollout.run.status.snapshot_index;
     let snapshot = if index.is_empty() { asked } else { index };

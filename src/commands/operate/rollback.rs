@@ -14,6 +14,7 @@ use crate::commands::open::session::Session;
 use crate::commands::operate::delete::Doomed;
 use crate::commands::operate::launching::{First, Launch, capital, launch};
 use crate::commands::operate::operation::{ThisRun, operate};
+use crate::commands::operate::stop::in_flight;
 use crate::commands::operate::writing::Writing;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -64,6 +65,9 @@ pub struct RollbackArgs {
     /// Roll back even if a check cannot read what it needs
     #[arg(long)]
     allow_unseen: bool,
+    /// Show how the objects change for each cluster, against the Works that it has
+    #[arg(long)]
+    diff: bool,
     #[command(flatten)]
     writing: Writing,
 }
@@ -191,6 +195,7 @@ fn wanted(args: &RollbackArgs, goal: &Goal, reading: &mut Reading) -> Result<Lau
         preview,
         question: Some(question),
         first,
+        diff: args.diff,
     })
 }
 
@@ -302,11 +307,6 @@ fn first(
     if active.is_empty() || args.active == Some(Active::Keep) {
         return Ok(Vec::new());
     }
-    for rollout in &active {
-        if args.active == Some(Active::Delete) || moves(rollout) {
-            preview.append(Doomed::of(rollout).shown);
-        }
-    }
     let names: Vec<_> = active
         .iter()
         .filter(|rollout| moves(rollout))
@@ -326,7 +326,11 @@ fn first(
         let stuck = rollout
             .clusters()
             .any(|cluster| cluster.state == ClusterState::Stuck);
-        let delete = || First::Delete(Box::new(Doomed::of(rollout)));
+        let mut delete = || {
+            let doomed = Doomed::of(rollout);
+            preview.append(doomed.shown.clone());
+            First::Delete(Box::new(doomed))
+        };
         if args.active == Some(Active::Delete) {
             first.push(delete());
         } else if !moves(rollout) {
@@ -343,6 +347,11 @@ fn first(
             }
             .hint("delete it with --active=delete"));
         } else {
+            let what = run.object();
+            preview.lines([format!(
+                "{what} is unfinished: it is stopped first, not deleted"
+            )]);
+            preview.progress(in_flight(rollout));
             first.push(First::Stop(ThisRun::of(run)));
         }
     }

@@ -59,6 +59,9 @@ pub struct RunArgs {
     snapshot: Option<String>,
     #[command(flatten)]
     risks: Risks,
+    /// Show how the objects change for each cluster, against the Works that it has
+    #[arg(long)]
+    diff: bool,
     #[command(flatten)]
     writing: Writing,
 }
@@ -68,9 +71,9 @@ pub fn run(args: &RunArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let global = session.global;
     let chooses = args.run.is_some() && args.strategy.is_some() && session.ui.offers_choices();
     let makes = args.placement.is_some() || args.from.is_some() || chooses;
-    if !makes && (args.strategy.is_some() || args.snapshot.is_some()) {
+    if !makes && (args.strategy.is_some() || args.snapshot.is_some() || args.diff) {
         return Err(Error::usage(
-            "--strategy and --snapshot apply only to a new run: add --placement or --from",
+            "--strategy, --snapshot, and --diff apply only to a new run: add --placement or --from",
         ));
     }
     operate("run", &args.writing, session, |op| {
@@ -126,6 +129,7 @@ fn act(
             preview: Preview::default(),
             question: None,
             first: Vec::new(),
+            diff: args.diff,
         })
     };
     launch(&mut wanted, op)
@@ -142,6 +146,7 @@ fn again(
     let rollout = rollout_of(&inventory, old)?;
     let mut launch = Launch::again(&rollout, run, args.replace, args.risks);
     launch.snapshot.clone_from(&args.snapshot);
+    launch.diff = args.diff;
     if let Some(strategy) = &args.strategy {
         launch.strategy.clone_from(strategy);
     }

@@ -87,7 +87,7 @@ fn one(run: &ObjectRef, op: &mut Operation<'_>) -> Result<Exit, Error> {
 }
 
 /// What goes on in a run that is to stop.
-fn in_flight(rollout: &Rollout<'_>) -> Vec<String> {
+pub(in crate::commands) fn in_flight(rollout: &Rollout<'_>) -> Vec<String> {
     if !rollout.is_live() {
         return Vec::new();
     }

@@ -7,10 +7,13 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::open::reading::InputArgs;
-use crate::commands::open::runs::{self, Reach, ReadDepth, Rows};
+use crate::commands::open::hubs::{HubGap, HubRows, HubsArgs, NotReached};
+use crate::commands::open::reading::{InputArgs, Reading};
+use crate::commands::open::runs::{self, ReadDepth, Rows};
+use crate::commands::open::selection::{Reach, RunSelection};
 use crate::commands::open::session::Session;
 use crate::commands::output::{Format, Output, age, document, names};
+use crate::commands::show::watching::{self, ItemNow, ListNow, WatchArgs};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
@@ -25,7 +28,7 @@ use crate::rollout::approvals::{
 };
 use crate::rollout::{Phase, Rollout, TaskTime};
 use crate::ui::Ui;
-use crate::words::{CommandLine, Hint};
+use crate::words::{CommandLine, Hint, enumerate};
 
 /// List approval gates and who approved them
 ///
@@ -36,6 +39,8 @@ use crate::words::{CommandLine, Hint};
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage approvals --pending\n  \
     kubectl fleet-stage approvals example-run -o wide\n  \
+    kubectl fleet-stage approvals -l team=payments --pending --watch\n  \
+    kubectl fleet-stage approvals --pending --contexts eu,us\n  \
     kubectl fleet-stage approvals -A --pending -o name\n\n\
     States:\n  \
     pending      requested and not answered\n  \
@@ -49,12 +54,8 @@ use crate::words::{CommandLine, Hint};
     run over     the run ended before it was approved\n  \
     run gone     the run no longer exists")]
 pub struct ApprovalsArgs {
-    /// Update run whose gates to list: NAME, csur/NAME, or with -n sur/NAME
-    #[arg(value_name = "RUN", conflicts_with = "all_namespaces")]
-    run: Option<String>,
-    /// List both scopes and all namespaces
-    #[arg(short = 'A', long)]
-    all_namespaces: bool,
+    #[command(flatten)]
+    selection: RunSelection,
     /// List only gates that need an answer: pending, ignored, or withheld
     #[arg(long)]
     pending: bool,
@@ -62,6 +63,10 @@ pub struct ApprovalsArgs {
     input: InputArgs,
     #[command(flatten)]
     output: Output,
+    #[command(flatten)]
+    watch: WatchArgs,
+    #[command(flatten)]
+    hubs: HubsArgs,
 }
 
 /// Approvals.
@@ -72,17 +77,24 @@ pub struct ApprovalList {
     api_version: String,
     /// Always `ApprovalList`.
     kind: String,
-    /// The approvals, by scope, namespace and run, in the order of the run's stages.
+    /// The approvals, by scope, namespace and run, in the order of the run's stages; of several hubs,
+    /// first by hub in the order in which the hubs were named.
     items: Vec<ApprovalItem>,
     /// Kinds that could not be listed in full, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    not_checked: Vec<NotChecked>,
+    not_checked: Vec<HubGap>,
+    /// The hubs that did not answer, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    not_reached: Vec<NotReached>,
 }
 
 /// One approval.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ApprovalItem {
+    /// The context of the hub; absent where one hub was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hub: Option<String>,
     /// `ClusterApprovalRequest` or `ApprovalRequest`.
     kind: String,
     /// Its namespace; empty for cluster-scoped requests.
@@ -128,72 +140,150 @@ struct ApprovalItem {
 
 /// Lists approvals.
 pub fn run(args: &ApprovalsArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
-    let mut reach = Reach::of(session.global, args.all_namespaces)?;
-    let mut reading = session.open(&args.input, "approvals")?;
-    let mut only = None;
-    if let Some(word) = &args.run {
-        let namespace = session.global.namespace.as_deref();
-        let target = reading.target_of(Some(word), namespace, &[Concept::UpdateRun], session.ui)?;
-        reach = Reach::One(target.scope());
-        only = Some(target);
+    let (global, hubs) = (session.global, &args.hubs);
+    let is_followed = args.watch.is_on(&args.output)?;
+    hubs.check_list(&args.output, is_followed, args.selection.names(), global)?;
+    if is_followed {
+        let mut reading = session.open(&args.input, "approvals")?;
+        let ui = &mut *session.ui;
+        let reach = args.selection.reach(global, &mut reading, ui)?;
+        return watching::follow(
+            &args.watch,
+            &args.output,
+            &mut reading,
+            ui,
+            |reading, ui| {
+                let (found, gaps) = read(args, reading, &reach)?;
+                now(&found, gaps, args, reading, (&reach, ui))
+            },
+        );
     }
-    let is_wanted = |run: &UpdateRun| only.as_ref().is_none_or(|only| run.object() == *only);
-    let runs = runs::rows(
-        &mut reading,
-        &reach,
-        ReadDepth::Approvals,
-        is_wanted,
-        of_one,
-    )?;
-    runs.warn(session.ui);
-    let gaps = runs.gaps.clone();
-    let mut found = gather(runs, only.as_ref());
-    found.retain(|(_, approval)| !args.pending || approval.state.needs_a_person());
-    if found.is_empty() {
-        let which = if args.pending {
-            "no pending gates"
-        } else {
-            "no gates"
-        };
-        let scope = match (&only, reach.is_everywhere()) {
-            (Some(run), _) => format!(" of {run}"),
-            (None, true) => String::new(),
-            (None, false) => " in this scope; use -A to list all scopes".to_owned(),
-        };
-        session.ui.status(&format!("{which}{scope}"));
-    }
+    let answers = session.ask(hubs, Some(&args.input), "approvals", |reading, ui| {
+        let reach = args.selection.reach(global, reading, ui)?;
+        let (gates, gaps) = read(args, reading, &reach)?;
+        Ok(HubRows {
+            none: gates.is_empty().then(|| none(args, &reach)),
+            rows: gates,
+            gaps,
+            is_everywhere: reach.is_everywhere(),
+        })
+    })?;
+    let (answers, listed) = answers.listed(session.ui);
+    let view = GateColumns {
+        hubs: answers.is_several(),
+        namespaces: listed.is_everywhere,
+        wide: args.output.is_wide(),
+        now: answers.now,
+    };
+    let rows = listed.rows.into_iter();
+    let found: Gates = rows.map(|(hub, gate)| AskedGate { hub, ..gate }).collect();
     let text = match args.output.format() {
         Format::Table | Format::Wide => {
-            let table = table(
-                &found,
-                &reach,
-                args.output.is_wide(),
-                reading.now,
-                session.ui,
-            );
+            let table = table(&found, &view, session.ui);
             args.output.draw(&table, session.ui)
         }
-        Format::Name => {
-            let exists = |approval: &Approval| {
-                !matches!(
-                    approval.state,
-                    ApprovalState::NotReached | ApprovalState::Missing
-                )
+        Format::Name => names(&found.iter().filter_map(existing).collect::<Vec<_>>()),
+        format => {
+            let list = ApprovalList {
+                api_version: OWN_API_VERSION.to_owned(),
+                kind: "ApprovalList".to_owned(),
+                items: found.iter().map(item).collect(),
+                not_checked: listed.gaps,
+                not_reached: answers.not_reached.clone(),
             };
-            let objects: Vec<_> = found
-                .iter()
-                .filter(|(_, approval)| exists(approval))
-                .map(|(scope, approval)| object(scope, approval))
-                .collect();
-            names(&objects)
+            document(&list, format)?
         }
-        format => document(&list(&found, gaps), format)?,
     };
     session.ui.answer(&text);
     if matches!(args.output.format(), Format::Table | Format::Wide) {
         hints(&found, session.ui);
     }
-    Ok(Exit::Done)
+    answers.tell(session.ui);
+    Ok(answers.exit(Exit::Done))
+}
+
+/// An approval that is asked for.
+struct AskedGate {
+    /// The context of the hub, where several were asked.
+    hub: Option<String>,
+    /// The scope of its run.
+    scope: Scope,
+    approval: Approval,
+}
+
+type Gates = Vec<AskedGate>;
+
+/// The approvals that are wanted, and what could not be listed.
+fn read(
+    args: &ApprovalsArgs,
+    reading: &mut Reading,
+    reach: &Reach,
+) -> Result<(Gates, Vec<NotChecked>), Error> {
+    let is_wanted = |run: &UpdateRun| args.selection.has(run);
+    let runs = runs::rows(reading, reach, ReadDepth::Approvals, is_wanted, of_one)?;
+    let gaps = runs.gaps.clone();
+    let mut found = gather(runs, |run| {
+        args.selection.takes_all() || reach.named().contains(run)
+    });
+    found.retain(|gate| !args.pending || gate.approval.state.needs_a_person());
+    Ok((found, gaps))
+}
+
+/// That there is no gate, and where there may be some.
+fn none(args: &ApprovalsArgs, reach: &Reach) -> String {
+    let which = if args.pending {
+        "no pending gates"
+    } else {
+        "no gates"
+    };
+    let scope = match reach.named() {
+        [] if args.selection.narrows() => " of the selected runs".to_owned(),
+        [] if reach.is_everywhere() => String::new(),
+        [] => " in this scope; use -A to list all scopes".to_owned(),
+        runs => {
+            let names = runs.iter().map(ToString::to_string);
+            format!(" of {}", enumerate(names))
+        }
+    };
+    format!("{which}{scope}")
+}
+
+/// The list as it is followed.
+fn now(
+    found: &[AskedGate],
+    gaps: Vec<NotChecked>,
+    args: &ApprovalsArgs,
+    reading: &Reading,
+    view: (&Reach, &Ui),
+) -> Result<ListNow<ApprovalItem>, Error> {
+    let (reach, ui) = view;
+    let view = GateColumns {
+        hubs: false,
+        namespaces: reach.is_everywhere(),
+        wide: args.output.is_wide(),
+        now: reading.now,
+    };
+    let items = found.iter().map(|one| {
+        // A request may be one gate's and another's answer at once.
+        let (request, approval) = (object(one), &one.approval);
+        let key = format!("{request} of {}, stage {}", approval.run, approval.stage);
+        ItemNow::new(key, existing(one), item(one))
+    });
+    Ok(ListNow {
+        items: items.collect::<Result<_, _>>()?,
+        table: table(found, &view, ui),
+        none: none(args, reach),
+        gaps,
+    })
+}
+
+/// The request, where it exists.
+fn existing(gate: &AskedGate) -> Option<ObjectRef> {
+    let exists = !matches!(
+        gate.approval.state,
+        ApprovalState::NotReached | ApprovalState::Missing
+    );
+    exists.then(|| object(gate))
 }
 
 /// The gates of a run, and its requests that belong to none of them.
@@ -217,7 +307,7 @@ fn of_one(inventory: &Inventory, rollout: &Rollout<'_>) -> Vec<Approval> {
 }
 
 /// The gates of the runs, and the requests that belong to no run.
-fn gather(runs: Rows<Vec<Approval>>, only: Option<&ObjectRef>) -> Vec<(Scope, Approval)> {
+fn gather(runs: Rows<Vec<Approval>>, takes: impl Fn(&ObjectRef) -> bool) -> Gates {
     let runs_are_known = runs.gaps.iter().all(|gap| {
         !matches!(
             gap.what.as_str(),
@@ -232,7 +322,7 @@ fn gather(runs: Rows<Vec<Approval>>, only: Option<&ObjectRef>) -> Vec<(Scope, Ap
         };
         let scope = request.object().scope();
         let run = scope.object(Concept::UpdateRun, &request.spec.run);
-        if found.contains_key(&run) || only.is_some_and(|only| *only != run) {
+        if found.contains_key(&run) || !takes(&run) {
             continue;
         }
         let mut approval = of_request(request, None);
@@ -246,22 +336,36 @@ fn gather(runs: Rows<Vec<Approval>>, only: Option<&ObjectRef>) -> Vec<(Scope, Ap
     let approvals = found.into_iter().flat_map(|(run, approvals)| {
         let scope = run.scope();
         let approvals = approvals.into_iter();
-        approvals.map(move |approval| (scope.clone(), approval))
+        approvals.map(move |approval| AskedGate {
+            hub: None,
+            scope: scope.clone(),
+            approval,
+        })
     });
     approvals.collect()
 }
 
-fn object(scope: &Scope, approval: &Approval) -> ObjectRef {
-    scope.object(Concept::ApprovalRequest, &approval.request)
+fn object(gate: &AskedGate) -> ObjectRef {
+    let request = &gate.approval.request;
+    gate.scope.object(Concept::ApprovalRequest, request)
 }
 
 /// What a person does about it: the same command that `status` gives, and `diagnose` explains.
-fn command(scope: &Scope, approval: &Approval) -> Option<CommandLine> {
-    match approval.step {
-        ApprovalStep::Approve => Some(scope.fleet("approve").arg(&approval.request)),
-        ApprovalStep::Look => Some(scope.fleet("diagnose").arg(&approval.run)),
-        ApprovalStep::Wait => None,
-    }
+fn command(gate: &AskedGate) -> Option<CommandLine> {
+    let AskedGate {
+        hub,
+        scope,
+        approval,
+    } = gate;
+    let command = match approval.step {
+        ApprovalStep::Approve => scope.fleet("approve").arg(&approval.request),
+        ApprovalStep::Look => scope.fleet("diagnose").arg(&approval.run),
+        ApprovalStep::Wait => return None,
+    };
+    Some(match hub {
+        Some(hub) => command.on_hub(hub),
+        None => command,
+    })
 }
 
 /// What is to be known about an approval.
@@ -308,19 +412,11 @@ fn note(approval: &Approval) -> Option<String> {
     })
 }
 
-fn list(found: &[(Scope, Approval)], not_checked: Vec<NotChecked>) -> ApprovalList {
-    ApprovalList {
-        api_version: OWN_API_VERSION.to_owned(),
-        kind: "ApprovalList".to_owned(),
-        items: found.iter().map(item).collect(),
-        not_checked,
-    }
-}
-
-fn item((scope, approval): &(Scope, Approval)) -> ApprovalItem {
-    let object = object(scope, approval);
+fn item(gate: &AskedGate) -> ApprovalItem {
+    let (object, approval) = (object(gate), &gate.approval);
     let answer = approval.answer.as_ref();
     ApprovalItem {
+        hub: gate.hub.clone(),
         kind: object.kind.name().to_owned(),
         namespace: object.namespace,
         name: object.name,
@@ -337,13 +433,24 @@ fn item((scope, approval): &(Scope, Approval)) -> ApprovalItem {
             .map(|answer| answer.message.clone())
             .filter(|message| !message.is_empty()),
         note: note(approval),
-        command: command(scope, approval),
+        command: command(gate),
     }
 }
 
-fn table(found: &[(Scope, Approval)], reach: &Reach, wide: bool, now: Timestamp, ui: &Ui) -> Table {
+/// Which columns there are, and the moment of their ages.
+struct GateColumns {
+    hubs: bool,
+    namespaces: bool,
+    wide: bool,
+    now: Timestamp,
+}
+
+fn table(found: &[AskedGate], view: &GateColumns, ui: &Ui) -> Table {
     let mut columns = Vec::new();
-    if reach.is_everywhere() {
+    if view.hubs {
+        columns.push(Column::shrinking("HUB", 6));
+    }
+    if view.namespaces {
         columns.push(Column::shrinking("NAMESPACE", 9));
     }
     columns.extend([
@@ -354,7 +461,7 @@ fn table(found: &[(Scope, Approval)], reach: &Reach, wide: bool, now: Timestamp,
         Column::new("SINCE"),
         Column::ending("ANSWER", 8),
     ]);
-    if wide {
+    if view.wide {
         columns.extend([
             Column::new("PLACEMENT"),
             Column::new("REQUEST"),
@@ -362,11 +469,15 @@ fn table(found: &[(Scope, Approval)], reach: &Reach, wide: bool, now: Timestamp,
         ]);
     }
     let mut table = Table::new(columns);
-    for (scope, approval) in found {
+    for gate in found {
+        let approval = &gate.approval;
         let state = approval.state;
         let mut cells: Vec<Cell> = Vec::new();
-        if reach.is_everywhere() {
-            cells.push(Cell::from(scope.namespace()));
+        if view.hubs {
+            cells.push(Cell::from(gate.hub.as_ref()));
+        }
+        if view.namespaces {
+            cells.push(Cell::from(gate.scope.namespace()));
         }
         let since = match state {
             ApprovalState::Pending | ApprovalState::Missing => approval.asked,
@@ -377,11 +488,11 @@ fn table(found: &[(Scope, Approval)], reach: &Reach, wide: bool, now: Timestamp,
             Cell::from(&approval.stage),
             Cell::from(approval.time.map(TaskTime::as_str)),
             Cell::styled(state.describe(), attention(state.needs_a_person())),
-            Cell::from(age(since, now)),
+            Cell::from(age(since, view.now)),
             Cell::from(answer(approval)),
         ]);
-        if wide {
-            let command = command(scope, approval);
+        if view.wide {
+            let command = command(gate);
             let exists = !matches!(state, ApprovalState::NotReached);
             cells.extend([
                 Cell::from(&approval.placement),
@@ -413,7 +524,7 @@ fn answer(approval: &Approval) -> Option<String> {
 const SHOWN: usize = 5;
 
 /// Says what to do about the approvals that need a person.
-fn hints(found: &[(Scope, Approval)], ui: &mut Ui) {
+fn hints(found: &[AskedGate], ui: &mut Ui) {
     for (step, state, lead) in [
         (ApprovalStep::Approve, ApprovalState::Pending, "to approve:"),
         (
@@ -439,8 +550,8 @@ fn hints(found: &[(Scope, Approval)], ui: &mut Ui) {
     ] {
         let mut lines: Vec<_> = found
             .iter()
-            .filter(|(_, approval)| approval.state == state && approval.step == step)
-            .filter_map(|(scope, approval)| command(scope, approval))
+            .filter(|gate| gate.approval.state == state && gate.approval.step == step)
+            .filter_map(command)
             .collect();
         lines.dedup();
         if lines.is_empty() {

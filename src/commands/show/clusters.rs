@@ -1,12 +1,14 @@
 //! `clusters`: every cluster of the fleet, and whether the placement is for it.
 
+mod suggest;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::open::around::{self, Around};
+use crate::commands::open::around::{self, Around, KnownTexts};
 use crate::commands::open::reading::{InputArgs, Reading};
 use crate::commands::open::runs;
 use crate::commands::open::session::Session;
@@ -19,17 +21,14 @@ use crate::kubefleet::binding::Binding;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::object::{Body, OWN_API_VERSION};
 use crate::kubefleet::overrides::named;
-use crate::kubefleet::selector::LabelSelector;
 use crate::kubefleet::snapshot::PolicySnapshot;
-use crate::kubefleet::strategy::{Stage, Strategy};
+use crate::kubefleet::strategy::Strategy;
 use crate::kubefleet::{Concept, Kind, ObjectRef, duration, names};
-use crate::problems::scheduling::not_picked;
+use crate::problems::scheduling::{by_policy, not_picked};
 use crate::render::table::{Cell, Column, Table};
 use crate::report::{NotChecked, Subject};
-use crate::rollout::near::near_miss;
 use crate::rollout::placing::{deciding_policy, selected_clusters, stages_of};
-use crate::ui::Ui;
-use crate::words::{CommandLine, Hint};
+use suggest::{Suggestion, suggest, suggestions};
 
 /// Show which clusters a placement selects and why
 ///
@@ -97,16 +96,6 @@ struct ClusterItem {
     suggestions: Vec<Suggestion>,
 }
 
-/// A label that would change something.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct Suggestion {
-    /// What it would do: `be selected`, or `be in stage prod of rings`.
-    purpose: String,
-    /// The labels, as `KEY=VALUE`.
-    labels: Vec<String>,
-}
-
 /// Lists the clusters.
 pub fn run(args: &ClustersArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let mut reading = session.open(&args.input, "clusters")?;
@@ -119,7 +108,7 @@ pub fn run(args: &ClustersArgs, session: &mut Session<'_>) -> Result<Exit, Error
         Concept::PolicySnapshot,
     ];
     let more = [HubQuery::all(Kind::MemberCluster, "")];
-    let around = around::read_more(&mut reading, &target, &useful, &more, false)?;
+    let around = around::read_more(&mut reading, &target, &useful, &more, KnownTexts::default())?;
     reading.no_hub()?;
     runs::warn(&around.gaps, ui);
     let strategies = strategies(&mut reading, &target, &around.inventory, args)?;
@@ -210,6 +199,16 @@ fn items(inventory: &Inventory, strategies: &[Strategy]) -> Vec<ClusterItem> {
         for (why, clusters) in not_picked(policy, inventory) {
             reasons.extend(clusters.into_iter().map(|cluster| (cluster, why.clone())));
         }
+        // The scheduler writes down only some of the clusters that it does not pick.
+        if policy.policy_type() != "PickFixed" && policy.is_scheduled() {
+            for member in inventory.members.iter() {
+                let name = member.meta.name.as_str();
+                if let (false, Some(why)) = (reasons.contains_key(name), by_policy(policy, member))
+                {
+                    reasons.insert(name, why);
+                }
+            }
+        }
     }
     let selected = selected_clusters(inventory);
     all.into_iter()
@@ -268,10 +267,15 @@ fn why(
     match (reason, policy) {
         (Some(reason), _) => (Some(false), reason.clone()),
         (None, Some(policy)) if policy.policy_type() == "PickFixed" => {
-            (Some(false), "the placement does not name it".to_owned())
+            let why = "spec.policy.clusterNames of the placement does not name it";
+            (Some(false), why.to_owned())
         }
         (None, Some(policy)) if policy.is_scheduled() && inventory.bindings.is_complete() => {
-            (Some(false), "the scheduler gives no reason".to_owned())
+            let why = "the policy matches it, and the scheduler gives no reason";
+            (Some(false), why.to_owned())
+        }
+        (None, Some(_)) if !inventory.bindings.is_complete() => {
+            (None, "unknown without the bindings".to_owned())
         }
         (None, Some(_)) => (None, "the scheduler has not decided yet".to_owned()),
         (None, None) => (None, "the policy snapshot is unknown".to_owned()),
@@ -304,118 +308,6 @@ fn agent(inventory: &Inventory, name: &str, member: Option<&MemberCluster>) -> S
         (Some(silent), _) => format!("silent for {}", duration::describe(silent)),
         (None, Some(agent)) if agent.heartbeat.is_some() => "reports".to_owned(),
         _ => "never reported".to_owned(),
-    }
-}
-
-/// Labels that would select a cluster, or bring it into a stage.
-fn suggestions(
-    inventory: &Inventory,
-    strategies: &[Strategy],
-    member: &MemberCluster,
-    is_in: Option<bool>,
-) -> Vec<Suggestion> {
-    let mut found = Vec::new();
-    let terms: Vec<_> = deciding_policy(inventory)
-        .into_iter()
-        .flat_map(PolicySnapshot::required_labels)
-        .collect();
-    let matched = |term: &&LabelSelector| term.matches(&member.meta.labels) == Some(true);
-    if is_in == Some(false)
-        && !terms.iter().any(matched)
-        && let Some(labels) = closest(terms, member)
-    {
-        found.push(Suggestion {
-            purpose: "be selected".to_owned(),
-            labels,
-        });
-    }
-    for strategy in strategies {
-        let stages = stages_of(&strategy.spec, member);
-        if is_in != Some(true) || stages.is_none_or(|it| !it.is_empty()) {
-            continue;
-        }
-        for stage in &strategy.spec.stages {
-            let selector = stage.selector.as_deref();
-            if let Some(labels) = selector.and_then(|it| missing(it, member)) {
-                found.push(Suggestion {
-                    purpose: purpose(stage, strategy),
-                    labels,
-                });
-            }
-        }
-    }
-    found
-}
-
-fn purpose(stage: &Stage, strategy: &Strategy) -> String {
-    format!("be in stage {} of {}", stage.name, strategy.meta.name)
-}
-
-/// The labels of the term that needs the fewest; one that nearly matches goes first.
-fn closest(terms: Vec<&LabelSelector>, member: &MemberCluster) -> Option<Vec<String>> {
-    let mut found: Vec<_> = terms
-        .into_iter()
-        .filter_map(|term| {
-            let far = near_miss(term, &member.meta.labels).is_none();
-            Some((far, missing(term, member)?))
-        })
-        .collect();
-    found.sort_by_key(|(far, labels)| (*far, labels.len()));
-    found.into_iter().next().map(|(_, labels)| labels)
-}
-
-/// The labels that a cluster lacks for a selector; `None` where labels alone do not do it.
-fn missing(selector: &LabelSelector, member: &MemberCluster) -> Option<Vec<String>> {
-    let mut wanted: BTreeMap<&str, &str> = BTreeMap::new();
-    for (key, value) in &selector.labels {
-        wanted.insert(key, value);
-    }
-    for requirement in &selector.expressions {
-        match requirement.operator.as_str() {
-            "In" => {
-                let has = member.meta.label(&requirement.key).unwrap_or_default();
-                if !requirement.values.iter().any(|value| value == has) {
-                    wanted.insert(&requirement.key, requirement.values.first()?);
-                }
-            }
-            "Exists" if member.meta.label(&requirement.key).is_none() => {
-                wanted.insert(&requirement.key, "true");
-            }
-            "Exists" => {}
-            _ => return None,
-        }
-    }
-    wanted.retain(|key, value| member.meta.label(key) != Some(value));
-    let labels = wanted
-        .into_iter()
-        .map(|(key, value)| format!("{key}={value}"));
-    Some(labels.collect())
-}
-
-/// Prints the commands that change labels, for the first clusters.
-fn suggest(items: &[ClusterItem], ui: &mut Ui) {
-    const SHOWN: usize = 3;
-    let mut alike: BTreeMap<&Suggestion, Vec<&str>> = BTreeMap::new();
-    for item in items {
-        for suggestion in item.suggestions.iter().filter(|it| !it.labels.is_empty()) {
-            alike.entry(suggestion).or_default().push(&item.name);
-        }
-    }
-    for (suggestion, clusters) in alike.into_iter().take(SHOWN) {
-        let lead = format!(
-            "for {} to {}, set labels:",
-            crate::words::enumerate(&clusters),
-            suggestion.purpose
-        );
-        let clusters = clusters.into_iter().take(SHOWN);
-        let commands = clusters.map(|cluster| {
-            CommandLine::kubectl("label")
-                .arg("membercluster")
-                .arg(cluster)
-                .args(suggestion.labels.clone())
-                .switch("--overwrite")
-        });
-        ui.hint(Hint::new(lead).commands(commands));
     }
 }
 

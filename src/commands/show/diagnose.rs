@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 use clap::Args;
 
 use crate::commands::open::global::Global;
-use crate::commands::open::members::{self, MemberArgs};
+use crate::commands::open::hubs::{Answers, HubAnswer, HubsArgs};
+use crate::commands::open::manifests::KEEP_CONTENT;
+use crate::commands::open::members::{self, Entrance, MemberArgs};
 use crate::commands::open::reading::{InputArgs, Reading};
 use crate::commands::open::session::Session;
 use crate::commands::output;
@@ -18,6 +20,7 @@ use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::render::{self, Look};
 use crate::report::{NotChecked, Report, Severity, Subject};
+use crate::ui::Ui;
 use filter::Suppression;
 pub use list::DiagnosisList;
 
@@ -32,6 +35,7 @@ pub use list::DiagnosisList;
     kubectl fleet-stage diagnose web-app-rollout -n my-app-namespace\n  \
     kubectl fleet-stage diagnose crp/example-placement -f bundle.yaml -o json\n  \
     kubectl fleet-stage diagnose --all -A --active --fail-on error\n  \
+    kubectl fleet-stage diagnose --all --contexts eu,us\n  \
     kubectl fleet-stage diagnose example-run -o html > diagnosis.html\n  \
     kubectl fleet-stage diagnose example-run --member-context member-1=CONTEXT\n\n\
     Exit codes, the same in every format:\n  \
@@ -42,7 +46,7 @@ pub use list::DiagnosisList;
     4  a person must approve\n  \
     5  stuck\n  \
     6  no such run or placement\n  \
-    7  evidence is missing or access to it was denied\n  \
+    7  evidence is missing or access to it was denied, or a hub was not reached\n  \
     8  stopped, or not started")]
 pub struct DiagnoseArgs {
     /// Update run or placement: NAME, csur/NAME, crp/NAME, or with -n sur/NAME, rp/NAME [default:
@@ -60,6 +64,8 @@ pub struct DiagnoseArgs {
     /// With --all: include only unfinished runs
     #[arg(long)]
     active: bool,
+    #[command(flatten)]
+    hubs: HubsArgs,
     #[command(flatten)]
     members: MemberArgs,
     /// Report format
@@ -128,44 +134,50 @@ impl FailOn {
     }
 }
 
+/// What is said of one hub, or of files.
+struct Examined {
+    reports: Vec<Report>,
+    /// That there is nothing to report, and where there is.
+    none: Option<String>,
+    /// The contexts that led into member clusters.
+    contexts: BTreeMap<String, String>,
+}
+
 /// Diagnoses what was asked about, and prints the report.
 pub fn run(args: &DiagnoseArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     check(args, session.global)?;
-    let mut entrance = args.members.open(session)?;
-    let mut reading = session.open(&args.input, "diagnose")?;
-    entrance.enter(&mut reading);
-    let namespace = session.global.namespace.as_deref();
-    let targets = if args.all {
-        reading.every_run(namespace, args.all_namespaces, args.active)?
+    let global = session.global;
+    let answers = if args.hubs.is_several() {
+        let input = Some(&args.input);
+        session.ask(&args.hubs, input, "diagnose", |reading, ui| {
+            examine_all(args, global, reading, &mut Entrance::closed(), ui)
+        })?
     } else {
-        vec![reading.target(args.target.as_deref(), namespace, session.ui)?]
+        let mut entrance = args.members.open(session)?;
+        let mut reading = session.open_keeping(KEEP_CONTENT, &args.input, "diagnose")?;
+        entrance.enter(&mut reading);
+        let found = examine_all(args, global, &mut reading, &mut entrance, session.ui)?;
+        Answers::alone(found, reading.now)
     };
-    let mut contexts = BTreeMap::new();
-    let mut report = |reading: &mut Reading, inventory: &Inventory| {
-        entrance.check(inventory, session.ui);
-        contexts.append(&mut members::contexts(reading, inventory));
-        let mut report = examine(reading, inventory);
-        filter::apply(&mut report, args.min_severity, &args.suppress);
-        report
-    };
-    let reports = if args.all {
-        reading.look_at(&targets, |reading, inventory| report(reading, &inventory))?
-    } else {
-        let mut reports = Vec::new();
-        for target in &targets {
-            let inventory = reading.inventory(target)?;
-            reports.push(report(&mut reading, &inventory));
+    for answer in &answers.hubs {
+        if let Some(none) = &answer.found.none {
+            session.ui.status(&answer.says(none));
         }
-        reports
-    };
-    let exit = filter::worst(
+    }
+    let (answers, found) = answers.take();
+    let (mut reports, mut contexts) = (Vec::new(), BTreeMap::new());
+    for HubAnswer { hub, mut found } in found {
+        contexts.append(&mut found.contexts);
+        reports.extend(found.reports.into_iter().map(|report| match &hub {
+            Some(hub) => report.on_hub(hub),
+            None => report,
+        }));
+    }
+    let exit = Exit::worst(
         reports
             .iter()
             .map(|report| filter::exit(report, args.exit_zero, args.fail_on)),
     );
-    if reports.is_empty() {
-        session.ui.status(&none(&mut reading, args.active)?);
-    }
     let look = Look {
         width: session.ui.width(),
         paint: session.ui.paint(),
@@ -177,14 +189,59 @@ pub fn run(args: &DiagnoseArgs, session: &mut Session<'_>) -> Result<Exit, Error
         failing: args.fail_on.map_or(Severity::Error, FailOn::severity),
         look,
     };
-    let text = if args.all {
-        style.list(&DiagnosisList::new(reports))?
+    let text = if args.all || answers.is_several() {
+        style.list(&DiagnosisList::new(reports, &answers))?
     } else {
         let texts: Result<Vec<_>, _> = reports.iter().map(|report| style.one(report)).collect();
         texts?.concat()
     };
     session.ui.answer(&text);
-    Ok(exit)
+    answers.tell(session.ui);
+    Ok(answers.exit(exit))
+}
+
+/// Diagnoses what was asked about of one hub.
+fn examine_all(
+    args: &DiagnoseArgs,
+    global: &Global,
+    reading: &mut Reading,
+    entrance: &mut Entrance,
+    ui: &mut Ui,
+) -> Result<Examined, Error> {
+    let namespace = global.namespace.as_deref();
+    let targets = if args.all {
+        reading.every_run(namespace, args.all_namespaces, args.active)?
+    } else {
+        vec![reading.target(args.target.as_deref(), namespace, ui)?]
+    };
+    let mut contexts = BTreeMap::new();
+    let mut report = |reading: &mut Reading, inventory: &Inventory| {
+        entrance.check(inventory, ui);
+        contexts.append(&mut members::contexts(reading, inventory));
+        let mut report = examine(reading, inventory);
+        filter::apply(&mut report, args.min_severity, &args.suppress);
+        report
+    };
+    let reports = if args.all {
+        reading.look_at(&targets, |reading, inventory| report(reading, &inventory))?
+    } else {
+        let mut reports = Vec::new();
+        for target in &targets {
+            let inventory = reading.inventory(target)?;
+            reports.push(report(reading, &inventory));
+        }
+        reports
+    };
+    let none = if reports.is_empty() {
+        Some(none(reading, args.active)?)
+    } else {
+        None
+    };
+    Ok(Examined {
+        reports,
+        none,
+        contexts,
+    })
 }
 
 /// Says that no run was diagnosed, and where there are some.
@@ -216,6 +273,14 @@ fn check(args: &DiagnoseArgs, global: &Global) -> Result<(), Error> {
         .hint(
             "use these flags with collect; the file then contains the member clusters' objects",
         ));
+    }
+    args.hubs.refuse_if(
+        !args.members.is_empty(),
+        "--member-context and --member-contexts-from-kubeconfig",
+        "clusters of different hubs may have the same name",
+    )?;
+    if !args.all {
+        args.hubs.check_name(args.target.as_deref(), global)?;
     }
     let lonely = match (args.all, args.all_namespaces, args.active) {
         (false, true, _) => "-A",

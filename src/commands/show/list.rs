@@ -1,16 +1,21 @@
 //! `list`: the update runs and how they are.
 
-use clap::Args;
+use std::cmp::Reverse;
+
+use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::commands::open::hubs::{HubGap, HubRows, HubsArgs, NotReached};
 use crate::commands::open::reading::{InputArgs, Reading};
-use crate::commands::open::runs::{self, Reach, ReadDepth, Rows};
+use crate::commands::open::runs::{self, ReadDepth, Rows};
+use crate::commands::open::selection::{Reach, RunSelection};
 use crate::commands::open::session::Session;
 use crate::commands::output::{Format, Output, age, document, names};
+use crate::commands::show::watching::{self, ItemNow, ListNow, WatchArgs};
 use crate::diagnose;
-use crate::error::{Error, did_you_mean};
+use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::{Inventory, choose};
 use crate::kubefleet::object::OWN_API_VERSION;
@@ -20,6 +25,7 @@ use crate::render::style::verdict_style;
 use crate::render::table::{Cell, Column, Table};
 use crate::report::{NotChecked, Verdict};
 use crate::rollout::{ClusterState, Rollout, StageState};
+use crate::words::closest;
 
 /// List update runs and their status
 ///
@@ -30,21 +36,78 @@ use crate::rollout::{ClusterState, Rollout, StageState};
     kubectl fleet-stage list\n  \
     kubectl fleet-stage list -A --active\n  \
     kubectl fleet-stage list -n my-app-namespace --placement web-app -o wide\n  \
+    kubectl fleet-stage list -l team=payments --sort-by verdict\n  \
+    kubectl fleet-stage list -A --active --watch\n  \
+    kubectl fleet-stage list --active --contexts eu,us\n  \
     kubectl fleet-stage list --active -o name")]
 pub struct ListArgs {
-    /// List both scopes and all namespaces
-    #[arg(short = 'A', long)]
-    all_namespaces: bool,
+    #[command(flatten)]
+    selection: RunSelection,
     /// List only runs on this placement: NAME, crp/NAME, or with -n rp/NAME
     #[arg(long, value_name = "PLACEMENT")]
     placement: Option<String>,
     /// List only unfinished runs
     #[arg(long)]
     active: bool,
+    /// Order of the runs [default: by scope, namespace, and name]
+    #[arg(long, value_enum, value_name = "KEY")]
+    sort_by: Option<RunOrder>,
     #[command(flatten)]
     input: InputArgs,
     #[command(flatten)]
     output: Output,
+    #[command(flatten)]
+    watch: WatchArgs,
+    #[command(flatten)]
+    hubs: HubsArgs,
+}
+
+/// An order of runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum RunOrder {
+    /// Newest first
+    Age,
+    /// By name
+    Name,
+    /// Fewest clusters done first
+    Progress,
+    /// What needs a person first
+    Verdict,
+}
+
+impl RunOrder {
+    /// Sorts runs; those that are alike keep their order.
+    fn sort(self, runs: &mut [(ObjectRef, RunItem)]) {
+        match self {
+            Self::Age => runs.sort_by_key(|(_, item)| Reverse(item.created)),
+            Self::Name => runs.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name)),
+            Self::Progress => runs.sort_by(|(_, a), (_, b)| progress(a).total_cmp(&progress(b))),
+            Self::Verdict => runs.sort_by_key(|(_, item)| urgency(item.verdict)),
+        }
+    }
+}
+
+/// The share of a run's clusters that are done. A run that has none yet has done nothing.
+fn progress(item: &RunItem) -> f64 {
+    #[allow(clippy::cast_precision_loss)] // clusters are few
+    let share = item.done as f64 / item.total.max(1) as f64;
+    share
+}
+
+/// How soon a run needs a person: the less the sooner.
+const fn urgency(verdict: Verdict) -> u8 {
+    match verdict {
+        Verdict::Stuck => 0,
+        Verdict::Failed | Verdict::InitializationFailed => 1,
+        Verdict::WaitingForApproval => 2,
+        Verdict::Unknown => 3,
+        Verdict::Stopping | Verdict::Stopped => 4,
+        Verdict::Initializing | Verdict::NotStarted => 5,
+        Verdict::WaitingForTimer => 6,
+        Verdict::Progressing => 7,
+        Verdict::Deleting => 8,
+        Verdict::Succeeded => 9,
+    }
 }
 
 /// Update runs.
@@ -55,17 +118,24 @@ pub struct RunList {
     api_version: String,
     /// Always `RunList`.
     kind: String,
-    /// The runs, by scope, namespace and name.
+    /// The runs, by scope, namespace and name; of several hubs, first by hub in the order in which the
+    /// hubs were named.
     items: Vec<RunItem>,
     /// Kinds that could not be listed in full, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    not_checked: Vec<NotChecked>,
+    not_checked: Vec<HubGap>,
+    /// The hubs that did not answer, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    not_reached: Vec<NotReached>,
 }
 
 /// One update run.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct RunItem {
+    /// The context of the hub; absent where one hub was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hub: Option<String>,
     /// `ClusterStagedUpdateRun` or `StagedUpdateRun`.
     kind: String,
     /// Its namespace; empty for cluster-scoped runs.
@@ -121,35 +191,111 @@ struct StageNow {
 }
 
 pub fn run(args: &ListArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
-    let reach = Reach::of(session.global, args.all_namespaces)?;
-    let placement = args
-        .placement
-        .as_deref()
-        .map(|word| WantedRuns::of(word, &reach))
-        .transpose()?;
-    let mut reading = session.open(&args.input, "list")?;
-    let wanted = |run: &UpdateRun| {
-        (!args.active || !choose::is_finished(run))
-            && placement.as_ref().is_none_or(|wanted| wanted.matches(run))
+    let (global, hubs) = (session.global, &args.hubs);
+    let is_followed = args.watch.is_on(&args.output)?;
+    hubs.check_list(&args.output, is_followed, args.selection.names(), global)?;
+    if is_followed {
+        let mut reading = session.open(&args.input, "list")?;
+        let ui = &mut *session.ui;
+        let reach = args.selection.reach(global, &mut reading, ui)?;
+        let placement = WantedRuns::of_args(args, &reach)?;
+        return watching::follow(&args.watch, &args.output, &mut reading, ui, |reading, _| {
+            let runs = read(reading, args, &reach, placement.as_ref())?;
+            now(runs, args, &reach, reading)
+        });
+    }
+    let answers = session.ask(hubs, Some(&args.input), "list", |reading, ui| {
+        let reach = args.selection.reach(global, reading, ui)?;
+        let placement = WantedRuns::of_args(args, &reach)?;
+        let runs = read(reading, args, &reach, placement.as_ref())?;
+        let none = if runs.runs.is_empty() {
+            Some(none(reading, &reach, args, placement.as_ref())?)
+        } else {
+            None
+        };
+        Ok(HubRows {
+            rows: runs.runs,
+            gaps: runs.gaps,
+            none,
+            is_everywhere: reach.is_everywhere(),
+        })
+    })?;
+    let (answers, listed) = answers.listed(session.ui);
+    let view = RunColumns {
+        hubs: answers.is_several(),
+        namespaces: listed.is_everywhere,
+        wide: args.output.is_wide(),
     };
-    let row = |_: &Inventory, rollout: &Rollout<'_>| item(rollout);
-    let mut runs = runs::rows(&mut reading, &reach, ReadDepth::Verdict, wanted, row)?;
-    runs.gaps.extend(elsewhere(&mut reading));
-    runs.warn(session.ui);
-    if runs.runs.is_empty() {
-        let none = none(&mut reading, &reach, args, placement.as_ref())?;
-        session.ui.status(&none);
+    let rows = listed.rows.into_iter();
+    let mut runs: Vec<_> = rows
+        .map(|(hub, (run, item))| (run, RunItem { hub, ..item }))
+        .collect();
+    if let Some(order) = args.sort_by {
+        order.sort(&mut runs);
     }
     let text = match args.output.format() {
-        Format::Table | Format::Wide => {
-            let table = table(&runs.runs, &reach, args.output.is_wide(), reading.now);
-            args.output.draw(&table, session.ui)
+        Format::Table | Format::Wide => args
+            .output
+            .draw(&table(&runs, &view, answers.now), session.ui),
+        Format::Name => names(runs.iter().map(|(run, _)| run)),
+        format => {
+            let list = RunList {
+                api_version: OWN_API_VERSION.to_owned(),
+                kind: "RunList".to_owned(),
+                items: runs.into_iter().map(|(_, item)| item).collect(),
+                not_checked: listed.gaps,
+                not_reached: answers.not_reached.clone(),
+            };
+            document(&list, format)?
         }
-        Format::Name => names(runs.runs.iter().map(|(run, _)| run)),
-        format => document(&list(runs), format)?,
     };
     session.ui.answer(&text);
-    Ok(Exit::Done)
+    answers.tell(session.ui);
+    Ok(answers.exit(Exit::Done))
+}
+
+/// The runs that are wanted.
+fn read(
+    reading: &mut Reading,
+    args: &ListArgs,
+    reach: &Reach,
+    placement: Option<&WantedRuns>,
+) -> Result<Rows<RunItem>, Error> {
+    let wanted = |run: &UpdateRun| {
+        (!args.active || !choose::is_finished(run))
+            && placement.is_none_or(|wanted| wanted.matches(run))
+            && args.selection.has(run)
+    };
+    let row = |_: &Inventory, rollout: &Rollout<'_>| item(rollout);
+    let mut runs = runs::rows(reading, reach, ReadDepth::Verdict, wanted, row)?;
+    runs.gaps.extend(elsewhere(reading));
+    Ok(runs)
+}
+
+/// The list as it is followed.
+fn now(
+    mut runs: Rows<RunItem>,
+    args: &ListArgs,
+    reach: &Reach,
+    reading: &Reading,
+) -> Result<ListNow<RunItem>, Error> {
+    if let Some(order) = args.sort_by {
+        order.sort(&mut runs.runs);
+    }
+    let view = RunColumns {
+        hubs: false,
+        namespaces: reach.is_everywhere(),
+        wide: args.output.is_wide(),
+    };
+    let table = table(&runs.runs, &view, reading.now);
+    let items = runs.runs.into_iter();
+    let items = items.map(|(run, item)| ItemNow::new(run.to_string(), Some(run), item));
+    Ok(ListNow {
+        table,
+        items: items.collect::<Result<_, _>>()?,
+        none: format!("{} has no such update run", reading.place()),
+        gaps: runs.gaps,
+    })
 }
 
 /// Rollouts that the hub also serves, and that are not among the runs.
@@ -171,6 +317,11 @@ struct WantedRuns {
 }
 
 impl WantedRuns {
+    fn of_args(args: &ListArgs, reach: &Reach) -> Result<Option<Self>, Error> {
+        let word = args.placement.as_deref();
+        word.map(|word| Self::of(word, reach)).transpose()
+    }
+
     fn of(word: &str, reach: &Reach) -> Result<Self, Error> {
         let Some((kind, name)) = word.split_once('/') else {
             return Ok(Self {
@@ -184,10 +335,9 @@ impl WantedRuns {
                 Error::usage(format!("{kind:?} is not a placement type"))
                     .hint("use a name, crp/NAME, or with -n rp/NAME")
             })?;
-        let fits = match reach {
-            Reach::Everywhere => true,
-            Reach::One(scope) => kind.is_namespaced() != scope.is_cluster(),
-        };
+        let fits = reach
+            .scope()
+            .is_none_or(|scope| kind.is_namespaced() != scope.is_cluster());
         if !fits {
             return Err(if kind.is_namespaced() {
                 Error::usage(format!("a {kind} is namespaced: set its namespace with -n"))
@@ -222,11 +372,14 @@ fn none(
         "update run"
     };
     let place = reading.place();
+    if args.selection.narrows() {
+        return Ok(format!("{place} has no {what} that is selected"));
+    }
     if let Some(wanted) = placement {
         let name = |_: &Inventory, rollout: &Rollout<'_>| rollout.run.spec.placement.clone();
         let others = runs::rows(reading, reach, ReadDepth::Nothing, |_| true, name)?;
         let names = others.runs.iter().map(|(_, name)| name.as_str());
-        let near = did_you_mean(&wanted.name, names);
+        let near = closest(&wanted.name, names);
         return Ok(match near {
             Some(near) if near != wanted.name => format!(
                 "{place} has no {what} on placement {:?}; did you mean {near}?",
@@ -268,15 +421,6 @@ fn filled(text: &str) -> Option<String> {
     (!text.trim().is_empty()).then(|| text.to_owned())
 }
 
-fn list(runs: Rows<RunItem>) -> RunList {
-    RunList {
-        api_version: OWN_API_VERSION.to_owned(),
-        kind: "RunList".to_owned(),
-        items: runs.runs.into_iter().map(|(_, item)| item).collect(),
-        not_checked: runs.gaps,
-    }
-}
-
 fn item(rollout: &Rollout<'_>) -> RunItem {
     let run = rollout.run;
     let ObjectRef {
@@ -286,6 +430,7 @@ fn item(rollout: &Rollout<'_>) -> RunItem {
     } = run.object();
     let (done, total) = clusters(rollout);
     RunItem {
+        hub: None,
         kind: kind.name().to_owned(),
         namespace,
         name,
@@ -308,13 +453,23 @@ fn item(rollout: &Rollout<'_>) -> RunItem {
     }
 }
 
-fn table(runs: &[(ObjectRef, RunItem)], reach: &Reach, wide: bool, now: Timestamp) -> Table {
+/// Which columns there are.
+struct RunColumns {
+    hubs: bool,
+    namespaces: bool,
+    wide: bool,
+}
+
+fn table(runs: &[(ObjectRef, RunItem)], view: &RunColumns, now: Timestamp) -> Table {
     let mut columns = Vec::new();
-    if reach.is_everywhere() {
+    if view.hubs {
+        columns.push(Column::shrinking("HUB", 6));
+    }
+    if view.namespaces {
         columns.push(Column::shrinking("NAMESPACE", 9));
     }
     columns.extend([
-        Column::shrinking("NAME", 10),
+        Column::shrinking("NAME", 7),
         Column::shrinking("PLACEMENT", 9),
         Column::new("VERDICT"),
         Column::shrinking("STAGE", 5),
@@ -322,7 +477,7 @@ fn table(runs: &[(ObjectRef, RunItem)], reach: &Reach, wide: bool, now: Timestam
         Column::new("SNAP"),
         Column::new("AGE"),
     ]);
-    if wide {
+    if view.wide {
         columns.extend([
             Column::new("STAGE STATE"),
             Column::new("STRATEGY"),
@@ -336,7 +491,10 @@ fn table(runs: &[(ObjectRef, RunItem)], reach: &Reach, wide: bool, now: Timestam
         let stage = item.stage.as_ref();
         let compared = if item.only_compares { COMPARED } else { "" };
         let mut cells: Vec<Cell> = Vec::new();
-        if reach.is_everywhere() {
+        if view.hubs {
+            cells.push(Cell::from(item.hub.as_ref()));
+        }
+        if view.namespaces {
             cells.push(Cell::from(&run.namespace));
         }
         cells.extend([
@@ -348,7 +506,7 @@ fn table(runs: &[(ObjectRef, RunItem)], reach: &Reach, wide: bool, now: Timestam
             Cell::from(item.snapshot.as_ref()),
             Cell::from(age(item.created, now)),
         ]);
-        if wide {
+        if view.wide {
             cells.extend([
                 Cell::from(stage.map(|stage| stage.state.describe())),
                 Cell::from(&item.strategy),

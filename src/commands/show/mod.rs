@@ -16,3 +16,4 @@ pub mod status;
 pub mod strategies;
 pub mod trace;
 pub mod wait;
+pub(in crate::commands) mod watching;

@@ -1,6 +1,6 @@
 //! `plan`: a preflight without writing.
 
-mod diff;
+pub(in crate::commands) mod diff;
 mod file;
 
 use std::path::PathBuf;
@@ -9,8 +9,8 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::open::manifests::{self, KEEP, Works};
-use crate::commands::open::planning::{self, PlannedRun, StrategyChoice};
+use crate::commands::open::manifests::{KEEP, Material, Works};
+use crate::commands::open::planning::{self, Planned, PlannedRun, StrategyChoice};
 use crate::commands::open::reading::InputArgs;
 use crate::commands::open::session::Session;
 use crate::commands::output::FormArg;
@@ -84,8 +84,7 @@ pub struct PlanView {
 }
 
 pub fn run(args: &PlanArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
-    let keep = if args.diff { KEEP } else { &[] };
-    let mut reading = session.open_keeping(keep, &args.input, "plan --placement")?;
+    let mut reading = session.open_keeping(KEEP, &args.input, "plan --placement")?;
     let namespace = session.global.namespace.as_deref();
     let placement = planning::placement(&mut reading, &args.placement, namespace, session.ui)?;
     let scope = placement.scope();
@@ -107,9 +106,16 @@ pub fn run(args: &PlanArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
         snapshot: args.snapshot.clone(),
         run: args.run.clone(),
     };
-    let plan = planning::read(&mut reading, &wish)?;
+    let Planned {
+        plan,
+        around,
+        overrides,
+    } = planning::read(&mut reading, &wish)?;
     let changes = if args.diff {
-        let material = manifests::read(&mut reading, &wish.placement, Works::Of(&[]))?;
+        let placement = wish.placement.clone();
+        let mut material = Material::new(placement, around, overrides, reading.is_offline());
+        material.read_works(&mut reading, Works::Of(&[]));
+        reading.no_hub()?;
         Some(diff::changes(&plan, &material, args.show_secrets))
     } else {
         None

@@ -2,7 +2,10 @@
 
 pub(in crate::commands) mod changes;
 mod document;
+mod source;
 pub(in crate::commands) mod text;
+
+use std::collections::HashSet;
 
 use clap::Args;
 use serde_json::json;
@@ -12,17 +15,18 @@ use crate::commands::open::manifests::{self, KEEP, Material, Works};
 use crate::commands::open::reading::InputArgs;
 use crate::commands::open::session::Session;
 use crate::commands::output::{self, Form, FormArg};
-use crate::commands::show::snapshots::find;
 use crate::contents::{self, Secrets};
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::kubefleet::Concept;
+use crate::kubefleet::object::Keep;
 use crate::manifests::{Fault, Rendering};
 use crate::report::NotChecked;
-use crate::rollout::versions::{Version, versions};
 use crate::ui::Ui;
 use crate::words::{CommandLine, Hint, count, enumerate};
 use changes::{GroupChanges, between};
 pub use document::RenderView;
+use source::ContentSource;
 
 /// Show the manifests that each cluster gets
 ///
@@ -50,7 +54,8 @@ pub struct RenderArgs {
     /// Member cluster to render for; repeatable [default: every cluster of the run or placement]
     #[arg(long = "member", value_name = "CLUSTER")]
     clusters: Vec<String>,
-    /// Snapshot to render: its index, or latest [default: the run's, else latest]
+    /// Snapshot to render: its index, latest, or live for what the placement selects now [default:
+    /// the run's, else latest]
     #[arg(long, value_name = "SNAPSHOT")]
     snapshot: Option<String>,
     #[command(flatten)]
@@ -87,7 +92,7 @@ impl RenderArgs {
 /// What was put together, and what of it is uncertain.
 struct RenderDocument<'r> {
     material: &'r Material,
-    version: &'r Version<'r>,
+    source: &'r ContentSource,
     rendering: Rendering<'r>,
     not_checked: Vec<NotChecked>,
 }
@@ -103,7 +108,11 @@ pub fn run(args: &RenderArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
             "--between needs two clusters, as in --between member-1,member-2",
         ));
     }
-    let mut reading = session.open_keeping(KEEP, &args.input, "render")?;
+    let keep = Keep {
+        texts: KEEP,
+        others: true,
+    };
+    let mut reading = session.open_keeping(keep, &args.input, "render")?;
     let global = session.global;
     let ui = &mut *session.ui;
     let target = reading.target(args.target.as_deref(), global.namespace.as_deref(), ui)?;
@@ -115,32 +124,21 @@ pub fn run(args: &RenderArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
     let mut material = manifests::read(&mut reading, &target, works)?;
     let clusters = material.choose(asked)?;
     if clusters.is_empty() {
+        material.around.seen(Concept::Binding, &reading)?;
         return Err(
             Error::not_found(format!("{} has no clusters", material.placement))
                 .hint("to render for a cluster that it does not select, use --member"),
         );
     }
     stray(&material, &clusters, ui);
-    let all = versions(material.inventory());
-    let word = args.snapshot.clone().or_else(|| {
-        let index = &material.run.as_deref()?.status.snapshot_index;
-        (!index.is_empty()).then(|| index.clone())
-    });
-    let version = find(
-        &all,
-        word.as_deref().unwrap_or("latest"),
-        &material.placement,
-    )?;
-    if let Some(flaw) = version.flaw() {
-        ui.warning(&format!("snapshot {} is incomplete: {flaw}", version.index));
-    }
-    let content = material.content(version);
-    let mut placed = material.place(&clusters, &content);
-    let not_checked = material.not_checked(&mut placed);
+    let source = source::read(args.snapshot.as_deref(), &material, &mut reading, ui)?;
+    let mut placed = material.place(&clusters, &source.content);
+    let mut not_checked = material.not_checked(&mut placed);
+    not_checked.extend(source.not_checked.iter().cloned());
     let rendered = RenderDocument {
         material: &material,
-        version,
-        rendering: Rendering::new(&content, &material.overrides, &placed),
+        source: &source,
+        rendering: Rendering::new(&source.content, &material.overrides, &placed),
         not_checked,
     };
     uncertain(&rendered.not_checked, ui);
@@ -179,8 +177,11 @@ fn uncertain(gaps: &[NotChecked], ui: &mut Ui) {
 
 /// Says which clusters get nothing of the placement, whatever is shown.
 fn stray(material: &Material, clusters: &[String], ui: &mut Ui) {
-    let own = material.own_clusters();
-    let stray: Vec<_> = clusters.iter().filter(|name| !own.contains(name)).collect();
+    let own: HashSet<_> = material.own_clusters().into_iter().collect();
+    let stray: Vec<_> = clusters
+        .iter()
+        .filter(|name| !own.contains(*name))
+        .collect();
     if !stray.is_empty() {
         let of = material.run.as_ref().map_or("the placement", |_| "the run");
         ui.warning(&format!(

@@ -5,6 +5,7 @@ mod watch;
 use clap::Args;
 
 use crate::commands::open::global::Global;
+use crate::commands::open::hubs::{HubList, HubsArgs};
 use crate::commands::open::reading::InputArgs;
 use crate::commands::open::session::Session;
 use crate::commands::output;
@@ -24,7 +25,8 @@ use crate::ui::Ui;
     kubectl fleet-stage status example-run\n  \
     kubectl fleet-stage status example-run --watch\n  \
     kubectl fleet-stage status web-app-rollout -n my-app-namespace -o json\n  \
-    kubectl fleet-stage status crp/example-placement\n\n\
+    kubectl fleet-stage status crp/example-placement\n  \
+    kubectl fleet-stage status example-run --contexts eu,us\n\n\
     The exit code is the verdict's, as with diagnose; with --watch that of the final verdict.")]
 pub struct StatusArgs {
     /// Update run or placement: NAME, csur/NAME, crp/NAME, or with -n sur/NAME, rp/NAME [default:
@@ -43,6 +45,8 @@ pub struct StatusArgs {
     /// Exit with 0 regardless of the verdict
     #[arg(long)]
     exit_zero: bool,
+    #[command(flatten)]
+    hubs: HubsArgs,
 }
 
 /// How a state is printed.
@@ -66,17 +70,45 @@ pub fn run(args: &StatusArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
             "-o html cannot be used with --watch: a page does not refresh itself",
         ));
     }
-    let mut reading = session.open(&args.input, "status")?;
-    let namespace = session.global.namespace.as_deref();
-    let target = reading.target(args.target.as_deref(), namespace, session.ui)?;
+    let (global, hubs) = (session.global, &args.hubs);
+    hubs.check_name(args.target.as_deref(), global)?;
+    hubs.refuse_if(args.watch, "--watch", "follow each run by itself")?;
+    hubs.refuse_if(
+        args.output == StatusFormat::Html,
+        "-o html",
+        "a page shows one state",
+    )?;
+    let namespace = global.namespace.as_deref();
     if args.watch {
-        return watch::run(args, session.global, &mut reading, target, session.ui);
+        let mut reading = session.open(&args.input, "status")?;
+        let target = reading.target(args.target.as_deref(), namespace, session.ui)?;
+        return watch::run(args, global, &mut reading, target, session.ui);
     }
-    let inventory = reading.overview(&target)?;
-    let status = Status::new(&inventory);
-    let text = write(&status, args.output, &look(session.ui, session.global))?;
+    let answers = session.ask(hubs, Some(&args.input), "status", |reading, ui| {
+        let target = reading.target(args.target.as_deref(), namespace, ui)?;
+        Ok(Status::new(&reading.overview(&target)?))
+    })?;
+    let (answers, states) = answers.take();
+    let states = states.into_iter().map(|state| match &state.hub {
+        Some(hub) => state.found.on_hub(hub),
+        None => state.found,
+    });
+    let states: Vec<_> = states.collect();
+    let own = Exit::worst(states.iter().map(|status| exit(status, args.exit_zero)));
+    let look = look(session.ui, global);
+    let text = match args.output {
+        StatusFormat::Json | StatusFormat::Yaml if answers.is_several() => {
+            let list = HubList::new("Status", states, &answers.not_reached);
+            list.print(args.output == StatusFormat::Yaml)?
+        }
+        format => {
+            let texts = states.iter().map(|status| write(status, format, &look));
+            texts.collect::<Result<Vec<_>, _>>()?.join("\n")
+        }
+    };
     session.ui.answer(&text);
-    Ok(exit(&status, args.exit_zero))
+    answers.tell(session.ui);
+    Ok(answers.exit(own))
 }
 
 fn exit(status: &Status, exit_zero: bool) -> Exit {

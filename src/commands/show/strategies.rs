@@ -8,7 +8,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::commands::open::reading::{InputArgs, Reading};
-use crate::commands::open::runs::{self, Reach, ReadDepth};
+use crate::commands::open::runs::{self, ReadDepth};
+use crate::commands::open::selection::Reach;
 use crate::commands::open::session::Session;
 use crate::commands::output::{Format, Output, age, document, names};
 use crate::diagnose;
@@ -283,7 +284,7 @@ impl FoundStrategies {
     }
 
     fn one(reading: &mut Reading, target: &ObjectRef) -> Result<Self, Error> {
-        let query = HubQuery::named(target.kind, &target.namespace, &target.name);
+        let query = HubQuery::object(target);
         let answers = [reading.ask(&query)];
         reading.listed(std::slice::from_ref(&query), &answers)?;
         let mut found = Self {
@@ -291,7 +292,7 @@ impl FoundStrategies {
             users: BTreeMap::new(),
             gaps: Vec::new(),
         };
-        let reach = Reach::One(target.scope());
+        let reach = Reach::one(target.scope());
         found.add_runs(reading, &reach, ReadDepth::VerdictIfListed)?;
         Ok(found)
     }

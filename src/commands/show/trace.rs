@@ -1,7 +1,9 @@
 //! `trace`: who put an object into a cluster, or where it was lost.
 
 mod lost;
+mod overrides;
 mod text;
+mod wanted;
 
 use std::sync::Arc;
 
@@ -11,27 +13,27 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::commands::open::around;
+use crate::commands::open::manifests::KEEP_CONTENT;
 use crate::commands::open::reading::{InputArgs, Reading};
 use crate::commands::open::runs;
 use crate::commands::open::session::Session;
 use crate::commands::output::FormArg;
-use crate::commands::show::snapshots::KEEP;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::hub::More;
 use crate::inventory::Inventory;
-use crate::inventory::source::{HubQuery, Source};
+use crate::inventory::source::HubQuery;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::parse_rollout_started;
 use crate::kubefleet::object::{Body, OWN_API_VERSION};
-use crate::kubefleet::overrides::named;
 use crate::kubefleet::snapshot::ManifestIdentity;
 use crate::kubefleet::work::{ManifestStatus, Work};
-use crate::kubefleet::{Concept, Conditions, Kind, ObjectRef, Scope, names, reasons};
+use crate::kubefleet::{Concept, Conditions, Kind, Scope, names, reasons};
 use crate::report::{NotChecked, Subject};
 use crate::rollout::approvals::{Approval, of_run};
 use crate::rollout::history::history;
-use crate::rollout::overrides::{origin, rule_matches, selector_of};
 use lost::LostAt;
+use wanted::WantedObject;
 
 /// Show which rollout put an object into a cluster
 ///
@@ -162,94 +164,26 @@ struct AppliedBy {
     rules: Option<Vec<usize>>,
 }
 
-/// What is asked for.
-struct WantedObject {
-    kind: String,
-    group: Option<String>,
-    name: String,
-    namespace: Option<String>,
-}
-
-impl WantedObject {
-    fn new(word: &str, namespace: Option<&str>) -> Result<Self, Error> {
-        let usage = || {
-            Error::usage(format!("{word:?} does not name an object"))
-                .hint("use KIND/NAME, for example deployment/web")
-        };
-        let (kind, name) = word.split_once('/').ok_or_else(usage)?;
-        if kind.is_empty() || name.is_empty() {
-            return Err(usage());
-        }
-        let kind = kind.to_ascii_lowercase();
-        let (kind, group) = match kind.split_once('.') {
-            Some((kind, group)) => (kind.to_owned(), Some(group.to_owned())),
-            None => (kind, None),
-        };
-        Ok(Self {
-            kind,
-            group,
-            name: name.to_owned(),
-            namespace: namespace.map(str::to_owned),
-        })
-    }
-
-    fn is(&self, one: &ManifestIdentity) -> bool {
-        let kind = one.kind.to_ascii_lowercase();
-        let group = one
-            .api_version
-            .split_once('/')
-            .map_or("", |(group, _)| group);
-        let plural = match kind.strip_suffix('y') {
-            Some(stem) => format!("{stem}ies"),
-            None if kind.ends_with('s') => format!("{kind}es"),
-            None => format!("{kind}s"),
-        };
-        let short = SHORT
-            .iter()
-            .any(|(short, long)| *short == self.kind && *long == kind);
-        (self.kind == kind || self.kind == plural || short)
-            && self.group.as_deref().is_none_or(|wanted| wanted == group)
-            && self.name == one.meta.name
-            && self.namespace.as_deref().is_none_or(|namespace| {
-                namespace == one.meta.namespace || one.meta.namespace.is_empty()
-            })
-    }
-}
-
-/// The short names that people use most.
-const SHORT: [(&str, &str); 13] = [
-    ("cm", "configmap"),
-    ("crd", "customresourcedefinition"),
-    ("deploy", "deployment"),
-    ("ds", "daemonset"),
-    ("hpa", "horizontalpodautoscaler"),
-    ("ing", "ingress"),
-    ("netpol", "networkpolicy"),
-    ("ns", "namespace"),
-    ("pdb", "poddisruptionbudget"),
-    ("pvc", "persistentvolumeclaim"),
-    ("sa", "serviceaccount"),
-    ("sts", "statefulset"),
-    ("svc", "service"),
-];
-
 /// Traces.
 pub fn run(args: &TraceArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let wanted = WantedObject::new(&args.object, session.global.namespace.as_deref())?;
-    let mut reading = session.open_keeping(KEEP, &args.input, "trace")?;
+    let mut reading = session.open_keeping(KEEP_CONTENT, &args.input, "trace")?;
     let ui = &mut *session.ui;
     let query = HubQuery::all(Kind::Work, &names::member_namespace(&args.member));
-    let answer = reading.ask(&query);
+    let has = |work: &Work| work.spec.workload.manifests.iter().any(|it| wanted.is(it));
+    let mut works: Vec<Arc<Work>> = Vec::new();
+    let queries = [query];
+    let answers = reading.each(&queries, |_, more| match more {
+        More::Objects(objects) => {
+            works.extend(objects.into_iter().filter_map(|object| match object.body {
+                Body::Work(work) if has(&work) => Some(work),
+                _ => None,
+            }));
+        }
+        More::Again => works.clear(),
+    });
     reading.no_hub()?;
-    let mut gaps = runs::gaps(std::slice::from_ref(&query), std::slice::from_ref(&answer));
-    let works: Vec<_> = answer
-        .objects
-        .iter()
-        .filter_map(|object| match &object.body {
-            Body::Work(work) => Some(Arc::clone(work)),
-            _ => None,
-        })
-        .collect();
+    let mut gaps = runs::gaps(&queries, &answers);
     let mut found = Vec::new();
     for work in &works {
         let manifests = work.spec.workload.manifests.iter().enumerate();
@@ -329,7 +263,7 @@ fn one(
         binding: binding.map(|binding| Subject::from(binding.object())),
         rollout: rolled(inventory, binding, cluster, snapshot),
         overrides: match binding {
-            Some(binding) => overrides(reading, binding, cluster, manifest),
+            Some(binding) => overrides::of(reading, binding, cluster, manifest),
             None => Vec::new(),
         },
     })
@@ -422,61 +356,4 @@ fn approved(approval: &Approval) -> Approved {
         by: answer.and_then(|it| it.by.clone()),
         reason: answer.and_then(|it| it.reason.clone()),
     }
-}
-
-/// The overrides that the binding names and that select the object.
-fn overrides(
-    reading: &mut Reading,
-    binding: &Binding,
-    cluster: &str,
-    manifest: &ManifestIdentity,
-) -> Vec<AppliedBy> {
-    let spec = &binding.spec;
-    let named: Vec<_> = named(&spec.cluster_overrides, &spec.overrides).collect();
-    if named.is_empty() {
-        return Vec::new();
-    }
-    let of = |it: &ObjectRef| HubQuery::named(it.kind, &it.namespace, &it.name);
-    let own = HubQuery::named(Kind::MemberCluster, "", cluster);
-    let queries: Vec<_> = std::iter::once(own).chain(named.iter().map(of)).collect();
-    let mut answers = reading.answer(&queries).into_iter();
-    let member = answers.next().and_then(|answer| {
-        answer.objects.iter().find_map(|object| match &object.body {
-            Body::Member(member) => Some(Arc::clone(member)),
-            _ => None,
-        })
-    });
-    let mut applied = Vec::new();
-    for (object, answer) in named.into_iter().zip(answers) {
-        let snapshot = answer.objects.iter().find_map(|object| match &object.body {
-            Body::Override(snapshot) => Some(Arc::clone(snapshot)),
-            _ => None,
-        });
-        let Some(snapshot) = snapshot else {
-            applied.push(AppliedBy {
-                name: names::override_of(&object.name).to_owned(),
-                snapshot: Subject::from(&object),
-                rules: None,
-            });
-            continue;
-        };
-        if selector_of(&snapshot, manifest).is_none() {
-            continue;
-        }
-        let policy = snapshot.spec.content.policy.as_deref();
-        let rules = member.as_deref().map(|member| {
-            let rules = policy
-                .into_iter()
-                .flat_map(|policy| &policy.rules)
-                .enumerate();
-            let rules = rules.filter(|(_, rule)| rule_matches(rule, member) == Ok(true));
-            rules.map(|(at, _)| at + 1).collect()
-        });
-        applied.push(AppliedBy {
-            name: origin(&snapshot).to_owned(),
-            snapshot: Subject::from(&object),
-            rules,
-        });
-    }
-    applied
 }

@@ -73,10 +73,41 @@ fn a_list_may_name_files_that_do_not_exist() {
     assert_eq!(resolved.settings.namespace, "team-a");
     assert_eq!(resolved.settings.address.host(), "hub.example");
     let variable = |name: &str| files.variables.get(name).cloned();
-    assert_eq!(
-        contexts(&Flags::default(), &variable).unwrap(),
-        ["hub", "other"]
-    );
+    let known = contexts(&Flags::default(), &variable).unwrap();
+    let names: Vec<_> = known.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["hub", "other"]);
+}
+
+#[test]
+fn contexts_are_alike_that_lead_to_the_same_server_as_the_same_user() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("config");
+    let text = "
+clusters:
+- {name: a, cluster: {server: 'https://hub.example/'}}
+- {name: b, cluster: {server: 'https://hub.example'}}
+- {name: sni, cluster: {server: 'https://hub.example', tls-server-name: other}}
+contexts:
+- {name: one, context: {cluster: a, user: me, namespace: shop}}
+- {name: same, context: {cluster: b, user: me, namespace: bank}}
+- {name: other-user, context: {cluster: b, user: you}}
+- {name: other-server, context: {cluster: sni, user: me}}
+- {name: nowhere, context: {cluster: c, user: me}}
+";
+    std::fs::write(&path, text).unwrap();
+    let flags = Flags {
+        kubeconfig: Some(path),
+        ..Flags::default()
+    };
+    let known = contexts(&flags, &|_| None).unwrap();
+    let place = |name: &str| {
+        let known = known.iter().find(|(known, _)| known == name).unwrap();
+        known.1.clone()
+    };
+    assert_eq!(place("one"), place("same"));
+    assert_ne!(place("one"), place("other-user"));
+    assert_ne!(place("one"), place("other-server"));
+    assert_eq!(place("nowhere"), None);
 }
 
 #[test]

@@ -73,7 +73,7 @@ pub(super) fn parse(kind: Kind, line: &[u8]) -> Result<WatchLine, HubError> {
         }
         Ok(version)
     };
-    let object = || parse_object(kind, raw.object);
+    let object = || parse_object(kind, raw.object.get());
     Ok(match raw.kind {
         "ADDED" | "MODIFIED" => WatchLine::Put(object()?, version()?),
         "DELETED" => WatchLine::Gone(object()?, version()?),

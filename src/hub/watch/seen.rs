@@ -87,7 +87,7 @@ mod tests {
             r#"{{"apiVersion":"placement.kubernetes-fleet.io/v1beta1","kind":"ClusterStagedUpdateRun","metadata":{{"name":"{name}","uid":"{uid}","resourceVersion":"{version}"}}}}"#
         );
         let raw = serde_json::value::RawValue::from_string(text).unwrap();
-        parse_object(Kind::ClusterStagedUpdateRun, &raw).unwrap()
+        parse_object(Kind::ClusterStagedUpdateRun, raw.get()).unwrap()
     }
 
     fn told(news: impl IntoIterator<Item = WatchNews>) -> Vec<String> {

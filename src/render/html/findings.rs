@@ -5,15 +5,16 @@ use maud::{Markup, html};
 use super::ChainPlace;
 use super::words::{self, Tone};
 use crate::render::invocation::Invocation;
-use crate::report::{Effect, Evidence, Finding, Remedy, Report};
+use crate::report::{Detail, Effect, Outline, OutlinedFinding, Remedy, Report};
 use crate::words::{CommandLine, count};
 
 /// The findings of a report.
 pub(super) fn section(report: &Report, place: ChainPlace, invocation: &Invocation) -> Markup {
+    let outline = Outline::new(report, Detail::WHOLE);
     html! {
         section aria-labelledby=(place.labelled("findings")) {
             (place.heading("findings", "Findings"))
-            @if report.findings.is_empty() {
+            @if outline.findings.is_empty() {
                 p.note {
                     "Nothing was found"
                     @if report.not_checked.is_empty() { "." } @else {
@@ -21,24 +22,19 @@ pub(super) fn section(report: &Report, place: ChainPlace, invocation: &Invocatio
                     }
                 }
             }
-            @for finding in &report.findings { (self::finding(finding, place, invocation)) }
-            @if let Some(left_out) = report.left_out {
-                p.note { (count(left_out, "finding")) " left out by --min-severity or --suppress." }
-            }
+            @for finding in &outline.findings { (self::finding(finding, place, invocation)) }
+            @if let Some(left_out) = &outline.left_out { p.note { (left_out) "." } }
         }
     }
 }
 
-fn finding(finding: &Finding, place: ChainPlace, invocation: &Invocation) -> Markup {
+fn finding(finding: &OutlinedFinding<'_>, place: ChainPlace, invocation: &Invocation) -> Markup {
     let tone = Tone::of_severity(finding.severity);
-    let mut codes: Vec<_> = finding.caused_by.iter().map(|c| c.code.as_str()).collect();
-    codes.dedup();
     let heading = html! {
         (words::tag(tone, finding.severity.as_str(), false)) " "
         a href=(finding.docs) rel="noreferrer" { (finding.code) } " "
         span.name { (finding.name) }
-        @if finding.root_cause { " " span.role { "root cause" } }
-        @else if !codes.is_empty() { " " span.role { "because of " (codes.join(", ")) } }
+        @if !finding.role.is_empty() { " " span.role { (finding.role) } }
     };
     html! {
         article.finding.(tone.class()) {
@@ -60,7 +56,7 @@ fn finding(finding: &Finding, place: ChainPlace, invocation: &Invocation) -> Mar
                     @for remedy in &finding.remedies { (self::remedy(remedy, invocation)) }
                 }
             }
-            @if !finding.evidence.is_empty() { (evidence(finding)) }
+            @if finding.evidence.all > 0 { (evidence(finding)) }
             p.see {
                 "The long explanation: "
                 code { (invocation.command(&CommandLine::fleet("explain").arg(&finding.code))) }
@@ -90,26 +86,18 @@ fn remedy(remedy: &Remedy, invocation: &Invocation) -> Markup {
 }
 
 /// What was read, below the objects in which it stands.
-fn evidence(finding: &Finding) -> Markup {
-    let mut places: Vec<(String, Vec<&Evidence>)> = Vec::new();
-    for one in &finding.evidence {
-        let place = match &one.cluster {
-            Some(cluster) => format!("{} on {cluster}", one.object),
-            None => one.object.to_string(),
-        };
-        match places.last_mut().filter(|(last, _)| *last == place) {
-            Some((_, values)) => values.push(one),
-            None => places.push((place, vec![one])),
-        }
-    }
+fn evidence(finding: &OutlinedFinding<'_>) -> Markup {
     html! {
         details.evidence open[finding.root_cause] {
-            summary { "Evidence (" (count(finding.evidence.len(), "value")) ")" }
-            @for (place, values) in &places {
-                p.object { (place) }
+            summary { "Evidence (" (count(finding.evidence.all, "value")) ")" }
+            @for same in finding.evidence.by_place() {
+                @if let Some(first) = same.first() { p.object { (first.place) } }
                 dl.values {
-                    @for one in values {
-                        dt { @if one.computed { "computed from " } code { (one.path) } }
+                    @for one in same {
+                        dt {
+                            @if one.evidence.computed { "computed from " }
+                            code { (one.evidence.path) }
+                        }
                         dd {
                             @if one.value.is_empty() { em { "empty" } } @else { code { (one.value) } }
                         }

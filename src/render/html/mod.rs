@@ -61,7 +61,7 @@ pub fn reports(headline: &str, reports: &[Report], invocation: &Invocation) -> S
             details.run.(tone.class()) id=(format!("run-{at}")) open[tone.wants_a_look()] {
                 summary {
                     (words::badge(report.verdict))
-                    h2 id=(format!("run-{at}-name")) { (report.target) }
+                    h2 id=(format!("run-{at}-name")) { (report.about()) }
                 }
                 (hero(&Hero::of_report(report), Level::BELOW))
                 (body(report, ChainPlace::below(at), invocation))
@@ -243,7 +243,7 @@ fn name_of(target: &Subject) -> String {
 
 /// The run in numbers.
 fn facts(progress: &Progress, as_of: Option<Timestamp>) -> Markup {
-    let timeline = as_of.and_then(|as_of| Timeline::new(progress, as_of));
+    let timeline = Timeline::of(Some(progress), as_of);
     let (done, total) = (progress.done, progress.total);
     let share = words::percent(done, total);
     html! {
@@ -278,9 +278,7 @@ fn facts(progress: &Progress, as_of: Option<Timestamp>) -> Markup {
 fn contents(report: &Report) -> Markup {
     let progress = report.progress.as_ref();
     let stages = progress.is_some_and(|progress| !progress.stages.is_empty());
-    let timeline = progress
-        .zip(report.as_of)
-        .and_then(|(progress, as_of)| Timeline::new(progress, as_of));
+    let timeline = Timeline::of(progress, report.as_of);
     html! {
         nav aria-label="Sections" {
             ul {
@@ -305,9 +303,7 @@ fn body(report: &Report, place: ChainPlace, invocation: &Invocation) -> Markup {
 }
 
 fn of_progress(progress: Option<&Progress>, as_of: Option<Timestamp>, place: ChainPlace) -> Markup {
-    let timeline = progress
-        .zip(as_of)
-        .and_then(|(progress, as_of)| Timeline::new(progress, as_of));
+    let timeline = Timeline::of(progress, as_of);
     html! {
         @if let Some(timeline) = &timeline { (timeline::section(timeline, place)) }
         @if let Some(progress) = progress.filter(|progress| !progress.stages.is_empty()) {
@@ -318,11 +314,6 @@ fn of_progress(progress: Option<&Progress>, as_of: Option<Timestamp>, place: Cha
 
 /// What could not be judged.
 fn not_checked(gaps: &[NotChecked], place: ChainPlace) -> Markup {
-    let what = |gap: &NotChecked| match &gap.subject {
-        Some(subject) if gap.what == subject.kind => subject.to_string(),
-        Some(subject) => format!("{} ({subject})", gap.what),
-        None => gap.what.clone(),
-    };
     html! {
         @if !gaps.is_empty() {
             section aria-labelledby=(place.labelled("not-checked")) {
@@ -334,7 +325,7 @@ fn not_checked(gaps: &[NotChecked], place: ChainPlace) -> Markup {
                 ul.gaps {
                     @for gap in gaps {
                         li {
-                            strong { (what(gap)) } ": " (gap.why)
+                            strong { (gap.name()) } ": " (gap.why)
                             @if !gap.clusters.is_empty() { (words::names(&gap.clusters)) }
                         }
                     }
@@ -366,7 +357,10 @@ fn index(reports: &[Report]) -> Markup {
                             tr {
                                 td { (words::badge(report.verdict)) }
                                 th scope="row" {
-                                    a href=(format!("#run-{at}")) { (name_of(&report.target)) }
+                                    a href=(format!("#run-{at}")) {
+                                        @if let Some(hub) = &report.hub { (hub) ": " }
+                                        (name_of(&report.target))
+                                    }
                                 }
                                 td.number {
                                     @if let Some(progress) = &report.progress {

@@ -321,3 +321,27 @@ fn a_cluster_does_not_go_back_unasked() {
             .ends(0);
     });
 }
+
+/// Names that are wrong keep all of it from being sent; a gate that is not open keeps none of the
+/// others closed.
+#[test]
+fn several_are_approved_one_after_the_other() {
+    play("approve-several", |scene| {
+        let request = waiting(scene);
+        let name = &scene.name;
+        let later = format!("{name}-2");
+        scene.run(&later, "Initialize");
+        scene.until_run(&later, "Initialized", "True", "");
+        scene
+            .does(&["approve", name, "no-such-gate", "--yes"])
+            .ends(6);
+        assert!(condition(&scene.asked(&request), "Approved").is_null());
+        let did = scene.does(&["approve", &later, &request, &request, "--yes"]);
+        did.ends(1)
+            .says(&format!("{later} has not requested the approval"))
+            .answers(&format!("{request} is approved and accepted"));
+        let told = did.ran.out.matches("is approved and accepted").count();
+        assert_eq!(told, 1, "{}", did.ran.out);
+        counts(&scene.asked(&request));
+    });
+}

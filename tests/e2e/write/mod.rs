@@ -16,6 +16,8 @@ mod races;
 mod rollback;
 mod steer;
 
+pub use desk::interrupt;
+
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};

@@ -46,6 +46,7 @@ fn a_run_that_is_not_over_is_decided_about() {
             .says(&format!("snapshot 0, which {first} completed"))
             .says(&format!("{second} rolls out snapshot 1"))
             .says("the hub still has the newer resources")
+            .says("  1 changed (member-1)")
             .says(&format!(
                 "Stop {second}, then roll {name} back to snapshot 0?"
             ));
@@ -57,6 +58,19 @@ fn a_run_that_is_not_over_is_decided_about() {
             ))
             .says("--active=stop");
         assert_eq!(runs(scene), 2);
+        // Forward, objects change; what is selected now is what the newest snapshot has.
+        let forward = format!("{name}-forward");
+        let made_of = ["--placement", name, "--strategy", name, "--yes"];
+        let run = ["run", &forward, "--diff", "--dry-run=client"];
+        scene
+            .does(&[&run[..], &made_of[..]].concat())
+            .ends(0)
+            .says("objects per cluster")
+            .says("1 changed")
+            .says("+++ snapshot 1: ConfigMap");
+        scene
+            .does(&["render", &placement, "--snapshot", "live", "--summary"])
+            .ends(0);
         // It is stopped; the same again is the same.
         let back = format!("{name}-back");
         let command = [

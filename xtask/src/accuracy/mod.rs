@@ -25,19 +25,18 @@ pub fn page(root: &Path) -> Result<String> {
     ))
 }
 
-/// The bundles below folders of the repository, in order.
-fn bundles(root: &Path, folders: &[&str]) -> Result<Vec<PathBuf>> {
+/// The bundles at these places of the repository, which are files or folders, in order.
+pub fn bundles(root: &Path, places: &[impl AsRef<Path>]) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
-    let mut open: Vec<_> = folders.iter().map(|folder| root.join(folder)).collect();
-    while let Some(folder) = open.pop() {
-        let read = || folder.display().to_string();
-        for entry in std::fs::read_dir(&folder).with_context(read)? {
-            let path = entry.with_context(read)?.path();
-            if path.is_dir() {
-                open.push(path);
-            } else if path.extension().is_some_and(|ending| ending == "yaml") {
-                found.push(path);
+    let mut open: Vec<_> = places.iter().map(|place| root.join(place)).collect();
+    while let Some(place) = open.pop() {
+        let read = || place.display().to_string();
+        if !place.is_file() {
+            for entry in std::fs::read_dir(&place).with_context(read)? {
+                open.push(entry.with_context(read)?.path());
             }
+        } else if place.extension().is_some_and(|ending| ending == "yaml") {
+            found.push(place);
         }
     }
     found.sort();

@@ -8,7 +8,6 @@ use k8s_openapi::apimachinery::pkg::version::Info;
 
 use super::{Check, CheckResult};
 use crate::commands::open::reading::Reading;
-use crate::commands::open::session::Session;
 use crate::commands::show::controller_logs;
 use crate::hub::{Clocks, Expected, Hub, HubError, Served};
 use crate::inventory::source::{HubQuery, Outcome};
@@ -34,8 +33,8 @@ const NOTICED: SignedDuration = SignedDuration::from_secs(60);
 const AGENT_LEASE: &str = "136224848560.hub.fleet.azure.com";
 
 /// Every check, in the order in which one builds on the other.
-pub(super) fn all(reading: &mut Reading, scope: &Scope, session: &Session<'_>) -> Vec<Check> {
-    let mut checks = vec![settings(&session.settings)];
+pub(super) fn all(reading: &mut Reading, scope: &Scope, clock: fn() -> Timestamp) -> Vec<Check> {
+    let mut checks = Vec::new();
     if let Some(hub) = reading.hub() {
         checks.push(reached(hub));
         checks.push(identity(hub));
@@ -43,7 +42,7 @@ pub(super) fn all(reading: &mut Reading, scope: &Scope, session: &Session<'_>) -
         checks.extend(other_engine(hub.served().other_engine()));
         checks.push(state(hub, scope));
         checks.push(match hub.clocks() {
-            Ok(clocks) => skew(clocks, (session.clock)()),
+            Ok(clocks) => skew(clocks, clock()),
             Err(error) => unknown("clock", &error),
         });
     }
@@ -56,7 +55,7 @@ pub(super) fn all(reading: &mut Reading, scope: &Scope, session: &Session<'_>) -
 }
 
 /// What the settings file says, and where it is.
-fn settings(in_force: &InForce) -> Check {
+pub(super) fn settings(in_force: &InForce) -> Check {
     let ok = |message: String| Check::new("settings", CheckResult::Ok, message);
     let Some(path) = &in_force.path else {
         return ok("no settings file is read".to_owned());
@@ -80,6 +79,8 @@ fn settings(in_force: &InForce) -> Check {
     if members > 0 {
         says.push(format!("contexts of {}", count(members, "member cluster")));
     }
+    let groups = settings.hub_groups.iter();
+    says.extend(groups.map(|(name, hubs)| format!("hub group {name}: {}", hubs.join(", "))));
     if says.is_empty() {
         says.push("nothing is set".to_owned());
     }

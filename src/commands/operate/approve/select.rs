@@ -2,7 +2,7 @@
 
 use crate::commands::open::names;
 use crate::commands::open::reading::Reading;
-use crate::error::{Error, did_you_mean};
+use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::source::HubQuery;
 use crate::inventory::{Inventory, Sight};
@@ -10,7 +10,7 @@ use crate::kubefleet::object::Body;
 use crate::kubefleet::{Concept, ObjectRef, Scope};
 use crate::rollout::approvals::{Approval, ApprovalState, of_request, of_run};
 use crate::rollout::{Phase, Rollout, StageState, TaskTime};
-use crate::words::Hint;
+use crate::words::{Hint, closest};
 
 /// What the command line asks for.
 pub(super) struct Choice<'c> {
@@ -277,7 +277,7 @@ fn known(rollout: &Rollout<'_>, name: &str) -> Result<(), Error> {
     if names.is_empty() {
         return Err(Error::failed(format!("{run} has no stages yet")).hint(status(rollout)));
     }
-    let near = did_you_mean(name, names.iter().copied())
+    let near = closest(name, names.iter().copied())
         .map_or_else(String::new, |near| format!("did you mean {near}? "));
     Err(Error::not_found(format!("{run} has no stage {name:?}"))
         .hint(format!("{near}existing stages: {}", names.join(", "))))

@@ -172,7 +172,7 @@ fn around(launch: &Launch, this: &ThisRun, reading: &mut Reading) -> Result<Inve
     reading.forget();
     let scope = this.object.scope();
     let queries = vec![
-        HubQuery::named(this.object.kind, &this.object.namespace, &this.object.name),
+        HubQuery::object(&this.object),
         HubQuery::labelled(
             scope.kind(Concept::ResourceSnapshot),
             scope.namespace(),

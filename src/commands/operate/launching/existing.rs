@@ -25,7 +25,7 @@ pub(super) fn look(launch: &Launch, reading: &mut Reading) -> Result<ExistingRun
     if launch.replaces_its_name() {
         return Ok(ExistingRun::Free);
     }
-    let answer = reading.ask(&HubQuery::named(run.kind, &run.namespace, &run.name));
+    let answer = reading.ask(&HubQuery::object(run));
     reading.no_hub()?;
     let found = answer.objects.first().map(|object| &object.body);
     let Some(Body::Run(found)) = found else {

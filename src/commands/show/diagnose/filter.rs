@@ -78,10 +78,3 @@ pub fn exit(report: &Report, zero: bool, fail_on: Option<FailOn>) -> Exit {
         exit
     }
 }
-
-/// The exit code of several reports.
-pub fn worst(exits: impl Iterator<Item = Exit>) -> Exit {
-    exits
-        .max_by_key(|exit| exit.gravity())
-        .unwrap_or(Exit::Done)
-}

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::commands::open::hubs::{Answers, NotReached};
 use crate::kubefleet::object::OWN_API_VERSION;
 use crate::report::{Report, Verdict};
 use crate::words::count;
@@ -19,13 +20,20 @@ pub struct DiagnosisList {
     kind: String,
     /// How many reports have which verdict; verdicts that none has are left out.
     verdicts: BTreeMap<Verdict, usize>,
-    /// One report per run, by scope, namespace and name.
+    /// One report per run, by scope, namespace and name; of several hubs, first by hub in the order
+    /// in which the hubs were named.
     items: Vec<Report>,
+    /// The hubs that did not answer, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    not_reached: Vec<NotReached>,
+    /// How many hubs answered, where several were asked.
+    #[serde(skip)]
+    hubs: Option<usize>,
 }
 
 impl DiagnosisList {
-    /// A list of reports.
-    pub fn new(items: Vec<Report>) -> Self {
+    /// The reports of one hub or several.
+    pub fn new<T>(items: Vec<Report>, answers: &Answers<T>) -> Self {
         let mut verdicts = BTreeMap::new();
         for report in &items {
             *verdicts.entry(report.verdict).or_insert(0) += 1;
@@ -35,6 +43,8 @@ impl DiagnosisList {
             kind: "DiagnosisList".to_owned(),
             verdicts,
             items,
+            not_reached: answers.not_reached.clone(),
+            hubs: answers.is_several().then_some(answers.hubs.len()),
         }
     }
 
@@ -45,8 +55,10 @@ impl DiagnosisList {
 
     /// How many runs there are, and how they are.
     pub fn headline(&self) -> String {
+        let hubs = self.hubs.map(|hubs| format!(" on {}", count(hubs, "hub")));
+        let hubs = hubs.unwrap_or_default();
         if self.items.is_empty() {
-            return "no update run".to_owned();
+            return format!("no update run{hubs}");
         }
         let verdicts: Vec<_> = self
             .verdicts
@@ -54,7 +66,7 @@ impl DiagnosisList {
             .map(|(verdict, count)| format!("{count} {}", verdict.as_str()))
             .collect();
         format!(
-            "{}: {}",
+            "{}{hubs}: {}",
             count(self.items.len(), "update run"),
             verdicts.join(", ")
         )

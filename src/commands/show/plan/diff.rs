@@ -25,7 +25,7 @@ use crate::words::distinct;
 const NAMED: usize = 6;
 
 /// What changes for clusters where the same changes.
-pub(super) struct Changes {
+pub(in crate::commands) struct Changes {
     from: String,
     to: String,
     clusters: Vec<String>,
@@ -67,7 +67,7 @@ impl VersionDiff {
 
 impl Changes {
     /// What changes, as `diff -u` prints it below one line.
-    pub(super) fn text(&self, paint: Paint) -> String {
+    pub(in crate::commands) fn text(&self, paint: Paint) -> String {
         let [from, to] = [&self.from, &self.to].map(|index| format!("snapshot {index}"));
         let head = format!(
             "{from} -> {}: {} ({})",
@@ -90,7 +90,11 @@ impl Changes {
 
 /// What each cluster has in its Works, or would have with its snapshot and overrides where they are
 /// not known, against what it would get.
-pub(super) fn changes(plan: &Plan, material: &Material, show_secrets: bool) -> Vec<Changes> {
+pub(in crate::commands) fn changes(
+    plan: &Plan,
+    material: &Material,
+    show_secrets: bool,
+) -> Vec<Changes> {
     let secrets = Secrets::of_flag(show_secrets);
     let all = versions(material.inventory());
     let find = |index: &str| {

@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use crate::bundle::{self, Input, Limits};
 use crate::commands::open::planning::StrategyChoice;
-use crate::error::{Error, did_you_mean};
+use crate::error::Error;
 use crate::kubefleet::object::Body;
 use crate::kubefleet::{Concept, Scope};
 use crate::plan::{GivenStrategy, schema};
 use crate::ui::Ui;
-use crate::words::enumerate;
+use crate::words::{closest, enumerate};
 
 /// Reads the strategy of a scope from a file; of several the one that is named.
 pub(super) fn read(
@@ -63,7 +63,7 @@ pub(super) fn read(
         ([one], _) => **one,
         ([], Some(named)) if !here.is_empty() => {
             let error = Error::failed(format!("{file} has no {kind} {named}"));
-            return Err(match did_you_mean(named, names()) {
+            return Err(match closest(named, names()) {
                 Some(near) => error.hint(format!("did you mean {near}?")),
                 None => error.hint(format!("it has {}", enumerate(names()))),
             });

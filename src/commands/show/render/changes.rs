@@ -6,7 +6,7 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
 use crate::contents::{Manifest, Secrets};
-use crate::manifests::{Counts, Difference, Existing, Rendering, differences};
+use crate::manifests::{Counts, Delta, Difference, Existing, Rendering, differences};
 
 /// What changes in clusters where the same changes.
 pub(in crate::commands) struct GroupChanges {
@@ -45,7 +45,7 @@ pub(in crate::commands) fn of(
         for cluster in &group.clusters {
             let existing = now(*cluster);
             let changes = existing.as_ref().map(|now| {
-                let counts = Counts::new(now, &rendering.manifests(*cluster));
+                let counts = Delta::new(&now.manifests, &rendering.manifests(*cluster)).counts;
                 let print = if group.varies { 0 } else { fingerprint(now) };
                 (counts, print)
             });
@@ -75,7 +75,7 @@ pub(super) fn between(rendering: &Rendering<'_>, secrets: Secrets) -> GroupChang
     let before = Existing {
         manifests: manifests(rendering, 0),
     };
-    let counts = Counts::new(&before, &rendering.manifests(1));
+    let counts = Delta::new(&before.manifests, &rendering.manifests(1)).counts;
     GroupChanges {
         group: 0,
         clusters: vec![0, 1],

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::RenderDocument;
 use super::changes::GroupChanges;
+use super::source::ContentSource;
 use crate::commands::show::snapshots::ChangeItem;
 use crate::commands::show::snapshots::diff::item;
 use crate::kubefleet::object::OWN_API_VERSION;
@@ -26,7 +27,7 @@ pub struct RenderView {
     /// The run whose overrides are used; absent where those of a new run are.
     #[serde(skip_serializing_if = "Option::is_none")]
     run: Option<Subject>,
-    /// The index of the snapshot.
+    /// The index of the snapshot; `live` for what the placement selects now.
     snapshot: String,
     /// Clusters that get the same, apart from variables; the largest group first.
     groups: Vec<GroupItem>,
@@ -34,6 +35,9 @@ pub struct RenderView {
     faults: Vec<FaultItem>,
     /// What of overrides changes nothing.
     idle: Vec<IdleItem>,
+    /// What the placement selects and KubeFleet does not place.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    left_out: Vec<LeftOutItem>,
     /// With --diff: what changes, by clusters where the same changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     changes: Option<Vec<ChangesItem>>,
@@ -98,6 +102,16 @@ struct IdleItem {
     message: String,
 }
 
+/// An object that KubeFleet does not place.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct LeftOutItem {
+    /// The object.
+    object: Subject,
+    /// Why.
+    message: String,
+}
+
 /// What changes in clusters where the same changes.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -141,7 +155,11 @@ impl RenderView {
         });
         let idle = rendering.idle().into_iter().map(|(over, idle)| IdleItem {
             over: over.name().to_owned(),
-            message: describe(&idle),
+            message: describe(&idle, rendered.source),
+        });
+        let left_out = rendered.source.left_out.iter().map(|one| LeftOutItem {
+            object: Subject::new(&one.object.kind, &one.object.namespace, &one.object.name),
+            message: one.why.to_owned(),
         });
         let changes = changes.map(|changes| {
             let items = changes.iter().map(|group| ChangesItem {
@@ -164,10 +182,11 @@ impl RenderView {
             kind: "Rendering".to_owned(),
             placement: Subject::from(&rendered.material.placement),
             run: run.map(|run| Subject::from(run.object())),
-            snapshot: rendered.version.index.clone(),
+            snapshot: rendered.source.index.clone(),
             groups: groups.collect(),
             faults: faults.collect(),
             idle: idle.collect(),
+            left_out: left_out.collect(),
             changes,
             not_checked: rendered.not_checked.clone(),
         }
@@ -190,10 +209,10 @@ fn effect(effect: crate::manifests::OverrideEffect) -> EffectItem {
     }
 }
 
-/// Why a part of an override changes nothing.
-pub(super) fn describe(idle: &Idle) -> String {
+/// Why a part of an override changes nothing in what is rendered.
+pub(super) fn describe(idle: &Idle, source: &ContentSource) -> String {
     match idle {
-        Idle::Selector(object) => format!("the snapshot has no {object}"),
+        Idle::Selector(object) => format!("{} has no {object}", source.noun()),
         Idle::Rule(rule) => format!("rule {rule} is for none of the clusters"),
     }
 }

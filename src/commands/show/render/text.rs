@@ -1,16 +1,18 @@
 //! A rendering for people.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use super::RenderDocument;
 use super::changes::GroupChanges;
 use super::document::describe;
+use super::source::left_out;
 use crate::commands::show::snapshots::diff::unified;
 use crate::contents::ContentChange;
 use crate::manifests::{Counts, Difference, Group, OverrideEffect};
-use crate::render::escape;
 use crate::render::style::Paint;
 use crate::render::wrap::{hanging, list};
+use crate::render::{self, escape};
 use crate::words::count;
 
 /// How it is written.
@@ -38,15 +40,9 @@ pub(super) fn summary(
     let rendering = &rendered.rendering;
     let mut out = String::new();
     let clusters = rendering.clusters().len();
-    let latest = if rendered.version.is_latest() {
-        " (latest)"
-    } else {
-        ""
-    };
     let head = format!(
-        "snapshot {}{latest} of {}: {} in {}",
-        rendered.version.index,
-        rendered.material.placement,
+        "{}: {} in {}",
+        rendered.source.words,
         count(clusters, "cluster"),
         count(rendering.groups.len(), "group"),
     );
@@ -62,19 +58,25 @@ pub(super) fn summary(
         out.push('\n');
         hanging(&mut out, &label, "       ", &text, style.width);
     }
+    let stopped = rendering.faults.iter().flat_map(|fault| &fault.clusters);
+    let stopped: HashSet<&str> = stopped.map(String::as_str).collect();
     for (at, group) in rendering.groups.iter().enumerate() {
         out.push('\n');
-        group_text(&mut out, rendered, group, style);
+        group_text(&mut out, rendered, group, &stopped, style);
         for changes in changes.into_iter().flatten().filter(|it| it.group == at) {
             changes_text(&mut out, rendered, changes, style);
         }
     }
-    let idle = rendering.idle();
-    if !idle.is_empty() {
+    let idle = rendering.idle().into_iter();
+    let idle = idle.map(|(over, idle)| {
+        let why = describe(&idle, rendered.source);
+        format!("override {}: {why}", over.name())
+    });
+    let notes: Vec<_> = idle.chain(left_out(&rendered.source.left_out)).collect();
+    if !notes.is_empty() {
         out.push('\n');
     }
-    for (over, idle) in idle {
-        let text = format!("override {}: {}", over.name(), describe(&idle));
+    for text in notes {
         let label = format!("{} ", style.paint.warning("note:"));
         hanging(&mut out, &label, "      ", &text, style.width);
     }
@@ -86,16 +88,21 @@ fn names(rendered: &RenderDocument<'_>, clusters: &[usize], style: &RenderStyle)
     list(&names, style.most())
 }
 
-fn group_text(out: &mut String, rendered: &RenderDocument<'_>, group: &Group, style: &RenderStyle) {
+fn group_text(
+    out: &mut String,
+    rendered: &RenderDocument<'_>,
+    group: &Group,
+    stopped: &HashSet<&str>,
+    style: &RenderStyle,
+) {
     let effects = rendered.rendering.effects(group);
     let rendering = &rendered.rendering;
     let manifests = count(rendering.manifests(group.clusters[0]).len(), "manifest");
-    let is_blocked = |at: &usize| {
-        let name = rendered.name(*at);
-        let mut faults = rendering.faults.iter();
-        faults.any(|fault| fault.clusters.iter().any(|it| it == name))
-    };
-    let blocked = group.clusters.iter().filter(|at| is_blocked(at)).count();
+    let blocked = group
+        .clusters
+        .iter()
+        .filter(|at| stopped.contains(rendered.name(**at)))
+        .count();
     let what = match (blocked, effects.is_empty(), group.varies) {
         (0, true, _) => format!("{manifests}, no overrides"),
         (0, false, true) => format!("{manifests}, overridden; values depend on the cluster"),
@@ -103,7 +110,7 @@ fn group_text(out: &mut String, rendered: &RenderDocument<'_>, group: &Group, st
         (some, ..) if some < group.clusters.len() => {
             format!("{manifests}, overridden; {some} get nothing new")
         }
-        _ => "gets nothing new".to_owned(),
+        _ => "nothing new is applied, see the error".to_owned(),
     };
     let head = format!("{}: {what}", count(group.clusters.len(), "cluster"));
     let _ = writeln!(out, "{}", style.paint.bold(&head));
@@ -153,20 +160,7 @@ pub(in crate::commands) fn counts_text(counts: Option<Counts>) -> String {
     let Some(counts) = counts else {
         return "unknown, because the Works were not read".to_owned();
     };
-    if counts.is_none() {
-        return "nothing changes".to_owned();
-    }
-    let parts = [
-        (counts.created, "created"),
-        (counts.changed, "changed"),
-        (counts.deleted, "deleted"),
-        (counts.refused, "refused by Kubernetes"),
-    ];
-    let parts = parts.into_iter().filter(|(number, _)| *number > 0);
-    let parts: Vec<_> = parts
-        .map(|(number, what)| format!("{number} {what}"))
-        .collect();
-    parts.join(", ")
+    render::plan::counts(counts)
 }
 
 fn changes_text(
@@ -187,7 +181,7 @@ fn changes_text(
     if !style.diffs {
         return;
     }
-    let then = format!("snapshot {}", rendered.version.index);
+    let then = rendered.source.label();
     let several = rendered.rendering.groups[changes.group].varies && changes.clusters.len() > 1;
     if several {
         let name = rendered.name(changes.clusters[0]).to_owned();

@@ -7,15 +7,15 @@ use crate::commands::open::following::{self, Following};
 use crate::commands::open::global::Global;
 use crate::commands::open::reading::Reading;
 use crate::commands::output;
+use crate::commands::show::watching::WatchView;
 use crate::diagnose::status::Status;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::News;
 use crate::kubefleet::ObjectRef;
 use crate::render::status::{beginning, changes};
-use crate::render::wrap::fit;
 use crate::render::{self, Look};
-use crate::ui::{ProgressBars, Ui};
+use crate::ui::Ui;
 
 /// How often timers are looked at.
 const TICK: Duration = Duration::from_secs(1);
@@ -29,7 +29,7 @@ pub(super) fn run(
     ui: &mut Ui,
 ) -> Result<Exit, Error> {
     let mut following = Following::new(reading, target)?;
-    let mut view = WatchView::new(args.output, ui);
+    let mut view = StatusView::new(args.output, ui);
     loop {
         let status = match following.look() {
             Ok(following::Followed::State(status)) => *status,
@@ -61,34 +61,19 @@ pub(super) fn run(
     }
 }
 
-/// What is shown, and how.
-struct WatchView {
-    form: WatchForm,
+/// A rollout as it was shown so far.
+struct StatusView {
+    view: WatchView,
+    format: StatusFormat,
     last: Option<Status>,
-    away: Option<String>,
 }
 
-enum WatchForm {
-    /// A terminal, on which the tree is drawn again.
-    Screen(ProgressBars),
-    /// A line per change.
-    Lines,
-    /// A document per change.
-    Documents(StatusFormat),
-}
-
-impl WatchView {
+impl StatusView {
     fn new(format: StatusFormat, ui: &Ui) -> Self {
-        let screen = ui.screen();
-        let form = match format {
-            StatusFormat::Text if screen.is_visible() => WatchForm::Screen(screen),
-            StatusFormat::Text => WatchForm::Lines,
-            machine => WatchForm::Documents(machine),
-        };
         Self {
-            form,
+            view: WatchView::new(format == StatusFormat::Text, ui),
+            format,
             last: None,
-            away: None,
         }
     }
 
@@ -99,72 +84,47 @@ impl WatchView {
         global: &Global,
         ui: &mut Ui,
     ) -> Result<(), Error> {
-        let was_away = std::mem::replace(&mut self.away, away);
-        let last = self.last.replace(status);
-        let Some(status) = &self.last else {
-            return Ok(());
-        };
-        match &self.form {
-            WatchForm::Screen(screen) => {
-                if let Some((columns, rows)) = screen.size() {
-                    let look = now(screen, global, ui);
-                    let text = frame(status, self.away.as_deref(), &look);
-                    screen.draw(&fit(&text, columns, rows));
-                }
-                return Ok(());
+        let last = self.last.as_ref();
+        if self.view.is_redrawn() {
+            self.view.away(away, ui);
+            let look = self.now(global, ui);
+            self.view.draw(render::status::watched(&status, &look), ui);
+        } else if self.format == StatusFormat::Text {
+            let lines = match last {
+                Some(last) => changes(last, &status),
+                None => beginning(&status),
+            };
+            for line in lines {
+                ui.answer(&format!("{}  {line}\n", status.as_of));
             }
-            WatchForm::Lines => {
-                let lines = match &last {
-                    Some(last) => changes(last, status),
-                    None => beginning(status),
-                };
-                for line in lines {
-                    ui.answer(&format!("{}  {line}\n", status.as_of));
-                }
+            self.view.away(away, ui);
+        } else {
+            if last.is_none_or(|last| !last.is_same_state(&status)) {
+                let text = document(&status, self.format)?;
+                ui.answer(&text);
             }
-            WatchForm::Documents(format) => {
-                if last.is_none_or(|last| !last.is_same_state(status)) {
-                    let text = document(status, *format)?;
-                    ui.answer(&text);
-                }
-            }
+            self.view.away(away, ui);
         }
-        match (&was_away, &self.away) {
-            (None, Some(why)) => ui.warning(&format!("{why}; retrying")),
-            (Some(_), None) => ui.status("the hub answers again"),
-            _ => {}
-        }
+        self.last = Some(status);
         Ok(())
     }
 
     /// Leaves the terminal as it should be: with the last state, whole.
     fn end(&mut self, global: &Global, ui: &mut Ui) {
-        if let (WatchForm::Screen(screen), Some(status)) = (&self.form, &self.last) {
-            screen.clear();
-            let text = render::status::status(status, &now(screen, global, ui));
-            ui.answer(&text);
+        if let Some(status) = &self.last {
+            let look = self.now(global, ui);
+            self.view.end(|| render::status::status(status, &look), ui);
         }
     }
-}
 
-/// How to draw on a terminal of the width that it has now.
-fn now(screen: &ProgressBars, global: &Global, ui: &Ui) -> Look {
-    let mut look = look(ui, global);
-    if let Some((columns, _)) = screen.size() {
-        look.width = columns.clamp(40, 160);
+    /// How to draw on a terminal of the width that it has now.
+    fn now(&self, global: &Global, ui: &Ui) -> Look {
+        let mut look = look(ui, global);
+        if let Some(columns) = self.view.columns() {
+            look.width = columns.clamp(40, 160);
+        }
+        look
     }
-    look
-}
-
-/// What stands on a terminal.
-fn frame(status: &Status, away: Option<&str>, look: &Look) -> String {
-    let mut text = render::status::watched(status, look);
-    if let Some(why) = away {
-        let label = format!("{} ", look.paint.warning("warning:"));
-        let why = format!("{why}; retrying");
-        render::wrap::hanging(&mut text, &label, "  ", &why, look.width);
-    }
-    text
 }
 
 /// A document of a stream.

@@ -1,6 +1,7 @@
 //! Where an object was lost that a cluster does not get.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,10 +11,11 @@ use crate::commands::open::around;
 use crate::commands::open::reading::Reading;
 use crate::commands::open::runs;
 use crate::inventory::Inventory;
-use crate::inventory::source::HubQuery;
+use crate::inventory::source::{Answer, HubQuery, Texts};
 use crate::kubefleet::object::Body;
+use crate::kubefleet::overrides::named;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
-use crate::manifests::{Content, Generator};
+use crate::manifests::{Content, Generator, Override, PlacedOverrides, Rendering};
 use crate::problems::scheduling::not_picked;
 use crate::report::{NotChecked, Subject};
 use crate::rollout::placing::deciding_policy;
@@ -41,8 +43,9 @@ pub(super) fn find(
         HubQuery::all(Kind::ResourceSnapshot, namespace),
     ];
     let mut placements: BTreeMap<ObjectRef, BTreeSet<String>> = BTreeMap::new();
-    for query in queries {
-        let (answer, texts) = reading.ask_with_texts(&query);
+    let (answers, texts) = reading.answer_with_texts(&queries);
+    gaps.extend(runs::gaps(&queries, &answers));
+    for answer in answers {
         for object in answer.objects.iter() {
             let (Body::ResourceSnapshot(snapshot), Some(text)) =
                 (&object.body, texts.get(&object.reference()))
@@ -59,10 +62,6 @@ pub(super) fn find(
                 with.or_default().insert(index.to_owned());
             }
         }
-        gaps.extend(runs::gaps(
-            std::slice::from_ref(&query),
-            std::slice::from_ref(&answer),
-        ));
     }
     let useful = [Concept::Binding, Concept::PolicySnapshot];
     let mut lost = Vec::new();
@@ -71,12 +70,79 @@ pub(super) fn find(
             continue;
         };
         gaps.extend(around.gaps.iter().cloned());
+        let by_override = overridden(reading, &around.inventory, (wanted, cluster), &texts);
         lost.push(LostAt {
-            message: why(&around.inventory, &with, cluster),
+            message: by_override.unwrap_or_else(|| why(&around.inventory, &with, cluster)),
             placement: Subject::from(&placement),
         });
     }
     lost
+}
+
+/// What the names of a version's objects begin with: `shop-1` of `shop-1-snapshot` and `shop-1-0`.
+fn snapshot_version(name: &str) -> &str {
+    name.rsplit_once('-').map_or(name, |(version, _)| version)
+}
+
+/// What the overrides of a cluster do to an object that its snapshot has: one deletes it, or one
+/// cannot be applied. Reads the overrides where the binding names some.
+fn overridden(
+    reading: &mut Reading,
+    inventory: &Inventory,
+    (wanted, cluster): (&WantedObject, &str),
+    texts: &Texts,
+) -> Option<String> {
+    let binding = inventory.binding(cluster)?;
+    let index = binding.snapshot_index()?;
+    let spec = &binding.spec;
+    let names: Vec<_> = named(&spec.cluster_overrides, &spec.overrides).collect();
+    if names.is_empty() {
+        return None;
+    }
+    let own = |object: &&ObjectRef| {
+        let meta = (object.namespace.as_str(), snapshot_version(&object.name));
+        meta == (
+            binding.meta.namespace.as_str(),
+            snapshot_version(&spec.snapshot),
+        )
+    };
+    let parts = texts.iter().filter(|(object, _)| own(object));
+    let content = Content::new(parts.map(|(_, text)| text.as_ref()), Generator::Newest);
+    let mut queries: Vec<_> = names.iter().map(HubQuery::object).collect();
+    queries.push(HubQuery::named(Kind::MemberCluster, "", cluster));
+    let (answers, texts) = reading.answer_with_texts(&queries);
+    let is_unknown = |it: &Answer| it.objects.is_empty() && it.outcome.gap().is_some();
+    if answers.iter().any(is_unknown) {
+        return None;
+    }
+    let (mut overrides, mut member) = (Vec::new(), None);
+    for object in answers.iter().flat_map(|answer| answer.objects.iter()) {
+        match &object.body {
+            Body::Override(_) => overrides.push(Override::of(object, &texts)?),
+            Body::Member(found) => member = Some(Arc::clone(found)),
+            _ => {}
+        }
+    }
+    let placed = [PlacedOverrides::bound(
+        member.as_deref()?,
+        binding,
+        &overrides,
+    )];
+    let rendering = Rendering::new(&content, &overrides, &placed);
+    if let Some(fault) = rendering.faults.first() {
+        return Some(format!(
+            "{cluster} is to have snapshot {index}, but {}",
+            fault.describe()
+        ));
+    }
+    let group = rendering.groups.first()?;
+    let effects = rendering.effects(group).into_iter();
+    let mut deletions = effects.filter(|it| it.operation.is_none() && wanted.names(&it.object));
+    let deletion = deletions.next()?;
+    Some(format!(
+        "{cluster} has snapshot {index}, and override {} deletes the object (rule {})",
+        deletion.over, deletion.rule
+    ))
 }
 
 fn why(inventory: &Inventory, with: &BTreeSet<String>, cluster: &str) -> String {
@@ -104,13 +170,7 @@ fn why(inventory: &Inventory, with: &BTreeSet<String>, cluster: &str) -> String 
             format!("{of}; {cluster} has snapshot {index}, which does not")
         }
         Some(index) => {
-            let overridden =
-                !binding.spec.overrides.is_empty() || !binding.spec.cluster_overrides.is_empty();
-            if overridden {
-                format!("{cluster} has snapshot {index} with overrides, of which one may delete it")
-            } else {
-                format!("{cluster} is to have snapshot {index}, and its Works do not have it yet")
-            }
+            format!("{cluster} is to have snapshot {index}, and its Works do not have it yet")
         }
     }
 }

@@ -4,10 +4,10 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::diagnose::status::Status;
-use crate::error::did_you_mean;
 use crate::kubefleet::names::DELETE_STAGE;
 use crate::report::Verdict;
 use crate::rollout::{StageProgress, StageState, TaskState, TaskTime};
+use crate::words::closest;
 
 /// The word for the stage that removes the placement, whose own name is a label.
 const DELETION: &str = "deletion";
@@ -251,7 +251,7 @@ fn unknown(status: &Status, condition: &Awaited) -> Option<(String, String)> {
             .iter()
             .map(|stage| if stage.deletes { DELETION } else { &stage.name })
             .collect();
-        let near = did_you_mean(name, names.iter().copied())
+        let near = closest(name, names.iter().copied())
             .map_or_else(String::new, |near| format!("did you mean {near}? "));
         return Some((
             format!("{target} has no stage {name:?}"),

@@ -2,7 +2,7 @@
 
 use crate::diagnose::rules::prelude::*;
 use crate::diagnose::run_failure;
-use crate::kubefleet::ObjectRef;
+use crate::problems::placement_deleted;
 use crate::rollout::Rollout;
 
 /// The run's controller never reads the placement's deletionTimestamp: it fails for what is
@@ -14,9 +14,6 @@ pub const RULE: Rule =
         Concept::Binding,
         Concept::PolicySnapshot,
     ]);
-
-/// How many of its bindings are shown.
-const SHOWN: usize = 2;
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
     cx.run()?;
@@ -46,95 +43,33 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         // That a placement is gone for good is told by what the run says of it.
         return None;
     }
-    let what = match (gone, leftovers) {
-        (true, 0) => format!("{placement} was deleted"),
-        (true, _) => {
-            format!("{placement} was deleted, and its bindings are now being deleted")
-        }
-        (false, _) => format!("{placement} is being deleted"),
-    };
-    let whether = match cx.verdict {
-        Verdict::WaitingForApproval => ", approved or not",
-        _ => "",
-    };
+    let problem = |so: &str| placement_deleted(cx.inventory, &placement, so);
     let finding = if explains {
-        run_failure::finding(
-            cx,
-            rule,
-            &placement,
-            format!("{what}, so the run can no longer read what it needs from it."),
-        )
+        let so = "so the run can no longer read what it needs from it";
+        run_failure::told(cx, rule, problem(so))
     } else {
-        rule.finding(
-            &placement,
-            format!("{what}, so the run has nothing to roll out and will fail{whether}."),
-        )
+        let whether = match cx.verdict {
+            Verdict::WaitingForApproval => ", approved or not",
+            _ => "",
+        };
+        let so = format!("so the run has nothing to roll out and will fail{whether}");
+        rule.told(problem(&so))
     };
-    let finding = evidence(cx, finding, &placement, gone);
-    Some(remedies(cx, finding, &placement))
-}
-
-fn evidence(cx: &Context<'_>, mut finding: Finding, placement: &ObjectRef, gone: bool) -> Finding {
-    if gone {
-        finding = finding.absent(placement);
-    } else if let Some(placement) = cx.inventory.placement.present() {
-        if let Some(deleted) = placement.meta.deleted {
-            finding = finding.evidence(placement.object(), "metadata.deletionTimestamp", deleted);
-        }
-        if !placement.meta.finalizers.is_empty() {
-            finding = finding.evidence(
-                placement.object(),
-                "metadata.finalizers",
-                &placement.meta.finalizers,
-            );
-        }
-    }
-    let leaving = cx.inventory.bindings.iter();
-    for binding in leaving
-        .filter(|binding| binding.meta.is_deleting())
-        .take(SHOWN)
-    {
-        let deleted = binding.meta.deleted;
-        finding = finding.evidence(binding.object(), "metadata.deletionTimestamp", deleted);
-    }
-    if cx.inventory.policies.is_known_empty() {
-        finding = finding.computed(
-            cx.run_object(),
-            &["spec.placementName"],
-            format!("{placement} has no policy snapshot"),
-        );
-    }
-    finding
-}
-
-fn remedies(cx: &Context<'_>, finding: Finding, placement: &ObjectRef) -> Finding {
-    let name = &cx.run_object().name;
-    let gone = cx.inventory.placement.is_absent();
-    let finding = if gone {
-        finding.look_with(
-            "List what is left of it.",
-            cx.of_placement(Concept::Binding),
+    let finding = finding
+        .fix_with(
+            "Delete the run, if the deletion was intended: there is nothing to roll out.",
+            cx.command("delete").arg(&cx.run_object().name),
         )
-    } else {
-        finding.look_with(
-            "Check what delays its deletion.",
-            placement.kubectl("get").flag("-o", "yaml"),
-        )
-    };
-    let finding = finding.fix_with(
-        "Delete the run, if the deletion was intended: there is nothing to roll out.",
-        cx.command("delete").arg(name),
-    );
-    let finding = finding.fix(if gone {
-        "Or create the placement again from its manifest."
-    } else {
-        "Or wait until the placement is gone, then create it again from its manifest."
-    });
-    run_failure::new_run(
+        .fix(if cx.inventory.placement.is_absent() {
+            "Or create the placement again from its manifest."
+        } else {
+            "Or wait until the placement is gone, then create it again from its manifest."
+        });
+    Some(run_failure::new_run(
         cx,
         finding,
         "Then start a new run, once the placement exists again and is scheduled.",
-    )
+    ))
 }
 
 /// What is missing first when a placement is deleted under a run.

@@ -2,6 +2,7 @@
 
 use crate::diagnose::failing_cluster::FailingCluster;
 use crate::diagnose::objects::{clusters, per_trouble};
+use crate::diagnose::overrides;
 use crate::diagnose::ownership;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::binding::describe_object;
@@ -64,7 +65,16 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                         describe_object(&target.kind, namespace, &target.name)
                     },
                 );
-                format!("{which} does not fit {target} for {clusters}: {patch_error}.")
+                let shown = overrides::operation(cx, first, &finding.subject, &target);
+                let why = match shown {
+                    Some(shown) => {
+                        let over = finding.subject.clone();
+                        finding = finding.evidence(over, shown.field(), &shown.path);
+                        shown.describe()
+                    }
+                    None => patch_error.clone(),
+                };
+                format!("{which} does not fit {target} for {clusters}: {why}.")
             }
             _ => format!("{which} could not be applied to the content for {clusters}."),
         };

@@ -1,8 +1,8 @@
 //! An override names the placement in a way that no update run finds.
 
 use crate::diagnose::rules::prelude::*;
-use crate::problems::steps::see_override;
-use crate::rollout::overrides::{is_lost, origin};
+use crate::problems::override_never_applied;
+use crate::rollout::overrides::is_lost;
 
 /// The run says nothing of it: it succeeds, and the clusters have the content without the override.
 /// Source: updaterun/initialization.go:recordOverrideSnapshots passes the placement's bare name,
@@ -25,27 +25,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     overrides
         .filter(|snapshot| snapshot.is_latest() && is_lost(snapshot, &placement))
         .map(|snapshot| {
-            let (namespace, name) = (&snapshot.meta.namespace, origin(snapshot));
-            let finding = rule
-                .finding(
-                    Subject::new("ResourceOverride", namespace, name),
-                    format!(
-                        "ResourceOverride {name} never applies to update runs of {}: runs do not \
-                         find an override whose placement reference has `scope: Namespaced`.",
-                        placement.name
-                    ),
-                )
-                .evidence(
-                    snapshot.object(),
-                    "spec.overrideSpec.placement.scope",
-                    "Namespaced",
-                )
-                .look_with("Inspect the override.", see_override(snapshot))
-                .fix(
-                    "Delete the override and create it again without `spec.placement`, which is \
-                     immutable. It then applies to every placement with the objects that it \
-                     selects.",
-                );
+            let finding = rule.told(override_never_applied(snapshot, &placement));
             match cx.new_run_command() {
                 Some(command) => finding.fix_with(
                     "Then start a new run: a run takes overrides only when it is initialized.",

@@ -1,6 +1,7 @@
 //! The snapshot that an unfinished run needs is the next to be deleted.
 
 use crate::diagnose::rules::prelude::*;
+use crate::problems::snapshot_pruned_next;
 use crate::rollout::ClusterState;
 
 /// A placement keeps `revisionHistoryLimit` versions; the oldest is deleted before a new one is made,
@@ -29,33 +30,6 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         return None;
     }
     let snapshot = inventory.snapshot(index)?;
-    let object = snapshot.object();
-    Some(
-        rule.finding(
-            &object,
-            format!(
-                "{} needs snapshot {index}, but {} keeps only {}: the next new snapshot deletes it, \
-                 and the remaining clusters can then never receive it.",
-                rollout.run.meta.name,
-                inventory.placement_name,
-                count(usize::try_from(limit).unwrap_or_default(), "snapshot")
-            ),
-        )
-        .evidence(rollout.run.object(), rollout.run.snapshot_path(), index)
-        .evidence(
-            placement.object(),
-            "spec.revisionHistoryLimit",
-            placement.spec.revision_history_limit,
-        )
-        .evidence(
-            &object,
-            "metadata.labels[kubernetes-fleet.io/resource-index]",
-            index,
-        )
-        .fix("Raise `spec.revisionHistoryLimit` of the placement before it gets a new snapshot.")
-        .look_with(
-            "List the existing versions.",
-            cx.command("snapshots").arg(&inventory.placement_name),
-        ),
-    )
+    let run = Some(rollout.run);
+    Some(rule.told(snapshot_pruned_next(placement, snapshot, run)))
 }

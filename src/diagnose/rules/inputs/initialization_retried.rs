@@ -4,6 +4,7 @@ use crate::diagnose::rules::prelude::*;
 use jiff::SignedDuration;
 
 use crate::kubefleet::{duration, names};
+use crate::problems::{Problem, bindings_outdated};
 use crate::rollout::Phase;
 use crate::words::CommandLine;
 
@@ -48,15 +49,21 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         "{run} is still not initialized {} after its creation, although the controller has seen it",
         duration::describe(age)
     );
-    let finding = |message: String| {
-        rule.finding(&run, message)
-            .root()
-            .evidence(&run, "metadata.finalizers", names::RUN_FINALIZER)
-            .evidence(&run, "status.conditions[type=Initialized]", ABSENT)
-    };
-    let finding = old_bindings(cx, &lead, &finding)
-        .or_else(|| no_snapshot(cx, &lead, &finding))
-        .unwrap_or_else(|| finding(format!("{lead}; the reason is unknown.")));
+    let problem = old_bindings(cx).or_else(|| no_snapshot(cx));
+    let why = problem.as_ref().map_or_else(
+        || "; the reason is unknown.".to_owned(),
+        |problem| format!(": {}", problem.message),
+    );
+    let mut finding = rule
+        .finding(&run, lead + &why)
+        .root()
+        .evidence(&run, "metadata.finalizers", names::RUN_FINALIZER)
+        .evidence(&run, "status.conditions[type=Initialized]", ABSENT);
+    if let Some(problem) = problem {
+        finding.clusters = problem.clusters;
+        finding.evidence.extend(problem.evidence);
+        finding.remedies = problem.remedies;
+    }
     Some(
         finding
             .look_with(
@@ -76,53 +83,24 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
 
 /// Bindings that the scheduler has not moved to the latest policy snapshot.
 /// Source: updaterun/initialization.go:collectScheduledClusters.
-fn old_bindings(
-    cx: &Context<'_>,
-    lead: &str,
-    start: &dyn Fn(String) -> Finding,
-) -> Option<Finding> {
+fn old_bindings(cx: &Context<'_>) -> Option<Problem> {
     let mut latest = cx.inventory.latest_policies();
     let (Some(policy), None) = (latest.next(), latest.next()) else {
         return None;
     };
-    let old: Vec<_> = cx
-        .inventory
-        .bindings
-        .iter()
-        .filter(|binding| {
-            !binding.is_unscheduled()
-                && !binding.spec.policy_snapshot.is_empty()
-                && binding.spec.policy_snapshot != policy.meta.name
-        })
-        .collect();
-    if old.is_empty() {
-        return None;
-    }
-    let clusters: Vec<&str> = old.iter().map(|it| it.spec.cluster.as_str()).collect();
-    let mut finding = start(format!(
-        "{lead}: {} ({}) belong to an older scheduling policy snapshot than {}. The controller \
-         waits for the scheduler to update them.",
-        count(old.len(), "binding"),
-        enumerate(&clusters),
-        policy.meta.name
-    ))
-    .clusters(clusters);
-    for binding in old.iter().take(5) {
-        finding = finding.evidence(
-            binding.object(),
-            "spec.schedulingPolicySnapshotName",
-            &binding.spec.policy_snapshot,
-        );
-    }
-    Some(finding.look_with(
-        "Check whether the scheduler makes progress: see the Scheduled condition.",
-        policy.object().kubectl("get").flag("-o", "yaml"),
-    ))
+    let bindings = cx.inventory.bindings.iter();
+    let old = bindings.filter(|binding| {
+        !binding.is_unscheduled()
+            && !binding.spec.policy_snapshot.is_empty()
+            && binding.spec.policy_snapshot != policy.meta.name
+    });
+    let old: Vec<_> = old.collect();
+    (!old.is_empty()).then(|| bindings_outdated(cx.run_object(), &old, policy))
 }
 
 /// Up to KubeFleet 0.2.2 the placement controller makes the snapshots, and a run without an index
 /// waits for the first. Source: v0.2.2 updaterun/initialization.go:getResourceSnapshotObjs.
-fn no_snapshot(cx: &Context<'_>, lead: &str, start: &dyn Fn(String) -> Finding) -> Option<Finding> {
+fn no_snapshot(cx: &Context<'_>) -> Option<Problem> {
     let inventory = cx.inventory;
     let run = cx.run()?;
     if !run.spec.snapshot_index.is_empty()
@@ -132,16 +110,16 @@ fn no_snapshot(cx: &Context<'_>, lead: &str, start: &dyn Fn(String) -> Finding) 
         return None;
     }
     let object = cx.placement_object();
-    let finding = start(format!(
-        "{lead}: {object} has no resource snapshot yet. Up to KubeFleet 0.2.2, a run without an \
-         index waits for one."
-    ))
-    .computed(
+    let message = format!(
+        "{object} has no resource snapshot yet. Up to KubeFleet 0.2.2, a run without an index waits \
+         for one."
+    );
+    let problem = Problem::new(cx.run_object(), message).computed(
         run.object(),
         &["spec.placementName"],
         format!("no resource snapshot of {object} is marked as the latest"),
     );
-    Some(finding.look_with(
+    Some(problem.look_with(
         "Check whether the placement selects anything, and its conditions.",
         cx.command("diagnose").arg(object.word()),
     ))

@@ -4,6 +4,7 @@ use crate::diagnose::rules::prelude::*;
 use crate::diagnose::run_failure;
 use crate::kubefleet::names;
 use crate::kubefleet::snapshot::ResourceSnapshot;
+use crate::problems::{ONE_OBJECT, number_of_parts, see_complete};
 use crate::rollout::versions::versions;
 
 /// A version may be spread over several objects; the first carries the hash and the count.
@@ -106,11 +107,7 @@ fn partial(
     // Source: utils/controller/resource_snapshot_resolver.go:FetchAllResourceSnapshotsAlongWithMaster.
     if whole && !object.namespace.is_empty() {
         return finding
-            .fix(
-                "Make the content small enough for one snapshot object, or remove the overrides: \
-                 with overrides, the controller searches for the other parts outside the namespace \
-                 and always fails.",
-            )
+            .fix(ONE_OBJECT)
             .fix_with("Then start a new run.", cx.new_run_command());
     }
     if whole {
@@ -158,15 +155,7 @@ fn evidence(cx: &Context<'_>, mut finding: Finding, master: &str) -> Finding {
         .iter()
         .find(|snapshot| snapshot.meta.name == master);
     if let Some(found) = found {
-        finding = finding.evidence(
-            found.object(),
-            format!("metadata.annotations[{}]", names::NUMBER_OF_SNAPSHOTS),
-            found
-                .meta
-                .annotation(names::NUMBER_OF_SNAPSHOTS)
-                .unwrap_or("absent")
-                .to_owned(),
-        );
+        finding = number_of_parts(finding, found);
     }
     if let Some(index) = names::snapshot_index(master) {
         for part in parts(cx, index).take(5) {
@@ -181,10 +170,7 @@ fn evidence(cx: &Context<'_>, mut finding: Finding, master: &str) -> Finding {
 }
 
 fn other_version(cx: &Context<'_>, finding: Finding) -> Finding {
-    let mut finding = finding.look_with(
-        "Check which snapshots are complete.",
-        cx.command("snapshots").arg(&cx.inventory.placement_name),
-    );
+    let mut finding = see_complete(finding, &cx.placement_object());
     let over = format!("{} has failed for good", cx.run_object().name);
     let versions = versions(cx.inventory);
     let whole = versions.iter().rev().find(|version| version.is_complete());

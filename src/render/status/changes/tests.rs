@@ -70,6 +70,7 @@ pub(in crate::render::status) fn status(verdict: Verdict, stages: Vec<StageProgr
     Status {
         api_version: String::new(),
         kind: String::new(),
+        hub: None,
         target: Subject::new("ClusterStagedUpdateRun", "", "r"),
         verdict,
         summary: "it is so.".to_owned(),

@@ -112,6 +112,7 @@ fn run(verdict: Verdict, states: [StageState; 3], approvals: [TaskState; 3]) -> 
     Status {
         api_version: String::new(),
         kind: String::new(),
+        hub: None,
         target: Subject::new("ClusterStagedUpdateRun", "", "r"),
         verdict,
         summary: String::new(),

@@ -1,0 +1,598 @@
+//! Several hubs, asked at the same time: none of them waits for another, and one that does not answer
+//! is a line of the answer.
+
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use clap::Args;
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::commands::open::global::Global;
+use crate::commands::open::reading::{InputArgs, Reading, says_what, variable};
+use crate::commands::open::runs;
+use crate::commands::open::session::Session;
+use crate::commands::output::{self, Format, Output};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::hub::{Flags, Hub, HubError, TimeLimit, Together, Traffic, contexts};
+use crate::kubefleet::Kind;
+use crate::kubefleet::object::OWN_API_VERSION;
+use crate::render::wrap;
+use crate::report::NotChecked;
+use crate::ui::{ProgressBars, Ui};
+use crate::words::{Hint, closest, enumerate};
+
+/// How many hubs are asked at once.
+const AT_ONCE: usize = 32;
+/// How many names are listed that are left out.
+const NAMED: usize = 5;
+
+/// Which hubs are asked, where it is more than one.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Several hubs")]
+pub struct HubsArgs {
+    /// Ask these hubs at the same time: kubeconfig contexts, or hub groups of the settings file,
+    /// separated by commas; repeatable
+    #[arg(long = "contexts", value_name = "NAME[,NAME...]")]
+    hub_contexts: Vec<String>,
+    /// Ask all hubs that the kubeconfig has a context for; contexts of other clusters are left out
+    #[arg(long, conflicts_with = "hub_contexts")]
+    all_contexts: bool,
+    /// With several hubs: how long to wait for each of them [default: no limit but that of each
+    /// request]
+    #[arg(long, value_name = "DURATION", value_parser = crate::commands::duration)]
+    timeout: Option<Duration>,
+}
+
+impl HubsArgs {
+    /// Whether the answer is that of several hubs, however many they are.
+    pub const fn is_several(&self) -> bool {
+        self.all_contexts || !self.hub_contexts.is_empty()
+    }
+
+    /// Refuses a name that has to be chosen, or that means something else on each hub.
+    pub fn check_name(&self, word: Option<&str>, global: &Global) -> Result<(), Error> {
+        if !self.is_several() {
+            return Ok(());
+        }
+        let Some(word) = word else {
+            return Err(Error::usage(
+                "with several hubs, set the name of an update run or placement",
+            ));
+        };
+        let kind = word
+            .split_once('/')
+            .and_then(|(kind, _)| Kind::from_word(kind));
+        if kind.is_some_and(Kind::is_namespaced) && global.namespace.is_none() {
+            return Err(Error::usage(format!(
+                "with several hubs, {word} needs -n: each context may have another namespace"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Refuses what a list of several hubs cannot be, or be about.
+    pub fn check_list(
+        &self,
+        output: &Output,
+        is_followed: bool,
+        names: &[String],
+        global: &Global,
+    ) -> Result<(), Error> {
+        for word in names {
+            self.check_name(Some(word), global)?;
+        }
+        let is_names = output.format() == Format::Name;
+        self.refuse_if(
+            is_names,
+            "-o name",
+            "names do not tell the hub; use -o json",
+        )?;
+        self.refuse_if(is_followed, "--watch", "follow each hub by itself")
+    }
+
+    /// Refuses what cannot be used with several hubs, where it is.
+    pub fn refuse_if(&self, is_used: bool, what: &str, why: &str) -> Result<(), Error> {
+        if is_used && self.is_several() {
+            return Err(Error::usage(format!(
+                "{what} cannot be used with several hubs: {why}"
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// What one hub or several answered.
+pub struct Answers<T> {
+    /// In the order in which they were named.
+    pub hubs: Vec<HubAnswer<T>>,
+    /// The hubs that did not answer.
+    pub not_reached: Vec<NotReached>,
+    /// The moment for which everything is judged.
+    pub now: Timestamp,
+    is_several: bool,
+}
+
+/// What one hub answered.
+pub struct HubAnswer<T> {
+    /// Its context, where several were asked.
+    pub hub: Option<String>,
+    pub found: T,
+}
+
+/// What is listed of one hub, or of files.
+pub struct HubRows<R> {
+    pub rows: Vec<R>,
+    /// The kinds that could not be listed in full, and why.
+    pub gaps: Vec<NotChecked>,
+    /// That there is no row.
+    pub none: Option<String>,
+    /// Whether rows may be of several namespaces.
+    pub is_everywhere: bool,
+}
+
+/// What is listed of all hubs that were asked.
+pub struct AllRows<R> {
+    /// The rows, each with the context of its hub where several were asked.
+    pub rows: Vec<(Option<String>, R)>,
+    pub gaps: Vec<HubGap>,
+    pub is_everywhere: bool,
+}
+
+/// A hub that did not answer.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct NotReached {
+    /// Its context.
+    hub: String,
+    /// Why it did not.
+    why: String,
+    #[serde(skip)]
+    hint: Option<Hint>,
+}
+
+/// Something that could not be judged, and on which hub.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct HubGap {
+    /// The context of the hub; absent where one hub was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hub: Option<String>,
+    #[serde(flatten)]
+    gap: NotChecked,
+}
+
+/// What several hubs answered, each for itself.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "{T}List")]
+pub struct HubList<T> {
+    /// Always `kubectl-fleet-stage/v1`.
+    api_version: String,
+    /// The kind of the items, and `List`.
+    kind: String,
+    /// The answers, by hub in the order in which the hubs were named.
+    items: Vec<T>,
+    /// The hubs that did not answer, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    not_reached: Vec<NotReached>,
+}
+
+impl<T> HubList<T> {
+    /// Answers of this kind.
+    pub fn new(kind: &str, items: Vec<T>, not_reached: &[NotReached]) -> Self {
+        Self {
+            api_version: OWN_API_VERSION.to_owned(),
+            kind: format!("{kind}List"),
+            items,
+            not_reached: not_reached.to_vec(),
+        }
+    }
+}
+
+impl<T: Serialize> HubList<T> {
+    /// The document.
+    pub fn print(&self, as_yaml: bool) -> Result<String, Error> {
+        if as_yaml {
+            output::yaml(self)
+        } else {
+            output::json(self)
+        }
+    }
+}
+
+impl<T> Answers<T> {
+    /// What one hub answered, or what files say.
+    pub fn alone(found: T, now: Timestamp) -> Self {
+        Self {
+            hubs: vec![HubAnswer { hub: None, found }],
+            not_reached: Vec::new(),
+            now,
+            is_several: false,
+        }
+    }
+
+    /// Gives away what was found.
+    pub fn take(self) -> (Answers<()>, Vec<HubAnswer<T>>) {
+        let asked = self.hubs.iter().map(|answer| HubAnswer {
+            hub: answer.hub.clone(),
+            found: (),
+        });
+        let rest = Answers {
+            hubs: asked.collect(),
+            not_reached: self.not_reached,
+            now: self.now,
+            is_several: self.is_several,
+        };
+        (rest, self.hubs)
+    }
+
+    /// Whether several hubs were asked, so that each thing is told with its own.
+    pub const fn is_several(&self) -> bool {
+        self.is_several
+    }
+
+    /// The exit code, where the hubs that answered give this one.
+    pub fn exit(&self, own: Exit) -> Exit {
+        let missing = Exit::Incomplete;
+        if self.not_reached.is_empty() || own.gravity() > missing.gravity() {
+            own
+        } else {
+            missing
+        }
+    }
+
+    /// Says which hubs did not answer, and what to do.
+    pub fn tell(&self, ui: &mut Ui) {
+        for NotReached { hub, why, .. } in &self.not_reached {
+            ui.warning(&format!("not reached: {hub}: {why}"));
+        }
+        let mut told: Vec<&Hint> = Vec::new();
+        for hint in self.not_reached.iter().filter_map(|it| it.hint.as_ref()) {
+            if !told.contains(&hint) {
+                told.push(hint);
+                ui.hint(hint);
+            }
+        }
+    }
+}
+
+impl<R> Answers<HubRows<R>> {
+    /// Puts the rows of all hubs together, and says what is missing among them.
+    pub fn listed(self, ui: &mut Ui) -> (Answers<()>, AllRows<R>) {
+        for answer in &self.hubs {
+            answer.warn(&answer.found.gaps, ui);
+            if let Some(none) = &answer.found.none {
+                ui.status(&answer.says(none));
+            }
+        }
+        let (answers, found) = self.take();
+        let mut all = AllRows {
+            rows: Vec::new(),
+            gaps: Vec::new(),
+            is_everywhere: found.iter().any(|answer| answer.found.is_everywhere),
+        };
+        for answer in found {
+            all.gaps.extend(answer.gaps(&answer.found.gaps));
+            let HubAnswer { hub, found } = answer;
+            let rows = found.rows.into_iter();
+            all.rows.extend(rows.map(|row| (hub.clone(), row)));
+        }
+        (answers, all)
+    }
+}
+
+impl<T> HubAnswer<T> {
+    /// A sentence about this hub.
+    pub fn says(&self, sentence: &str) -> String {
+        match &self.hub {
+            Some(hub) => format!("{hub}: {sentence}"),
+            None => sentence.to_owned(),
+        }
+    }
+
+    /// Says what could not be listed there.
+    fn warn(&self, gaps: &[NotChecked], ui: &mut Ui) {
+        let named = gaps.iter().map(|gap| NotChecked {
+            what: self.says(&gap.what),
+            ..gap.clone()
+        });
+        runs::warn(&named.collect::<Vec<_>>(), ui);
+    }
+
+    /// What could not be judged there.
+    fn gaps<'a>(&'a self, gaps: &'a [NotChecked]) -> impl Iterator<Item = HubGap> + 'a {
+        gaps.iter().map(|gap| HubGap {
+            hub: self.hub.clone(),
+            gap: gap.clone(),
+        })
+    }
+}
+
+impl Session<'_> {
+    /// Asks the hub, the files, or each of several hubs. `command` is the one that hints name;
+    /// without `input`, nothing is taken from an earlier call.
+    pub fn ask<T: Send>(
+        &mut self,
+        of: &HubsArgs,
+        input: Option<&InputArgs>,
+        command: &'static str,
+        ask: impl Fn(&mut Reading, &mut Ui) -> Result<T, Error> + Sync,
+    ) -> Result<Answers<T>, Error> {
+        if !of.is_several() {
+            if of.timeout.is_some() {
+                let error = Error::usage("--timeout needs --contexts or --all-contexts");
+                return Err(error.hint("for one hub, set --request-timeout"));
+            }
+            let mut reading = match input {
+                Some(input) => self.open(input, command)?,
+                None => self.open_within(None, command)?,
+            };
+            let found = ask(&mut reading, self.ui)?;
+            return Ok(Answers::alone(found, reading.now));
+        }
+        if input.is_some_and(|input| !input.files.is_empty()) {
+            return Err(Error::usage(
+                "--contexts and --all-contexts ask hubs: they cannot be used with -f",
+            ));
+        }
+        let names = chosen(of, self)?;
+        let together = Together::default();
+        together.listen();
+        let now = input.and_then(|input| input.now);
+        let asking = HubsAsking {
+            global: self.global,
+            command,
+            remembers: input.is_some(),
+            limit: of.timeout.filter(|limit| !limit.is_zero()),
+            now: now.unwrap_or_else(self.clock),
+            clock: self.clock,
+            together,
+            progress: self.ui.progress(),
+        };
+        let asked = at_once(&names, |name| asking.one(name, &ask));
+        self.gather(of, asking.now, asked)
+    }
+
+    /// Sorts what came of it.
+    fn gather<T>(
+        &mut self,
+        of: &HubsArgs,
+        now: Timestamp,
+        asked: Vec<(String, Result<HubTold<T>, AskError>)>,
+    ) -> Result<Answers<T>, Error> {
+        let mut answers = Answers {
+            hubs: Vec::new(),
+            not_reached: Vec::new(),
+            now,
+            is_several: true,
+        };
+        let (mut others, mut absent) = (Vec::new(), Vec::new());
+        for (hub, told) in asked {
+            match told {
+                Ok(HubTold { found, traffic, .. }) => {
+                    self.ui.count(HubTraffic(hub.clone(), traffic));
+                    let hub = Some(hub);
+                    answers.hubs.push(HubAnswer { hub, found });
+                }
+                Err(AskError::NoHub(_)) if of.all_contexts => others.push(hub),
+                Err(AskError::NoHub(error) | AskError::Other(error)) => match error.exit {
+                    Exit::Usage | Exit::Interrupted => return Err(of_hub(&hub, error)),
+                    Exit::NotFound => absent.push((hub.clone(), of_hub(&hub, error))),
+                    _ => answers.not_reached.push(NotReached {
+                        why: error.message,
+                        hint: error.hint.map(|hint| hint.on_hub(&hub)),
+                        hub,
+                    }),
+                },
+            }
+        }
+        if !others.is_empty() {
+            let others = wrap::list(&others, NAMED);
+            let text = format!("left out, because they are not KubeFleet hubs: {others}");
+            self.ui.status(&text);
+        }
+        let where_not: Vec<_> = absent.iter().map(|(hub, _)| hub.clone()).collect();
+        let answered = !(answers.hubs.is_empty() && answers.not_reached.is_empty());
+        match absent.into_iter().next() {
+            Some((_, first)) if !answered && where_not.len() == 1 => Err(first),
+            Some((_, first)) if !answered => Err(Error {
+                message: format!(
+                    "not found on any of the hubs {}; {}",
+                    enumerate(&where_not),
+                    first.message
+                ),
+                ..first
+            }),
+            None if !answered => Err(Error::failed(
+                "no context of the kubeconfig is that of a KubeFleet hub",
+            )),
+            Some(_) => {
+                let text = format!("not found on {}", enumerate(&where_not));
+                self.ui.status(&text);
+                Ok(answers)
+            }
+            None => Ok(answers),
+        }
+    }
+}
+
+/// That something is wrong on one of several hubs.
+fn of_hub(hub: &str, error: Error) -> Error {
+    Error {
+        message: format!("{hub}: {}", error.message),
+        hint: error.hint.map(|hint| hint.on_hub(hub)),
+        ..error
+    }
+}
+
+/// How each of several hubs is asked.
+struct HubsAsking<'a> {
+    global: &'a Global,
+    command: &'static str,
+    remembers: bool,
+    limit: Option<Duration>,
+    now: Timestamp,
+    clock: fn() -> Timestamp,
+    together: Together,
+    progress: ProgressBars,
+}
+
+/// What a hub told, and how much was read for that.
+struct HubTold<T> {
+    found: T,
+    traffic: Traffic,
+}
+
+/// Why a hub told nothing.
+enum AskError {
+    /// It is no hub of a fleet.
+    NoHub(Error),
+    Other(Error),
+}
+
+impl From<HubError> for AskError {
+    fn from(error: HubError) -> Self {
+        match error {
+            HubError::NotAHub(_) | HubError::OtherEngine(..) => Self::NoHub(error.into()),
+            error => Self::Other(error.into()),
+        }
+    }
+}
+
+impl HubsAsking<'_> {
+    fn one<T>(
+        &self,
+        context: &str,
+        ask: impl Fn(&mut Reading, &mut Ui) -> Result<T, Error>,
+    ) -> Result<HubTold<T>, AskError> {
+        let global = Global {
+            context: Some(context.to_owned()),
+            ..self.global.clone()
+        };
+        let flags = Flags {
+            remembers: self.remembers,
+            together: self.together.clone(),
+            // Several at once cannot ask a user.
+            ..global.connection(false)
+        };
+        let end = self.limit.map(TimeLimit::after);
+        let on_wait = says_what(self.progress.clone(), &format!("{context}: "));
+        let hub = Hub::connect(&flags, global.limit(), end, &variable, on_wait)?;
+        let traffic = hub.traffic();
+        let mut reading = Reading::of_hub(hub, Some(self.now), self.command, self.clock);
+        let found = ask(&mut reading, &mut Ui::silent()).map_err(AskError::Other)?;
+        Ok(HubTold { found, traffic })
+    }
+}
+
+/// Does something for each name, of many at once, and returns what came of it in the names' order.
+fn at_once<T: Send>(names: &[String], each: impl Fn(&str) -> T + Sync) -> Vec<(String, T)> {
+    let next = AtomicUsize::new(0);
+    let (tell, told) = channel();
+    std::thread::scope(|scope| {
+        for _ in 0..names.len().min(AT_ONCE) {
+            let (tell, next, each) = (tell.clone(), &next, &each);
+            scope.spawn(move || {
+                while let at = next.fetch_add(1, Ordering::Relaxed)
+                    && let Some(name) = names.get(at)
+                {
+                    // Whoever asked waits for all.
+                    let _ = tell.send((at, name.clone(), each(name)));
+                }
+            });
+        }
+    });
+    drop(tell);
+    let mut all: Vec<_> = told.into_iter().collect();
+    all.sort_by_key(|(at, ..)| *at);
+    all.into_iter()
+        .map(|(_, name, told)| (name, told))
+        .collect()
+}
+
+/// What was read from one of several hubs.
+struct HubTraffic(String, Traffic);
+
+impl fmt::Display for HubTraffic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(hub, traffic) = self;
+        write!(f, "{traffic} ({hub})")
+    }
+}
+
+/// The contexts that are asked: each once, and of those that lead to the same hub as the same user
+/// the first alone.
+fn chosen(of: &HubsArgs, session: &mut Session<'_>) -> Result<Vec<String>, Error> {
+    let known = contexts(&session.global.connection(false), &variable)?;
+    let groups = &session.settings.settings.hub_groups;
+    let has = |name: &str| known.iter().any(|(known, _)| known == name);
+    let mut names: Vec<String> = Vec::new();
+    if of.all_contexts {
+        names.extend(known.iter().map(|(name, _)| name.clone()));
+        names.sort();
+    }
+    let words = of.hub_contexts.iter().flat_map(|words| words.split(','));
+    for word in words.map(str::trim) {
+        match (has(word), groups.get(word)) {
+            _ if word.is_empty() => {
+                return Err(Error::usage("--contexts has an empty name"));
+            }
+            (true, None) => names.push(word.to_owned()),
+            (true, Some(_)) => {
+                let error = Error::usage(format!(
+                    "{word:?} is both a context of the kubeconfig and a hub group"
+                ));
+                return Err(error.hint("rename the group in the settings file"));
+            }
+            (false, Some(group)) => {
+                if let Some(missing) = group.iter().find(|name| !has(name)) {
+                    let what = format!("the hub group {word:?} contains {missing:?}");
+                    let known = known.iter().map(|(name, _)| name.as_str());
+                    return Err(unknown(&what, missing, known.collect()));
+                }
+                names.extend(group.iter().cloned());
+            }
+            (false, None) => {
+                let known = known.iter().map(|(name, _)| name.as_str());
+                let all = known.chain(groups.keys().map(String::as_str)).collect();
+                return Err(unknown("--contexts", word, all));
+            }
+        }
+    }
+    let mut kept: Vec<String> = Vec::new();
+    for name in names {
+        let place = |name: &String| {
+            let known = known.iter().find(|(known, _)| known == name);
+            known.and_then(|(_, place)| place.clone())
+        };
+        let own = place(&name);
+        let alike = |other: &&String| **other == name || own.is_some() && place(other) == own;
+        match kept.iter().find(alike) {
+            Some(first) if *first == name => {}
+            Some(first) => session.ui.status(&format!(
+                "{name} leads to the same hub and user as {first}, which is asked once"
+            )),
+            None => kept.push(name),
+        }
+    }
+    if kept.is_empty() {
+        return Err(Error::usage(match of.hub_contexts.as_slice() {
+            [] => "the kubeconfig has no contexts".to_owned(),
+            words => format!("the hub group {} is empty", enumerate(words)),
+        }));
+    }
+    Ok(kept)
+}
+
+/// That there is no such context.
+fn unknown(what: &str, name: &str, known: Vec<&str>) -> Error {
+    let error = Error::usage(format!("{what}: the kubeconfig has no context {name:?}"));
+    match closest(name, known.iter().copied()) {
+        Some(near) => error.hint(format!("did you mean {near}?")),
+        None if known.is_empty() => error.hint("set a kubeconfig with --kubeconfig or KUBECONFIG"),
+        None => error.hint(format!("use {}", enumerate(known))),
+    }
+}

@@ -1,0 +1,164 @@
+//! What is rendered: a snapshot, or what the placement selects now.
+
+use std::collections::BTreeMap;
+
+use crate::commands::open::live;
+use crate::commands::open::manifests::Material;
+use crate::commands::open::reading::Reading;
+use crate::commands::show::snapshots::find;
+use crate::error::Error;
+use crate::kubefleet::Concept;
+use crate::manifests::Content;
+use crate::manifests::live::{LeftOut, Selected};
+use crate::report::NotChecked;
+use crate::rollout::versions::{Version, versions};
+use crate::ui::Ui;
+use crate::words::{Hint, distinct, enumerate};
+
+/// The word for what the placement selects now.
+const LIVE: &str = "live";
+
+/// What is rendered.
+pub(super) struct ContentSource {
+    /// The index of the snapshot, or `live`.
+    pub index: String,
+    /// What it is, in words.
+    pub words: String,
+    pub content: Content,
+    /// What the placement selects and KubeFleet does not place.
+    pub left_out: Vec<LeftOut>,
+    pub not_checked: Vec<NotChecked>,
+}
+
+impl ContentSource {
+    /// What overrides apply to.
+    pub fn noun(&self) -> &'static str {
+        match self.index.as_str() {
+            LIVE => "what the placement selects",
+            _ => "the snapshot",
+        }
+    }
+
+    /// What differences call it.
+    pub fn label(&self) -> String {
+        match self.index.as_str() {
+            LIVE => LIVE.to_owned(),
+            index => format!("snapshot {index}"),
+        }
+    }
+}
+
+/// The content that a word means; without one, that of the run, or the latest.
+pub(super) fn read(
+    word: Option<&str>,
+    material: &Material,
+    reading: &mut Reading,
+    ui: &mut Ui,
+) -> Result<ContentSource, Error> {
+    if word == Some(LIVE) {
+        return read_live(material, reading, ui);
+    }
+    let placement = &material.placement;
+    let run = material.run.as_deref();
+    let recorded = run
+        .map(|run| run.status.snapshot_index.as_str())
+        .filter(|index| !index.is_empty());
+    let all = versions(material.inventory());
+    let word = word.or(recorded).unwrap_or("latest");
+    let has_some = all.iter().any(Version::exists);
+    if !has_some {
+        material.around.seen(Concept::ResourceSnapshot, reading)?;
+    }
+    let version = find(&all, word, placement).map_err(|error| {
+        if has_some {
+            return error.also(Hint::new(
+                "or use latest, or live for what the placement selects now",
+            ));
+        }
+        let command = placement.fleet("render").flag("--snapshot", LIVE);
+        error.also(Hint::new("to render what the placement selects now:").command(command))
+    })?;
+    if let Some(flaw) = version.flaw() {
+        ui.warning(&format!("snapshot {} is incomplete: {flaw}", version.index));
+    }
+    let latest = if version.is_latest() { " (latest)" } else { "" };
+    Ok(ContentSource {
+        words: format!("snapshot {}{latest} of {placement}", version.index),
+        index: version.index.clone(),
+        content: material.content(version),
+        left_out: Vec::new(),
+        not_checked: Vec::new(),
+    })
+}
+
+fn read_live(
+    material: &Material,
+    reading: &mut Reading,
+    ui: &mut Ui,
+) -> Result<ContentSource, Error> {
+    let name = &material.placement;
+    let inventory = material.inventory();
+    let Some(placement) = inventory.placement.present() else {
+        let gap = inventory.gaps.get(&name.kind);
+        return Err(match gap {
+            Some(gap) => Error::failed(format!("{name} cannot be read: {gap}")),
+            None => Error::not_found(format!("{} has no {name}", reading.place())),
+        });
+    };
+    let selected = live::read(reading, placement)?;
+    for kind in distinct(selected.never_placed.iter()) {
+        ui.warning(&format!(
+            "{name} selects {kind} objects, which KubeFleet never places"
+        ));
+    }
+    if selected.manifests.is_empty() && reading.is_offline() {
+        return Err(Error::not_found(format!(
+            "the input has none of the objects that {name} selects"
+        ))
+        .hint(Hint::new(
+            "render on the hub, or add the objects: kubectl get … -o yaml",
+        )));
+    }
+    let claims = |it: &crate::contents::Manifest| it.identity.kind == "PersistentVolumeClaim";
+    if selected.manifests.iter().any(claims) {
+        ui.status("a hub agent with --enable-workload does not place PersistentVolumeClaims");
+    }
+    let gaps = gaps(&selected, reading.is_offline());
+    Ok(ContentSource {
+        index: LIVE.to_owned(),
+        words: format!("what {name} selects now"),
+        left_out: selected.left_out,
+        content: Content::of_parts([selected.manifests], material.generator()),
+        not_checked: gaps,
+    })
+}
+
+fn gaps(selected: &Selected, is_offline: bool) -> Vec<NotChecked> {
+    let gap = |what: &str, why: &str| NotChecked {
+        what: what.to_owned(),
+        why: why.to_owned(),
+        subject: None,
+        clusters: Vec::new(),
+    };
+    if is_offline {
+        return vec![gap(
+            "objects",
+            "the input may not have all that the placement selects",
+        )];
+    }
+    let gaps = selected.gaps.iter();
+    gaps.map(|(what, why)| gap(what, why)).collect()
+}
+
+/// What is left out, by reason.
+pub(super) fn left_out(left_out: &[LeftOut]) -> Vec<String> {
+    let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for one in left_out {
+        let objects = reasons.entry(one.why).or_default();
+        objects.push(one.object.describe());
+    }
+    let reasons = reasons.into_iter();
+    reasons
+        .map(|(why, objects)| format!("left out, because {why}: {}", enumerate(objects)))
+        .collect()
+}

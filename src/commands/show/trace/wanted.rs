@@ -1,0 +1,86 @@
+//! The object that is asked for.
+
+use crate::contents::Identity;
+use crate::error::Error;
+use crate::kubefleet::kind::group_of;
+use crate::kubefleet::snapshot::ManifestIdentity;
+
+/// What is asked for.
+pub(super) struct WantedObject {
+    kind: String,
+    group: Option<String>,
+    name: String,
+    pub namespace: Option<String>,
+}
+
+impl WantedObject {
+    pub fn new(word: &str, namespace: Option<&str>) -> Result<Self, Error> {
+        let usage = || {
+            Error::usage(format!("{word:?} does not name an object"))
+                .hint("use KIND/NAME, for example deployment/web")
+        };
+        let (kind, name) = word.split_once('/').ok_or_else(usage)?;
+        if kind.is_empty() || name.is_empty() {
+            return Err(usage());
+        }
+        let kind = kind.to_ascii_lowercase();
+        let (kind, group) = match kind.split_once('.') {
+            Some((kind, group)) => (kind.to_owned(), Some(group.to_owned())),
+            None => (kind, None),
+        };
+        Ok(Self {
+            kind,
+            group,
+            name: name.to_owned(),
+            namespace: namespace.map(str::to_owned),
+        })
+    }
+
+    pub fn is(&self, one: &ManifestIdentity) -> bool {
+        self.names(&Identity {
+            kind: one.kind.clone(),
+            group: group_of(&one.api_version).to_owned(),
+            namespace: one.meta.namespace.clone(),
+            name: one.meta.name.clone(),
+        })
+    }
+
+    pub fn names(&self, one: &Identity) -> bool {
+        let kind = one.kind.to_ascii_lowercase();
+        let plural = match kind.strip_suffix('y') {
+            Some(stem) => format!("{stem}ies"),
+            None if kind.ends_with('s') => format!("{kind}es"),
+            None => format!("{kind}s"),
+        };
+        let short = SHORT
+            .iter()
+            .any(|(short, long)| *short == self.kind && *long == kind);
+        (self.kind == kind || self.kind == plural || short)
+            && self
+                .group
+                .as_deref()
+                .is_none_or(|wanted| wanted == one.group)
+            && self.name == one.name
+            && self
+                .namespace
+                .as_deref()
+                .is_none_or(|namespace| namespace == one.namespace || one.namespace.is_empty())
+    }
+}
+
+/// The short names that people use most.
+const SHORT: [(&str, &str); 13] = [
+    ("cm", "configmap"),
+    ("crd", "customresourcedefinition"),
+    ("deploy", "deployment"),
+    ("ds", "daemonset"),
+    ("hpa", "horizontalpodautoscaler"),
+    ("ing", "ingress"),
+    ("netpol", "networkpolicy"),
+    ("ns", "namespace"),
+    ("pdb", "poddisruptionbudget"),
+    ("pvc", "persistentvolumeclaim"),
+    ("sa", "serviceaccount"),
+    ("sts", "statefulset"),
+    ("svc", "service"),
+];

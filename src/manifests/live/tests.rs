@@ -1,0 +1,287 @@
+//! What is selected, by selectors and by what the hub has.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::{LiveAnswer, LiveQuery, Selected, ServedKind, select};
+use crate::kubefleet::messages::SelectorProblem;
+use crate::kubefleet::object::{Body, Object};
+use crate::kubefleet::placement::Placement;
+use crate::query::Outcome;
+
+fn kind(api: &str, kind: &str, is_namespaced: bool) -> ServedKind {
+    let (group, version) = api.split_once('/').unwrap_or(("", api));
+    ServedKind {
+        group: group.to_owned(),
+        version: version.to_owned(),
+        kind: kind.to_owned(),
+        plural: format!("{}s", kind.to_ascii_lowercase()),
+        is_namespaced,
+        is_preferred: true,
+    }
+}
+
+fn served() -> Vec<ServedKind> {
+    let kinds = [
+        ("v1", "Namespace", false),
+        ("v1", "ConfigMap", true),
+        ("v1", "Pod", true),
+        ("v1", "Service", true),
+        ("v1", "Endpoints", true),
+        ("v1", "Secret", true),
+        ("apps/v1", "Deployment", true),
+        ("apps/v1", "ReplicaSet", true),
+        ("x.io/v1", "Widget", true),
+        ("rbac.authorization.k8s.io/v1", "ClusterRole", false),
+    ];
+    let mut kinds: Vec<_> = kinds.map(|(api, it, own)| kind(api, it, own)).into();
+    kinds.push(ServedKind {
+        is_preferred: false,
+        ..kind("x.io/v1beta1", "Widget", true)
+    });
+    kinds
+}
+
+fn object(api: &str, kind: &str, namespace: &str, name: &str) -> Value {
+    let mut meta = json!({"name": name, "uid": "1", "resourceVersion": "7", "generation": 2,
+        "creationTimestamp": "2026-01-01T00:00:00Z", "labels": {"app": name}});
+    if !namespace.is_empty() {
+        meta["namespace"] = namespace.into();
+    }
+    json!({"apiVersion": api, "kind": kind, "metadata": meta, "status": {"x": 1}})
+}
+
+/// What a hub has.
+fn hub() -> Vec<Value> {
+    let mut owned = object("apps/v1", "ReplicaSet", "shop", "web-1");
+    owned["metadata"]["ownerReferences"] = json!([{"kind": "Deployment"}]);
+    let mut leaving = object("v1", "ConfigMap", "shop", "old");
+    leaving["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z".into();
+    let mut token = object("v1", "Secret", "shop", "token");
+    token["type"] = "kubernetes.io/service-account-token".into();
+    vec![
+        object("v1", "Namespace", "", "shop"),
+        object("v1", "Namespace", "", "kube-system"),
+        object("apps/v1", "Deployment", "shop", "web"),
+        object("x.io/v1", "Widget", "shop", "w"),
+        object("v1", "ConfigMap", "shop", "settings"),
+        object("v1", "ConfigMap", "shop", "kube-root-ca.crt"),
+        object("v1", "ConfigMap", "other", "settings"),
+        object("v1", "Pod", "shop", "web-1-a"),
+        object("v1", "Service", "shop", "web"),
+        object("v1", "Endpoints", "shop", "web"),
+        object("v1", "Endpoints", "shop", "own"),
+        object("rbac.authorization.k8s.io/v1", "ClusterRole", "", "reader"),
+        owned,
+        leaving,
+        token,
+    ]
+}
+
+fn placement(namespace: &str, selectors: &Value) -> Placement {
+    let kind = if namespace.is_empty() {
+        "ClusterResourcePlacement"
+    } else {
+        "ResourcePlacement"
+    };
+    let object = Object::of(&json!({
+        "apiVersion": "placement.kubernetes-fleet.io/v1beta1", "kind": kind,
+        "metadata": {"name": "shop", "namespace": namespace},
+        "spec": {"resourceSelectors": selectors},
+    }));
+    match object.body {
+        Body::Placement(placement) => placement.as_ref().clone(),
+        _ => Placement::default(),
+    }
+}
+
+/// What is selected, and how many questions that took.
+fn asked(namespace: &str, selectors: &Value) -> Result<(Selected, usize), SelectorProblem> {
+    let (placement, served, hub) = (placement(namespace, selectors), served(), hub());
+    let mut known: BTreeMap<LiveQuery, LiveAnswer> = BTreeMap::new();
+    loop {
+        let selected = select(&placement, &served, &known)?;
+        if selected.needs.is_empty() {
+            return Ok((selected, known.len()));
+        }
+        for query in selected.needs {
+            let objects = hub.iter().filter(|it| query.asks_for(it)).cloned();
+            let answer = LiveAnswer {
+                objects: objects.collect(),
+                outcome: Outcome::Listed,
+            };
+            known.insert(query, answer);
+        }
+    }
+}
+
+fn selected(namespace: &str, selectors: &Value) -> Result<Vec<String>, SelectorProblem> {
+    let (selected, _) = asked(namespace, selectors)?;
+    let manifests = selected.manifests.iter();
+    Ok(manifests.map(|it| it.identity.describe()).collect())
+}
+
+fn selector(api: &str, kind: &str, more: &Value) -> Value {
+    let (group, version) = api.split_once('/').unwrap_or(("", api));
+    let mut selector = json!({"group": group, "version": version, "kind": kind});
+    for (key, value) in more.as_object().into_iter().flatten() {
+        selector[key] = value.clone();
+    }
+    selector
+}
+
+const ALL: [&str; 6] = [
+    "Namespace shop",
+    "ConfigMap shop/settings",
+    "Service shop/web",
+    "Deployment shop/web",
+    "Endpoints shop/own",
+    "Widget shop/w",
+];
+
+#[test]
+fn a_namespace_comes_with_what_it_holds() {
+    let by_name = json!([selector("v1", "Namespace", &json!({"name": "shop"}))]);
+    let (found, questions) = asked("", &by_name).unwrap();
+    let names: Vec<_> = found
+        .manifests
+        .iter()
+        .map(|it| it.identity.describe())
+        .collect();
+    assert_eq!(names, ALL);
+    // The namespace, and each namespaced kind that is placed.
+    assert_eq!(questions, 8);
+    let left_out: Vec<_> = found
+        .left_out
+        .iter()
+        .map(|it| it.object.describe())
+        .collect();
+    assert_eq!(
+        left_out,
+        [
+            "ConfigMap shop/kube-root-ca.crt",
+            "ConfigMap shop/old",
+            "Endpoints shop/web",
+            "ReplicaSet shop/web-1",
+            "Secret shop/token",
+        ]
+    );
+    let deployment = &found.manifests[3].value;
+    assert_eq!(
+        *deployment,
+        json!({"apiVersion": "apps/v1", "kind": "Deployment",
+            "metadata": {"name": "web", "namespace": "shop", "labels": {"app": "web"}}})
+    );
+    let labels = json!({"labelSelector": {"matchLabels": {"app": "shop"}}});
+    let by_label = json!([selector("v1", "Namespace", &labels)]);
+    assert_eq!(selected("", &by_label).unwrap(), ALL);
+}
+
+#[test]
+fn selectors_select_by_name_by_label_and_by_scope() {
+    let role = "rbac.authorization.k8s.io/v1";
+    let only = json!({"name": "shop", "selectionScope": "NamespaceOnly"});
+    let with = json!({"name": "shop", "selectionScope": "NamespaceWithResourceSelectors"});
+    let labels = |value: &str| json!({"labelSelector": {"matchLabels": {"app": value}}});
+    for (namespace, selectors, expected) in [
+        (
+            "",
+            json!([selector("v1", "Namespace", &only)]),
+            &["Namespace shop"][..],
+        ),
+        (
+            "",
+            json!([
+                selector("apps/v1", "Deployment", &labels("web")),
+                selector("v1", "Namespace", &with),
+                selector(role, "ClusterRole", &json!({})),
+            ]),
+            &[
+                "Namespace shop",
+                "ClusterRole reader",
+                "Deployment shop/web",
+            ],
+        ),
+        (
+            "shop",
+            json!([
+                selector("v1", "ConfigMap", &json!({})),
+                selector("x.io/v1beta1", "Widget", &json!({"name": "w"})),
+                selector("v1", "Pod", &json!({})),
+            ]),
+            &["ConfigMap shop/settings", "Widget shop/w"],
+        ),
+        (
+            "shop",
+            json!([selector("v1", "ConfigMap", &json!({"name": "none"}))]),
+            &[],
+        ),
+        (
+            "shop",
+            json!([selector("v1", "ConfigMap", &labels("none"))]),
+            &[],
+        ),
+    ] {
+        let found = selected(namespace, &selectors).unwrap();
+        assert_eq!(found, expected, "{selectors}");
+    }
+}
+
+#[test]
+fn what_kubefleet_refuses_is_a_problem() {
+    let name = |name: &str| json!({"name": name});
+    let twice = selector("v1", "ConfigMap", &name("settings"));
+    let with = json!({"name": "none", "selectionScope": "NamespaceWithResourceSelectors"});
+    for (namespace, selectors) in [
+        (
+            "",
+            json!([selector("v1", "Namespace", &name("kube-system"))]),
+        ),
+        ("", json!([selector("apps/v1", "Deployment", &json!({}))])),
+        ("", json!([selector("v1", "Namespace", &with)])),
+        ("", json!([selector("y.io/v1", "Gadget", &json!({}))])),
+        ("shop", json!([selector("v1", "Namespace", &name("shop"))])),
+        (
+            "shop",
+            json!([selector(
+                "rbac.authorization.k8s.io/v1",
+                "ClusterRole",
+                &json!({})
+            )]),
+        ),
+        ("shop", json!([selector("x.io/v2", "Widget", &json!({}))])),
+        ("shop", json!([twice, twice])),
+    ] {
+        assert!(selected(namespace, &selectors).is_err(), "{selectors}");
+    }
+}
+
+#[test]
+fn what_the_hub_assigned_is_removed() {
+    let service = json!({"apiVersion": "v1", "kind": "Service",
+        "metadata": {"name": "web", "annotations": {
+            "kubectl.kubernetes.io/last-applied-configuration": "{}"}},
+        "spec": {"clusterIP": "10.0.0.1", "clusterIPs": ["10.0.0.1"], "healthCheckNodePort": 3,
+            "ports": [{"port": 80, "nodePort": 30080}]}});
+    assert_eq!(
+        super::trim::trimmed(&service),
+        json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"},
+            "spec": {"ports": [{"port": 80}]}})
+    );
+    let mut headless = service;
+    headless["spec"]["clusterIP"] = "None".into();
+    assert_eq!(super::trim::trimmed(&headless)["spec"]["clusterIP"], "None");
+    let labels =
+        json!({"job": "x", "controller-uid": "1", "batch.kubernetes.io/controller-uid": "1"});
+    let job = json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "x"},
+        "spec": {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}}}});
+    let trimmed = super::trim::trimmed(&job);
+    assert_eq!(
+        trimmed["spec"]["selector"]["matchLabels"],
+        json!({"job": "x"})
+    );
+    let mut manual = job;
+    manual["spec"]["manualSelector"] = true.into();
+    assert_eq!(super::trim::trimmed(&manual), manual);
+}

@@ -1,0 +1,274 @@
+//! What changes in the clusters: the objects that they have, by their snapshots and overrides,
+//! against those that the run would send. Clusters with the same rules are compared once.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::draft::Draft;
+use super::stages::Computed;
+use super::{PlannedCluster, Warning, WarningKind};
+use crate::contents::Identity;
+use crate::inventory::Inventory;
+use crate::inventory::source::Texts;
+use crate::manifests::{
+    Content, Counts, Delta, FailingOperation, FaultCause, Override, PlacedOverrides, Rendering,
+};
+use crate::report::{Compose, NotChecked, Subject};
+use crate::rollout::versions::versions;
+
+/// What snapshots and overrides hold.
+pub struct PlanContents<'c> {
+    /// The texts of the snapshots.
+    pub texts: &'c Texts,
+    pub overrides: &'c [Override],
+}
+
+/// What changes for clusters where the same changes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ObjectChanges {
+    /// The clusters.
+    pub clusters: Vec<String>,
+    /// The index of the snapshot that they have; absent where they have none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// The index of the snapshot that they would get; absent where the placement is removed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// How many objects change in each of them.
+    pub counts: Counts,
+    /// The objects that each of them would lose, by kind, namespace and name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub deleted: Vec<Subject>,
+}
+
+/// One side of the comparison: the clusters, and the content that they have or would get.
+struct ComparedSide<'s> {
+    clusters: BTreeMap<&'s str, usize>,
+    rendering: Rendering<'s>,
+    groups: Vec<usize>,
+}
+
+impl<'s> ComparedSide<'s> {
+    fn new(
+        content: &'s Content,
+        overrides: &'s [Override],
+        placed: &'s [PlacedOverrides<'s>],
+    ) -> Self {
+        let rendering = Rendering::new(content, overrides, placed);
+        let mut groups = vec![0; placed.len()];
+        for (number, group) in rendering.groups.iter().enumerate() {
+            for cluster in &group.clusters {
+                groups[*cluster] = number;
+            }
+        }
+        let names = placed.iter().enumerate();
+        Self {
+            clusters: names
+                .map(|(at, it)| (it.member.meta.name.as_str(), at))
+                .collect(),
+            rendering,
+            groups,
+        }
+    }
+
+    /// What tells the manifests of a cluster from those of others, and its place.
+    fn place(&self, name: &str) -> Option<((usize, Option<usize>), usize)> {
+        let at = *self.clusters.get(name)?;
+        let group = self.groups[at];
+        let varies = self.rendering.groups[group].varies;
+        Some(((group, varies.then_some(at)), at))
+    }
+}
+
+/// What changes in a cluster. Those with the same are told together.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct ObjectDelta {
+    from: Option<String>,
+    /// Whether the placement is removed.
+    is_removal: bool,
+    delta: Delta,
+}
+
+/// The clusters by what changes in them.
+type DeltaGroups = BTreeMap<ObjectDelta, Vec<String>>;
+
+/// What changes, and what of it fails: overrides that cannot be applied, and fields that must not
+/// change.
+pub(super) fn compute(
+    draft: &mut Draft<'_>,
+    computed: &Computed,
+    to: Option<&str>,
+    contents: &PlanContents<'_>,
+) -> Vec<ObjectChanges> {
+    let inventory = draft.inventory;
+    let all = versions(inventory);
+    let content_of = |index: &str| {
+        let mut all = all.iter();
+        Content::of_version(all.find(|version| version.index == index)?, contents.texts)
+    };
+    let stages = computed.stages.iter().flat_map(|stage| &stage.clusters);
+    let updated: Vec<&PlannedCluster> = stages.collect();
+    let then = to.and_then(|index| Some((index, content_of(index)?)));
+    let Some((to, then)) = then.filter(|_| !updated.is_empty()) else {
+        return Vec::new();
+    };
+    let overrides = contents.overrides;
+    let applicable = PlacedOverrides::applicable(draft.placement(), &then, overrides);
+    let members = updated.iter().filter_map(|it| inventory.member(&it.name));
+    let placed: Vec<_> = members
+        .map(|member| PlacedOverrides::anew(member, &applicable, overrides))
+        .collect();
+    let after = ComparedSide::new(&then, overrides, &placed);
+    let blocked = faults(draft, &after.rendering);
+    let mut held: BTreeMap<Option<&str>, Vec<&PlannedCluster>> = BTreeMap::new();
+    for cluster in updated.into_iter().chain(&computed.removed) {
+        if !blocked.contains(&cluster.name) {
+            let from = cluster.snapshot_now.as_deref();
+            held.entry(from).or_default().push(cluster);
+        }
+    }
+    let (mut found, mut unknown) = (DeltaGroups::new(), BTreeMap::new());
+    for (from, clusters) in held {
+        let Some(content) = from.map_or(Some(Content::default()), content_of) else {
+            continue;
+        };
+        let placed = held_overrides(inventory, from, &clusters, overrides, &mut unknown);
+        let before = ComparedSide::new(&content, overrides, &placed);
+        compare((from, &before), &after, &clusters, &mut found);
+    }
+    let gaps = unknown.into_iter().map(|(why, clusters)| NotChecked {
+        what: "changed objects".to_owned(),
+        why,
+        subject: None,
+        clusters,
+    });
+    draft.not_checked.extend(gaps);
+    refused(draft, &found);
+    let mut changes: Vec<_> = found
+        .into_iter()
+        .map(|(change, clusters)| ObjectChanges {
+            clusters,
+            from: change.from,
+            to: (!change.is_removal).then(|| to.to_owned()),
+            deleted: change.delta.deleted.iter().map(subject).collect(),
+            counts: change.delta.counts,
+        })
+        .collect();
+    changes.sort_by_key(|it| std::cmp::Reverse(it.clusters.len()));
+    changes
+}
+
+fn subject(object: &Identity) -> Subject {
+    Subject::new(&object.kind, &object.namespace, &object.name)
+}
+
+/// The clusters that have a snapshot, with the overrides that they have; of those whose overrides were
+/// not all read, nothing can be said.
+fn held_overrides<'i>(
+    inventory: &'i Inventory,
+    from: Option<&str>,
+    clusters: &[&PlannedCluster],
+    overrides: &[Override],
+    unknown: &mut BTreeMap<String, Vec<String>>,
+) -> Vec<PlacedOverrides<'i>> {
+    let mut placed = Vec::new();
+    for cluster in clusters {
+        let Some(member) = inventory.member(&cluster.name) else {
+            continue;
+        };
+        let binding = inventory.binding(&cluster.name);
+        let bound = match binding.filter(|_| from.is_some()) {
+            Some(binding) => PlacedOverrides::bound(member, binding, overrides),
+            None => PlacedOverrides::none(member),
+        };
+        if let Some(gone) = bound.gone.first() {
+            let why = format!("{gone}, which the cluster has, was not read");
+            unknown.entry(why).or_default().push(cluster.name.clone());
+        } else {
+            placed.push(bound);
+        }
+    }
+    placed
+}
+
+/// Adds what changes in clusters that have the same snapshot.
+fn compare(
+    (from, before): (Option<&str>, &ComparedSide<'_>),
+    after: &ComparedSide<'_>,
+    clusters: &[&PlannedCluster],
+    found: &mut DeltaGroups,
+) {
+    let mut known = BTreeMap::new();
+    for cluster in clusters {
+        let Some((alike, at)) = before.place(&cluster.name) else {
+            continue;
+        };
+        let then = after.place(&cluster.name);
+        let is_removal = cluster.snapshot_then.is_none() && then.is_none();
+        if then.is_none() && !is_removal {
+            continue;
+        }
+        let delta: &Delta = known
+            .entry((alike, then.map(|(alike, _)| alike)))
+            .or_insert_with(|| {
+                let now = before.rendering.manifests(at);
+                let then = then.map(|(_, at)| after.rendering.manifests(at));
+                let now = now.iter().map(|it| it.manifest.as_ref());
+                Delta::new(now, &then.unwrap_or_default())
+            });
+        let change = ObjectDelta {
+            from: from.map(str::to_owned),
+            is_removal,
+            delta: delta.clone(),
+        };
+        found.entry(change).or_default().push(cluster.name.clone());
+    }
+}
+
+/// Warns of what keeps clusters from getting anything new, and returns them.
+fn faults(draft: &mut Draft<'_>, rendering: &Rendering<'_>) -> BTreeSet<String> {
+    let mut blocked = BTreeSet::new();
+    for fault in &rendering.faults {
+        blocked.extend(fault.clusters.iter().cloned());
+        let over = match &fault.cause {
+            FaultCause::Operation(FailingOperation { over, .. })
+            | FaultCause::Rule { over, .. } => over,
+            // The controller refuses these, or the input lacks them.
+            FaultCause::Override { .. } | FaultCause::Gone(_) => continue,
+            FaultCause::Envelope(_) => draft.placement(),
+        };
+        let message = format!(
+            "{}. KubeFleet would send nothing new to its clusters.",
+            fault.describe()
+        );
+        let warning = Warning::new(WarningKind::OverrideNotApplicable, over, message)
+            .clusters(fault.clusters.iter().cloned())
+            .fix("Fix it before the run: the run would stop at its first cluster.");
+        draft.warnings.push(warning);
+    }
+    blocked
+}
+
+/// Warns of fields that must not change.
+fn refused(draft: &mut Draft<'_>, found: &DeltaGroups) {
+    let mut all: BTreeMap<&(Identity, String), BTreeSet<&String>> = BTreeMap::new();
+    for (change, clusters) in found {
+        for refused in &change.delta.refused {
+            all.entry(refused).or_default().extend(clusters);
+        }
+    }
+    for ((object, field), clusters) in all {
+        let message = format!(
+            "{} changes in {field}, which Kubernetes does not let change: the member clusters would \
+             refuse the object.",
+            object.describe()
+        );
+        let warning = Warning::new(WarningKind::ImmutableFieldChanged, subject(object), message)
+            .clusters(clusters.into_iter().cloned())
+            .fix("Give the object another name, or delete it on the member clusters first.");
+        draft.warnings.push(warning);
+    }
+}

@@ -1,0 +1,38 @@
+//! The scheduler has not moved bindings to the latest policy snapshot: the controller waits for it.
+
+use super::Problem;
+use crate::kubefleet::binding::Binding;
+use crate::kubefleet::snapshot::PolicySnapshot;
+use crate::report::{Compose, Subject};
+use crate::words::{count, enumerate};
+
+pub fn bindings_outdated(
+    subject: impl Into<Subject>,
+    bindings: &[&Binding],
+    policy: &PolicySnapshot,
+) -> Problem {
+    let clusters = bindings.iter().map(|it| it.spec.cluster.as_str());
+    let (belong, them) = match bindings {
+        [_] => ("belongs", "it"),
+        _ => ("belong", "them"),
+    };
+    let mut problem = Problem::new(
+        subject,
+        format!(
+            "{} ({}) {belong} to an older scheduling policy snapshot than {}. The controller \
+             waits for the scheduler to update {them}.",
+            count(bindings.len(), "binding"),
+            enumerate(clusters.clone()),
+            policy.meta.name
+        ),
+    )
+    .clusters(clusters);
+    for binding in bindings.iter().take(5) {
+        let path = "spec.schedulingPolicySnapshotName";
+        problem = problem.evidence(binding.object(), path, &binding.spec.policy_snapshot);
+    }
+    problem.look_with(
+        "Check whether the scheduler makes progress: see the Scheduled condition.",
+        policy.object().kubectl("get").flag("-o", "yaml"),
+    )
+}
