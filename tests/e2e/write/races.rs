@@ -6,7 +6,7 @@ use test_hub::{Fault, Rule};
 
 use super::desk::Desk;
 use super::{ALL, BEFORE, Did, condition, gated, play};
-use crate::scene::Scene;
+use crate::scene::{Scene, three_stages};
 
 /// A rule that holds a write before the server hears of it.
 fn held(method: Method, path: &str) -> Rule {
@@ -291,6 +291,35 @@ fn a_name_that_is_taken_meanwhile_is_left_to_who_took_it() {
         did.ends(1)
             .says("was replaced by another run with the same name in the meantime");
         assert_eq!(scene.seen_run(run).unwrap()["spec"]["state"], "Initialize");
+        assert_eq!(desk.arrived().len(), 1, "the creation and nothing else");
+    });
+}
+
+#[test]
+fn a_run_that_is_over_before_it_is_looked_at_has_succeeded() {
+    play("race-over", |scene| {
+        let desk = Desk::at(scene);
+        scene.set(&three_stages(), &ALL);
+        let run = &scene.name;
+        let first = format!("{run}-first");
+        scene.run(&first, "Run");
+        scene.until_run(&first, "Succeeded", "True", "");
+        let path = scene.run_path(run);
+        let make = [
+            &["run", run],
+            &scene.of()[..],
+            &["--snapshot", "0", "--yes"],
+        ]
+        .concat();
+        // The first read is whether the name is free, the second whether it has to be started.
+        let rule = Rule::new(&path, Fault::Hold)
+            .method(Method::GET)
+            .from(2)
+            .times(1);
+        let did = desk.does_while(&make, rule, || {
+            scene.until_run(run, "Succeeded", "True", "");
+        });
+        did.ends(0).says("has succeeded");
         assert_eq!(desk.arrived().len(), 1, "the creation and nothing else");
     });
 }

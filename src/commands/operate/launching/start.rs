@@ -30,6 +30,12 @@ pub(in crate::commands) fn start(
     }
     let unattended = op.args.yes;
     let agreed = op.agree(&mut |reading| shown(this, accepted, beside, unattended, reading));
+    if let (Ok(inventory), Some(_)) = (&agreed, beside)
+        && rollout_of(inventory, run).is_ok_and(|rollout| rollout.is_finished())
+    {
+        // It was made to start by itself, and was done before anybody looked again.
+        return op.follow(this);
+    }
     let steered = agreed.and_then(|inventory| steering::steer(&inventory, run, Wish::Start, op));
     let steered = steered.map_err(|error| {
         if beside.is_none() {
