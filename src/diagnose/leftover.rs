@@ -7,6 +7,7 @@ use super::context::Context;
 use crate::kubefleet::duration;
 use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::work::Work;
+use crate::problems::members::last_heard;
 use crate::problems::steps;
 use crate::words::count;
 
@@ -82,13 +83,10 @@ impl<'i> Leftover<'i> {
             let finalizers = work.meta.finalizers.join(", ");
             finding = finding.evidence(work.object(), "metadata.finalizers", finalizers);
         }
-        if let (Some(member), Some(_)) = (self.member, self.silent)
-            && let Some(heartbeat) = member.agent().and_then(|agent| agent.heartbeat)
-        {
-            let path = "status.agentStatus[type=MemberAgent].lastReceivedHeartbeat";
-            finding = finding.evidence(member.object(), path, heartbeat);
+        match (self.member, self.silent) {
+            (Some(member), Some(_)) => last_heard(finding, member),
+            _ => finding,
         }
-        finding
     }
 
     pub fn steps(&self, finding: Finding) -> Finding {

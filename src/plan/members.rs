@@ -4,7 +4,8 @@ use super::draft::Draft;
 use super::stages::Computed;
 use super::{Warning, WarningKind};
 use crate::kubefleet::member::MemberCluster;
-use crate::kubefleet::{Conditions, duration, names};
+use crate::kubefleet::{duration, names};
+use crate::problems::members as evidence;
 use crate::report::Compose;
 use crate::words::enumerate;
 
@@ -38,15 +39,7 @@ fn leave(draft: &mut Draft<'_>, leaving: &[&MemberCluster]) {
     )
     .clusters(names);
     for member in leaving.iter().take(5) {
-        let object = member.object();
-        warning = match (
-            member.meta.deleted,
-            member.status.conditions.condition("Joined"),
-        ) {
-            (Some(at), _) => warning.evidence(&object, "metadata.deletionTimestamp", at),
-            (None, Some(joined)) => warning.condition(&object, joined),
-            (None, None) => warning,
-        };
+        warning = evidence::leaving(warning, member);
     }
     draft
         .warnings
@@ -78,13 +71,7 @@ fn silent(draft: &mut Draft<'_>, members: &[&MemberCluster]) {
     let mut warning =
         Warning::new(WarningKind::MemberAgentSilent, first.object(), message).clusters(names);
     for (member, _) in silent.iter().take(5) {
-        if let Some(heartbeat) = member.agent().and_then(|agent| agent.heartbeat) {
-            warning = warning.evidence(
-                member.object(),
-                "status.agentStatus[type=MemberAgent].lastReceivedHeartbeat",
-                heartbeat,
-            );
-        }
+        warning = evidence::last_heard(warning, member);
     }
     let name = first.meta.name.as_str();
     draft.warnings.push(warning.look_with(

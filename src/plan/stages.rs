@@ -9,11 +9,10 @@ use crate::kubefleet::binding::Binding;
 use crate::kubefleet::selector::LabelSelector;
 use crate::kubefleet::strategy::{Stage, Strategy, Task};
 use crate::kubefleet::{Kind, names};
-use crate::problems::steps::show_labels;
 use crate::problems::{
-    SortingLabel, StageMap, Tense, no_stage, sorting_label, two_stages, unsorted,
+    EmptyStage, SortingLabel, StageMap, Tense, no_stage, sorting_label, stage_empty, two_stages,
+    unsorted,
 };
-use crate::report::Compose;
 use crate::rollout::placing::{Placed, Placing, sorting_number};
 use crate::rollout::rollout_started;
 
@@ -48,7 +47,7 @@ pub(super) fn compute(draft: &mut Draft<'_>, then: Option<&str>, placed: bool) -
     computed.stages = stages(draft, strategy, Some(&placing), then);
     // Who is in no stage as far as can be seen may be in this one.
     if !placing.clusters.is_empty() && placing.unclear().next().is_none() {
-        empty(draft, &computed.stages);
+        empty(draft, &placing, &computed.stages);
     }
     let lost = placing
         .clusters
@@ -121,37 +120,22 @@ fn unclear(draft: &mut Draft<'_>, placing: &Placing<'_>) {
     draft.undecided(kind, why, unseen);
 }
 
-fn empty(draft: &mut Draft<'_>, stages: &[PlannedStage]) {
+fn empty(draft: &mut Draft<'_>, map: &StageMap<'_>, stages: &[PlannedStage]) {
     let object = draft.strategy_object();
-    for (at, stage) in stages.iter().enumerate() {
-        if !stage.clusters.is_empty() {
+    let placed = map.clusters.iter();
+    let members: Vec<_> = placed.filter_map(|placed| placed.member).collect();
+    for (planned, stage) in stages.iter().zip(&map.strategy.stages) {
+        if !planned.clusters.is_empty() {
             continue;
         }
-        let gates = stage.before.len().saturating_add(stage.after.len());
-        let tail = if gates == 0 {
-            String::new()
-        } else {
-            format!(
-                ", and so are its {}; up to KubeFleet 0.3.1 {} run anyway",
-                if gates == 1 { "task" } else { "tasks" },
-                if gates == 1 { "it is" } else { "they are" },
-            )
+        let tasks = planned.before.iter().chain(&planned.after);
+        let empty = EmptyStage {
+            name: &planned.name,
+            tasks: tasks.map(|task| task.kind.as_str()).collect(),
+            spec: Some((map, stage)),
         };
-        let warning = Warning::new(
-            WarningKind::StageEmpty,
-            &object,
-            format!("Stage {} has no clusters and is skipped{tail}.", stage.name),
-        )
-        .stage(&stage.name)
-        .evidence(
-            &object,
-            format!("spec.stages[{at}].labelSelector"),
-            stage.selector.as_deref().unwrap_or("no selector"),
-        )
-        .look_with(
-            "If it should have clusters, compare their labels with its selector.",
-            show_labels(),
-        );
+        let problem = stage_empty(&object, &empty, &members, Tense::Now);
+        let warning = Warning::of(WarningKind::StageEmpty, problem);
         draft.warnings.push(warning);
     }
 }

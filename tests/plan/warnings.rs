@@ -184,6 +184,13 @@ fn stages_without_clusters_and_with_one_name_are_told() {
         edited(&[(third, &stage)])
     };
     assert_eq!(warnings(&[], &with("eu", "eu")), ["stage-empty"]);
+    let said = |tier: &str| of(&[], &with("eu", tier))["warnings"][0]["message"].clone();
+    assert_eq!(said("eu"), "Stage eu has no clusters and is skipped.");
+    assert_eq!(
+        said("canari"),
+        "Stage eu has no clusters and is skipped; alpha has tier=canary, and stage eu selects \
+         tier=canari."
+    );
     assert_eq!(
         warnings(&[], &with("canary", "eu")),
         ["stage-empty", "stage-name-twice"]

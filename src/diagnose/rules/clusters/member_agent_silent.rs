@@ -4,6 +4,7 @@ use crate::diagnose::members::{Needed, needed};
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::duration;
 use crate::kubefleet::member::MemberCluster;
+use crate::problems::members::last_heard;
 use crate::problems::steps;
 
 /// No condition changes when an agent is gone: `Joined` stays True, and only the heartbeat grows
@@ -117,14 +118,7 @@ fn all(cx: &Context<'_>, rule: &Rule, needed: &[Needed<'_>]) -> Vec<Finding> {
 }
 
 fn heard(member: &MemberCluster, finding: Finding) -> Finding {
-    let Some(heartbeat) = member.agent().and_then(|agent| agent.heartbeat) else {
-        return finding;
-    };
-    let finding = finding.evidence(
-        member.object(),
-        "status.agentStatus[type=MemberAgent].lastReceivedHeartbeat",
-        heartbeat,
-    );
+    let finding = last_heard(finding, member);
     match member.spec.heartbeat_seconds {
         Some(seconds) => finding.evidence(member.object(), "spec.heartbeatPeriodSeconds", seconds),
         None => finding,

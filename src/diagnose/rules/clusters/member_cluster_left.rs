@@ -2,7 +2,8 @@
 
 use crate::diagnose::members::needed;
 use crate::diagnose::rules::prelude::*;
-use crate::kubefleet::{Conditions, Kind, ObjectRef, reasons};
+use crate::kubefleet::{Kind, ObjectRef};
+use crate::problems::members::leaving;
 
 /// The MemberCluster is being deleted, says `Joined=False`, or does not exist.
 /// Source: membercluster/v1beta1/membercluster_controller.go.
@@ -20,24 +21,13 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             .any(|failing| failing.cluster == name && failing.explains(cx.verdict));
         let finding = match needed.member {
             Some(member) if member.is_leaving() => {
-                let joined = member.status.conditions.condition(reasons::JOINED);
                 let state = if member.meta.is_deleting() {
                     "is leaving the fleet (its MemberCluster is being deleted)"
                 } else {
                     "has left the fleet"
                 };
-                let mut finding = needed.finding(
-                    rule,
-                    format!("{name} {state}, but the rollout still needs it."),
-                );
-                if let Some(deleted) = member.meta.deleted {
-                    finding =
-                        finding.evidence(member.object(), "metadata.deletionTimestamp", deleted);
-                }
-                if let Some(joined) = joined {
-                    finding = finding.condition(&member.object(), joined);
-                }
-                finding
+                let message = format!("{name} {state}, but the rollout still needs it.");
+                leaving(needed.finding(rule, message), member)
             }
             None if cx.inventory.member_is_absent(name) => needed
                 .finding(

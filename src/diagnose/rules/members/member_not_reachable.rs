@@ -4,6 +4,7 @@ use crate::diagnose::members::needed;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::duration;
 use crate::member::Closed;
+use crate::problems::members::last_heard;
 use crate::words::CommandLine;
 
 /// That a cluster cannot be reached from here may be our own network. Together with an agent that
@@ -22,23 +23,14 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
             };
             let member = needed.member?;
             let silent = member.silent_for(cx.now())?;
-            let heartbeat = member.agent()?.heartbeat?;
+            let message = format!(
+                "The API server of {} does not answer, and its agent last reported to the hub {} \
+                 ago.",
+                needed.name,
+                duration::describe(silent)
+            );
             Some(
-                needed
-                    .finding(
-                        rule,
-                        format!(
-                            "The API server of {} does not answer, and its agent last reported to \
-                             the hub {} ago.",
-                            needed.name,
-                            duration::describe(silent)
-                        ),
-                    )
-                    .evidence(
-                        member.object(),
-                        "status.agentStatus[type=MemberAgent].lastReceivedHeartbeat",
-                        heartbeat,
-                    )
+                last_heard(needed.finding(rule, message), member)
                     .computed(member.object(), &["metadata.name"], why.clone())
                     .look_with(
                         "Check the cluster's control plane, its nodes, and its network.",

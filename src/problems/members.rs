@@ -1,0 +1,26 @@
+//! What shows that a member cluster is not heard, or goes.
+
+use crate::kubefleet::member::MemberCluster;
+use crate::kubefleet::{Conditions, reasons};
+use crate::report::Compose;
+
+/// Adds when the agent of a cluster was heard last.
+pub fn last_heard<B: Compose>(build: B, member: &MemberCluster) -> B {
+    let path = "status.agentStatus[type=MemberAgent].lastReceivedHeartbeat";
+    match member.agent().and_then(|agent| agent.heartbeat) {
+        Some(heartbeat) => build.evidence(member.object(), path, heartbeat),
+        None => build,
+    }
+}
+
+/// Adds what shows that a cluster is leaving the fleet, or has left it.
+pub fn leaving<B: Compose>(mut build: B, member: &MemberCluster) -> B {
+    let object = member.object();
+    if let Some(deleted) = member.meta.deleted {
+        build = build.evidence(&object, "metadata.deletionTimestamp", deleted);
+    }
+    match member.status.conditions.condition(reasons::JOINED) {
+        Some(joined) => build.condition(&object, joined),
+        None => build,
+    }
+}

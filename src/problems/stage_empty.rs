@@ -1,0 +1,62 @@
+//! A stage has no clusters.
+
+use super::steps::show_labels;
+use super::{Problem, StageMap, Tense, near_misses};
+use crate::kubefleet::ObjectRef;
+use crate::kubefleet::member::MemberCluster;
+use crate::kubefleet::strategy::Stage;
+use crate::report::Compose;
+use crate::words::enumerate;
+
+/// A stage without clusters.
+pub struct EmptyStage<'s> {
+    pub name: &'s str,
+    /// The types of its tasks.
+    pub tasks: Vec<&'s str>,
+    /// Where its selector stands; `None` where that is not known.
+    pub spec: Option<(&'s StageMap<'s>, &'s Stage)>,
+}
+
+/// A stage without clusters runs none of its tasks either: nobody is asked, nothing is waited for.
+/// Up to KubeFleet 0.3.1 its tasks were run. `members` are those that it might have been meant for.
+/// Source: updaterun/execution.go:execute.
+pub fn stage_empty(
+    object: &ObjectRef,
+    stage: &EmptyStage<'_>,
+    members: &[&MemberCluster],
+    tense: Tense<'_>,
+) -> Problem {
+    let EmptyStage { name, tasks, spec } = stage;
+    let own: Vec<_> = spec.iter().map(|(_, stage)| *stage).collect();
+    let tail = match tasks.len() {
+        0 => String::new(),
+        several => {
+            let they = if several == 1 { "it runs" } else { "they run" };
+            let until = format!("; up to KubeFleet 0.3.1 {they} anyway");
+            format!(
+                " with its {} ({}){}",
+                if several == 1 { "task" } else { "tasks" },
+                enumerate(tasks),
+                tense.pick(&until, "")
+            )
+        }
+    };
+    let message = format!(
+        "Stage {name} {} no clusters and {} skipped{tail}{}.",
+        tense.has(),
+        tense.is(),
+        near_misses(members.iter().copied(), &own)
+    );
+    let mut problem = Problem::new(object, message).stage(*name);
+    if let Some((map, stage)) = spec {
+        let near = members
+            .iter()
+            .filter(|member| !near_misses([**member], &own).is_empty())
+            .map(|member| member.meta.name.as_str());
+        problem = map.evidence(problem, near, [*stage]);
+    }
+    problem.look_with(
+        "Compare the labels of the clusters with its selector, if clusters should be in it.",
+        show_labels(),
+    )
+}
