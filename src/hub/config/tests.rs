@@ -3,8 +3,10 @@ use std::ffi::OsString;
 
 use proptest::prelude::*;
 
-use super::{ConnectionSettings, Flags, HubError, RunningPlugin, Trust, contexts, resolve, spares};
+use super::proxy::spares;
+use super::{ConnectionSettings, Flags, HubError, RunningPlugin, contexts, resolve};
 use crate::hub::request::Connection;
+use crate::hub::tls::Trust;
 
 const ONE: &str = "
 apiVersion: v1
