@@ -4,9 +4,9 @@
 mod binding_count;
 mod bindings_outdated;
 mod max_concurrency;
+pub mod members;
 mod no_cluster;
 mod no_stage;
-pub mod members;
 mod not_external;
 mod not_scheduled;
 mod override_idle;

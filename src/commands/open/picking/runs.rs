@@ -1,0 +1,198 @@
+//! Choosing runs, and the gates of runs.
+
+use std::cmp::Reverse;
+use std::collections::HashSet;
+
+use super::candidates::Candidates;
+use super::{in_this_scope, reach, say};
+use crate::change::states::{StateStep, Wish, step};
+use crate::commands::open::reading::Reading;
+use crate::commands::open::runs::{self, ReadDepth};
+use crate::commands::open::selection::Reach;
+use crate::commands::output::age;
+use crate::diagnose;
+use crate::error::Error;
+use crate::kubefleet::{Concept, ObjectRef};
+use crate::render::table::{Cell, Column};
+use crate::rollout::approvals::of_run;
+use crate::rollout::{ClusterState, Rollout, StageView};
+use crate::ui::Ui;
+use crate::words::{CommandLine, Hint};
+
+/// The runs that a command can do something with.
+pub(in crate::commands) struct Eligible {
+    is: fn(&Rollout<'_>) -> bool,
+    /// What tells them from others, behind "update run".
+    that: &'static str,
+}
+
+/// Every run.
+pub(in crate::commands) const EVERY: Eligible = Eligible {
+    is: |_| true,
+    that: "",
+};
+
+/// Runs that are not over.
+pub(in crate::commands) const ACTIVE: Eligible = Eligible {
+    is: |rollout| rollout.is_live(),
+    that: " that is not over",
+};
+
+/// Runs that wait for an approval.
+pub(in crate::commands) const WAITING: Eligible = Eligible {
+    is: |rollout| rollout.is_live() && rollout.open_approvals().next().is_some(),
+    that: " that waits for an approval",
+};
+
+/// Runs that can be started.
+pub(in crate::commands) const STARTABLE: Eligible = Eligible {
+    is: |rollout| can(rollout, Wish::Start),
+    that: " that can be started",
+};
+
+/// Runs that can be stopped.
+pub(in crate::commands) const STOPPABLE: Eligible = Eligible {
+    is: |rollout| can(rollout, Wish::Stop),
+    that: " that can be stopped",
+};
+
+/// Runs that can be resumed.
+pub(in crate::commands) const RESUMABLE: Eligible = Eligible {
+    is: |rollout| can(rollout, Wish::Resume),
+    that: " that can be resumed",
+};
+
+fn can(rollout: &Rollout<'_>, wish: Wish) -> bool {
+    matches!(step(rollout, wish), StateStep::Write(_))
+}
+
+/// Lets the user choose a run. `command` completes the command that is then said.
+pub(in crate::commands) fn run(
+    eligible: &Eligible,
+    namespace: Option<&str>,
+    reading: &mut Reading,
+    ui: &mut Ui,
+    command: impl FnOnce(CommandLine) -> CommandLine,
+) -> Result<ObjectRef, Error> {
+    let reach = reach(namespace, reading);
+    let runs = runs::read(reading, &reach, ReadDepth::Verdict, |_| true)?;
+    runs.warn(ui);
+    let mut rollouts = runs.rollouts();
+    rollouts.retain(|(_, rollout)| (eligible.is)(rollout));
+    rollouts.sort_by_key(|(_, rollout)| (!rollout.is_live(), Reverse(rollout.run.meta.created)));
+    if rollouts.is_empty() {
+        return Err(no_run(eligible, &reach, reading));
+    }
+    let mut candidates = Candidates::new([
+        Column::shrinking("", 16),
+        Column::new(""),
+        Column::new(""),
+        Column::new(""),
+        Column::shrinking("", 5),
+        Column::shrinking("", 9),
+    ]);
+    for (_, rollout) in &rollouts {
+        let run = rollout.run;
+        candidates.add(
+            run.object(),
+            &run.meta.namespace,
+            [
+                Cell::from(&run.meta.name),
+                Cell::from(diagnose::verdict(rollout).as_str()),
+                Cell::from(done(rollout)),
+                Cell::from(age(run.meta.created, rollout.now)),
+                Cell::from(rollout.current_stage().map(StageView::name)),
+                Cell::from(&run.spec.placement),
+            ],
+        );
+    }
+    let named_alike: HashSet<_> = runs
+        .placements
+        .iter()
+        .map(|inventory| inventory.placement_name.clone())
+        .collect();
+    let chosen = candidates.one("Choose an update run", 0, reading, ui)?;
+    // A bare name may be that of a placement too.
+    let name = if named_alike.contains(&chosen.name) {
+        chosen.word()
+    } else {
+        chosen.name.clone()
+    };
+    let said = chosen.scope().fleet(reading.command()).arg(name);
+    say(command(said), reading, ui);
+    Ok(chosen)
+}
+
+/// How far a run has come.
+fn done(rollout: &Rollout<'_>) -> String {
+    let done = rollout
+        .clusters()
+        .filter(|cluster| cluster.state == ClusterState::Done);
+    format!("{}/{}", done.count(), rollout.clusters().count())
+}
+
+/// That there is no run to choose, and where there are some.
+fn no_run(eligible: &Eligible, reach: &Reach, reading: &mut Reading) -> Error {
+    let error = Error::failed(format!(
+        "{} holds no update run{}{}",
+        reading.place(),
+        eligible.that,
+        in_this_scope(reach)
+    ));
+    let all = CommandLine::fleet("list").switch("-A");
+    error.hint(Hint::new("see all update runs:").command(reading.again(all)))
+}
+
+/// Lets the user choose among the gates that wait for a person.
+pub(in crate::commands) fn gates(
+    namespace: Option<&str>,
+    reading: &mut Reading,
+    ui: &mut Ui,
+) -> Result<Vec<ObjectRef>, Error> {
+    let reach = reach(namespace, reading);
+    let runs = runs::read(reading, &reach, ReadDepth::Approvals, |_| true)?;
+    runs.warn(ui);
+    let mut candidates = Candidates::new([
+        Column::shrinking("", 20),
+        Column::new(""),
+        Column::new(""),
+        Column::new(""),
+        Column::shrinking("", 9),
+    ]);
+    for (inventory, rollout) in &runs.rollouts() {
+        for gate in of_run(rollout) {
+            if !gate.state.needs_a_person() {
+                continue;
+            }
+            let request = inventory
+                .scope
+                .object(Concept::ApprovalRequest, &gate.request);
+            let namespace = request.namespace.clone();
+            let cells = [
+                Cell::from(&gate.request),
+                Cell::from(gate.state.describe()),
+                Cell::from(done(rollout)),
+                Cell::from(age(gate.asked, reading.now)),
+                Cell::from(&gate.placement),
+            ];
+            candidates.add(request, &namespace, cells);
+        }
+    }
+    let what = "Choose what to approve";
+    let chosen = match candidates.len() {
+        0 => {
+            let error = Error::failed(format!(
+                "no approval is waited for{}",
+                in_this_scope(&reach)
+            ));
+            let all = CommandLine::fleet("approvals").switch("-A");
+            return Err(error.hint(Hint::new("see all approvals:").command(all)));
+        }
+        1 => vec![candidates.one(what, 0, reading, ui)?],
+        _ => candidates.several(what, reading, ui)?,
+    };
+    for request in &chosen {
+        say(request.fleet("approve"), reading, ui);
+    }
+    Ok(chosen)
+}
