@@ -31,7 +31,7 @@ use std::path::Path;
 
 use fixtures::yaml_files;
 use kubectl_fleet_stage::diagnose::rules;
-use kubectl_fleet_stage::report::{Finding, Report};
+use kubectl_fleet_stage::report::{Finding, Report, Verdict};
 use situations::{expectations, report};
 
 const FOLDERS: [&str; 4] = ["tests/findings", "tests/real", "tests/healthy", "examples"];
@@ -136,6 +136,17 @@ fn check(report: &Report, key: &str, value: &str) -> Result<(), String> {
     }
 }
 
+/// What is said of a run that has ended, of this one or of another.
+const FAILED: [&str; 3] = ["so the run failed", "The run failed", "has failed for good"];
+
+/// Kinds of objects that become available without pods.
+const WITHOUT_PODS: [&str; 4] = [
+    "CustomResourceDefinition",
+    "Namespace",
+    "PodDisruptionBudget",
+    "Service",
+];
+
 /// What every report keeps to, whatever it is about.
 fn laws(report: &Report) -> Vec<String> {
     let mut broken = Vec::new();
@@ -150,6 +161,10 @@ fn laws(report: &Report) -> Vec<String> {
             report.verdict.as_str()
         ));
     }
+    let has_failed = matches!(
+        report.verdict,
+        Verdict::Failed | Verdict::InitializationFailed
+    );
     for finding in &report.findings {
         let code = &finding.code;
         if rules::find(code).is_none_or(|rule| rule.name != finding.name) {
@@ -166,6 +181,22 @@ fn laws(report: &Report) -> Vec<String> {
         }
         if finding.evidence.is_empty() {
             broken.push(format!("{code} has no evidence"));
+        }
+        let actions = finding.remedies.iter().map(|remedy| &remedy.action);
+        for text in actions.clone().chain([&finding.message]) {
+            if !has_failed && FAILED.iter().any(|words| text.contains(words)) {
+                broken.push(format!("{code} says of a run that has not failed: {text}"));
+            }
+        }
+        // What has no pods is not blocked by an image or a probe.
+        if finding.code.starts_with("FS5") && WITHOUT_PODS.contains(&finding.subject.kind.as_str())
+        {
+            for text in actions.filter(|text| text.contains("pods") || text.contains("probe")) {
+                broken.push(format!(
+                    "{code} speaks of pods for {}: {text}",
+                    finding.subject
+                ));
+            }
         }
         if finding.root_cause && !finding.caused_by.is_empty() {
             broken.push(format!("{code} is a root cause with a cause"));

@@ -451,8 +451,8 @@ pub(super) fn invite(cx: &Context<'_>, clusters: &[&str], finding: Finding) -> F
         _ => target.name.clone(),
     };
     finding.look_with(
-        "Or let diagnose read the member cluster, which shows what blocks the pods. For a context \
-         with another name, use --member-context CLUSTER=CONTEXT.",
+        "Or let diagnose read the member cluster, which shows what blocks it. For a context with \
+         another name, use --member-context CLUSTER=CONTEXT.",
         cx.command("diagnose")
             .arg(name)
             .switch("--member-contexts-from-kubeconfig"),

@@ -34,7 +34,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                     cx,
                     rule,
                     &object,
-                    sentence(&object, own, &run.name, stage),
+                    sentence(&object, own, (&run.name, stage), "so the run failed"),
                 );
                 finding.stage.clone_from(want_stage);
                 let delete = "Delete it, unless its own run still waits for it.";
@@ -55,11 +55,13 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         }
         let waits = gate.state == TaskState::Open && cx.verdict == Verdict::WaitingForApproval;
         let object = request.object();
+        let theirs = (request.spec.run.as_str(), request.spec.stage.as_str());
+        let so = match gate.state {
+            TaskState::Open => run_failure::will_fail(cx),
+            _ => "so the run will fail when it reaches that gate",
+        };
         let finding = rule
-            .finding(
-                &object,
-                sentence(&object, own, &request.spec.run, &request.spec.stage),
-            )
+            .finding(&object, sentence(&object, own, theirs, so))
             .severity(Severity::Warning)
             .root_if(waits)
             .stage(gate.stage);
@@ -70,18 +72,13 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     findings
 }
 
-fn sentence(object: &ObjectRef, own: &str, run: &str, stage: &str) -> String {
-    if run == own {
-        format!(
-            "{object} has the name that this run needs for a gate but belongs to another stage \
-             ({stage}), so the run failed."
-        )
+fn sentence(object: &ObjectRef, own: &str, (run, stage): (&str, &str), so: &str) -> String {
+    let whose = if run == own {
+        format!("another stage ({stage})")
     } else {
-        format!(
-            "{object} has the name that this run needs for a gate but belongs to run {run}, stage \
-             {stage}, so the run failed."
-        )
-    }
+        format!("run {run}, stage {stage}")
+    };
+    format!("{object} has the name that this run needs for a gate but belongs to {whose}, {so}.")
 }
 
 fn finish(cx: &Context<'_>, mut finding: Finding, object: &ObjectRef, delete: &str) -> Finding {

@@ -74,26 +74,34 @@ fn check(affected: &Affected<'_, '_>, mut finding: Finding) -> Finding {
             CommandLine::member(member.meta.name.as_str(), "get").arg("nodes"),
         );
     }
+    let [inspect, causes, fields] = if has_pods(affected.manifest.kind) {
+        [
+            "pods and events show whether the image, quota, scheduling, or a probe blocks it",
+            ": nodes, quota, pull secret, or a dependency",
+            " (image, probes, requests)",
+        ]
+    } else {
+        ["conditions and events show what is missing", "", ""]
+    };
     finding = finding.look_with(
         format!(
-            "Inspect the workload on {}: its pods and events show whether the image, quota, \
-             scheduling, or a probe blocks it.",
+            "Inspect the {} on {}: its {inspect}.",
+            affected.manifest.kind,
             affected.clusters()
         ),
         affected.kubectl("describe"),
     );
     finding = member_findings::invite(affected.cx, &clusters, finding);
     finding
-        .fix(
-            "Fix the cause on the member, if it is there: nodes, quota, pull secret, or a \
-             dependency.",
-        )
+        .fix(format!(
+            "Fix the cause on the member, if it is there{causes}."
+        ))
         .then_continues(affected.cx)
         .new_run(
             affected.cx,
             format!(
-                "Or fix {} on the hub (image, probes, requests) and roll it out with a new run: \
-                 this one keeps its snapshot.",
+                "Or fix {} on the hub{fields} and roll it out with a new run: this one keeps its \
+                 snapshot.",
                 affected.on_hub()
             ),
         )

@@ -22,7 +22,7 @@ fn check(cx: &Context<'_>, rule: &Rule, cause: &Cause) -> Option<Finding> {
     let wanted = policy.and_then(PolicySnapshot::wanted_clusters);
     let agrees = inventory.bindings.is_complete() && wanted.is_some() && wanted == now;
     let past = cx.past(if agrees {
-        ", but both numbers agree now"
+        "; both numbers agree now"
     } else {
         ""
     });
