@@ -13,7 +13,7 @@ use crate::hub::{Expected, Flags, Hub, contexts};
 use crate::inventory::choose::is_finished;
 use crate::inventory::source::{HubQuery, Source};
 use crate::kubefleet::object::Body;
-use crate::kubefleet::run::{RunState, StageStatus, TaskStatus, UpdateRun};
+use crate::kubefleet::run::{RunState, TaskStatus, UpdateRun};
 use crate::kubefleet::{Concept, Conditions, Kind, Scope, duration, names, reasons};
 use crate::rollout::approvals::answered;
 use crate::settings;
@@ -208,7 +208,7 @@ fn conditions(typed: &Words, current: &str) -> Completions {
     for stage in run.iter().flat_map(|run| &run.status.stages) {
         let name = &stage.name;
         words.push((format!("stage={name}"), "the stage is completed".to_owned()));
-        if approvals(stage).next().is_some() {
+        if stage.approvals().next().is_some() {
             let help = "the gate is pending".to_owned();
             words.push((format!("approval={name}"), help));
         }
@@ -405,7 +405,7 @@ impl<'t> Asked<'t> {
         let run = self.run()?;
         let given = |task: &TaskStatus| task.conditions.is_true(reasons::APPROVAL_REQUEST_APPROVED);
         let stages = run.status.stages.iter();
-        let open = stages.filter(|stage| approvals(stage).any(|task| !given(task)));
+        let open = stages.filter(|stage| stage.approvals().any(|task| !given(task)));
         let described = open.map(|stage| {
             let clusters = crate::words::count(stage.clusters.len(), "cluster");
             (stage.name.clone(), clusters)
@@ -514,11 +514,6 @@ impl<'t> Asked<'t> {
 }
 
 /// The approvals before and after a stage.
-fn approvals(stage: &StageStatus) -> impl Iterator<Item = &TaskStatus> {
-    let tasks = stage.before.iter().chain(&stage.after);
-    tasks.filter(|task| task.is_approval())
-}
-
 /// What a run is, in a few words.
 fn describe(run: &UpdateRun) -> String {
     let conditions = &run.status.conditions;

@@ -439,15 +439,17 @@ pub const ALL: &[Needs] = &[
         role: Role::Viewer,
         permissions: &[
             required(List, Work),
-            useful(Get, Placement),
             useful(List, UpdateRun),
+            useful(Get, Binding),
             useful(List, Binding),
             useful(List, ApprovalRequest),
             useful(List, ResourceSnapshot),
             useful(List, PolicySnapshot),
             useful(Get, MemberCluster),
             useful(Get, ClusterOverrideSnapshot),
+            useful(List, ClusterOverrideSnapshot),
             useful(Get, OverrideSnapshot),
+            useful(List, OverrideSnapshot),
         ],
     },
     Needs {
