@@ -579,7 +579,7 @@ fn a_trace_that_cannot_look_says_so() {
         let member = Member::of(&scene);
         member.put_workload(&scene);
         let folder = tempfile::tempdir().unwrap();
-        let kubeconfig = kubeconfig(&scene, folder.path(), "user-126");
+        let kubeconfig = kubeconfig(&scene, folder.path(), "user-119");
         for (context, what, why) in [
             ("user", "AppliedWork", "forbidden: "),
             ("user", "Deployment", "forbidden: "),

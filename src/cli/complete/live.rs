@@ -31,6 +31,8 @@ pub(super) enum Argument {
     Strategies,
     /// The snapshots of the placement that was named, or of the run's.
     Snapshots,
+    /// Snapshots, and the words for what is latest or selected now.
+    Contents,
     /// The stages of the run that was named that are still to be approved.
     Stages,
     /// What can be waited for.
@@ -87,10 +89,11 @@ impl Words {
 pub(super) fn hint(path: &str, id: &str) -> Option<Argument> {
     Some(match (path, id) {
         (_, "namespace") => Argument::Namespaces,
-        (_, "context") => Argument::Contexts,
+        (_, "context") | ("trace", "member_context") => Argument::Contexts,
         (_, "hub_contexts") => Argument::Hubs,
         (_, "placement") => Argument::Placements,
         (_, "strategy") | ("clusters", "strategies") => Argument::Strategies,
+        ("render", "snapshot") => Argument::Contents,
         (_, "snapshot")
         | ("rollback", "to")
         | ("snapshots show", "index")
@@ -250,6 +253,16 @@ impl<'t> Asked<'t> {
             Argument::Requests => self.requests(current),
             Argument::Strategies => self.strategies(),
             Argument::Snapshots => self.snapshots()?,
+            Argument::Contents => {
+                let words = [
+                    ("latest", "the newest snapshot"),
+                    ("live", "what the placement selects now"),
+                ];
+                let words = words.map(|(word, help)| (word.to_owned(), help.to_owned()));
+                let mut found = self.snapshots().unwrap_or_default();
+                found.extend(words);
+                found
+            }
             Argument::Stages => self.stages()?,
             Argument::Clusters => self.clusters(),
             Argument::Objects => self.objects(),
@@ -486,7 +499,10 @@ impl<'t> Asked<'t> {
                 _ => None,
             })
             .flatten()
-            .filter(|it| own.is_none_or(|own| own == it.meta.namespace))
+            .filter(|it| {
+                let namespace = it.meta.namespace.as_str();
+                own.is_none_or(|own| own == namespace || namespace.is_empty())
+            })
             .map(|it| {
                 let kind = it.kind.to_ascii_lowercase();
                 (
@@ -513,7 +529,6 @@ impl<'t> Asked<'t> {
     }
 }
 
-/// The approvals before and after a stage.
 /// What a run is, in a few words.
 fn describe(run: &UpdateRun) -> String {
     let conditions = &run.status.conditions;

@@ -15,7 +15,6 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::HubError;
 use crate::kubefleet::meta::Condition;
-use crate::kubefleet::snapshot::ManifestIdentity;
 use crate::kubefleet::tolerant::{Lenient, Seed};
 use crate::kubefleet::work::Work;
 use crate::kubefleet::{Conditions, names, reasons};
@@ -386,16 +385,8 @@ fn having<'w>(
 ) -> impl Iterator<Item = (&'w Work, Identity, bool)> {
     let manifests = work.spec.workload.manifests.iter().enumerate();
     let manifests = manifests.filter(|(_, it)| wanted.is(it));
-    manifests.map(move |(at, manifest)| (work, identity(manifest), is_applied(work, at)))
-}
-
-pub(super) fn identity(manifest: &ManifestIdentity) -> Identity {
-    Identity {
-        kind: manifest.kind.clone(),
-        group: crate::kubefleet::kind::group_of(&manifest.api_version).to_owned(),
-        namespace: manifest.meta.namespace.clone(),
-        name: manifest.meta.name.clone(),
-    }
+    manifests
+        .map(move |(at, manifest)| (work, Identity::of_manifest(manifest), is_applied(work, at)))
 }
 
 fn is_applied(work: &Work, at: usize) -> bool {
@@ -526,7 +517,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{AppliedRecords, BothSides, Counterpart, Outcome, WantedObject, having};
-    use super::{Unresolved, identity, listed_as, parsed, questions, there};
+    use super::{Identity, Unresolved, listed_as, parsed, questions, there};
     use crate::kubefleet::work::Work;
     use crate::manifests::live::ServedKind;
     use crate::member::model::{AnyObject, Applied};
@@ -596,7 +587,7 @@ mod tests {
         let listed = records
             .iter()
             .flat_map(|it| it.status.resources.iter().map(move |one| (it, one)));
-        let id = identity(&self::work("True").spec.workload.manifests[1]);
+        let id = Identity::of_manifest(&self::work("True").spec.workload.manifests[1]);
         let both = BothSides {
             objects: object.iter().map(|it| (id.clone(), it.clone())).collect(),
             listed: listed.collect(),

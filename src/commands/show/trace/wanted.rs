@@ -1,6 +1,5 @@
 //! The object that is asked for.
 
-use super::there::identity;
 use crate::contents::Identity;
 use crate::error::Error;
 use crate::kubefleet::snapshot::ManifestIdentity;
@@ -42,7 +41,7 @@ impl WantedObject {
     }
 
     pub fn is(&self, one: &ManifestIdentity) -> bool {
-        self.names(&identity(one))
+        self.names(&Identity::of_manifest(one))
     }
 
     pub fn names(&self, one: &Identity) -> bool {
