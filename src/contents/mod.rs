@@ -15,6 +15,7 @@ use serde_json::value::RawValue;
 pub use compare::{ChangeKind, ContentChange, SecretChange, compare};
 
 use crate::kubefleet::kind::group_of;
+use crate::kubefleet::snapshot::ManifestIdentity;
 use crate::mask::{self, Masked};
 
 /// Which object a manifest describes. Its version is not part of it: an object that is written in
@@ -37,6 +38,16 @@ impl Identity {
             group: group_of(word(value, "apiVersion")).to_owned(),
             namespace: word(meta, "namespace").to_owned(),
             name: word(meta, "name").to_owned(),
+        }
+    }
+
+    /// What a manifest of a snapshot or a Work is.
+    pub fn of_manifest(manifest: &ManifestIdentity) -> Self {
+        Self {
+            kind: manifest.kind.clone(),
+            group: group_of(&manifest.api_version).to_owned(),
+            namespace: manifest.meta.namespace.clone(),
+            name: manifest.meta.name.clone(),
         }
     }
 

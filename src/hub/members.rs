@@ -171,17 +171,7 @@ impl Members {
                 }
                 continue;
             };
-            let asker = Asker {
-                context: context.to_owned(),
-                kubeconfig: self.kubeconfig.clone(),
-                limit: self.limit,
-                variable: Arc::clone(&self.variable),
-                running: self.running.clone(),
-                connections: Arc::clone(&self.connections),
-                keep_texts: self.keep_texts,
-                budget: self.budget.clone(),
-                slots: Arc::clone(&slots),
-            };
+            let asker = self.asker(context, &slots);
             let errand = errand.clone();
             tasks.spawn(async move {
                 let seen = asker.look(&errand).await;
@@ -190,6 +180,26 @@ impl Members {
         }
         seen.extend(tasks.join_all().await);
         seen
+    }
+
+    /// Connects to the cluster to which a context leads.
+    pub(super) async fn connect(&self, context: &str) -> Result<Connection, Closed> {
+        let slots = Arc::new(Semaphore::new(1));
+        self.asker(context, &slots).connect().await
+    }
+
+    fn asker(&self, context: &str, slots: &Arc<Semaphore>) -> Asker {
+        Asker {
+            context: context.to_owned(),
+            kubeconfig: self.kubeconfig.clone(),
+            limit: self.limit,
+            variable: Arc::clone(&self.variable),
+            running: self.running.clone(),
+            connections: Arc::clone(&self.connections),
+            keep_texts: self.keep_texts,
+            budget: self.budget.clone(),
+            slots: Arc::clone(slots),
+        }
     }
 }
 
@@ -418,7 +428,7 @@ fn closed(error: &HubError) -> Option<Closed> {
     })
 }
 
-fn outcome(error: &HubError) -> Outcome {
+pub(super) fn outcome(error: &HubError) -> Outcome {
     match error {
         HubError::Forbidden(words) => Outcome::Denied(words.clone()),
         HubError::NotRouted(_) => Outcome::NotServed,

@@ -46,6 +46,7 @@ pub use bounds::TimeLimit;
 pub use config::{Flags, HubPlace, contexts};
 pub use error::HubError;
 pub use members::{MemberTexts, Members, Variables, Ways};
+pub use objects::ObjectReader;
 pub use rounds::More;
 pub use served::Served;
 pub use signals::{Together, unless_interrupted};

@@ -5,16 +5,18 @@ use std::fmt::Write as _;
 
 use serde::Deserialize;
 use serde_json::Value;
+use tokio::runtime::Runtime;
 
 use super::answer::{self, Expected};
 use super::bounds::{self, PAGES};
 use super::error::HubError;
-use super::read::outcome;
 use super::request::{Asking, Connection, JSON};
-use super::{Hub, side_by_side, wait};
+use super::{Hub, OnWait, members, read, side_by_side, wait};
 use crate::kubefleet::path::{Resource, encode};
 use crate::manifests::live::{LiveAnswer, LiveQuery, ServedKind};
+use crate::member::Closed;
 use crate::query::{Outcome, Which};
+use crate::words::{distinct, enumerate};
 
 /// How many objects a page holds.
 const PAGE: usize = 500;
@@ -80,40 +82,79 @@ struct PageMeta {
     next: Option<String>,
 }
 
+/// Reads objects of any kind, from the hub or from a member cluster.
+pub struct ObjectReader<'h> {
+    runtime: &'h Runtime,
+    on_wait: &'h OnWait,
+    connection: Connection,
+    outcome: fn(&HubError) -> Outcome,
+}
+
 impl Hub {
-    /// Every kind that the hub serves, and that can be listed and watched.
-    pub fn kinds_served(&mut self) -> Result<Vec<ServedKind>, HubError> {
-        let connection = self.connection.clone();
-        wait(
-            &self.runtime,
-            &self.on_wait,
-            "what the hub serves",
-            async move {
-                let mut kinds = Vec::new();
-                for path in ["/api", "/apis"] {
-                    let body = connection.get(path, AGGREGATED).await?;
-                    let wanted = Expected::List {
-                        group: "apidiscovery.k8s.io",
-                        kind: "APIGroupDiscovery",
-                    };
-                    let groups: ApiGroups = answer::read(&wanted, &body)?;
-                    let groups = groups.items.unwrap_or_default();
-                    kinds.extend(groups.into_iter().flat_map(kinds_of));
-                }
-                Ok(kinds)
-            },
-        )
+    /// Objects of any kind on the hub itself.
+    pub fn any_objects(&self) -> ObjectReader<'_> {
+        self.reader(self.connection.clone(), read::outcome)
     }
 
-    /// Objects of any kind, as many answers as questions.
-    pub fn objects(&mut self, queries: &[LiveQuery]) -> Vec<LiveAnswer> {
-        let connection = self.connection.clone();
-        let queries = queries.to_vec();
-        let what = "what the placement selects";
-        wait(&self.runtime, &self.on_wait, what, async move {
-            side_by_side(queries, |query| {
-                let connection = connection.clone();
-                async move { read(&connection, &query).await }
+    /// Objects of any kind in the member cluster to which a context leads.
+    pub fn member_objects(&self, context: &str) -> Result<ObjectReader<'_>, Closed> {
+        let Some(members) = &self.members else {
+            return Err(Closed::NoWay("there is no context for it".to_owned()));
+        };
+        let connected = members.connect(context);
+        let what = "what the member clusters show";
+        let connection = wait(&self.runtime, &self.on_wait, what, connected)?;
+        Ok(self.reader(connection, members::outcome))
+    }
+
+    fn reader(
+        &self,
+        connection: Connection,
+        outcome: fn(&HubError) -> Outcome,
+    ) -> ObjectReader<'_> {
+        ObjectReader {
+            runtime: &self.runtime,
+            on_wait: &self.on_wait,
+            connection,
+            outcome,
+        }
+    }
+}
+
+impl ObjectReader<'_> {
+    /// Every kind that the cluster serves, and that can be listed and watched.
+    pub fn kinds_served(&self) -> Result<Vec<ServedKind>, HubError> {
+        let what = "what the cluster serves";
+        wait(self.runtime, self.on_wait, what, async {
+            let mut kinds = Vec::new();
+            for path in ["/api", "/apis"] {
+                let body = self.connection.get(path, AGGREGATED).await?;
+                let wanted = Expected::List {
+                    group: "apidiscovery.k8s.io",
+                    kind: "APIGroupDiscovery",
+                };
+                let groups: ApiGroups = answer::read(&wanted, &body)?;
+                let groups = groups.items.unwrap_or_default();
+                kinds.extend(groups.into_iter().flat_map(kinds_of));
+            }
+            Ok(kinds)
+        })
+    }
+
+    /// As many answers as questions.
+    pub fn answer(&self, queries: &[LiveQuery]) -> Vec<LiveAnswer> {
+        let plurals = queries.iter().map(|query| query.kind.plural.as_str());
+        let what = enumerate(distinct(plurals));
+        wait(self.runtime, self.on_wait, &what, async {
+            side_by_side(queries.to_vec(), |query| {
+                let (connection, outcome) = (self.connection.clone(), self.outcome);
+                async move {
+                    let objects = objects(&connection, &query).await;
+                    LiveAnswer {
+                        outcome: objects.as_ref().err().map_or(Outcome::Listed, outcome),
+                        objects: objects.unwrap_or_default(),
+                    }
+                }
             })
             .await
         })
@@ -143,20 +184,10 @@ fn kinds_of(group: GroupDiscovery) -> Vec<ServedKind> {
     kinds
 }
 
-async fn read(connection: &Connection, query: &LiveQuery) -> LiveAnswer {
-    let read = match &query.which {
+async fn objects(connection: &Connection, query: &LiveQuery) -> Result<Vec<Value>, HubError> {
+    match &query.which {
         Which::Named { .. } => named(connection, query).await,
         Which::All { .. } => listed(connection, query).await,
-    };
-    match read {
-        Ok(objects) => LiveAnswer {
-            objects,
-            outcome: Outcome::Listed,
-        },
-        Err(error) => LiveAnswer {
-            objects: Vec::new(),
-            outcome: outcome(&error),
-        },
     }
 }
 

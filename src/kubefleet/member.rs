@@ -39,8 +39,17 @@ model! {
         pub agents: Vec<AgentStatus> = "agentStatus",
         /// What the property provider reported.
         pub properties: BTreeMap<String, Property> = "properties",
+        /// What the agent reported of its resources.
+        pub usage: ResourceUsage = "resourceUsage",
         /// The namespaces that the agent reported, when it does.
         pub namespaces: BTreeMap<String, String> = "namespaces",
+    }
+
+    /// `status.resourceUsage`: quantities by resource.
+    pub struct ResourceUsage {
+        pub total: BTreeMap<String, String> = "capacity",
+        pub allocatable: BTreeMap<String, String> = "allocatable",
+        pub available: BTreeMap<String, String> = "available",
     }
 
     /// What one agent reported.
@@ -58,6 +67,10 @@ model! {
         pub value: String = "value",
     }
 }
+
+/// The name of a capacity that the scheduler does not know.
+#[derive(Debug, PartialEq, Eq)]
+pub struct InvalidProperty;
 
 impl MemberCluster {
     /// Its name as an object.
@@ -97,6 +110,30 @@ impl MemberCluster {
     /// Whether the cluster is leaving, or has left, the fleet.
     pub fn is_leaving(&self) -> bool {
         self.meta.is_deleting() || self.status.conditions.is_false("Joined")
+    }
+
+    /// A property as policies name it: one that the provider reported, or a capacity. `None` where
+    /// the cluster does not report it; fails for a name that the scheduler refuses.
+    /// Source: scheduler/framework/plugins/clusteraffinity/types.go:retrievePropertyValueFrom.
+    pub fn property(&self, name: &str) -> Result<Option<&str>, InvalidProperty> {
+        let Some(capacity) = name.strip_prefix(names::RESOURCE_PROPERTY) else {
+            let property = self.status.properties.get(name);
+            return Ok(property.map(|property| property.value.as_str()));
+        };
+        let usage = &self.status.usage;
+        let (of, resource) = match capacity.split_once('-') {
+            Some((of, resource)) if !resource.is_empty() && !resource.contains('-') => {
+                (of, resource)
+            }
+            _ => return Err(InvalidProperty),
+        };
+        let of = match of {
+            "total" => &usage.total,
+            "allocatable" => &usage.allocatable,
+            "available" => &usage.available,
+            _ => return Err(InvalidProperty),
+        };
+        Ok(of.get(resource).map(String::as_str))
     }
 
     /// How many nodes the property provider counted.

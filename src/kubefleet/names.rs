@@ -50,6 +50,8 @@ pub const NUMBER_OF_CLUSTERS: &str = "kubernetes-fleet.io/number-of-clusters";
 pub const RUN_FINALIZER: &str = "kubernetes-fleet.io/stagedupdaterun-finalizer";
 /// Name of the deletion stage.
 pub const DELETE_STAGE: &str = "kubernetes-fleet.io/deleteStage";
+/// What the properties of a member cluster that are capacities begin with.
+pub const RESOURCE_PROPERTY: &str = "resources.kubernetes-fleet.io/";
 /// Property of a member cluster: how many nodes it has.
 pub const NODE_COUNT: &str = "kubernetes-fleet.io/node-count";
 /// The names under which KubeFleet's hub agent writes, after its program.

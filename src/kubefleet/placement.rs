@@ -74,6 +74,27 @@ model! {
     /// `clusterAffinity` of a policy.
     pub struct ClusterAffinity {
         pub required: Option<Box<ClusterSelector>> = "requiredDuringSchedulingIgnoredDuringExecution",
+        pub preferred: Vec<WeightedPreference> = "preferredDuringSchedulingIgnoredDuringExecution",
+    }
+
+    /// A preference of a policy.
+    pub struct WeightedPreference {
+        pub preference: ClusterPreference = "preference",
+    }
+
+    /// What clusters a policy prefers.
+    pub struct ClusterPreference {
+        /// The clusters that it is about; all where it is absent.
+        pub labels: Option<Box<LabelSelector>> = "labelSelector",
+        /// How they are ranked.
+        pub sorter: Option<Box<PropertySorter>> = "propertySorter",
+    }
+
+    /// `propertySorter` of a preference.
+    pub struct PropertySorter {
+        pub name: String = "name",
+        /// `Ascending` or `Descending`.
+        pub order: String = "sortOrder",
     }
 
     /// `spec.strategy`.

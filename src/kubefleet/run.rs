@@ -170,6 +170,14 @@ impl UpdateRun {
     }
 }
 
+impl StageStatus {
+    /// Its gates, those before the clusters first.
+    pub fn approvals(&self) -> impl Iterator<Item = &TaskStatus> {
+        let tasks = self.before.iter().chain(&self.after);
+        tasks.filter(|task| task.is_approval())
+    }
+}
+
 impl TaskStatus {
     /// Whether the task is an approval.
     pub fn is_approval(&self) -> bool {

@@ -3,10 +3,10 @@
 use jiff::Timestamp;
 
 use super::kind::Concept;
-use super::member::Taint;
+use super::member::{MemberCluster, Taint};
 use super::meta::{Condition, Conditions, ObjectMeta};
 use super::names;
-use super::placement::Policy;
+use super::placement::{ClusterAffinity, Policy, PropertySorter};
 use super::reasons::SCHEDULED;
 use super::scope::{ObjectRef, Scope};
 use super::selector::{ClusterSelectorTerm, LabelSelector};
@@ -148,15 +148,28 @@ impl PolicySnapshot {
 
     /// Its required affinity terms; a cluster needs one of them.
     pub fn required_terms(&self) -> impl Iterator<Item = &ClusterSelectorTerm> {
-        let affinity = self
-            .spec
-            .policy
-            .as_deref()
-            .and_then(|policy| policy.affinity.as_deref());
-        let required = affinity
-            .and_then(|affinity| affinity.cluster.as_deref())
-            .and_then(|cluster| cluster.required.as_deref());
+        let required = self.affinity().and_then(|it| it.required.as_deref());
         required.into_iter().flat_map(|required| &required.terms)
+    }
+
+    /// Its preferences that rank a cluster by a property.
+    pub fn sorters<'s>(
+        &'s self,
+        member: &'s MemberCluster,
+    ) -> impl Iterator<Item = &'s PropertySorter> {
+        let preferred = self.affinity().into_iter().flat_map(|it| &it.preferred);
+        preferred
+            .map(|it| &it.preference)
+            .filter(|it| {
+                let labels = it.labels.as_deref();
+                labels.is_none_or(|labels| labels.matches(&member.meta.labels) == Some(true))
+            })
+            .filter_map(|it| it.sorter.as_deref())
+    }
+
+    fn affinity(&self) -> Option<&ClusterAffinity> {
+        let policy = self.spec.policy.as_deref()?;
+        policy.affinity.as_deref()?.cluster.as_deref()
     }
 
     /// Whether a taint does not keep a cluster out.

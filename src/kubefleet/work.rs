@@ -88,6 +88,13 @@ impl Work {
         self.meta.label(names::PARENT_BINDING)
     }
 
+    /// What the member agent reported of a manifest, by its place.
+    pub fn status_of(&self, at: usize) -> Option<&ManifestStatus> {
+        let at = i64::try_from(at).ok();
+        let mut statuses = self.status.manifests.iter();
+        statuses.find(|it| it.id.ordinal == at)
+    }
+
     /// The envelope whose content it carries, when it does.
     pub fn envelope(&self) -> Option<Envelope> {
         Some(Envelope {

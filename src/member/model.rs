@@ -20,10 +20,19 @@ model! {
         pub labels: BTreeMap<String, String> = "labels",
         pub annotations: BTreeMap<String, String> = "annotations",
         pub owners: Vec<Owner> = "ownerReferences",
+        pub managers: Vec<FieldManager> = "managedFields",
+    }
+
+    /// An entry of `managedFields`.
+    pub struct FieldManager {
+        pub manager: String = "manager",
     }
 
     /// An entry of `ownerReferences`.
     pub struct Owner {
+        pub api_version: String = "apiVersion",
+        pub kind: String = "kind",
+        pub name: String = "name",
         pub uid: String = "uid",
         pub controller: bool = "controller",
     }
@@ -140,12 +149,40 @@ model! {
     pub struct Applied {
         pub meta: Meta = "metadata",
         pub spec: AppliedSpec = "spec",
+        pub status: AppliedStatus = "status",
     }
 
     /// `spec` of an AppliedWork.
     pub struct AppliedSpec {
         /// `workNamespace`: the namespace of the Work on the hub, which is the member's own.
         pub namespace: String = "workNamespace",
+        /// `workName`: the Work on the hub.
+        pub work: String = "workName",
+    }
+
+    /// `status` of an AppliedWork.
+    pub struct AppliedStatus {
+        /// `appliedResources`: what the agent applied.
+        pub resources: Vec<AppliedResource> = "appliedResources",
+    }
+
+    /// An entry of `appliedResources`.
+    pub struct AppliedResource {
+        pub group: String = "group",
+        pub version: String = "version",
+        pub kind: String = "kind",
+        /// `resource`: the plural.
+        pub resource: String = "resource",
+        pub namespace: String = "namespace",
+        pub name: String = "name",
+        pub uid: String = "uid",
+    }
+
+    /// An object of any kind.
+    pub struct AnyObject {
+        pub api_version: String = "apiVersion",
+        pub kind: String = "kind",
+        pub meta: Meta = "metadata",
     }
 
     /// A PersistentVolumeClaim.

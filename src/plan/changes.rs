@@ -12,6 +12,7 @@ use super::{PlannedCluster, Warning, WarningKind};
 use crate::contents::Identity;
 use crate::inventory::Inventory;
 use crate::inventory::source::Texts;
+use crate::kubefleet::run::{ClusterStatus, UpdateRun};
 use crate::manifests::{
     Content, Counts, Delta, FailingOperation, FaultCause, Override, PlacedOverrides, Rendering,
 };
@@ -95,6 +96,31 @@ struct ObjectDelta {
 /// The clusters by what changes in them.
 type DeltaGroups = BTreeMap<ObjectDelta, Vec<String>>;
 
+/// A cluster, the snapshot that it has, and the one that it is to get.
+#[derive(Debug, Clone, Copy)]
+struct ClusterStep<'s> {
+    name: &'s str,
+    from: Option<&'s str>,
+    to: Option<&'s str>,
+}
+
+impl<'s> From<&'s PlannedCluster> for ClusterStep<'s> {
+    fn from(cluster: &'s PlannedCluster) -> Self {
+        Self {
+            name: &cluster.name,
+            from: cluster.snapshot_now.as_deref(),
+            to: cluster.snapshot_then.as_deref(),
+        }
+    }
+}
+
+/// What changes, and of which clusters that is unknown.
+#[derive(Default)]
+struct FoundChanges {
+    groups: DeltaGroups,
+    not_checked: Vec<NotChecked>,
+}
+
 /// What changes, and what of it fails: overrides that cannot be applied, and fields that must not
 /// change.
 pub(super) fn compute(
@@ -104,14 +130,9 @@ pub(super) fn compute(
     contents: &PlanContents<'_>,
 ) -> Vec<ObjectChanges> {
     let inventory = draft.inventory;
-    let all = versions(inventory);
-    let content_of = |index: &str| {
-        let mut all = all.iter();
-        Content::of_version(all.find(|version| version.index == index)?, contents.texts)
-    };
     let stages = computed.stages.iter().flat_map(|stage| &stage.clusters);
     let updated: Vec<&PlannedCluster> = stages.collect();
-    let then = to.and_then(|index| Some((index, content_of(index)?)));
+    let then = to.and_then(|index| Some((index, content_of(inventory, index, contents)?)));
     let Some((to, then)) = then.filter(|_| !updated.is_empty()) else {
         return Vec::new();
     };
@@ -123,31 +144,122 @@ pub(super) fn compute(
         .collect();
     let after = ComparedSide::new(&then, overrides, &placed);
     let blocked = faults(draft, &after.rendering);
-    let mut held: BTreeMap<Option<&str>, Vec<&PlannedCluster>> = BTreeMap::new();
-    for cluster in updated.into_iter().chain(&computed.removed) {
-        if !blocked.contains(&cluster.name) {
-            let from = cluster.snapshot_now.as_deref();
-            held.entry(from).or_default().push(cluster);
+    let steps = updated.into_iter().chain(&computed.removed);
+    let steps = steps.filter(|cluster| !blocked.contains(&cluster.name));
+    let mut found = between(inventory, steps.map(ClusterStep::from), &after, contents);
+    draft.not_checked.append(&mut found.not_checked);
+    refused(draft, &found.groups);
+    told(found.groups, to)
+}
+
+/// What an initialized run changes, with the overrides that it recorded, and what could not be
+/// compared.
+pub fn of_run(
+    inventory: &Inventory,
+    run: &UpdateRun,
+    contents: &PlanContents<'_>,
+) -> (Vec<ObjectChanges>, Vec<NotChecked>) {
+    let to = run.status.snapshot_index.as_str();
+    let Some(then) = content_of(inventory, to, contents) else {
+        return (Vec::new(), Vec::new());
+    };
+    let stages = run.status.stages.iter().flat_map(|stage| &stage.clusters);
+    let removal = run.status.deletion_stage.iter();
+    let removed = removal.flat_map(|stage| &stage.clusters);
+    let recorded: Vec<_> = stages
+        .clone()
+        .filter_map(|cluster| {
+            let member = inventory.member(&cluster.name)?;
+            Some(PlacedOverrides::in_run(member, cluster, contents.overrides))
+        })
+        .collect();
+    let (placed, unread): (Vec<_>, Vec<_>) =
+        recorded.into_iter().partition(|it| it.gone.is_empty());
+    let after = ComparedSide::new(&then, contents.overrides, &placed);
+    let faults = &after.rendering.faults;
+    let is_sent = |name: &str| {
+        !faults
+            .iter()
+            .any(|it| it.clusters.iter().any(|it| it == name))
+    };
+    let step = |to| {
+        move |cluster: &'_ ClusterStatus| {
+            let binding = inventory.binding(&cluster.name);
+            (
+                cluster.name.clone(),
+                binding.and_then(|it| it.snapshot_index()),
+                to,
+            )
         }
-    }
-    let (mut found, mut unknown) = (DeltaGroups::new(), BTreeMap::new());
-    for (from, clusters) in held {
-        let Some(content) = from.map_or(Some(Content::default()), content_of) else {
-            continue;
-        };
-        let placed = held_overrides(inventory, from, &clusters, overrides, &mut unknown);
-        let before = ComparedSide::new(&content, overrides, &placed);
-        compare((from, &before), &after, &clusters, &mut found);
-    }
-    let gaps = unknown.into_iter().map(|(why, clusters)| NotChecked {
+    };
+    let steps: Vec<_> = stages
+        .map(step(Some(to)))
+        .chain(removed.map(step(None)))
+        .filter(|(name, ..)| is_sent(name))
+        .collect();
+    let steps = steps.iter().map(|(name, from, to)| ClusterStep {
+        name,
+        from: *from,
+        to: *to,
+    });
+    let mut found = between(inventory, steps, &after, contents);
+    let unread = unread.into_iter().filter_map(|it| {
+        let gone = it.gone.first()?;
+        let why = format!("{gone}, which the run recorded, was not read");
+        Some((why, vec![it.member.meta.name.clone()]))
+    });
+    let broken = faults.iter().map(|it| (it.describe(), it.clusters.clone()));
+    let broken: Vec<_> = unread.chain(broken).collect();
+    found.not_checked.extend(broken.into_iter().map(unknown));
+    (told(found.groups, to), found.not_checked)
+}
+
+fn content_of(inventory: &Inventory, index: &str, contents: &PlanContents<'_>) -> Option<Content> {
+    let all = versions(inventory);
+    let mut all = all.iter();
+    Content::of_version(all.find(|version| version.index == index)?, contents.texts)
+}
+
+fn unknown((why, clusters): (String, Vec<String>)) -> NotChecked {
+    NotChecked {
         what: "changed objects".to_owned(),
         why,
         subject: None,
         clusters,
-    });
-    draft.not_checked.extend(gaps);
-    refused(draft, &found);
-    let mut changes: Vec<_> = found
+    }
+}
+
+/// What changes in clusters that get what is on one side, against what they have.
+fn between<'s>(
+    inventory: &Inventory,
+    steps: impl Iterator<Item = ClusterStep<'s>>,
+    after: &ComparedSide<'_>,
+    contents: &PlanContents<'_>,
+) -> FoundChanges {
+    let mut held: BTreeMap<Option<&str>, Vec<ClusterStep<'_>>> = BTreeMap::new();
+    for step in steps {
+        held.entry(step.from).or_default().push(step);
+    }
+    let (mut groups, mut unread) = (DeltaGroups::new(), BTreeMap::new());
+    for (from, clusters) in held {
+        let known = |index| content_of(inventory, index, contents);
+        let Some(content) = from.map_or(Some(Content::default()), known) else {
+            continue;
+        };
+        let overrides = contents.overrides;
+        let placed = held_overrides(inventory, from, &clusters, overrides, &mut unread);
+        let before = ComparedSide::new(&content, overrides, &placed);
+        compare((from, &before), after, &clusters, &mut groups);
+    }
+    FoundChanges {
+        groups,
+        not_checked: unread.into_iter().map(unknown).collect(),
+    }
+}
+
+/// What changes, the most clusters first.
+fn told(groups: DeltaGroups, to: &str) -> Vec<ObjectChanges> {
+    let mut changes: Vec<_> = groups
         .into_iter()
         .map(|(change, clusters)| ObjectChanges {
             clusters,
@@ -170,23 +282,23 @@ fn subject(object: &Identity) -> Subject {
 fn held_overrides<'i>(
     inventory: &'i Inventory,
     from: Option<&str>,
-    clusters: &[&PlannedCluster],
+    clusters: &[ClusterStep<'_>],
     overrides: &[Override],
-    unknown: &mut BTreeMap<String, Vec<String>>,
+    unread: &mut BTreeMap<String, Vec<String>>,
 ) -> Vec<PlacedOverrides<'i>> {
     let mut placed = Vec::new();
     for cluster in clusters {
-        let Some(member) = inventory.member(&cluster.name) else {
+        let Some(member) = inventory.member(cluster.name) else {
             continue;
         };
-        let binding = inventory.binding(&cluster.name);
+        let binding = inventory.binding(cluster.name);
         let bound = match binding.filter(|_| from.is_some()) {
             Some(binding) => PlacedOverrides::bound(member, binding, overrides),
             None => PlacedOverrides::none(member),
         };
         if let Some(gone) = bound.gone.first() {
             let why = format!("{gone}, which the cluster has, was not read");
-            unknown.entry(why).or_default().push(cluster.name.clone());
+            unread.entry(why).or_default().push(cluster.name.to_owned());
         } else {
             placed.push(bound);
         }
@@ -198,16 +310,16 @@ fn held_overrides<'i>(
 fn compare(
     (from, before): (Option<&str>, &ComparedSide<'_>),
     after: &ComparedSide<'_>,
-    clusters: &[&PlannedCluster],
+    clusters: &[ClusterStep<'_>],
     found: &mut DeltaGroups,
 ) {
     let mut known = BTreeMap::new();
     for cluster in clusters {
-        let Some((alike, at)) = before.place(&cluster.name) else {
+        let Some((alike, at)) = before.place(cluster.name) else {
             continue;
         };
-        let then = after.place(&cluster.name);
-        let is_removal = cluster.snapshot_then.is_none() && then.is_none();
+        let then = after.place(cluster.name);
+        let is_removal = cluster.to.is_none() && then.is_none();
         if then.is_none() && !is_removal {
             continue;
         }
@@ -224,7 +336,10 @@ fn compare(
             is_removal,
             delta: delta.clone(),
         };
-        found.entry(change).or_default().push(cluster.name.clone());
+        found
+            .entry(change)
+            .or_default()
+            .push(cluster.name.to_owned());
     }
 }
 

@@ -25,7 +25,7 @@ use crate::kubefleet::ObjectRef;
 use crate::kubefleet::strategy::Strategy;
 use crate::report::{NotChecked, Subject};
 
-pub use changes::{ObjectChanges, PlanContents};
+pub use changes::{ObjectChanges, PlanContents, of_run};
 pub use compute::compute;
 pub use delivery::{Carriers, may_carry};
 pub use point::{Kinded, Point, Refusal, RefusalKind, Warning, WarningKind};

@@ -29,8 +29,11 @@ pub fn not_picked<'p>(
     let mut groups: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for decision in left_out(policy) {
         let near = near(policy, inventory, decision)
-            .map(|(_, near)| format!(" (has {}, needs {})", near.has, near.wanted));
-        let why = why(&decision.reason) + &near.unwrap_or_default();
+            .map(|(_, near)| format!("has {}, needs {}", near.has, near.wanted));
+        let member = inventory.member(&decision.cluster);
+        let detail = near.or_else(|| by_property(policy, member?, decision));
+        let detail = detail.map_or_else(String::new, |detail| format!(" ({detail})"));
+        let why = why(&decision.reason) + &detail;
         groups.entry(why).or_default().push(&decision.cluster);
     }
     groups
@@ -54,45 +57,96 @@ pub fn by_policy(policy: &PolicySnapshot, member: &MemberCluster) -> Option<Stri
     if terms.is_empty() {
         return None;
     }
-    let by_labels = |term: &&&ClusterSelectorTerm| {
-        let labels = term.labels.as_deref();
-        labels.is_none_or(|labels| labels.matches(&member.meta.labels) != Some(false))
-    };
-    let matching: Vec<_> = terms.iter().filter(by_labels).collect();
-    if matching.is_empty() {
+    if matching(policy, member).next().is_none() {
         let wanted = terms.iter().filter_map(|term| term.labels.as_deref());
         let wanted: Vec<_> = wanted.map(LabelSelector::describe).collect();
         let reason = words(&FilterReason::AffinityMismatch);
         return Some(format!("{reason} (needs {})", wanted.join(" or ")));
     }
+    by_terms(policy, member)
+}
+
+/// The required terms whose labels a cluster has.
+fn matching<'p>(
+    policy: &'p PolicySnapshot,
+    member: &MemberCluster,
+) -> impl Iterator<Item = &'p ClusterSelectorTerm> {
+    policy.required_terms().filter(|term| {
+        let labels = term.labels.as_deref();
+        labels.is_none_or(|labels| labels.matches(&member.meta.labels) != Some(false))
+    })
+}
+
+/// The properties that keep a cluster out though its labels match; `None` where one term matches, or
+/// may match.
+fn by_terms(policy: &PolicySnapshot, member: &MemberCluster) -> Option<String> {
     let mut reasons = Vec::new();
-    for term in matching {
+    for term in matching(policy, member) {
         let properties = term.properties.as_deref()?;
         let mut properties = properties.expressions.iter();
         reasons.push(properties.find_map(|it| property_missed(it, member))?);
     }
-    Some(reasons.join(" and "))
+    (!reasons.is_empty()).then(|| reasons.join(" and "))
 }
 
-/// What a property is, where it is not what is asked for.
+/// What the properties of a cluster say of a decision against it: what is missing now, or what the
+/// policy ranks it by.
+fn by_property(
+    policy: &PolicySnapshot,
+    member: &MemberCluster,
+    decision: &ClusterDecision,
+) -> Option<String> {
+    match parse_decision(&decision.reason) {
+        ScheduleProblem::Unschedulable { reasons } => {
+            let for_terms = reasons.contains(&FilterReason::AffinityMismatch);
+            by_terms(policy, member).filter(|_| for_terms)
+        }
+        ScheduleProblem::ScoreTooLow { .. } => {
+            let sorters = policy.sorters(member).filter_map(|sorter| {
+                let has = match member.property(&sorter.name).ok()? {
+                    Some(has) => format!("has {has}"),
+                    None => "does not report it".to_owned(),
+                };
+                let order = sorter.order.to_ascii_lowercase();
+                Some(format!("ranked by {}, {order}: it {has}", sorter.name))
+            });
+            let sorters: Vec<_> = sorters.collect();
+            (!sorters.is_empty()).then(|| sorters.join("; "))
+        }
+        _ => None,
+    }
+}
+
+/// What a property is, where it is not what is asked for. A cluster that does not report it is out.
 fn property_missed(wanted: &PropertyRequirement, member: &MemberCluster) -> Option<String> {
     let PropertyRequirement {
         name,
         operator,
         values,
     } = wanted;
-    // Capacities are reported elsewhere.
-    let has = &member.status.properties.get(name)?.value;
-    let value = values.first()?;
-    let order = quantity(has)?.partial_cmp(&quantity(value)?)?;
-    let (is_met, sign) = match operator.as_str() {
-        "Gt" => (order.is_gt(), ">"),
-        "Ge" => (order.is_ge(), ">="),
-        "Eq" => (order.is_eq(), "="),
-        "Ne" => (order.is_ne(), "!="),
-        "Lt" => (order.is_lt(), "<"),
-        "Le" => (order.is_le(), "<="),
+    let sign = match operator.as_str() {
+        "Gt" => ">",
+        "Ge" => ">=",
+        "Eq" => "=",
+        "Ne" => "!=",
+        "Lt" => "<",
+        "Le" => "<=",
         _ => return None,
+    };
+    let value = values.first()?;
+    let Some(has) = member.property(name).ok()? else {
+        return Some(format!(
+            "it does not report property {name}, and the policy needs {sign} {value}"
+        ));
+    };
+    let order = quantity(has)?.partial_cmp(&quantity(value)?)?;
+    let is_met = match sign {
+        ">" => order.is_gt(),
+        ">=" => order.is_ge(),
+        "=" => order.is_eq(),
+        "!=" => order.is_ne(),
+        "<" => order.is_lt(),
+        _ => order.is_le(),
     };
     (!is_met).then(|| format!("property {name} is {has}, and the policy needs {sign} {value}"))
 }
@@ -288,12 +342,14 @@ fn words(reason: &FilterReason) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use serde_json::{Value, json};
 
-    use super::{by_policy, is_for_good};
+    use super::{MemberCluster, PolicySnapshot, by_policy, is_for_good};
     use crate::kubefleet::object::{Body, Object};
 
-    fn why(policy: &Value, member: &Value) -> Option<String> {
+    fn objects(policy: &Value, member: &Value) -> (Arc<PolicySnapshot>, Arc<MemberCluster>) {
         let policy = Object::of(&json!({
             "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
             "kind": "ClusterSchedulingPolicySnapshot",
@@ -303,9 +359,14 @@ mod tests {
         member["apiVersion"] = "cluster.kubernetes-fleet.io/v1beta1".into();
         member["kind"] = "MemberCluster".into();
         match (policy.body, Object::of(&member).body) {
-            (Body::PolicySnapshot(policy), Body::Member(member)) => by_policy(&policy, &member),
+            (Body::PolicySnapshot(policy), Body::Member(member)) => (policy, member),
             other => panic!("{other:?}"),
         }
+    }
+
+    fn why(policy: &Value, member: &Value) -> Option<String> {
+        let (policy, member) = objects(policy, member);
+        by_policy(&policy, &member)
     }
 
     #[test]
@@ -323,7 +384,13 @@ mod tests {
         let member = |env: &str, taint: &str| {
             json!({"metadata": {"name": "m", "labels": {"env": env}},
                 "spec": {"taints": [{"key": taint, "value": "a", "effect": "NoSchedule"}]},
-                "status": {"properties": {"node-count": {"value": "2"}}}})
+                "status": {"properties": {"node-count": {"value": "2"}},
+                    "resourceUsage": {"capacity": {"cpu": "8"}, "available": {"cpu": "500m"}}}})
+        };
+        let capacity = |operator: &str, value: &str| {
+            json!({"propertySelector": {"matchExpressions": [
+                {"name": "resources.kubernetes-fleet.io/total-cpu", "operator": operator,
+                 "values": [value]}]}})
         };
         for (term, member, expected) in [
             (&labels, member("prod", "gpu"), None),
@@ -342,9 +409,80 @@ mod tests {
                 member("prod", "gpu"),
                 Some("property node-count is 2, and the policy needs >= 3"),
             ),
+            (&capacity("Gt", "7500m"), member("prod", "gpu"), None),
+            (
+                &capacity("Gt", "8"),
+                member("prod", "gpu"),
+                Some(
+                    "property resources.kubernetes-fleet.io/total-cpu is 8, and the policy needs > 8",
+                ),
+            ),
+            (
+                &json!({"propertySelector": {"matchExpressions": [
+                    {"name": "resources.kubernetes-fleet.io/available-memory", "operator": "Ge",
+                     "values": ["1Gi"]}]}}),
+                member("prod", "gpu"),
+                Some(
+                    "it does not report property resources.kubernetes-fleet.io/available-memory, and \
+                     the policy needs >= 1Gi",
+                ),
+            ),
+            // The scheduler refuses such a name, so nothing is said of the cluster.
+            (
+                &json!({"propertySelector": {"matchExpressions": [
+                    {"name": "resources.kubernetes-fleet.io/used-cpu", "operator": "Ge",
+                     "values": ["1"]}]}}),
+                member("prod", "gpu"),
+                None,
+            ),
         ] {
             let found = why(&policy(term.clone()), &member);
             assert_eq!(found.as_deref(), expected, "{member}");
+        }
+    }
+
+    #[test]
+    fn a_decision_is_explained_by_properties() {
+        let policy = json!({"placementType": "PickN", "numberOfClusters": 1,
+            "affinity": {"clusterAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": {"clusterSelectorTerms": [
+                    {"propertySelector": {"matchExpressions": [
+                        {"name": "node-count", "operator": "Ge", "values": ["3"]}]}}]},
+                "preferredDuringSchedulingIgnoredDuringExecution": [
+                    {"weight": 10, "preference": {
+                        "labelSelector": {"matchLabels": {"env": "prod"}},
+                        "propertySorter": {"name": "resources.kubernetes-fleet.io/total-cpu",
+                            "sortOrder": "Descending"}}}]}}});
+        let mismatch = "ClusterUnschedulable, cluster does not match with any of the required cluster affinity terms";
+        let score = "Cluster \"m\" does not score high enough (affinity score: 0, topology spread score: 0)";
+        let member = |env: &str, nodes: &str| {
+            json!({"metadata": {"name": "m", "labels": {"env": env}},
+                "status": {"properties": {"node-count": {"value": nodes}},
+                    "resourceUsage": {"capacity": {"cpu": "8"}}}})
+        };
+        for (reason, member, expected) in [
+            (
+                mismatch,
+                member("prod", "2"),
+                Some("property node-count is 2, and the policy needs >= 3"),
+            ),
+            // It has enough by now.
+            (mismatch, member("prod", "3"), None),
+            (
+                score,
+                member("prod", "3"),
+                Some("ranked by resources.kubernetes-fleet.io/total-cpu, descending: it has 8"),
+            ),
+            (score, member("dev", "3"), None),
+        ] {
+            let decision = crate::kubefleet::snapshot::Decision {
+                cluster: "m".to_owned(),
+                selected: false,
+                reason: reason.to_owned(),
+            };
+            let (policy, member) = objects(&policy, &member);
+            let found = super::by_property(&policy, &member, &decision);
+            assert_eq!(found.as_deref(), expected, "{reason} {member:?}");
         }
     }
 

@@ -15,3 +15,16 @@ pub struct Look {
     /// Whether everything is shown, however long.
     pub verbose: bool,
 }
+
+impl Look {
+    /// The same without colors and line breaks, to be compared.
+    #[must_use]
+    pub fn plain(&self) -> Self {
+        Self {
+            width: usize::from(u16::MAX),
+            paint: Paint::new(false),
+            invocation: self.invocation.clone(),
+            verbose: self.verbose,
+        }
+    }
+}

@@ -12,8 +12,8 @@ use crate::kubefleet::ObjectRef;
 use crate::kubefleet::duration;
 use crate::manifests::Counts;
 use crate::plan::{
-    ClusterChange, Plan, PlanOutcome, PlannedCluster, PlannedSnapshot, PlannedStage, PlannedTask,
-    Point, RefusalKind,
+    ClusterChange, ObjectChanges, Plan, PlanOutcome, PlannedCluster, PlannedSnapshot, PlannedStage,
+    PlannedTask, Point, RefusalKind,
 };
 use crate::report::{Subject, Witnesses};
 use crate::words::count;
@@ -122,11 +122,6 @@ fn tree(page: &mut TextPage<'_>, plan: &Plan) {
 
 /// What changes in the clusters, where something does.
 fn objects(page: &mut TextPage<'_>, plan: &Plan) {
-    let look = page.look;
-    let most = if look.verbose { usize::MAX } else { NAMED };
-    if plan.changes.is_empty() {
-        return;
-    }
     // What a new snapshot would hold is not known.
     let lead = match &plan.snapshot.index {
         Some(index) if !plan.snapshot.certain => {
@@ -134,26 +129,43 @@ fn objects(page: &mut TextPage<'_>, plan: &Plan) {
         }
         _ => "objects per cluster: ".to_owned(),
     };
-    let lead = lead.as_str();
-    if plan.changes.iter().all(|it| it.counts.is_none()) {
-        hanging(&mut page.out, lead, "  ", "nothing changes", look.width);
-        return;
+    page.cut |= objects_below(&mut page.out, &lead, &plan.changes, page.look);
+}
+
+/// What a run that exists changes in its clusters.
+pub fn objects_of(changes: &[ObjectChanges], look: &Look) -> String {
+    let mut out = String::new();
+    objects_below(&mut out, "objects per cluster: ", changes, look);
+    out
+}
+
+/// Writes what changes, and returns whether names were left out.
+fn objects_below(out: &mut String, lead: &str, changes: &[ObjectChanges], look: &Look) -> bool {
+    let most = if look.verbose { usize::MAX } else { NAMED };
+    if changes.is_empty() {
+        return false;
     }
-    page.out.push_str(lead.trim_end());
-    page.out.push('\n');
-    for change in &plan.changes {
-        page.cut |= change.clusters.len() > most || change.deleted.len() > most;
+    if changes.iter().all(|it| it.counts.is_none()) {
+        hanging(out, lead, "  ", "nothing changes", look.width);
+        return false;
+    }
+    out.push_str(lead.trim_end());
+    out.push('\n');
+    let mut cut = false;
+    for change in changes {
+        cut |= change.clusters.len() > most || change.deleted.len() > most;
         let clusters = list(&change.clusters, most);
         let text = format!("{} ({clusters})", counts(change.counts));
-        hanging(&mut page.out, "  ", "    ", &text, look.width);
+        hanging(out, "  ", "    ", &text, look.width);
         // Removing a placement deletes all of it.
         if change.to.is_some() && !change.deleted.is_empty() {
             let deleted: Vec<_> = change.deleted.iter().map(ToString::to_string).collect();
             let text = list(&deleted, most);
             let lead = format!("    {} ", look.paint.bad("deletes"));
-            hanging(&mut page.out, &lead, "      ", &text, look.width);
+            hanging(out, &lead, "      ", &text, look.width);
         }
     }
+    cut
 }
 
 /// `2 created, 1 changed`.

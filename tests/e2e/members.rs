@@ -82,6 +82,7 @@ impl Member {
                     "names": {"kind": "AppliedWork", "plural": "appliedworks"},
                     "versions": [{
                         "name": "v1beta1", "served": true, "storage": true,
+                        "subresources": {"status": {}},
                         "schema": {"openAPIV3Schema": {
                             "type": "object", "x-kubernetes-preserve-unknown-fields": true,
                         }},
@@ -118,9 +119,26 @@ impl Member {
         self.create(&json!({
             "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace},
         }));
+        self.serve_applied_works();
+        let record = self.create(&json!({
+            "apiVersion": "placement.kubernetes-fleet.io/v1beta1", "kind": "AppliedWork",
+            "metadata": {"name": work(scene)},
+            "spec": {
+                "workName": work(scene),
+                "workNamespace": format!("fleet-member-{}", self.cluster),
+            },
+        }));
+        let owner = json!([{
+            "apiVersion": record["apiVersion"], "kind": record["kind"],
+            "name": record["metadata"]["name"], "uid": record["metadata"]["uid"],
+            "blockOwnerDeletion": false,
+        }]);
         let deployment = self.create(&json!({
             "apiVersion": "apps/v1", "kind": "Deployment",
-            "metadata": {"name": "web", "namespace": namespace, "annotations": revision},
+            "metadata": {
+                "name": "web", "namespace": namespace, "annotations": revision,
+                "ownerReferences": owner,
+            },
             "spec": spec,
             "status": {"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1, "unavailableReplicas": 1},
         }));
@@ -164,15 +182,23 @@ impl Member {
             },
         });
         self.create(&pod);
-        self.serve_applied_works();
-        self.create(&json!({
-            "apiVersion": "placement.kubernetes-fleet.io/v1beta1", "kind": "AppliedWork",
-            "metadata": {"name": work(scene)},
-            "spec": {
-                "workName": work(scene),
-                "workNamespace": format!("fleet-member-{}", self.cluster),
-            },
-        }));
+        self.record(scene, &deployment["metadata"]["uid"]);
+    }
+
+    /// Lists the workload in the AppliedWork, as the member agent does.
+    fn record(&self, scene: &Scene, uid: &Value) {
+        let path = "/apis/placement.kubernetes-fleet.io/v1beta1/appliedworks";
+        let path = format!("{path}/{}/status", work(scene));
+        let resources = json!([{
+            "ordinal": 1, "group": "apps", "version": "v1", "kind": "Deployment",
+            "resource": "deployments", "namespace": scene.namespace, "name": "web", "uid": uid,
+        }]);
+        self.send(
+            "PATCH",
+            &path,
+            &json!({"status": {"appliedResources": resources}}),
+        )
+        .unwrap_or_else(|error| panic!("patching {path}: {error}"));
     }
 }
 
@@ -448,5 +474,215 @@ fn a_look_that_fails_claims_nothing() {
             "{}",
             ran.err
         );
+    }
+}
+
+/// What `trace` says of the workload of a scene.
+fn trace(scene: &Scene, kubeconfig: &std::path::Path, more: &[&str]) -> Ran {
+    let settings = "off".as_ref();
+    trace_with(scene, (kubeconfig, settings), more)
+}
+
+fn trace_with(
+    scene: &Scene,
+    (kubeconfig, settings): (&std::path::Path, &std::path::Path),
+    more: &[&str],
+) -> Ran {
+    let object = ["trace", "deploy/web", "-n", &scene.namespace, "-o", "json"];
+    let hub = ["--context", "hub"];
+    let words = [&object[..], more, &hub].concat();
+    scene.hub.plugin_with(kubeconfig, settings, &words)
+}
+
+#[test]
+fn a_trace_starts_from_the_member_cluster() {
+    if Harness::get().is_some_and(Harness::is_real) {
+        return;
+    }
+    for scene in stuck("traced") {
+        let member = Member::of(&scene);
+        member.put_workload(&scene);
+        let hub = &scene.hub.kubeconfig;
+        let by_context = ["--member-context", member.cluster];
+        let ran = trace(&scene, hub, &by_context);
+        let seen = ran.json();
+        assert_eq!((ran.code, &seen["cluster"]), (0, &json!(member.cluster)));
+        let there = &seen["inMember"];
+        assert_eq!(there["exists"], true, "{there:#}");
+        assert_eq!(there["appliedWorks"][0]["appliedWork"], work(&scene));
+        let owner = &there["objects"][0]["owners"][0];
+        assert_eq!(
+            (&owner["kind"], &owner["name"]),
+            (&json!("AppliedWork"), &json!(work(&scene)))
+        );
+        let found = &seen["found"][0];
+        assert_eq!(found["work"]["name"], work(&scene));
+        assert_eq!(found["rollout"]["run"]["name"], scene.name);
+        assert!(seen["notChecked"].is_null(), "{seen:#}");
+        assert_eq!(there["differences"], json!([]), "{there:#}");
+
+        // The settings lead there too.
+        let folder = tempfile::tempdir().unwrap();
+        let settings = folder.path().join("settings.yaml");
+        let head = "apiVersion: kubectl-fleet-stage/v1\nkind: Settings\n";
+        let text = format!("{head}memberContexts: {{{0}: {0}}}\n", member.cluster);
+        std::fs::write(&settings, text).unwrap();
+        let named = ["--member", member.cluster];
+        let usual = trace_with(&scene, (hub, &settings), &named);
+        assert_eq!(usual.json(), seen, "{}", usual.err);
+        // Without a context, the hub alone is read.
+        assert!(trace(&scene, hub, &named).json()["inMember"].is_null());
+
+        // Somebody deletes it: the hub does not know yet.
+        let path = format!(
+            "/apis/apps/v1/namespaces/{}/deployments/web",
+            scene.namespace
+        );
+        member.send("DELETE", &path, &json!({})).unwrap();
+        let ran = trace(&scene, hub, &by_context);
+        let there = &ran.json()["inMember"];
+        assert_eq!((ran.code, &there["exists"]), (0, &json!(false)));
+        let object = format!("Deployment {}/web", scene.namespace);
+        let name = work(&scene);
+        assert_eq!(
+            there["differences"],
+            json!([
+                format!("AppliedWork {name} lists {object}, but the cluster does not have it"),
+                format!(
+                    "Work {name} reports {object} as applied, but the cluster does not have it"
+                ),
+            ])
+        );
+
+        // An object that no Work has, and that no AppliedWork lists.
+        let words = ["trace", "ns/default", "--context", "hub", "-o", "json"];
+        let words = [&words[..], &by_context].concat();
+        let ran = scene.hub.plugin_with(hub, "off".as_ref(), &words);
+        let there = &ran.json()["inMember"];
+        assert_eq!(
+            (ran.code, &there["exists"]),
+            (6, &json!(true)),
+            "{}",
+            ran.err
+        );
+        assert_eq!(there["appliedWorks"], json!([]));
+        assert_eq!(there["differences"], json!([]));
+    }
+}
+
+#[test]
+fn a_trace_that_cannot_look_says_so() {
+    if Harness::get().is_some_and(|hub| !hub.has_our_users()) {
+        return;
+    }
+    for scene in stuck("traceless") {
+        let member = Member::of(&scene);
+        member.put_workload(&scene);
+        let folder = tempfile::tempdir().unwrap();
+        let kubeconfig = kubeconfig(&scene, folder.path(), "user-119");
+        for (context, what, why) in [
+            ("user", "AppliedWork", "forbidden: "),
+            ("user", "Deployment", "forbidden: "),
+            ("no-login", "objects in the member cluster", "credentials"),
+            ("away", "objects in the member cluster", "cannot be reached"),
+            (
+                "hub",
+                "objects in the member cluster",
+                "leads to another cluster than",
+            ),
+        ] {
+            let ran = trace(
+                &scene,
+                &kubeconfig,
+                &["--member", member.cluster, "--member-context", context],
+            );
+            assert_eq!(ran.code, 0, "{context}: {}", ran.err);
+            let seen = ran.json();
+            let gaps = gaps(&seen);
+            assert!(
+                gaps.iter()
+                    .any(|(kind, text)| kind == what && text.contains(why)),
+                "{context}: {gaps:?}"
+            );
+            let there = &seen["inMember"];
+            assert!(
+                there.is_null() || there["differences"] == json!([]),
+                "{there:#}"
+            );
+            assert!(there["exists"].is_null(), "{there:#}");
+        }
+        // Nothing says which member it is.
+        let ran = trace(&scene, &kubeconfig, &["--member-context", "user"]);
+        assert_eq!((ran.code, ran.out.as_str()), (7, ""), "{}", ran.err);
+        assert!(
+            ran.err
+                .contains("the member cluster of context user is unknown"),
+            "{}",
+            ran.err
+        );
+        let ran = trace(&scene, &kubeconfig, &["--member-context", "uesr"]);
+        assert_eq!(ran.code, 2, "{}", ran.err);
+        assert!(ran.err.contains("did you mean user?"), "{}", ran.err);
+    }
+}
+
+/// However many overrides a cluster has. What is served is remembered between calls.
+#[test]
+fn a_trace_is_six_requests() {
+    if Harness::get().is_some_and(Harness::is_real) {
+        return;
+    }
+    for scene in both("few") {
+        let mut stages = crate::scene::three_stages();
+        stages[1]["beforeStageTasks"] = json!([{"type": "Approval"}]);
+        scene.set(&stages, &["member-1", "member-2"]);
+        scene.run(&scene.name, "Run");
+        scene.until_run(&scene.name, "Progressing", "False", "UpdateRunWaiting");
+        let names: Vec<_> = (0..2)
+            .map(|number| format!("{}-few-{number}", scene.namespace))
+            .collect();
+        for name in &names {
+            scene.hub.create(&json!({
+                "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
+                "kind": "ClusterResourceOverrideSnapshot",
+                "metadata": {"name": name},
+                "spec": {"overrideHash": "aGFzaA==", "overrideSpec": {
+                    "clusterResourceSelectors": [
+                        {"group": "", "version": "v1", "kind": "Namespace", "name": scene.namespace}],
+                    "policy": {"overrideRules": [{
+                        "clusterSelector": {"clusterSelectorTerms": [
+                            {"labelSelector": {"matchLabels": {"environment": "staging"}}}]},
+                        "jsonPatchOverrides": [
+                            {"op": "add", "path": "/metadata/labels/few", "value": "x"}]}]}}},
+            }));
+        }
+        let (path, _) = scene.a_binding("member-1");
+        let spec = json!({"clusterResourceOverrideSnapshots": names});
+        scene.hub.patch(&path, &json!({"spec": spec}));
+        let proxy = scene.hub.proxy();
+        for (object, code) in [("configmap/app", 0), ("configmap/none", 6)] {
+            proxy.clear().unwrap();
+            let words = [
+                "trace",
+                object,
+                "-n",
+                &scene.namespace,
+                "--member",
+                "member-1",
+            ];
+            let ran = scene.hub.plugin_as(&proxy.kubeconfig(), &words);
+            assert_eq!(ran.code, code, "{}", ran.err);
+            let seen = proxy.requests().into_iter().map(|seen| seen.target);
+            let asked: Vec<_> = seen
+                .filter(|path| path != "/api" && path != "/apis")
+                .collect();
+            assert!(asked.len() <= 6, "{object}: {asked:#?}");
+            let of = |word: &str| asked.iter().filter(|path| path.contains(word)).count();
+            if code == 0 {
+                assert_eq!(of("overridesnapshots"), 1, "{asked:#?}");
+                assert_eq!(of("approvalrequests"), 1, "{asked:#?}");
+                assert_eq!(asked.len(), 6, "{asked:#?}");
+            }
+        }
     }
 }

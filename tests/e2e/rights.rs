@@ -17,6 +17,8 @@ struct Names<'n> {
     run: &'n str,
     /// A run that is stopped.
     stopped: &'n str,
+    /// A run that failed.
+    failed: &'n str,
     /// A run that does not exist.
     new: &'n str,
     /// Its placement, as a word.
@@ -32,6 +34,7 @@ fn call<'s>(command: &'s str, names: &Names<'s>) -> Vec<&'s str> {
     let Names {
         run,
         stopped,
+        failed,
         new,
         placement,
         strategy,
@@ -43,6 +46,7 @@ fn call<'s>(command: &'s str, names: &Names<'s>) -> Vec<&'s str> {
         // The server checks what is not done: each permission is missed all the same.
         "approve" | "delete" | "stop" => vec![command, run, "--dry-run=server"],
         "resume" => vec![command, stopped, "--dry-run=server"],
+        "retry" => vec![command, failed, "--dry-run=server"],
         "init" | "run" => [&[command, new, "--dry-run=server"], &of[..]].concat(),
         "rollback" => vec![
             "rollback",
@@ -178,9 +182,11 @@ fn plugin(scene: &Scene, kubeconfig: &std::path::Path, command: &str, run: &str,
     );
     let new = format!("{run}-new");
     let stopped = format!("{run}-stopped");
+    let failed = format!("{run}-failed");
     let names = Names {
         run,
         stopped: &stopped,
+        failed: &failed,
         new: &new,
         placement: &placement,
         strategy: &scene.name,
@@ -194,8 +200,8 @@ fn plugin(scene: &Scene, kubeconfig: &std::path::Path, command: &str, run: &str,
     scene.hub.plugin_as(kubeconfig, &arguments)
 }
 
-/// Sets the scene: a run that waits for an approval, and beside it one that is stopped, as
-/// [`plugin`] names it.
+/// Sets the scene: a run that waits for an approval, and beside it one that is stopped and one that
+/// failed, as [`plugin`] names them.
 fn a_run_that_waits(scene: &Scene) -> String {
     let mut stages = crate::scene::three_stages();
     stages[1]["beforeStageTasks"] = json!([{"type": "Approval"}]);
@@ -206,6 +212,12 @@ fn a_run_that_waits(scene: &Scene) -> String {
     let stopped = format!("{run}-stopped");
     scene.run(&stopped, "Stop");
     scene.until_run(&stopped, "Progressing", "False", "UpdateRunStopped");
+    // Its strategy came too late.
+    let failed = format!("{run}-failed");
+    let late = format!("{}-late", scene.name);
+    scene.run_of(&failed, "Run", &json!({"stagedRolloutStrategyName": late}));
+    scene.until_run(&failed, "Initialized", "False", "");
+    scene.strategy_named(&late, &stages);
     run
 }
 

@@ -197,9 +197,14 @@ impl Scene {
     }
 
     pub fn strategy(&self, stages: &[Value]) {
+        self.strategy_named(&self.name, stages);
+    }
+
+    /// The same with another name.
+    pub fn strategy_named(&self, name: &str, stages: &[Value]) {
         let stages = stages.iter().cloned();
         self.hub
-            .create(&fleet::strategy(&self.scope(), &self.name, stages));
+            .create(&fleet::strategy(&self.scope(), name, stages));
     }
 
     pub fn placement(&self, strategy: &Value, clusters: &[&str]) {

@@ -110,7 +110,7 @@ impl Typist {
 }
 
 /// What is typed after the program's name, and what the hub's candidates are; of some, not all.
-pub const LIVE: [(&str, &[&str], bool); 10] = [
+pub const LIVE: [(&str, &[&str], bool); 12] = [
     (
         "approve ",
         &[
@@ -127,6 +127,12 @@ pub const LIVE: [(&str, &[&str], bool); 10] = [
         true,
     ),
     ("rollback crp/checkout --to ", &["1", "0"], true),
+    (
+        "render crp/checkout --snapshot ",
+        &["1", "0", "latest", "live"],
+        true,
+    ),
+    ("trace name", &["namespace/checkout"], false),
     (
         "wait checkout-2 --for ",
         &[

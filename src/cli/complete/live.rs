@@ -13,7 +13,7 @@ use crate::hub::{Expected, Flags, Hub, contexts};
 use crate::inventory::choose::is_finished;
 use crate::inventory::source::{HubQuery, Source};
 use crate::kubefleet::object::Body;
-use crate::kubefleet::run::{RunState, StageStatus, TaskStatus, UpdateRun};
+use crate::kubefleet::run::{RunState, TaskStatus, UpdateRun};
 use crate::kubefleet::{Concept, Conditions, Kind, Scope, duration, names, reasons};
 use crate::rollout::approvals::answered;
 use crate::settings;
@@ -31,6 +31,8 @@ pub(super) enum Argument {
     Strategies,
     /// The snapshots of the placement that was named, or of the run's.
     Snapshots,
+    /// Snapshots, and the words for what is latest or selected now.
+    Contents,
     /// The stages of the run that was named that are still to be approved.
     Stages,
     /// What can be waited for.
@@ -87,10 +89,11 @@ impl Words {
 pub(super) fn hint(path: &str, id: &str) -> Option<Argument> {
     Some(match (path, id) {
         (_, "namespace") => Argument::Namespaces,
-        (_, "context") => Argument::Contexts,
+        (_, "context") | ("trace", "member_context") => Argument::Contexts,
         (_, "hub_contexts") => Argument::Hubs,
         (_, "placement") => Argument::Placements,
         (_, "strategy") | ("clusters", "strategies") => Argument::Strategies,
+        ("render", "snapshot") => Argument::Contents,
         (_, "snapshot")
         | ("rollback", "to")
         | ("snapshots show", "index")
@@ -208,7 +211,7 @@ fn conditions(typed: &Words, current: &str) -> Completions {
     for stage in run.iter().flat_map(|run| &run.status.stages) {
         let name = &stage.name;
         words.push((format!("stage={name}"), "the stage is completed".to_owned()));
-        if approvals(stage).next().is_some() {
+        if stage.approvals().next().is_some() {
             let help = "the gate is pending".to_owned();
             words.push((format!("approval={name}"), help));
         }
@@ -250,6 +253,16 @@ impl<'t> Asked<'t> {
             Argument::Requests => self.requests(current),
             Argument::Strategies => self.strategies(),
             Argument::Snapshots => self.snapshots()?,
+            Argument::Contents => {
+                let words = [
+                    ("latest", "the newest snapshot"),
+                    ("live", "what the placement selects now"),
+                ];
+                let words = words.map(|(word, help)| (word.to_owned(), help.to_owned()));
+                let mut found = self.snapshots().unwrap_or_default();
+                found.extend(words);
+                found
+            }
             Argument::Stages => self.stages()?,
             Argument::Clusters => self.clusters(),
             Argument::Objects => self.objects(),
@@ -405,7 +418,7 @@ impl<'t> Asked<'t> {
         let run = self.run()?;
         let given = |task: &TaskStatus| task.conditions.is_true(reasons::APPROVAL_REQUEST_APPROVED);
         let stages = run.status.stages.iter();
-        let open = stages.filter(|stage| approvals(stage).any(|task| !given(task)));
+        let open = stages.filter(|stage| stage.approvals().any(|task| !given(task)));
         let described = open.map(|stage| {
             let clusters = crate::words::count(stage.clusters.len(), "cluster");
             (stage.name.clone(), clusters)
@@ -486,7 +499,10 @@ impl<'t> Asked<'t> {
                 _ => None,
             })
             .flatten()
-            .filter(|it| own.is_none_or(|own| own == it.meta.namespace))
+            .filter(|it| {
+                let namespace = it.meta.namespace.as_str();
+                own.is_none_or(|own| own == namespace || namespace.is_empty())
+            })
             .map(|it| {
                 let kind = it.kind.to_ascii_lowercase();
                 (
@@ -511,12 +527,6 @@ impl<'t> Asked<'t> {
         let names = items.filter_map(|item| item["metadata"]["name"].as_str());
         Some(names.map(|name| (name.to_owned(), String::new())).collect())
     }
-}
-
-/// The approvals before and after a stage.
-fn approvals(stage: &StageStatus) -> impl Iterator<Item = &TaskStatus> {
-    let tasks = stage.before.iter().chain(&stage.after);
-    tasks.filter(|task| task.is_approval())
 }
 
 /// What a run is, in a few words.

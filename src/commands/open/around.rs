@@ -3,7 +3,7 @@
 use crate::commands::open::reading::Reading;
 use crate::commands::open::runs;
 use crate::error::Error;
-use crate::inventory::source::{Answer, HubQuery, Outcome, Source, Texts};
+use crate::inventory::source::{Answer, HubFacts, HubQuery, Outcome, Source, Texts};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::object::Body;
 use crate::kubefleet::{Concept, ObjectRef, names};
@@ -52,6 +52,54 @@ fn query(placement: &ObjectRef, concept: Concept) -> HubQuery {
             names::PARENT_PLACEMENT,
             &placement.name,
         ),
+    }
+}
+
+/// What is around a placement, asked for step by step: what is asked next may follow from what came.
+pub(in crate::commands) struct Neighbors {
+    placement: ObjectRef,
+    asked: Vec<(HubQuery, Answer)>,
+}
+
+impl Neighbors {
+    pub fn new(placement: &ObjectRef) -> Self {
+        Self {
+            placement: placement.clone(),
+            asked: Vec::new(),
+        }
+    }
+
+    pub const fn placement(&self) -> &ObjectRef {
+        &self.placement
+    }
+
+    /// Asks for more, all at once.
+    pub fn ask(
+        &mut self,
+        reading: &mut Reading,
+        queries: impl IntoIterator<Item = HubQuery>,
+    ) -> Vec<Answer> {
+        let queries: Vec<_> = queries.into_iter().collect();
+        let answers = reading.answer(&queries);
+        self.asked.extend(queries.into_iter().zip(answers.clone()));
+        answers
+    }
+
+    /// What is known so far.
+    pub fn inventory(&self, reading: &Reading) -> Inventory {
+        let mut walk = Walk::new(self.placement.clone());
+        // The placement itself is not needed to say what belongs to it.
+        let own = query(&self.placement, Concept::Placement);
+        let own = (own, Answer::none(Outcome::NotCollected));
+        let (queries, answers) = std::iter::once(own).chain(self.asked.clone()).unzip();
+        walk.absorb(queries, answers);
+        Inventory::new(walk, reading.now, HubFacts::default())
+    }
+
+    /// The kinds that could not be listed in full, and why.
+    pub fn gaps(&self) -> Vec<NotChecked> {
+        let (queries, answers): (Vec<_>, Vec<_>) = self.asked.iter().cloned().unzip();
+        runs::gaps(&queries, &answers)
     }
 }
 

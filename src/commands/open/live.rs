@@ -18,7 +18,7 @@ pub(in crate::commands) fn read(
     placement: &Placement,
 ) -> Result<Selected, Error> {
     let served = match &mut reading.place {
-        ReadingPlace::Hub(hub) => hub.kinds_served()?,
+        ReadingPlace::Hub(hub) => hub.any_objects().kinds_served()?,
         ReadingPlace::Files(bundle) => ServedKind::among(&bundle.others, placement),
     };
     let mut known = BTreeMap::new();
@@ -35,7 +35,7 @@ pub(in crate::commands) fn read(
             return Ok(selected);
         }
         let answers = match &mut reading.place {
-            ReadingPlace::Hub(hub) => hub.objects(&selected.needs),
+            ReadingPlace::Hub(hub) => hub.any_objects().answer(&selected.needs),
             ReadingPlace::Files(bundle) => {
                 let needs = selected.needs.iter();
                 needs.map(|query| in_files(&bundle.others, query)).collect()

@@ -11,6 +11,7 @@ use crate::commands::open::session::Session;
 use crate::error::Error;
 use crate::hub::{Flags, HubError, Members, Ways};
 use crate::inventory::Inventory;
+use crate::member::Closed;
 use crate::ui::Ui;
 use crate::words::closest;
 
@@ -131,6 +132,37 @@ impl Entrance {
             members: None,
             named: Vec::new(),
         }
+    }
+
+    /// The way into one cluster, and its context: the one that was named, else that of the settings.
+    /// Without a cluster, the context tells which it is.
+    pub fn of_one(
+        session: &Session<'_>,
+        (cluster, context): (Option<&str>, Option<&str>),
+    ) -> Result<(Self, Result<Option<String>, Closed>), Error> {
+        let way = context.map(|context| Way {
+            cluster: cluster.unwrap_or(context).to_owned(),
+            context: context.to_owned(),
+        });
+        let args = MemberArgs {
+            contexts: way.into_iter().collect(),
+            from_kubeconfig: false,
+        };
+        let entrance = args.open(session)?;
+        let usual = &session.settings.settings.member_contexts;
+        let context = match (context, cluster.and_then(|cluster| usual.get(cluster))) {
+            (Some(context), _) => Ok(Some(context.to_owned())),
+            (None, None) => Ok(None),
+            (None, Some(usual)) => {
+                let members = entrance.members.as_ref();
+                let known = members.and_then(|it| it.context_of(cluster?));
+                let known = known.map(|context| Some(context.to_owned()));
+                known.ok_or_else(|| {
+                    Closed::NoWay(format!("the kubeconfig has no context named {usual}"))
+                })
+            }
+        };
+        Ok((entrance, context))
     }
 
     /// Lets the reading look into the clusters.

@@ -183,12 +183,7 @@ pub(in crate::commands) fn launch(
     wanted: &mut dyn FnMut(&mut Reading) -> Result<Launch, Error>,
     op: &mut Operation<'_>,
 ) -> Result<Exit, Error> {
-    let look = Look {
-        width: op.ui.width(),
-        paint: op.ui.paint_err(),
-        invocation: op.ui.invocation().clone(),
-        verbose: false,
-    };
+    let look = op.look();
     let offered = op.agree(&mut |reading| offer(wanted(reading)?, &look, reading))?;
     match offered {
         Offer::Same(launch, this) => {
@@ -399,12 +394,7 @@ fn midway(error: Error, launch: &Launch, got: Got, record: &Record) -> Error {
 /// Shows what the controller would compute.
 fn show(launch: &Launch, plan: &Plan, look: &Look, preview: &mut Preview) {
     let settled: Vec<_> = launch.first.iter().map(First::object).cloned().collect();
-    let plain = Look {
-        width: usize::from(u16::MAX),
-        paint: Paint::new(false),
-        invocation: look.invocation.clone(),
-        verbose: look.verbose,
-    };
+    let plain = look.plain();
     preview.picture(
         planning::brief(plan, &settled, look),
         &planning::brief(plan, &settled, &plain),

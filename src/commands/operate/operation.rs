@@ -99,6 +99,16 @@ pub(in crate::commands) enum Done {
 }
 
 impl Operation<'_> {
+    /// How what is shown before a write looks.
+    pub(in crate::commands) fn look(&self) -> render::Look {
+        render::Look {
+            width: self.ui.width(),
+            paint: self.ui.paint_err(),
+            invocation: self.ui.invocation().clone(),
+            verbose: false,
+        }
+    }
+
     /// The same, written in another way.
     pub(in crate::commands) fn with<'s>(&'s mut self, args: &'s Writing) -> Operation<'s> {
         Operation {

@@ -3,6 +3,7 @@
 mod lost;
 mod overrides;
 mod text;
+mod there;
 mod wanted;
 
 use std::sync::Arc;
@@ -12,8 +13,9 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::open::around;
+use crate::commands::open::around::Neighbors;
 use crate::commands::open::manifests::KEEP_CONTENT;
+use crate::commands::open::members::Entrance;
 use crate::commands::open::reading::{InputArgs, Reading};
 use crate::commands::open::runs;
 use crate::commands::open::session::Session;
@@ -26,6 +28,7 @@ use crate::inventory::source::HubQuery;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::parse_rollout_started;
 use crate::kubefleet::object::{Body, OWN_API_VERSION};
+use crate::kubefleet::run::StageStatus;
 use crate::kubefleet::snapshot::ManifestIdentity;
 use crate::kubefleet::work::{ManifestStatus, Work};
 use crate::kubefleet::{Concept, Conditions, Kind, Scope, names, reasons};
@@ -33,29 +36,42 @@ use crate::report::{NotChecked, Subject};
 use crate::rollout::approvals::{Approval, of_run};
 use crate::rollout::history::history;
 use lost::LostAt;
+use overrides::NamedOverrides;
+use there::{AppliedRecords, InMember};
 use wanted::WantedObject;
 
 /// Show which rollout put an object into a cluster
 ///
 /// Follows an object from its member cluster back to the hub: its Work, binding, snapshot, and
 /// overrides, and the run that rolled it out. Shows who approved that and why. For an object that
-/// the cluster does not get, it says which placements include it and where it was lost. Reads only
-/// the hub.
+/// the cluster does not get, it says which placements include it and where it was lost.
+///
+/// With a context for the member cluster, it starts there: whether the object exists, what owns it,
+/// and which AppliedWork lists it. It says where the cluster and the hub's Works differ.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage trace deployment/web -n shop --member member-1\n  \
-    kubectl fleet-stage trace namespace/shop --member member-1 -o json\n\n\
+    kubectl fleet-stage trace namespace/shop --member member-1 -o json\n  \
+    kubectl fleet-stage trace deployment/web -n shop --member-context CONTEXT\n\n\
     Exit codes, the same in every format:\n  \
-    0  the cluster gets the object\n  \
-    6  it does not\n  \
+    0  a Work for the cluster has the object\n  \
+    6  none has it\n  \
     7  unknown, because too little could be read")]
 pub struct TraceArgs {
     /// Object in the member cluster: KIND/NAME, with -n for its namespace
     #[arg(value_name = "KIND/NAME")]
     object: String,
     /// Member cluster
-    #[arg(long, value_name = "CLUSTER")]
-    member: String,
+    #[arg(
+        long,
+        value_name = "CLUSTER",
+        required_unless_present = "member_context"
+    )]
+    member: Option<String>,
+    /// Start from the member cluster that this kubeconfig context leads to [default: its context in
+    /// the settings file]
+    #[arg(long, value_name = "CONTEXT", conflicts_with = "files")]
+    member_context: Option<String>,
     #[command(flatten)]
     input: InputArgs,
     #[command(flatten)]
@@ -74,6 +90,9 @@ pub struct Trace {
     object: String,
     /// The member cluster.
     cluster: String,
+    /// What the member cluster itself has, where a context leads to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    in_member: Option<InMember>,
     /// The Works that have it: one, unless several placements include it.
     found: Vec<TracedObject>,
     /// For an object that no Work has: the placements that include it, and where it was lost.
@@ -167,9 +186,38 @@ struct AppliedBy {
 /// Traces.
 pub fn run(args: &TraceArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let wanted = WantedObject::new(&args.object, session.global.namespace.as_deref())?;
+    let way = (args.member.as_deref(), args.member_context.as_deref());
+    let (mut entrance, context) = if args.input.files.is_empty() {
+        Entrance::of_one(session, way)?
+    } else {
+        (Entrance::closed(), Ok(None))
+    };
     let mut reading = session.open_keeping(KEEP_CONTENT, &args.input, "trace")?;
+    entrance.enter(&mut reading);
     let ui = &mut *session.ui;
-    let query = HubQuery::all(Kind::Work, &names::member_namespace(&args.member));
+    let mut gaps = Vec::new();
+    let member = args.member.as_deref();
+    let records =
+        context.and_then(|context| AppliedRecords::read(&mut reading, context.as_deref(), member));
+    let records = match (records, &args.member) {
+        (Ok(records), _) => records,
+        (Err(closed), None) => return Err(Error::failed(closed.why())),
+        (Err(closed), Some(member)) => {
+            gaps.push(NotChecked {
+                what: "objects in the member cluster".to_owned(),
+                why: closed.why().to_owned(),
+                subject: None,
+                clusters: vec![member.clone()],
+            });
+            None
+        }
+    };
+    let cluster = match (&args.member, &records) {
+        (Some(member), _) => member.clone(),
+        (None, Some(records)) => records.cluster()?,
+        (None, None) => return Err(Error::usage("--member or --member-context is required")),
+    };
+    let query = HubQuery::all(Kind::Work, &names::member_namespace(&cluster));
     let has = |work: &Work| work.spec.workload.manifests.iter().any(|it| wanted.is(it));
     let mut works: Vec<Arc<Work>> = Vec::new();
     let queries = [query];
@@ -183,16 +231,20 @@ pub fn run(args: &TraceArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
         More::Again => works.clear(),
     });
     reading.no_hub()?;
-    let mut gaps = runs::gaps(&queries, &answers);
+    let unread = runs::gaps(&queries, &answers);
+    let seen = (works.as_slice(), unread.is_empty());
+    gaps.extend(unread.iter().cloned());
+    let in_member =
+        records.map(|records| records.compare(&mut reading, (&wanted, &cluster), seen, &mut gaps));
     let mut found = Vec::new();
     for work in &works {
         let manifests = work.spec.workload.manifests.iter().enumerate();
         for (at, manifest) in manifests.filter(|(_, it)| wanted.is(it)) {
-            found.push(one(&mut reading, work, at, manifest, &mut gaps)?);
+            found.push(one(&mut reading, work, (at, manifest), &mut gaps)?);
         }
     }
     let lost = if found.is_empty() {
-        lost::find(&mut reading, &wanted, &args.member, &mut gaps)
+        lost::find(&mut reading, &wanted, &cluster, &mut gaps)
     } else {
         Vec::new()
     };
@@ -202,7 +254,8 @@ pub fn run(args: &TraceArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
         api_version: OWN_API_VERSION.to_owned(),
         kind: "Trace".to_owned(),
         object: args.object.clone(),
-        cluster: args.member.clone(),
+        cluster,
+        in_member,
         found,
         lost,
         not_checked: gaps,
@@ -227,45 +280,52 @@ pub fn run(args: &TraceArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
 fn one(
     reading: &mut Reading,
     work: &Work,
-    at: usize,
-    manifest: &ManifestIdentity,
+    (at, manifest): (usize, &ManifestIdentity),
     gaps: &mut Vec<NotChecked>,
 ) -> Result<TracedObject, Error> {
     let namespace = work.meta.label(names::PARENT_NAMESPACE).unwrap_or_default();
     let scope = Scope::of_namespace(namespace);
     let placement = work.meta.label(names::PARENT_PLACEMENT).unwrap_or_default();
     let placement = scope.object(Concept::Placement, placement);
-    let useful = [
-        Concept::UpdateRun,
-        Concept::Binding,
-        Concept::ApprovalRequest,
-    ];
-    let around = around::read(reading, &placement, &[], &useful)?;
+    let mut around = Neighbors::new(&placement);
+    let runs = HubQuery::all(scope.kind(Concept::UpdateRun), namespace);
+    let binding = work
+        .binding()
+        .map(|name| HubQuery::named(scope.kind(Concept::Binding), namespace, name));
+    around.ask(reading, [runs].into_iter().chain(binding));
     reading.no_hub()?;
-    gaps.extend(around.gaps.iter().cloned());
-    let inventory = &around.inventory;
     let cluster = work.cluster().unwrap_or_default();
+    // What follows from the first answers is asked for at once.
+    let inventory = around.inventory(reading);
+    let overrides = inventory
+        .bindings_of(cluster)
+        .find(|binding| Some(binding.meta.name.as_str()) == work.binding())
+        .map(|binding| NamedOverrides::of(binding, cluster));
+    let stages = inventory.runs.iter().flat_map(|run| &run.status.stages);
+    let has_gates = stages.flat_map(StageStatus::approvals).next().is_some();
+    let approvals = scope.kind(Concept::ApprovalRequest);
+    let approvals = has_gates.then(|| HubQuery::all(approvals, namespace));
+    let named = overrides.iter().flat_map(NamedOverrides::queries);
+    let answers = around.ask(reading, approvals.into_iter().chain(named));
+    reading.no_hub()?;
+    gaps.extend(around.gaps());
+    let inventory = &around.inventory(reading);
     let binding = inventory
         .bindings_of(cluster)
         .find(|binding| Some(binding.meta.name.as_str()) == work.binding());
     let snapshot = work.meta.label(names::PARENT_SNAPSHOT_INDEX);
-    let mut statuses = work.status.manifests.iter();
-    let status = statuses.find(|it| it.id.ordinal == i64::try_from(at).ok());
     Ok(TracedObject {
         object: subject(manifest),
         work: Subject::from(work.object()),
         envelope: work
             .envelope()
             .map(|it| Subject::new(&it.kind, &it.namespace, &it.name)),
-        state: state(status),
+        state: state(work.status_of(at)),
         placement: Subject::from(&placement),
         snapshot: snapshot.map(str::to_owned),
         binding: binding.map(|binding| Subject::from(binding.object())),
         rollout: rolled(inventory, binding, cluster, snapshot),
-        overrides: match binding {
-            Some(binding) => overrides::of(reading, binding, cluster, manifest),
-            None => Vec::new(),
-        },
+        overrides: overrides.map_or_else(Vec::new, |it| it.applied_to(manifest, &answers)),
     })
 }
 

@@ -27,7 +27,12 @@ fn a_rollout_by_commands_alone() {
             made["metadata"]["generation"]
         );
         // Started, and started again.
-        scene.does(&["run", &first]).ends(0).says("started");
+        scene
+            .does(&["run", &first])
+            .ends(0)
+            .says("objects per cluster:")
+            .says("created (member-1, member-2, member-3)")
+            .says("started");
         scene.does(&["run", &first]).ends(0);
         scene.until_waiting(&first);
         // By request, by run and stage.

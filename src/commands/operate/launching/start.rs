@@ -4,6 +4,7 @@ use crate::change::guard::{self, Accepted, Guard};
 use crate::change::neighbours::{Neighbour, arrived, neighbours};
 use crate::change::preview::Preview;
 use crate::change::states::{StateStep, Wish, step};
+use crate::commands::open::manifests::{self, Works};
 use crate::commands::open::reading::Reading;
 use crate::commands::operate::approve::moves;
 use crate::commands::operate::operation::{Operation, Proposal, ThisRun};
@@ -11,6 +12,10 @@ use crate::commands::operate::steering::{self, rollout_of};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::Inventory;
+use crate::kubefleet::ObjectRef;
+use crate::plan::{PlanContents, of_run};
+use crate::render::Look;
+use crate::render::plan::objects_of;
 use crate::rollout::Rollout;
 use crate::rollout::content::{old_content, would_go_back};
 use crate::words::{Hint, count, enumerate};
@@ -29,7 +34,14 @@ pub(in crate::commands) fn start(
         op.reading.forget();
     }
     let unattended = op.args.yes;
-    let agreed = op.agree(&mut |reading| shown(this, accepted, beside, unattended, reading));
+    let look = op.look();
+    let agreed = op.agree(&mut |reading| {
+        let mut proposal = shown(this, accepted, beside, unattended, reading)?;
+        if beside.is_none() && proposal.question.is_ok() {
+            objects(&proposal.what, run, &look, (&mut proposal.preview, reading));
+        }
+        Ok(proposal)
+    });
     if let (Ok(inventory), Some(_)) = (&agreed, beside)
         && rollout_of(inventory, run).is_ok_and(|rollout| rollout.is_finished())
     {
@@ -103,6 +115,41 @@ fn shown(
         question,
         what: inventory,
     })
+}
+
+/// Shows how many objects change in the clusters of a run that has not started. What cannot be read
+/// for it is said, and is no reason to refuse.
+fn objects(
+    inventory: &Inventory,
+    run: &ObjectRef,
+    look: &Look,
+    (preview, reading): (&mut Preview, &mut Reading),
+) {
+    let begun = |rollout: &Rollout<'_>| {
+        !matches!(step(rollout, Wish::Start), StateStep::Write(_)) || rollout.has_begun()
+    };
+    let Some(found) = inventory
+        .run
+        .present()
+        .filter(|_| rollout_of(inventory, run).is_ok_and(|rollout| !begun(&rollout)))
+    else {
+        return;
+    };
+    let Ok(material) = manifests::read(reading, run, Works::Unread) else {
+        preview.status("how many objects change is unknown: the snapshots could not be read");
+        return;
+    };
+    let contents = PlanContents {
+        texts: &material.around.texts,
+        overrides: &material.overrides,
+    };
+    let (changes, gaps) = of_run(material.inventory(), found, &contents);
+    let drawn = |look: &Look| objects_of(&changes, look);
+    preview.picture(drawn(look), &drawn(&look.plain()));
+    for gap in gaps {
+        let clusters = enumerate(&gap.clusters);
+        preview.status(&format!("{} of {clusters} unknown: {}", gap.what, gap.why));
+    }
 }
 
 /// What must have been seen. The content of a run that names its snapshot is what it asked for.

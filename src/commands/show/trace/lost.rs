@@ -7,13 +7,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::WantedObject;
-use crate::commands::open::around;
+use super::overrides::NamedOverrides;
+use crate::commands::open::around::Neighbors;
 use crate::commands::open::reading::Reading;
 use crate::commands::open::runs;
 use crate::inventory::Inventory;
-use crate::inventory::source::{Answer, HubQuery, Texts};
+use crate::inventory::source::{HubQuery, Source, Texts};
 use crate::kubefleet::object::Body;
-use crate::kubefleet::overrides::named;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope, names};
 use crate::manifests::{Content, Generator, Override, PlacedOverrides, Rendering};
 use crate::problems::scheduling::not_picked;
@@ -63,17 +63,43 @@ pub(super) fn find(
             }
         }
     }
-    let useful = [Concept::Binding, Concept::PolicySnapshot];
+    let label = names::PARENT_PLACEMENT;
+    let labelled = |placement: &ObjectRef, concept| {
+        let scope = placement.scope();
+        HubQuery::labelled(
+            scope.kind(concept),
+            scope.namespace(),
+            label,
+            &placement.name,
+        )
+    };
+    // One request for each kind, however many placements there are.
+    let bindings: Vec<_> = placements
+        .keys()
+        .map(|placement| labelled(placement, Concept::Binding))
+        .collect();
+    reading.answer(&bindings);
+    let mut neighbors: Vec<_> = placements.keys().map(Neighbors::new).collect();
+    let mut policies = Vec::new();
+    for (around, query) in neighbors.iter_mut().zip(bindings) {
+        around.ask(reading, [query]);
+        if around.inventory(reading).binding(cluster).is_none() {
+            policies.push(labelled(around.placement(), Concept::PolicySnapshot));
+        }
+    }
+    reading.answer(&policies);
     let mut lost = Vec::new();
-    for (placement, with) in placements {
-        let Ok(around) = around::read(reading, &placement, &[], &useful) else {
-            continue;
-        };
-        gaps.extend(around.gaps.iter().cloned());
-        let by_override = overridden(reading, &around.inventory, (wanted, cluster), &texts);
+    for (mut around, with) in neighbors.into_iter().zip(placements.values()) {
+        let policy = labelled(around.placement(), Concept::PolicySnapshot);
+        if policies.contains(&policy) {
+            around.ask(reading, [policy]);
+        }
+        gaps.extend(around.gaps());
+        let inventory = around.inventory(reading);
+        let by_override = overridden(reading, &inventory, (wanted, cluster), &texts);
         lost.push(LostAt {
-            message: by_override.unwrap_or_else(|| why(&around.inventory, &with, cluster)),
-            placement: Subject::from(&placement),
+            message: by_override.unwrap_or_else(|| why(&inventory, with, cluster)),
+            placement: Subject::from(around.placement()),
         });
     }
     lost
@@ -94,35 +120,30 @@ fn overridden(
 ) -> Option<String> {
     let binding = inventory.binding(cluster)?;
     let index = binding.snapshot_index()?;
-    let spec = &binding.spec;
-    let names: Vec<_> = named(&spec.cluster_overrides, &spec.overrides).collect();
-    if names.is_empty() {
+    let named = NamedOverrides::of(binding, cluster);
+    if named.is_empty() {
         return None;
     }
     let own = |object: &&ObjectRef| {
         let meta = (object.namespace.as_str(), snapshot_version(&object.name));
         meta == (
             binding.meta.namespace.as_str(),
-            snapshot_version(&spec.snapshot),
+            snapshot_version(&binding.spec.snapshot),
         )
     };
     let parts = texts.iter().filter(|(object, _)| own(object));
     let content = Content::new(parts.map(|(_, text)| text.as_ref()), Generator::Newest);
-    let mut queries: Vec<_> = names.iter().map(HubQuery::object).collect();
-    queries.push(HubQuery::named(Kind::MemberCluster, "", cluster));
-    let (answers, texts) = reading.answer_with_texts(&queries);
-    let is_unknown = |it: &Answer| it.objects.is_empty() && it.outcome.gap().is_some();
-    if answers.iter().any(is_unknown) {
-        return None;
-    }
-    let (mut overrides, mut member) = (Vec::new(), None);
-    for object in answers.iter().flat_map(|answer| answer.objects.iter()) {
-        match &object.body {
-            Body::Override(_) => overrides.push(Override::of(object, &texts)?),
-            Body::Member(found) => member = Some(Arc::clone(found)),
-            _ => {}
-        }
-    }
+    let (answers, texts) = reading.answer_with_texts(&named.queries());
+    let overrides: Option<Vec<_>> = named
+        .among(&answers)
+        .map(|(_, object)| Override::of(object?, &texts))
+        .collect();
+    let overrides = overrides?;
+    let mut objects = answers.iter().flat_map(|answer| answer.objects.iter());
+    let member = objects.find_map(|object| match &object.body {
+        Body::Member(found) => Some(Arc::clone(found)),
+        _ => None,
+    });
     let placed = [PlacedOverrides::bound(
         member.as_deref()?,
         binding,

@@ -1,71 +1,101 @@
-//! The overrides that touched an object.
+//! The overrides of a cluster, as its binding names them.
 
 use std::sync::Arc;
 
 use super::AppliedBy;
-use crate::commands::open::reading::Reading;
-use crate::inventory::source::{HubQuery, Source};
+use crate::inventory::source::{Answer, HubQuery};
 use crate::kubefleet::binding::Binding;
-use crate::kubefleet::object::Body;
+use crate::kubefleet::object::{Body, Object};
 use crate::kubefleet::overrides::named;
 use crate::kubefleet::snapshot::ManifestIdentity;
 use crate::kubefleet::{Kind, ObjectRef, names};
 use crate::report::Subject;
 use crate::rollout::overrides::{origin, rule_matches, selector_of};
+use crate::words::distinct;
 
-/// The overrides that the binding names and that select the object.
-pub(super) fn of(
-    reading: &mut Reading,
-    binding: &Binding,
-    cluster: &str,
-    manifest: &ManifestIdentity,
-) -> Vec<AppliedBy> {
-    let spec = &binding.spec;
-    let named: Vec<_> = named(&spec.cluster_overrides, &spec.overrides).collect();
-    if named.is_empty() {
-        return Vec::new();
-    }
-    let of = |it: &ObjectRef| HubQuery::object(it);
-    let own = HubQuery::named(Kind::MemberCluster, "", cluster);
-    let queries: Vec<_> = std::iter::once(own).chain(named.iter().map(of)).collect();
-    let mut answers = reading.answer(&queries).into_iter();
-    let member = answers.next().and_then(|answer| {
-        answer.objects.iter().find_map(|object| match &object.body {
-            Body::Member(member) => Some(Arc::clone(member)),
-            _ => None,
-        })
-    });
-    let mut applied = Vec::new();
-    for (object, answer) in named.into_iter().zip(answers) {
-        let snapshot = answer.objects.iter().find_map(|object| match &object.body {
-            Body::Override(snapshot) => Some(Arc::clone(snapshot)),
-            _ => None,
-        });
-        let Some(snapshot) = snapshot else {
-            applied.push(AppliedBy {
-                name: names::override_of(&object.name).to_owned(),
-                snapshot: Subject::from(&object),
-                rules: None,
-            });
-            continue;
-        };
-        if selector_of(&snapshot, manifest).is_none() {
-            continue;
+/// The overrides that a binding names.
+pub(super) struct NamedOverrides {
+    named: Vec<ObjectRef>,
+    cluster: String,
+}
+
+impl NamedOverrides {
+    pub fn of(binding: &Binding, cluster: &str) -> Self {
+        let spec = &binding.spec;
+        Self {
+            named: named(&spec.cluster_overrides, &spec.overrides).collect(),
+            cluster: cluster.to_owned(),
         }
-        let policy = snapshot.spec.content.policy.as_deref();
-        let rules = member.as_deref().map(|member| {
-            let rules = policy
-                .into_iter()
-                .flat_map(|policy| &policy.rules)
-                .enumerate();
-            let rules = rules.filter(|(_, rule)| rule_matches(rule, member) == Ok(true));
-            rules.map(|(at, _)| at + 1).collect()
-        });
-        applied.push(AppliedBy {
-            name: origin(&snapshot).to_owned(),
-            snapshot: Subject::from(&object),
-            rules,
-        });
     }
-    applied
+
+    pub const fn is_empty(&self) -> bool {
+        self.named.is_empty()
+    }
+
+    /// What to ask for: the cluster, and one request for each kind of override.
+    pub fn queries(&self) -> Vec<HubQuery> {
+        let mut queries = Vec::new();
+        for kind in distinct(self.named.iter().map(|it| it.kind)) {
+            let own: Vec<_> = self.named.iter().filter(|it| it.kind == kind).collect();
+            let namespaces = distinct(own.iter().map(|it| it.namespace.as_str()));
+            queries.push(match (own.as_slice(), namespaces.as_slice()) {
+                ([one], _) => HubQuery::object(one),
+                (_, [namespace]) => HubQuery::all(kind, namespace),
+                _ => HubQuery::all(kind, ""),
+            });
+        }
+        if !queries.is_empty() {
+            queries.push(HubQuery::named(Kind::MemberCluster, "", &self.cluster));
+        }
+        queries
+    }
+
+    /// The overrides among the answers, in their order; `None` for one that was not found.
+    pub fn among<'a>(
+        &self,
+        answers: &'a [Answer],
+    ) -> impl Iterator<Item = (&ObjectRef, Option<&'a Object>)> {
+        self.named.iter().map(|name| {
+            let mut objects = answers.iter().flat_map(|answer| answer.objects.iter());
+            (name, objects.find(|object| object.reference() == *name))
+        })
+    }
+
+    /// Those that select the object.
+    pub fn applied_to(&self, manifest: &ManifestIdentity, answers: &[Answer]) -> Vec<AppliedBy> {
+        let mut objects = answers.iter().flat_map(|answer| answer.objects.iter());
+        let member = objects.find_map(|object| match &object.body {
+            Body::Member(member) if member.meta.name == self.cluster => Some(Arc::clone(member)),
+            _ => None,
+        });
+        let mut applied = Vec::new();
+        for (name, object) in self.among(answers) {
+            let Some(Body::Override(snapshot)) = object.map(|it| &it.body) else {
+                applied.push(AppliedBy {
+                    name: names::override_of(&name.name).to_owned(),
+                    snapshot: Subject::from(name),
+                    rules: None,
+                });
+                continue;
+            };
+            if selector_of(snapshot, manifest).is_none() {
+                continue;
+            }
+            let policy = snapshot.spec.content.policy.as_deref();
+            let rules = member.as_deref().map(|member| {
+                let rules = policy
+                    .into_iter()
+                    .flat_map(|policy| &policy.rules)
+                    .enumerate();
+                let rules = rules.filter(|(_, rule)| rule_matches(rule, member) == Ok(true));
+                rules.map(|(at, _)| at + 1).collect()
+            });
+            applied.push(AppliedBy {
+                name: origin(snapshot).to_owned(),
+                snapshot: Subject::from(name),
+                rules,
+            });
+        }
+        applied
+    }
 }

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use super::there::InMember;
 use super::{Approved, Trace, TracedObject};
 use crate::kubefleet::duration;
 use crate::render::escape;
@@ -12,8 +13,11 @@ use crate::words::enumerate;
 /// The way of an object, from the cluster back to the person who approved it.
 pub(super) fn trace(trace: &Trace, now: Timestamp, width: usize, paint: Paint) -> String {
     let mut out = String::new();
+    if let Some(member) = &trace.in_member {
+        in_member(&mut out, (trace, member), now, (width, paint));
+    }
     for (at, found) in trace.found.iter().enumerate() {
-        if at > 0 {
+        if at > 0 || trace.in_member.is_some() {
             out.push('\n');
         }
         let head = format!("{} on {}: {}", found.object, trace.cluster, found.state);
@@ -35,6 +39,9 @@ pub(super) fn trace(trace: &Trace, now: Timestamp, width: usize, paint: Paint) -
         );
     }
     if trace.found.is_empty() {
+        if trace.in_member.is_some() {
+            out.push('\n');
+        }
         let text = format!("no Work of {} has {}", trace.cluster, trace.object);
         out.push_str(&paint.bold(&escape::line(&text)));
         out.push('\n');
@@ -53,6 +60,62 @@ pub(super) fn trace(trace: &Trace, now: Timestamp, width: usize, paint: Paint) -
         hanging(&mut out, "  ", "    ", &text, width);
     }
     out
+}
+
+/// What the member cluster has.
+fn in_member(
+    out: &mut String,
+    (trace, member): (&Trace, &InMember),
+    now: Timestamp,
+    (width, paint): (usize, Paint),
+) {
+    let (cluster, context) = (&trace.cluster, &member.context);
+    let object = &trace.object;
+    let head = match member.exists {
+        Some(true) => format!("{object} exists in {cluster} (context {context})"),
+        Some(false) => format!("{object} does not exist in {cluster} (context {context})"),
+        None => format!("unknown whether {object} exists in {cluster} (context {context})"),
+    };
+    out.push_str(&paint.bold(&escape::line(&head)));
+    out.push('\n');
+    let mut lines = Vec::new();
+    for object in &member.objects {
+        lines.push(("object", object.object.to_string()));
+        let ago = |at: Timestamp| format!("{} ago", duration::describe(now.duration_since(at)));
+        lines.extend(object.created.map(|at| ("created", ago(at))));
+        let deletion = |at| format!("asked for {}, and not done", ago(at));
+        lines.extend(object.deleted.map(|at| ("deletion", deletion(at))));
+        let owners = object.owners.iter().map(ToString::to_string);
+        lines.push(("owners", enumerate(owners)));
+        lines.extend(object.managed_by.clone().map(|by| ("managed by", by)));
+        if !object.field_managers.is_empty() {
+            lines.push(("written by", enumerate(&object.field_managers)));
+        }
+        if !object.has_last_applied {
+            let text = "no annotation of KubeFleet says what it applied last";
+            lines.push(("note", text.to_owned()));
+        }
+    }
+    let listing = member
+        .applied_works
+        .iter()
+        .map(|it| it.applied_work.as_str());
+    lines.push((
+        "listed by",
+        match member.applied_works.as_slice() {
+            [] if !member.knows_applied_works => "unknown".to_owned(),
+            [] => "no AppliedWork".to_owned(),
+            _ => format!("AppliedWork {}", enumerate(listing)),
+        },
+    ));
+    for (label, text) in lines {
+        let label = format!("  {label:<11}");
+        hanging(out, &label, "             ", &text, width);
+    }
+    let warning = paint.warning("warning: ");
+    for text in &member.differences {
+        hanging(out, &warning, "         ", text, width);
+    }
 }
 
 fn lines(found: &TracedObject, now: Timestamp) -> Vec<(&'static str, String)> {

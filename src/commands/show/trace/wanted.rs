@@ -2,14 +2,13 @@
 
 use crate::contents::Identity;
 use crate::error::Error;
-use crate::kubefleet::kind::group_of;
 use crate::kubefleet::snapshot::ManifestIdentity;
 
 /// What is asked for.
 pub(super) struct WantedObject {
     kind: String,
     group: Option<String>,
-    name: String,
+    pub name: String,
     pub namespace: Option<String>,
 }
 
@@ -36,17 +35,27 @@ impl WantedObject {
         })
     }
 
+    /// The kind as it was asked for.
+    pub fn word(&self) -> &str {
+        &self.kind
+    }
+
     pub fn is(&self, one: &ManifestIdentity) -> bool {
-        self.names(&Identity {
-            kind: one.kind.clone(),
-            group: group_of(&one.api_version).to_owned(),
-            namespace: one.meta.namespace.clone(),
-            name: one.meta.name.clone(),
-        })
+        self.names(&Identity::of_manifest(one))
     }
 
     pub fn names(&self, one: &Identity) -> bool {
-        let kind = one.kind.to_ascii_lowercase();
+        self.is_kind(&one.kind, &one.group)
+            && self.name == one.name
+            && self
+                .namespace
+                .as_deref()
+                .is_none_or(|namespace| namespace == one.namespace || one.namespace.is_empty())
+    }
+
+    /// Whether a kind is the one that is asked for: by its name, its plural, or its short name.
+    pub fn is_kind(&self, kind: &str, group: &str) -> bool {
+        let kind = kind.to_ascii_lowercase();
         let plural = match kind.strip_suffix('y') {
             Some(stem) => format!("{stem}ies"),
             None if kind.ends_with('s') => format!("{kind}es"),
@@ -56,15 +65,7 @@ impl WantedObject {
             .iter()
             .any(|(short, long)| *short == self.kind && *long == kind);
         (self.kind == kind || self.kind == plural || short)
-            && self
-                .group
-                .as_deref()
-                .is_none_or(|wanted| wanted == one.group)
-            && self.name == one.name
-            && self
-                .namespace
-                .as_deref()
-                .is_none_or(|namespace| namespace == one.namespace || one.namespace.is_empty())
+            && self.group.as_deref().is_none_or(|wanted| wanted == group)
     }
 }
 

@@ -1,0 +1,768 @@
+//! What the member cluster itself has: the object, and the AppliedWorks that list it.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeSeed;
+use serde_json::Value;
+
+use super::wanted::WantedObject;
+use crate::commands::open::reading::Reading;
+use crate::contents::Identity;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::hub::HubError;
+use crate::kubefleet::meta::Condition;
+use crate::kubefleet::tolerant::{Lenient, Seed};
+use crate::kubefleet::work::Work;
+use crate::kubefleet::{Conditions, names, reasons};
+use crate::manifests::live::{LiveQuery, ServedKind};
+use crate::member::model::{AnyObject, Applied, AppliedResource};
+use crate::member::{Closed, Counterpart, MemberKind};
+use crate::query::Outcome;
+use crate::report::{NotChecked, Subject};
+use crate::words::{distinct, enumerate};
+
+/// What the member cluster has.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct InMember {
+    /// The kubeconfig context that leads to it.
+    pub context: String,
+    /// Whether the object exists there; absent where that is unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exists: Option<bool>,
+    /// The object: several where no namespace was given.
+    pub objects: Vec<ObjectThere>,
+    /// The AppliedWorks that list it.
+    pub applied_works: Vec<ListedBy>,
+    /// Whether these are all; otherwise `notChecked` says why.
+    pub knows_applied_works: bool,
+    /// Where the member cluster and the hub's Works differ.
+    pub differences: Vec<String>,
+}
+
+/// An object in the member cluster.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ObjectThere {
+    /// The object.
+    pub object: Subject,
+    /// When it was created.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub created: Option<Timestamp>,
+    /// When its deletion was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub deleted: Option<Timestamp>,
+    /// Its owners.
+    pub owners: Vec<Subject>,
+    /// The label `app.kubernetes.io/managed-by`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub managed_by: Option<String>,
+    /// The field managers that have written it; KubeFleet's is `work-api-agent`.
+    pub field_managers: Vec<String>,
+    /// Whether it has the annotations with which KubeFleet notes what it applied last.
+    pub has_last_applied: bool,
+}
+
+/// An AppliedWork that lists the object.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ListedBy {
+    /// The AppliedWork.
+    pub applied_work: String,
+    /// The Work on the hub.
+    pub work: Subject,
+}
+
+/// The AppliedWorks of a cluster: they tell which member it is, and what its agent applied.
+pub(super) struct AppliedRecords {
+    pub context: String,
+    applied: Vec<Applied>,
+    outcome: Outcome,
+}
+
+/// What is known of a member cluster and of the hub's Works for it.
+#[derive(Default)]
+struct BothSides<'s> {
+    /// What was looked for; `None` where the cluster does not have it.
+    objects: BTreeMap<Identity, Option<AnyObject>>,
+    /// What the AppliedWorks list, and whether these are all.
+    listed: Vec<(&'s Applied, &'s AppliedResource)>,
+    knows_listed: bool,
+    /// The Works that have the object, and whether these are all.
+    works: Vec<(&'s Work, Identity, bool)>,
+    knows_works: bool,
+}
+
+/// What KubeFleet notes on the objects that it applies.
+const NOTES: [&str; 2] = [
+    "kubernetes-fleet.io/spec-hash",
+    "kubernetes-fleet.io/last-applied-configuration",
+];
+
+impl AppliedRecords {
+    /// Reads them, where a context is to lead to them; fails where it leads to another cluster than
+    /// the one that was named.
+    pub fn read(
+        reading: &mut Reading,
+        context: Option<&str>,
+        member: Option<&str>,
+    ) -> Result<Option<Self>, Closed> {
+        let (Some(hub), Some(context)) = (reading.hub(), context) else {
+            return Ok(None);
+        };
+        let kind = MemberKind::AppliedWork;
+        let kind = ServedKind {
+            group: kind.group().to_owned(),
+            version: kind.version().to_owned(),
+            kind: kind.name().to_owned(),
+            plural: kind.plural().to_owned(),
+            is_namespaced: false,
+            is_preferred: true,
+        };
+        let reader = hub.member_objects(context)?;
+        let answers = reader.answer(&[LiveQuery::all(kind, "")]);
+        let mut records = Self {
+            context: context.to_owned(),
+            applied: Vec::new(),
+            outcome: Outcome::NotCollected,
+        };
+        for answer in answers {
+            if let Outcome::Failed(why) = answer.outcome {
+                return Err(Closed::Unreachable(why));
+            }
+            records.outcome = answer.outcome;
+            records
+                .applied
+                .extend(answer.objects.into_iter().filter_map(parsed));
+        }
+        match member.map(|member| (member, records.counterpart(member))) {
+            Some((member, Counterpart::Other(how))) => Err(Closed::NoWay(format!(
+                "context {context} leads to another cluster than {member}: {how}"
+            ))),
+            _ => Ok(Some(records)),
+        }
+    }
+
+    /// The members whose AppliedWorks these are.
+    fn owners(&self) -> Vec<&str> {
+        let prefix = names::MEMBER_NAMESPACE_PREFIX;
+        let applied = self.applied.iter();
+        distinct(applied.filter_map(|it| it.spec.namespace.strip_prefix(prefix)))
+    }
+
+    /// The member cluster to which the context leads.
+    pub fn cluster(&self) -> Result<String, Error> {
+        let owners = self.owners();
+        let (exit, why) = match (owners.as_slice(), self.outcome.gap()) {
+            ([one], _) => return Ok((*one).to_owned()),
+            ([], Some(gap)) => (
+                Exit::Incomplete,
+                format!("its AppliedWorks cannot be read: {gap}"),
+            ),
+            ([], None) => (Exit::Error, "it has no AppliedWork".to_owned()),
+            (several, _) => {
+                let several = enumerate(several);
+                (Exit::Error, format!("it has AppliedWorks of {several}"))
+            }
+        };
+        let error = Error::failed(format!(
+            "the member cluster of context {} is unknown: {why}",
+            self.context
+        ));
+        Err(Error { exit, ..error }.hint("name the member cluster with --member"))
+    }
+
+    /// Whether the context leads to this member.
+    pub fn counterpart(&self, cluster: &str) -> Counterpart {
+        let owners = self.owners();
+        match (owners.contains(&cluster), self.outcome.gap()) {
+            (true, _) => Counterpart::Sure,
+            (false, None) if !owners.is_empty() => {
+                Counterpart::Other(format!("its AppliedWorks belong to {}", enumerate(owners)))
+            }
+            (false, _) if self.outcome == Outcome::NotServed => Counterpart::Other(
+                "it does not serve AppliedWork, unlike every member of a fleet".to_owned(),
+            ),
+            (false, _) => Counterpart::Unknown,
+        }
+    }
+
+    /// Looks for the object in the cluster, and compares what is there with the Works.
+    pub fn compare(
+        &self,
+        reading: &mut Reading,
+        (wanted, cluster): (&WantedObject, &str),
+        (works, knows_works): (&[impl AsRef<Work>], bool),
+        gaps: &mut Vec<NotChecked>,
+    ) -> InMember {
+        let gap = |what: &str, why: String| NotChecked {
+            what: what.to_owned(),
+            why,
+            subject: None,
+            clusters: vec![cluster.to_owned()],
+        };
+        if let Some(why) = self.outcome.gap() {
+            gaps.push(gap(MemberKind::AppliedWork.name(), why));
+        }
+        let own = names::member_namespace(cluster);
+        let applied = self.applied.iter().filter(|it| it.spec.namespace == own);
+        let listed: Vec<_> = applied
+            .flat_map(|applied| applied.status.resources.iter().map(move |it| (applied, it)))
+            .filter(|(_, resource)| wanted.names(&listed_as(resource)))
+            .collect();
+        let works: Vec<_> = works
+            .iter()
+            .flat_map(|work| having(work.as_ref(), wanted))
+            .collect();
+        let ids = works.iter().map(|(_, id, _)| id);
+        let (queries, missing) = questions(&listed, ids, wanted);
+        let mut found = Lookup::default();
+        match reading.hub().map(|hub| hub.member_objects(&self.context)) {
+            Some(Ok(reader)) => {
+                let mut queries = queries;
+                match missing.map(|missing| Ok::<_, HubError>((missing, reader.kinds_served()?))) {
+                    Some(Ok((missing, served))) => match missing.resolve(wanted, &served) {
+                        Ok(more) => queries.extend(more),
+                        Err(why) => found.gaps.push(gap(wanted.word(), why)),
+                    },
+                    Some(Err(error)) => found.gaps.push(gap(wanted.word(), error.to_string())),
+                    None => {}
+                }
+                let answers = reader.answer(&queries);
+                for (query, answer) in queries.into_iter().zip(answers) {
+                    match answer.outcome.gap() {
+                        Some(why) => found.gaps.push(gap(&query.kind.kind, why)),
+                        None => found.take(&query, answer.objects),
+                    }
+                }
+            }
+            Some(Err(closed)) => found.gaps.push(gap(
+                "objects in the member cluster",
+                closed.why().to_owned(),
+            )),
+            None => {}
+        }
+        let is_sure = self.counterpart(cluster) == Counterpart::Sure;
+        if !is_sure && self.outcome == Outcome::Listed {
+            let why = "it has no AppliedWork that says which member it is";
+            gaps.push(gap(
+                &format!("whether context {} leads to {cluster}", self.context),
+                why.to_owned(),
+            ));
+        }
+        let exists = match (
+            found.objects.values().any(Option::is_some),
+            found.gaps.as_slice(),
+        ) {
+            (true, _) => Some(true),
+            (false, []) => Some(false),
+            (false, _) => None,
+        };
+        gaps.append(&mut found.gaps);
+        let both = BothSides {
+            objects: found.objects,
+            listed,
+            knows_listed: self.outcome == Outcome::Listed,
+            works,
+            knows_works,
+        };
+        InMember {
+            context: self.context.clone(),
+            exists,
+            differences: if is_sure {
+                both.differences()
+            } else {
+                Vec::new()
+            },
+            knows_applied_works: both.knows_listed,
+            applied_works: both.listed.iter().map(|(it, _)| ListedBy::of(it)).collect(),
+            objects: both.objects.into_values().flatten().map(there).collect(),
+        }
+    }
+}
+
+/// What was looked for and answered.
+#[derive(Default)]
+struct Lookup {
+    objects: BTreeMap<Identity, Option<AnyObject>>,
+    gaps: Vec<NotChecked>,
+}
+
+impl Lookup {
+    fn take(&mut self, query: &LiveQuery, objects: Vec<Value>) {
+        let crate::query::Which::Named { namespace, name } = &query.which else {
+            return;
+        };
+        let id = Identity {
+            kind: query.kind.kind.clone(),
+            group: query.kind.group.clone(),
+            namespace: namespace.clone(),
+            name: name.clone(),
+        };
+        let object = objects.into_iter().find_map(parsed::<AnyObject>);
+        self.objects.insert(id, object);
+    }
+}
+
+/// Objects of which the plural is not known yet.
+struct Unresolved {
+    namespaces: Vec<String>,
+}
+
+impl Unresolved {
+    /// What to ask for, by what the cluster serves; why nothing can be asked, otherwise.
+    fn resolve(
+        self,
+        wanted: &WantedObject,
+        served: &[ServedKind],
+    ) -> Result<Vec<LiveQuery>, String> {
+        let kinds = served
+            .iter()
+            .filter(|kind| kind.is_preferred && wanted.is_kind(&kind.kind, &kind.group));
+        let kinds: Vec<_> = kinds.collect();
+        if kinds.is_empty() {
+            return Err("the cluster does not serve such a kind".to_owned());
+        }
+        let mut queries = Vec::new();
+        for kind in kinds {
+            if !kind.is_namespaced {
+                queries.push(LiveQuery::named(kind.clone(), "", &wanted.name));
+                continue;
+            }
+            if self.namespaces.is_empty() {
+                return Err("its namespace is unknown: use -n".to_owned());
+            }
+            let namespaces = self.namespaces.iter();
+            let named = |namespace| LiveQuery::named(kind.clone(), namespace, &wanted.name);
+            queries.extend(namespaces.map(|it| named(it.as_str())));
+        }
+        Ok(queries)
+    }
+}
+
+/// What to ask for: an AppliedWork says how an object is called there, of any other the cluster has
+/// to be asked first.
+fn questions<'i>(
+    listed: &[(&Applied, &AppliedResource)],
+    ids: impl Iterator<Item = &'i Identity>,
+    wanted: &WantedObject,
+) -> (Vec<LiveQuery>, Option<Unresolved>) {
+    let queries = listed.iter().map(|(_, it)| {
+        let kind = ServedKind {
+            group: it.group.clone(),
+            version: it.version.clone(),
+            kind: it.kind.clone(),
+            plural: it.resource.clone(),
+            is_namespaced: !it.namespace.is_empty(),
+            is_preferred: true,
+        };
+        LiveQuery::named(kind, &it.namespace, &it.name)
+    });
+    let known: Vec<_> = listed.iter().map(|(_, it)| listed_as(it)).collect();
+    let others: Vec<_> = ids.filter(|id| !known.contains(id)).collect();
+    let missing = if others.is_empty() && !known.is_empty() {
+        None
+    } else {
+        let namespaces = others.iter().map(|id| id.namespace.clone());
+        let namespaces = namespaces.chain(wanted.namespace.clone());
+        Some(Unresolved {
+            namespaces: distinct(namespaces.filter(|it| !it.is_empty())),
+        })
+    };
+    (distinct(queries), missing)
+}
+
+/// The manifests of a Work that are the object, and whether the agent reports them as applied.
+fn having<'w>(
+    work: &'w Work,
+    wanted: &WantedObject,
+) -> impl Iterator<Item = (&'w Work, Identity, bool)> {
+    let manifests = work.spec.workload.manifests.iter().enumerate();
+    let manifests = manifests.filter(|(_, it)| wanted.is(it));
+    manifests
+        .map(move |(at, manifest)| (work, Identity::of_manifest(manifest), is_applied(work, at)))
+}
+
+fn is_applied(work: &Work, at: usize) -> bool {
+    let status = work.status_of(at);
+    let applied = status.and_then(|it| it.conditions.condition(reasons::APPLIED));
+    applied.is_some_and(Condition::is_true)
+}
+
+fn listed_as(resource: &AppliedResource) -> Identity {
+    Identity {
+        kind: resource.kind.clone(),
+        group: resource.group.clone(),
+        namespace: resource.namespace.clone(),
+        name: resource.name.clone(),
+    }
+}
+
+fn parsed<T: Lenient>(value: Value) -> Option<T> {
+    Seed::<T>::default().deserialize(value).ok()
+}
+
+fn there(object: AnyObject) -> ObjectThere {
+    let meta = object.meta;
+    let managers = meta.managers.iter().map(|it| it.manager.clone());
+    ObjectThere {
+        object: Subject::new(object.kind, meta.namespace, meta.name),
+        created: meta.created,
+        deleted: meta.deleted,
+        owners: meta
+            .owners
+            .iter()
+            .map(|owner| Subject::new(&owner.kind, "", &owner.name))
+            .collect(),
+        managed_by: meta.labels.get("app.kubernetes.io/managed-by").cloned(),
+        field_managers: distinct(managers.filter(|it| !it.is_empty())),
+        has_last_applied: NOTES.iter().any(|it| meta.annotations.contains_key(*it)),
+    }
+}
+
+impl ListedBy {
+    fn of(applied: &Applied) -> Self {
+        let spec = &applied.spec;
+        Self {
+            applied_work: applied.meta.name.clone(),
+            work: Subject::new("Work", &spec.namespace, &spec.work),
+        }
+    }
+}
+
+impl BothSides<'_> {
+    /// What the hub's Works and the member cluster say differently, and no more than that.
+    fn differences(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        for (work, id, is_applied) in &self.works {
+            let (name, object) = (&work.meta.name, id.describe());
+            let lists = |(it, resource): &&(&Applied, &AppliedResource)| {
+                it.spec.work == *name && listed_as(resource) == *id
+            };
+            let is_listed = self.listed.iter().any(|it| lists(&it));
+            if *is_applied && self.knows_listed && !is_listed {
+                found.push(format!(
+                    "Work {name} reports {object} as applied, but its AppliedWork does not list it"
+                ));
+            }
+            match self.objects.get(id) {
+                Some(None) if *is_applied => found.push(format!(
+                    "Work {name} reports {object} as applied, but the cluster does not have it"
+                )),
+                Some(Some(there)) => found.extend(
+                    owned_otherwise(there, name, *is_applied)
+                        .map(|by| format!("{object} belongs to {by}")),
+                ),
+                _ => {}
+            }
+        }
+        for (applied, resource) in &self.listed {
+            let id = listed_as(resource);
+            let (name, object) = (&applied.meta.name, id.describe());
+            let has = |(work, other, _): &(&Work, Identity, bool)| {
+                work.meta.name == applied.spec.work && *other == id
+            };
+            if self.knows_works && !self.works.iter().any(has) {
+                found.push(format!(
+                    "AppliedWork {name} lists {object}, but no Work {} on the hub has it",
+                    applied.spec.work
+                ));
+            }
+            match self.objects.get(&id) {
+                Some(None) => found.push(format!(
+                    "AppliedWork {name} lists {object}, but the cluster does not have it"
+                )),
+                Some(Some(there)) if is_another(resource, there) => found.push(format!(
+                    "AppliedWork {name} lists {object} with another uid than it has now"
+                )),
+                _ => {}
+            }
+        }
+        distinct(found)
+    }
+}
+
+fn is_another(resource: &AppliedResource, there: &AnyObject) -> bool {
+    let (listed, own) = (&resource.uid, &there.meta.uid);
+    !listed.is_empty() && !own.is_empty() && listed != own
+}
+
+/// The AppliedWorks that own an object where the Work's own does not.
+fn owned_otherwise(object: &AnyObject, work: &str, is_applied: bool) -> Option<String> {
+    let record = MemberKind::AppliedWork;
+    let owners = object.meta.owners.iter();
+    let owners =
+        owners.filter(|it| it.kind == record.name() && it.api_version.starts_with(record.group()));
+    let owners: Vec<_> = owners.map(|it| it.name.as_str()).collect();
+    if owners.contains(&work) {
+        return None;
+    }
+    match owners.as_slice() {
+        [] => is_applied.then(|| format!("no AppliedWork, but Work {work} reports it as applied")),
+        owners => Some(format!(
+            "AppliedWork {}, not to that of Work {work}",
+            enumerate(owners)
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{AppliedRecords, BothSides, Counterpart, Outcome, WantedObject, having};
+    use super::{Identity, Unresolved, listed_as, parsed, questions, there};
+    use crate::kubefleet::work::Work;
+    use crate::manifests::live::ServedKind;
+    use crate::member::model::{AnyObject, Applied};
+
+    fn web() -> WantedObject {
+        WantedObject::new("deploy/web", Some("shop")).unwrap()
+    }
+
+    fn work(applied: &str) -> Work {
+        parsed(json!({
+            "metadata": {"name": "shop-work", "namespace": "fleet-member-member-1"},
+            "spec": {"workload": {"manifests": [
+                {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}},
+                {"apiVersion": "apps/v1", "kind": "Deployment",
+                 "metadata": {"name": "web", "namespace": "shop"}},
+            ]}},
+            "status": {"manifestConditions": [{
+                "identifier": {"ordinal": 1},
+                "conditions": [{"type": "Applied", "status": applied}],
+            }]},
+        }))
+        .unwrap()
+    }
+
+    fn applied(name: &str, uid: &str) -> Applied {
+        parsed(json!({
+            "metadata": {"name": name},
+            "spec": {"workName": name, "workNamespace": "fleet-member-member-1"},
+            "status": {"appliedResources": [{
+                "ordinal": 1, "group": "apps", "version": "v1", "kind": "Deployment",
+                "resource": "deployments", "namespace": "shop", "name": "web", "uid": uid,
+            }]},
+        }))
+        .unwrap()
+    }
+
+    fn object(owners: &[&str]) -> AnyObject {
+        let owner = |name: &&str| {
+            json!({"apiVersion": "placement.kubernetes-fleet.io/v1beta1", "kind": "AppliedWork",
+                   "name": name, "uid": "a"})
+        };
+        parsed(json!({
+            "apiVersion": "apps/v1", "kind": "Deployment",
+            "metadata": {
+                "name": "web", "namespace": "shop", "uid": "1",
+                "labels": {"app.kubernetes.io/managed-by": "Helm"},
+                "annotations": {"kubernetes-fleet.io/spec-hash": "x"},
+                "managedFields": [{"manager": "work-api-agent"}, {"manager": "kubectl-edit"}],
+                "ownerReferences": owners.iter().map(owner).collect::<Vec<Value>>(),
+            },
+        }))
+        .unwrap()
+    }
+
+    /// What differs, where the object is there (or not: `None`; or unknown: empty), where
+    /// these AppliedWorks list it, and where the Work has this state.
+    fn differences(
+        object: &[Option<AnyObject>],
+        records: &[Applied],
+        work: Option<&Work>,
+    ) -> Vec<String> {
+        let wanted = web();
+        let works: Vec<_> = work
+            .into_iter()
+            .flat_map(|it| having(it, &wanted))
+            .collect();
+        let listed = records
+            .iter()
+            .flat_map(|it| it.status.resources.iter().map(move |one| (it, one)));
+        let id = Identity::of_manifest(&self::work("True").spec.workload.manifests[1]);
+        let both = BothSides {
+            objects: object.iter().map(|it| (id.clone(), it.clone())).collect(),
+            listed: listed.collect(),
+            knows_listed: true,
+            works,
+            knows_works: true,
+        };
+        both.differences()
+    }
+
+    #[test]
+    fn a_member_and_a_hub_that_agree_have_no_differences() {
+        let record = || applied("shop-work", "1");
+        let work = work("True");
+        let own = object(&["shop-work"]);
+        assert_eq!(differences(&[Some(own)], &[record()], Some(&work)), [""; 0]);
+        // What could not be read is no difference.
+        assert_eq!(differences(&[], &[record()], Some(&work)), [""; 0]);
+        let foreign = self::work("False");
+        assert_eq!(
+            differences(&[Some(object(&[]))], &[], Some(&foreign)),
+            [""; 0]
+        );
+        assert_eq!(differences(&[None], &[], Some(&foreign)), [""; 0]);
+        assert_eq!(differences(&[Some(object(&[]))], &[], None), [""; 0]);
+    }
+
+    #[test]
+    fn what_the_member_and_the_hub_say_differently_is_said() {
+        let record = || applied("shop-work", "1");
+        let work = work("True");
+        let there = |owners: &[&str]| [Some(object(owners))];
+        for (found, expected) in [
+            (
+                differences(&[None], &[record()], Some(&work)),
+                &[
+                    "AppliedWork shop-work lists Deployment shop/web, but the cluster does not have it",
+                    "Work shop-work reports Deployment shop/web as applied, but the cluster does not have it",
+                ][..],
+            ),
+            (
+                differences(&there(&["shop-work"]), &[], Some(&work)),
+                &[
+                    "Work shop-work reports Deployment shop/web as applied, but its AppliedWork does not list it",
+                ],
+            ),
+            (
+                differences(&there(&["other-work"]), &[record()], Some(&work)),
+                &[
+                    "Deployment shop/web belongs to AppliedWork other-work, not to that of Work shop-work",
+                ],
+            ),
+            (
+                differences(&there(&[]), &[record()], Some(&work)),
+                &[
+                    "Deployment shop/web belongs to no AppliedWork, but Work shop-work reports it as applied",
+                ],
+            ),
+            (
+                differences(
+                    &there(&["shop-work"]),
+                    &[applied("shop-work", "0")],
+                    Some(&work),
+                ),
+                &[
+                    "AppliedWork shop-work lists Deployment shop/web with another uid than it has now",
+                ],
+            ),
+            (
+                differences(&there(&["shop-work"]), &[record()], None),
+                &[
+                    "AppliedWork shop-work lists Deployment shop/web, but no Work shop-work on the hub has it",
+                ],
+            ),
+            // Another Work has it, and its agent could not apply it.
+            (
+                differences(&there(&["other-work"]), &[], Some(&self::work("False"))),
+                &[
+                    "Deployment shop/web belongs to AppliedWork other-work, not to that of Work shop-work",
+                ],
+            ),
+        ] {
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn applied_works_say_which_member_it_is() {
+        let records = |names: &[&str], outcome: Outcome| AppliedRecords {
+            context: "kind".to_owned(),
+            applied: names
+                .iter()
+                .map(|name| {
+                    let mut one = applied("shop-work", "1");
+                    one.spec.namespace = format!("fleet-member-{name}");
+                    one
+                })
+                .collect(),
+            outcome,
+        };
+        let denied = || Outcome::Denied("no".to_owned());
+        let one = records(&["member-1", "member-1"], Outcome::Listed);
+        assert_eq!(one.cluster().unwrap(), "member-1");
+        assert_eq!(one.counterpart("member-1"), Counterpart::Sure);
+        assert!(matches!(one.counterpart("member-2"), Counterpart::Other(_)));
+        for (records, code) in [
+            (records(&["member-1", "member-2"], Outcome::Listed), 1),
+            (records(&[], Outcome::Listed), 1),
+            (records(&[], denied()), 7),
+        ] {
+            assert_eq!(records.cluster().unwrap_err().exit as u8, code);
+        }
+        let empty = records(&[], Outcome::Listed);
+        assert_eq!(empty.counterpart("member-1"), Counterpart::Unknown);
+        let unread = records(&[], denied());
+        assert_eq!(unread.counterpart("member-1"), Counterpart::Unknown);
+        let no_member = records(&[], Outcome::NotServed);
+        assert!(matches!(
+            no_member.counterpart("member-1"),
+            Counterpart::Other(_)
+        ));
+    }
+
+    #[test]
+    fn an_object_is_asked_for_by_what_is_known_of_it() {
+        let paths = |queries: Vec<super::LiveQuery>| -> Vec<String> {
+            let path = |it: super::LiveQuery| format!("{} {:?}", it.kind.plural, it.which);
+            queries.into_iter().map(path).collect()
+        };
+        let record = applied("shop-work", "1");
+        let listed = [(&record, &record.status.resources[0])];
+        let id = listed_as(&record.status.resources[0]);
+        let (queries, missing) = questions(&listed, [&id].into_iter(), &web());
+        assert!(missing.is_none());
+        let named = r#"deployments Named { namespace: "shop", name: "web" }"#;
+        assert_eq!(paths(queries), [named]);
+
+        let served = |kind: &str, plural: &str, is_namespaced, is_preferred| ServedKind {
+            group: "apps".to_owned(),
+            version: "v1".to_owned(),
+            kind: kind.to_owned(),
+            plural: plural.to_owned(),
+            is_namespaced,
+            is_preferred,
+        };
+        let kinds = [
+            served("Deployment", "deployments", true, true),
+            served("Deployment", "deployments", true, false),
+            served("StatefulSet", "statefulsets", true, true),
+        ];
+        let (queries, missing) = questions(&[], std::iter::empty(), &web());
+        assert_eq!(queries, []);
+        assert_eq!(
+            paths(missing.unwrap().resolve(&web(), &kinds).unwrap()),
+            [named]
+        );
+        let nowhere = || Unresolved {
+            namespaces: Vec::new(),
+        };
+        let why = nowhere().resolve(&web(), &kinds).unwrap_err();
+        assert_eq!(why, "its namespace is unknown: use -n");
+        let why = nowhere().resolve(&web(), &kinds[2..]).unwrap_err();
+        assert_eq!(why, "the cluster does not serve such a kind");
+        let cluster = WantedObject::new("ns/shop", None).unwrap();
+        let kinds = [served("Namespace", "namespaces", false, true)];
+        let queries = nowhere().resolve(&cluster, &kinds).unwrap();
+        assert_eq!(queries[0].kind.plural, "namespaces");
+    }
+
+    #[test]
+    fn who_wrote_an_object_is_seen() {
+        let seen = there(object(&["shop-work"]));
+        assert_eq!(seen.owners[0].to_string(), "AppliedWork shop-work");
+        assert_eq!(seen.managed_by.as_deref(), Some("Helm"));
+        assert_eq!(seen.field_managers, ["kubectl-edit", "work-api-agent"]);
+        assert!(seen.has_last_applied);
+    }
+}
