@@ -75,14 +75,14 @@ impl Reading {
         let groups = self.groups(targets);
         self.walk_groups(targets, groups, |reading, at, walk| {
             if let Some(run) = walk.run() {
-                versions.insert(at, run.meta.resource_version.clone());
+                versions.insert(at, (run.object(), run.meta.resource_version.clone()));
             }
             let inventory = reading.freeze(walk);
             found.insert(at, each(reading, inventory));
         })?;
         // Runs that went on while they were looked at: what was read of them does not go together
         // with what was read after it. Once more is enough.
-        let torn = self.torn(targets, &versions);
+        let torn = self.torn(&versions);
         if !torn.is_empty() {
             self.forget();
             let groups = self.groups_of(targets, torn);
@@ -222,13 +222,13 @@ impl Reading {
     }
 
     /// The targets whose runs have another version by now.
-    fn torn(&mut self, targets: &[ObjectRef], read: &HashMap<usize, String>) -> Vec<usize> {
+    fn torn(&mut self, read: &HashMap<usize, (ObjectRef, String)>) -> Vec<usize> {
         let Some(hub) = self.hub() else {
             return Vec::new();
         };
-        let mut lists: Vec<_> = targets
-            .iter()
-            .map(|target| HubQuery::all(target.kind, &target.namespace))
+        let runs = read.values();
+        let mut lists: Vec<_> = runs
+            .map(|(run, _)| HubQuery::all(run.kind, &run.namespace))
             .collect();
         lists.sort();
         lists.dedup();
@@ -243,13 +243,11 @@ impl Reading {
         let Some(now) = hub.versions_now(&lists) else {
             return Vec::new();
         };
-        let is_torn = |(at, version): &(&usize, &String)| {
-            let target = targets.get(**at);
-            target.is_some_and(|target| {
-                now.get(&(target.namespace.clone(), target.name.clone())) != Some(*version)
-            })
+        let is_torn = |(run, version): &(ObjectRef, String)| {
+            now.get(&(run.namespace.clone(), run.name.clone())) != Some(version)
         };
-        let mut torn: Vec<_> = read.iter().filter(is_torn).map(|(at, _)| *at).collect();
+        let torn = read.iter().filter(|(_, read)| is_torn(read));
+        let mut torn: Vec<_> = torn.map(|(at, _)| *at).collect();
         torn.sort_unstable();
         torn
     }

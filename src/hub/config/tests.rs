@@ -5,6 +5,7 @@ use proptest::prelude::*;
 
 use super::{ConnectionSettings, Flags, HubError, RunningPlugin, Trust, contexts, resolve, spares};
 use crate::hub::request::Connection;
+use crate::words::Hint;
 
 const ONE: &str = "
 apiVersion: v1
@@ -141,7 +142,7 @@ fn an_unknown_context_names_the_known_ones() {
         ..Flags::default()
     };
     let error = files.resolve(&flags).err().unwrap();
-    assert_eq!(error.hint().unwrap(), "it has hub, other");
+    assert_eq!(error.hint().unwrap(), Hint::new("it has hub, other"));
 }
 
 #[test]
