@@ -122,7 +122,7 @@ impl From<HubError> for Error {
         };
         let message = error.to_string();
         Self {
-            hint: error.hint().map(Hint::from),
+            hint: error.hint(),
             source: Some(error.into()),
             ..Self::new(exit, message)
         }

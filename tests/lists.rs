@@ -535,9 +535,96 @@ fn runs_are_selected_and_sorted_as_kubectl_does_it() {
     assert_eq!(count(&of_two), 2);
 }
 
+/// Each of several names has its own answer, and one that is not there hides none of the others.
+#[test]
+fn several_names_are_several_answers() {
+    let (one, two) = ("payments-1", "payments-2");
+    for (command, kind) in [("diagnose", "DiagnosisList"), ("status", "StatusList")] {
+        let ask = |names: &[&str], more: &[&str]| {
+            let words = [&[command], names, &["-f", PAYMENTS], more].concat();
+            say(&words, narrow())
+        };
+        let named = |names: &[&str]| {
+            let said = ask(names, &["-o", "json"]);
+            let list: Value = serde_json::from_str(&said.out).unwrap();
+            assert_eq!(list["kind"], kind, "{}", said.err);
+            let items = list["items"].as_array().unwrap().iter();
+            let items = items.map(|item| text(item, "/target/name").to_owned());
+            (items.collect::<Vec<_>>(), said)
+        };
+        let (items, said) = named(&[two, one, "csur/payments-2"]);
+        assert_eq!(items, [two, one], "{}", said.err);
+        let alone = |name| ask(&[name], &["-o", "json"]).code;
+        assert_eq!(said.code, alone(one).max(alone(two)), "{}", said.err);
+        // The order is that of the names, whatever is missing among them.
+        let (items, said) = named(&["payments-8", two, "payments-9"]);
+        assert_eq!(items, [two], "{}", said.err);
+        assert_eq!(said.code, 6, "{}", said.err);
+        for missing in ["payments-8", "payments-9"] {
+            assert!(said.err.contains(missing), "{}", said.err);
+        }
+        let said = ask(&["payments-8", "payments-9"], &["-o", "json"]);
+        assert_eq!((said.code, said.out.as_str()), (6, ""), "{}", said.err);
+        assert!(said.err.contains("payments-9"), "{}", said.err);
+        // One name is one document, as ever.
+        let said = ask(&[one], &["-o", "json"]);
+        assert!(!said.out.contains(kind), "{}", said.out);
+        let said = ask(&[one, "crp/payments"], &[]);
+        let (first, second) = (
+            "ClusterStagedUpdateRun payments-1",
+            "ClusterResourcePlacement",
+        );
+        let (first, second) = (said.out.find(first), said.out.find(second));
+        assert!(first.is_some() && first < second, "{}", said.out);
+    }
+    let text = say(&["diagnose", one, two, "-f", PAYMENTS], narrow()).out;
+    assert!(text.starts_with("2 update runs: "), "{text}");
+    let text = say(&["diagnose", one, "crp/payments", "-f", PAYMENTS], narrow()).out;
+    assert!(text.starts_with("2 rollouts: "), "{text}");
+}
+
+#[test]
+fn what_is_diagnosed_together_is_selected_by_labels() {
+    let diagnosed = |selector| {
+        let words = [
+            "diagnose",
+            "--all",
+            "-l",
+            selector,
+            "--exit-zero",
+            "-f",
+            PAYMENTS,
+        ];
+        let list = document(&words);
+        list["items"].as_array().unwrap().len()
+    };
+    assert_eq!((diagnosed("!team"), diagnosed("team")), (3, 0));
+    let said = say(
+        &["diagnose", "--all", "-l", "team", "-f", PAYMENTS],
+        narrow(),
+    );
+    assert!(said.err.contains("that is selected"), "{}", said.err);
+    let listed = |selector| {
+        let list = document(&["strategies", "-l", selector, "-f", PAYMENTS]);
+        list["items"].as_array().unwrap().len()
+    };
+    assert_eq!((listed("!team"), listed("team")), (2, 0));
+}
+
 #[test]
 fn what_cannot_be_selected_or_followed_is_refused() {
     for (arguments, code, words) in [
+        (vec!["diagnose", "payments-1", "-l", "x"], 2, "needs --all"),
+        (
+            vec!["strategies", "-l", "x", "show", "payments"],
+            2,
+            "cannot be used with show",
+        ),
+        (
+            vec!["status", "payments-1", "payments-2", "-o", "html"],
+            2,
+            "one state",
+        ),
         (vec!["list", "-l", "a=b=c"], 2, "not a valid label value"),
         (
             vec!["list", "--field-selector", "spec.x=1"],

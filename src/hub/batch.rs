@@ -8,8 +8,10 @@ use crate::kubefleet::{Concept, Kind};
 
 /// How long the values in one selector may be together: a proxy may refuse an address of 8 KiB.
 const VALUES: usize = 2000;
-/// Of kinds with many or large objects for a value, so many values: they come in one page.
-const OF_LARGE: usize = 10;
+/// Of snapshots, which may be large, so many values: they come in one page.
+const OF_SNAPSHOTS: usize = 10;
+/// The same of bindings, where nobody has seen to it that they are few enough.
+pub(super) const OF_BINDINGS: usize = 10;
 /// The longest value that a label may have.
 const VALUE: usize = 63;
 /// Up to so many objects are asked for one by one.
@@ -71,8 +73,8 @@ impl Ask {
     }
 }
 
-/// What to ask for a round of questions.
-pub(super) fn asks(queries: Vec<HubQuery>) -> Vec<Ask> {
+/// What to ask for a round of questions; for the bindings of so many placements at once.
+pub(super) fn asks(queries: Vec<HubQuery>, bindings: usize) -> Vec<Ask> {
     let mut asks = Vec::new();
     let mut values: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
     let mut names: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
@@ -95,7 +97,8 @@ pub(super) fn asks(queries: Vec<HubQuery>) -> Vec<Ask> {
     }
     for ((kind, namespace, key), values) in values {
         let most = match kind.concept() {
-            Concept::Binding | Concept::ResourceSnapshot => OF_LARGE,
+            Concept::Binding => bindings,
+            Concept::ResourceSnapshot => OF_SNAPSHOTS,
             _ => usize::MAX,
         };
         for values in chunks(values, most) {
@@ -158,10 +161,14 @@ fn is_value(value: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Ask, HubQuery, asks};
+    use super::{Ask, HubQuery, OF_BINDINGS};
     use crate::kubefleet::{Kind, names};
 
     const BINDING: Kind = Kind::ClusterResourceBinding;
+
+    fn asks(queries: Vec<HubQuery>) -> Vec<Ask> {
+        super::asks(queries, OF_BINDINGS)
+    }
 
     fn of(placement: &str) -> HubQuery {
         HubQuery::labelled(BINDING, "", names::PARENT_PLACEMENT, placement)
@@ -218,6 +225,9 @@ mod tests {
             let answered: Vec<_> = asked.iter().flat_map(Ask::queries).collect();
             assert_eq!(answered, queries);
         }
+        // A group of placements has few enough.
+        let group = (0..20).map(|n| of(BINDING, n)).collect();
+        assert_eq!(super::asks(group, usize::MAX).len(), 1);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::kubefleet::Kind;
+use crate::words::{CommandLine, Hint};
 
 /// What went wrong between us and a hub.
 #[derive(Debug, Clone, thiserror::Error, PartialEq, Eq)]
@@ -137,57 +138,55 @@ impl HubError {
     }
 
     /// What to do about it, where that can be said.
-    pub fn hint(&self) -> Option<String> {
-        let text = match self {
+    pub fn hint(&self) -> Option<Hint> {
+        Some(match self {
             Self::NoConfig | Self::Config(_) => {
                 "set one with --kubeconfig or KUBECONFIG and a context with --context; or read \
                  files instead of a hub with -f"
-                    .to_owned()
+                    .into()
             }
             Self::NoContext { known, .. } if known.is_empty() => {
-                "the kubeconfig has no contexts at all".to_owned()
+                "the kubeconfig has no contexts at all".into()
             }
-            Self::NoContext { known, .. } => format!("it has {}", known.join(", ")),
+            Self::NoContext { known, .. } => format!("it has {}", known.join(", ")).into(),
             Self::Unreachable { .. } => {
-                "check the network, VPN, and proxy, and that the context is the hub's: kubectl \
-                 config current-context"
-                    .to_owned()
+                let text = "check the network, VPN, and proxy, and that the context is the hub's:";
+                Hint::new(text).command(CommandLine::kubectl("config view").switch("--minify"))
             }
             Self::Tls { .. } => "check certificate-authority, tls-server-name, and the server's \
                 address in the kubeconfig"
-                .to_owned(),
+                .into(),
             Self::Credentials(_) | Self::Unauthorized(_) => {
-                "log in again, or renew the token or certificate; then check with: \
-                 kubectl auth whoami"
-                    .to_owned()
+                Hint::new("log in again, or renew the token or certificate; then check:")
+                    .command(CommandLine::kubectl("auth whoami"))
             }
-            Self::TimedOut(_) => "try again with a longer --request-timeout".to_owned(),
-            Self::OutOfTime(_) => "try again with a longer --timeout".to_owned(),
+            Self::TimedOut(_) => "try again with a longer --request-timeout".into(),
+            Self::OutOfTime(_) => "try again with a longer --timeout".into(),
             Self::WrongAnswer { .. } => {
-                "check the server's address and the proxy: a proxy or a login page may have \
-                 answered; to see the answer: kubectl get --raw /version"
-                    .to_owned()
+                let text = "check the server's address and the proxy: a proxy or a login page may \
+                    have answered; to see the answer:";
+                Hint::new(text).command(CommandLine::kubectl("get").flag("--raw", "/version"))
             }
             Self::TooLarge(_) | Self::TooMuch(_) => {
                 "check the server's address: a hub does not send this much; to read less, use a \
                  name or -n"
-                    .to_owned()
+                    .into()
             }
             Self::NotAHub(_) => {
                 "set the hub's context with --context; member clusters do not serve these kinds"
-                    .to_owned()
+                    .into()
             }
             Self::Refused {
                 code: 429 | 500..=599,
                 ..
             }
             | Self::Broken(_) => {
-                "try again; if it keeps failing, check the hub's API server".to_owned()
+                "try again; if it keeps failing, check the hub's API server".into()
             }
             Self::NotServed(_) => {
-                "list the kinds that it serves: kubectl fleet-stage doctor".to_owned()
+                Hint::new("list the kinds that it serves:").command(CommandLine::fleet("doctor"))
             }
-            Self::OtherEngine(..) => "list the rollouts there with kubectl get".to_owned(),
+            Self::OtherEngine(..) => "list the rollouts there with kubectl get".into(),
             Self::Forbidden(_)
             | Self::NotFound(_)
             | Self::NotRouted(_)
@@ -196,8 +195,7 @@ impl HubError {
             | Self::Refused { .. } => {
                 return None;
             }
-        };
-        Some(text)
+        })
     }
 }
 

@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::inventory::source::{Answer, HubQuery, Labels, Outcome, Which};
-use crate::kubefleet::names;
+use crate::inventory::source::{Answer, HubQuery, Outcome, Which};
 use crate::kubefleet::object::{Body, Object};
 
 /// Where in a list something is, by namespace and name or by placement.
@@ -35,20 +34,9 @@ impl Known {
         *self = Self::default();
     }
 
-    /// Forgets what belongs to placements and runs, of which there is most, and keeps the objects
-    /// that were asked for by name and what was asked for all of a kind.
-    pub(super) fn keep_lists(&mut self) {
-        self.answers.retain(|query, _| match &query.which {
-            Which::All { labels: None, .. } | Which::Named { .. } => true,
-            Which::All {
-                labels: Some(Labels::Is(key, _)),
-                ..
-            } => *key == names::IS_LATEST,
-            Which::All {
-                labels: Some(Labels::Selected(_)),
-                ..
-            } => false,
-        });
+    /// Forgets the objects of which there is most.
+    pub(super) fn drop_large(&mut self) {
+        self.answers.retain(|query, _| !query.kind.is_large());
     }
 
     fn forget_parts(&mut self, query: &HubQuery) {
@@ -210,20 +198,20 @@ mod tests {
     }
 
     #[test]
-    fn lists_of_a_kind_outlive_what_belongs_to_one_object() {
+    fn what_is_small_outlives_what_is_large() {
         let mut known = Known::default();
-        let kind = Kind::ClusterResourceBinding;
-        let label = |key, value| HubQuery::labelled(kind, "", key, value);
-        let kept = [
-            HubQuery::all(kind, ""),
-            label(names::IS_LATEST, "true"),
-            HubQuery::named(kind, "", "x"),
-        ];
-        let gone = [label(names::PARENT_PLACEMENT, "web")];
+        let of = |kind| HubQuery::labelled(kind, "", names::PARENT_PLACEMENT, "web");
+        let kept = [Kind::ClusterSchedulingPolicySnapshot, RUN].map(of);
+        let gone = [
+            Kind::ClusterResourceBinding,
+            Kind::ResourceSnapshot,
+            Kind::Work,
+        ]
+        .map(of);
         for query in kept.iter().chain(&gone) {
             known.insert(query.clone(), Answer::none(Outcome::NotServed));
         }
-        known.keep_lists();
+        known.drop_large();
         assert!(kept.iter().all(|query| known.get(query, None).is_some()));
         assert!(gone.iter().all(|query| known.get(query, None).is_none()));
     }

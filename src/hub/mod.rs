@@ -245,9 +245,9 @@ impl Hub {
         self.known.clear();
     }
 
-    /// Forgets what belongs to placements and runs, of which there is most.
-    pub fn keep_lists(&mut self) {
-        self.known.keep_lists();
+    /// Forgets what is large, and keeps what is asked for again.
+    pub fn drop_large(&mut self) {
+        self.known.drop_large();
     }
 
     /// How much was asked and read so far.

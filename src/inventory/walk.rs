@@ -340,12 +340,7 @@ impl Walk {
         };
         let in_flight: BTreeSet<&str> = run
             .into_iter()
-            .flat_map(UpdateRun::all_stages)
-            .flat_map(|stage| &stage.clusters)
-            .filter(|cluster| {
-                cluster.conditions.is_true(reasons::STARTED)
-                    && !cluster.conditions.is_true(reasons::SUCCEEDED)
-            })
+            .flat_map(UpdateRun::in_flight)
             .map(|cluster| cluster.name.as_str())
             .collect();
         answer

@@ -149,6 +149,14 @@ impl Kind {
 }
 
 impl Kind {
+    /// Whether a hub holds many of them for one placement, or large ones.
+    pub const fn is_large(self) -> bool {
+        matches!(
+            self.concept(),
+            Concept::Binding | Concept::ResourceSnapshot | Concept::Work
+        )
+    }
+
     /// The kind of that name, in one of KubeFleet's groups.
     pub fn find(group: &str, name: &str) -> Option<Self> {
         Self::ALL

@@ -168,6 +168,15 @@ impl UpdateRun {
             .iter()
             .chain(self.status.deletion_stage.as_deref())
     }
+
+    /// The clusters that it has started and not finished.
+    pub fn in_flight(&self) -> impl Iterator<Item = &ClusterStatus> {
+        let clusters = self.all_stages().flat_map(|stage| &stage.clusters);
+        clusters.filter(|cluster| {
+            cluster.conditions.is_true(reasons::STARTED)
+                && !cluster.conditions.is_true(reasons::SUCCEEDED)
+        })
+    }
 }
 
 impl StageStatus {

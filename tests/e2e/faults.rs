@@ -194,7 +194,7 @@ fn nobody_listens() {
         bad.proxy.leave();
         let tried = bad.run_as_it_is(command);
         check(command, &tried, 1, "cannot reach the hub at");
-        assert!(tried.said().contains("kubectl config current-context"));
+        assert!(tried.said().contains("kubectl config view --minify"));
     });
 }
 

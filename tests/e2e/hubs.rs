@@ -149,6 +149,8 @@ fn several_hubs_are_one_answer() {
     reports_name_their_hub(&hubs_here);
     lists_have_a_column(&hubs_here);
     one_that_does_not_answer_is_a_line(&hubs_here);
+    one_that_denies_a_name_is_a_line(&hubs_here);
+    several_names_are_looked_for_on_each(&hubs_here);
     all_contexts_are_those_of_hubs(&hubs_here);
     names_are_checked_before_anything_is_asked(&hubs_here);
 }
@@ -295,6 +297,41 @@ fn one_that_does_not_answer_is_a_line(hubs_here: &Hubs) {
         let may_i = "auth can-i list clusterstagedupdateruns.placement.kubernetes-fleet.io \
             --context denied";
         assert!(ran.err.contains(may_i), "{}", ran.err);
+    }
+}
+
+fn one_that_denies_a_name_is_a_line(hubs_here: &Hubs) {
+    for command in ["diagnose", "status"] {
+        let words = [command, &hubs_here.run, "-o", "json", "--contexts"];
+        let ran = hubs_here.plugin(&[&words[..], &["denied,eu,gone"]].concat());
+        let list = ran.json();
+        assert_eq!(ran.code, 7, "{list:#} {}", ran.err);
+        assert_eq!(hubs(&list, "items"), ["eu"], "{list:#}");
+        assert_eq!(hubs(&list, "notReached"), ["denied", "gone"], "{list:#}");
+        assert!(why(&list, "denied").contains("forbidden"), "{list:#}");
+        for wanted in ["auth can-i get", "config view --minify --context gone"] {
+            assert!(ran.err.contains(wanted), "{wanted}: {}", ran.err);
+        }
+    }
+}
+
+fn several_names_are_looked_for_on_each(hubs_here: &Hubs) {
+    let (run, only) = (hubs_here.run.as_str(), hubs_here.only.as_str());
+    for command in ["diagnose", "status"] {
+        let ask = |names: &[&str]| {
+            let more = ["--contexts", "eu,us", "-o", "json"];
+            hubs_here.plugin(&[&[command], names, &more].concat())
+        };
+        let ran = ask(&[run, only]);
+        let list = ran.json();
+        assert_eq!(list["items"].as_array().unwrap().len(), 3, "{list:#}");
+        let said = format!("{only} is not found on us");
+        assert!(ran.err.contains(&said), "{}", ran.err);
+        assert_eq!(ran.code, 4, "{}", ran.err);
+        let ran = ask(&[run, only, "nowhere"]);
+        assert_eq!(ran.json()["items"].as_array().unwrap().len(), 3);
+        assert!(ran.err.contains("nowhere"), "{}", ran.err);
+        assert_eq!(ran.code, 4, "{}", ran.err);
     }
 }
 

@@ -8,8 +8,10 @@ use test_hub::fleet::Fleet;
 use test_hub::{Crds, FaultProxy, Options, Ran, TestHub, or_skip};
 use tokio::runtime::Runtime;
 
-/// More than are asked for by name, and than one selector of bindings has room for.
-const PLACEMENTS: usize = 12;
+/// More than are looked at together.
+const PLACEMENTS: usize = 102;
+/// Of so many runs each is looked at alone too: some of each state.
+const EACH: usize = 7;
 const CLUSTERS: usize = 8;
 
 struct Busy {
@@ -78,7 +80,8 @@ fn many_runs_are_looked_at_together() {
     let verdicts = all["verdicts"].as_object().unwrap();
     assert!(verdicts.len() >= 4, "{verdicts:?}");
     let list = busy.json(&["list", "-A"]);
-    for (report, item) in reports.iter().zip(list["items"].as_array().unwrap()) {
+    let pairs = reports.iter().zip(list["items"].as_array().unwrap());
+    for (report, item) in pairs.step_by(EACH) {
         let name = report["target"]["name"].as_str().unwrap();
         let run = format!("csur/{name}");
         let alone = busy.json(&["diagnose", &run, "--exit-zero"]);
@@ -101,12 +104,30 @@ fn few_requests(busy: &Busy) {
     let is_needless = |path: &String| needless.iter().any(|word| path.contains(word));
     assert!(!asked.iter().any(is_needless), "{asked:#?}");
     let asked = busy.asked(&["diagnose", "--all", "-A", "--exit-zero"]);
+    let is_first = |path: &String| !path.contains("&continue=");
+    let asked: Vec<_> = asked.into_iter().filter(is_first).collect();
     let of = |word: &str| asked.iter().filter(|path| path.contains(word)).count();
-    assert_eq!(of("/clusterresourceplacements?"), 1, "{asked:#?}");
-    assert_eq!(of("/clusterresourcebindings?"), 2, "{asked:#?}");
-    assert_eq!(of("/memberclusters?"), 1, "{asked:#?}");
-    assert!(of("/works?") <= CLUSTERS, "{asked:#?}");
-    assert!(asked.len() <= 20 + CLUSTERS, "{asked:#?}");
+    // Once for all.
+    for (kind, times) in [
+        ("/clusterstagedupdateruns?limit=100", 1),
+        ("/stagedupdateruns?", 1),
+        ("/clusterresourceplacements?", 1),
+        ("/clusterstagedupdatestrategies?", 1),
+        ("/clusterapprovalrequests?", 1),
+        ("/clusterschedulingpolicysnapshots?", 1),
+        ("/memberclusters?", 1),
+        ("overridesnapshots?", 2),
+        ("/clusterstagedupdateruns?limit=500", 1),
+        // Once for each of two groups, and ten placements at a time.
+        ("/clusterresourcebindings?", 2),
+        ("/clusterresourcesnapshots?", 11),
+    ] {
+        assert_eq!(of(kind), times, "{kind}: {asked:#?}");
+    }
+    // Once for each cluster that has something in flight, however many runs, and as far as an
+    // address has room for the names of their bindings.
+    assert!(of("/works?") <= 2 * CLUSTERS, "{asked:#?}");
+    assert_eq!(asked.len() - of("/works?"), 23, "{asked:#?}");
     let told = busy
         .plugin(&busy.proxy.kubeconfig(), &["list", "-A", "-v"])
         .err;

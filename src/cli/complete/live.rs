@@ -106,7 +106,9 @@ pub(super) fn hint(path: &str, id: &str) -> Option<Argument> {
         ("run", "from") | ("delete" | "list" | "approvals", "runs") | ("wait" | "retry", "run") => {
             Argument::Runs(CandidateRuns::All)
         }
-        ("status" | "diagnose" | "collect" | "render" | "rollback", "target") => Argument::Targets,
+        ("status" | "diagnose", "targets") | ("collect" | "render" | "rollback", "target") => {
+            Argument::Targets
+        }
         ("render", "clusters" | "between") | ("trace", "member") => Argument::Clusters,
         ("trace", "object") => Argument::Objects,
         ("wait", "conditions") => Argument::Conditions,

@@ -1,6 +1,7 @@
 //! Several hubs, asked at the same time: none of them waits for another, and one that does not answer
 //! is a line of the answer.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
@@ -55,7 +56,7 @@ impl HubsArgs {
     }
 
     /// Refuses a name that has to be chosen, or that means something else on each hub.
-    pub fn check_name(&self, word: Option<&str>, global: &Global) -> Result<(), Error> {
+    fn check_name(&self, word: Option<&str>, global: &Global) -> Result<(), Error> {
         if !self.is_several() {
             return Ok(());
         }
@@ -75,6 +76,15 @@ impl HubsArgs {
         Ok(())
     }
 
+    /// The same for several names.
+    pub fn check_names(&self, words: &[String], global: &Global) -> Result<(), Error> {
+        if words.is_empty() {
+            return self.check_name(None, global);
+        }
+        let mut words = words.iter();
+        words.try_for_each(|word| self.check_name(Some(word), global))
+    }
+
     /// Refuses what a list of several hubs cannot be, or be about.
     pub fn check_list(
         &self,
@@ -83,8 +93,8 @@ impl HubsArgs {
         names: &[String],
         global: &Global,
     ) -> Result<(), Error> {
-        for word in names {
-            self.check_name(Some(word), global)?;
+        if !names.is_empty() {
+            self.check_names(names, global)?;
         }
         let is_names = output.format() == Format::Name;
         self.refuse_if(
@@ -115,6 +125,8 @@ pub struct Answers<T> {
     /// The moment for which everything is judged.
     pub now: Timestamp,
     is_several: bool,
+    /// The names beside others that no hub has.
+    absent: Vec<Error>,
 }
 
 /// What one hub answered.
@@ -205,12 +217,14 @@ impl<T: Serialize> HubList<T> {
 
 impl<T> Answers<T> {
     /// What one hub answered, or what files say.
-    pub fn alone(found: T, now: Timestamp) -> Self {
+    pub fn alone(found: T, mut reading: Reading) -> Self {
+        let absent = reading.take_absent();
         Self {
             hubs: vec![HubAnswer { hub: None, found }],
             not_reached: Vec::new(),
-            now,
+            now: reading.now,
             is_several: false,
+            absent: absent.into_iter().map(|(_, error)| error).collect(),
         }
     }
 
@@ -225,6 +239,7 @@ impl<T> Answers<T> {
             not_reached: self.not_reached,
             now: self.now,
             is_several: self.is_several,
+            absent: self.absent,
         };
         (rest, self.hubs)
     }
@@ -236,16 +251,19 @@ impl<T> Answers<T> {
 
     /// The exit code, where the hubs that answered give this one.
     pub fn exit(&self, own: Exit) -> Exit {
-        let missing = Exit::Incomplete;
-        if self.not_reached.is_empty() || own.gravity() > missing.gravity() {
-            own
-        } else {
-            missing
-        }
+        let missing = self.not_reached.iter().map(|_| Exit::Incomplete);
+        let absent = self.absent.iter().map(|error| error.exit);
+        Exit::worst(missing.chain(absent).chain([own]))
     }
 
-    /// Says which hubs did not answer, and what to do.
+    /// Says what is not there and which hubs did not answer, and what to do.
     pub fn tell(&self, ui: &mut Ui) {
+        for error in &self.absent {
+            ui.warning(&error.message);
+            if let Some(hint) = &error.hint {
+                ui.hint(hint);
+            }
+        }
         for NotReached { hub, why, .. } in &self.not_reached {
             ui.warning(&format!("not reached: {hub}: {why}"));
         }
@@ -331,7 +349,7 @@ impl Session<'_> {
                 None => self.open_within(None, command)?,
             };
             let found = ask(&mut reading, self.ui)?;
-            return Ok(Answers::alone(found, reading.now));
+            return Ok(Answers::alone(found, reading));
         }
         if input.is_some_and(|input| !input.files.is_empty()) {
             return Err(Error::usage(
@@ -368,12 +386,18 @@ impl Session<'_> {
             not_reached: Vec::new(),
             now,
             is_several: true,
+            absent: Vec::new(),
         };
         let (mut others, mut absent) = (Vec::new(), Vec::new());
+        let mut words: BTreeMap<String, Vec<(String, Error)>> = BTreeMap::new();
         for (hub, told) in asked {
             match told {
-                Ok(HubTold { found, traffic, .. }) => {
-                    self.ui.count(HubTraffic(hub.clone(), traffic));
+                Ok(told) => {
+                    let found = told.found;
+                    self.ui.count(HubTraffic(hub.clone(), told.traffic));
+                    for (word, error) in told.absent {
+                        words.entry(word).or_default().push((hub.clone(), error));
+                    }
                     let hub = Some(hub);
                     answers.hubs.push(HubAnswer { hub, found });
                 }
@@ -393,6 +417,16 @@ impl Session<'_> {
             let others = wrap::list(&others, NAMED);
             let text = format!("left out, because they are not KubeFleet hubs: {others}");
             self.ui.status(&text);
+        }
+        for (word, absent_there) in words {
+            let hubs: Vec<_> = absent_there.iter().map(|(hub, _)| hub.clone()).collect();
+            if hubs.len() == answers.hubs.len() {
+                let first = absent_there.into_iter().next();
+                answers.absent.extend(first.map(|(_, error)| error));
+            } else {
+                let text = format!("{word} is not found on {}", enumerate(&hubs));
+                self.ui.status(&text);
+            }
         }
         let where_not: Vec<_> = absent.iter().map(|(hub, _)| hub.clone()).collect();
         let answered = !(answers.hubs.is_empty() && answers.not_reached.is_empty());
@@ -444,6 +478,7 @@ struct HubsAsking<'a> {
 struct HubTold<T> {
     found: T,
     traffic: Traffic,
+    absent: Vec<(String, Error)>,
 }
 
 /// Why a hub told nothing.
@@ -483,8 +518,13 @@ impl HubsAsking<'_> {
         let hub = Hub::connect(&flags, global.limit(), end, &variable, on_wait)?;
         let traffic = hub.traffic();
         let mut reading = Reading::of_hub(hub, Some(self.now), self.command, self.clock);
+        reading.is_one_of_several = true;
         let found = ask(&mut reading, &mut Ui::silent()).map_err(AskError::Other)?;
-        Ok(HubTold { found, traffic })
+        Ok(HubTold {
+            found,
+            traffic,
+            absent: reading.take_absent(),
+        })
     }
 }
 

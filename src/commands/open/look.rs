@@ -9,13 +9,23 @@ use crate::error::Error;
 use crate::hub::More;
 use crate::inventory::source::{Answer, HubQuery, Outcome, Source, Which};
 use crate::inventory::{Inventory, Shared, Walk};
+use crate::kubefleet::ObjectRef;
 use crate::kubefleet::object::Body;
-use crate::kubefleet::{Concept, ObjectRef};
 
 /// Over how many clusters placements are looked at together.
 const TOGETHER: usize = 2000;
 /// How many placements at most.
 const PLACEMENTS: usize = 100;
+
+/// The targets on one placement.
+#[derive(Default)]
+struct PlacementTargets {
+    targets: Vec<usize>,
+    /// Over how many clusters a run of theirs goes at most.
+    clusters: usize,
+    /// Whether a run has clusters that it has started and not finished.
+    is_in_flight: bool,
+}
 
 impl Reading {
     /// Reads lists page by page; what comes is given away with the number of its query. The answers
@@ -61,18 +71,18 @@ impl Reading {
     ) -> Result<Vec<T>, Error> {
         let mut found = BTreeMap::new();
         let mut versions = HashMap::new();
-        self.learn_names(targets);
+        self.learn_small(targets);
         let groups = self.groups(targets);
         self.walk_groups(targets, groups, |reading, at, walk| {
             if let Some(run) = walk.run() {
-                versions.insert(at, run.meta.resource_version.clone());
+                versions.insert(at, (run.object(), run.meta.resource_version.clone()));
             }
             let inventory = reading.freeze(walk);
             found.insert(at, each(reading, inventory));
         })?;
         // Runs that went on while they were looked at: what was read of them does not go together
         // with what was read after it. Once more is enough.
-        let torn = self.torn(targets, &versions);
+        let torn = self.torn(&versions);
         if !torn.is_empty() {
             self.forget();
             let groups = self.groups_of(targets, torn);
@@ -91,31 +101,21 @@ impl Reading {
         Ok(found.into_values().collect())
     }
 
-    /// Asks for the strategies and placements of all targets together: one list has most of them.
-    fn learn_names(&mut self, targets: &[ObjectRef]) {
+    /// Asks for what is small of all targets together: one list has most of it. Bindings, snapshots
+    /// of resources, and Works come group by group.
+    fn learn_small(&mut self, targets: &[ObjectRef]) {
         if self.is_offline() {
             return;
         }
         let mut queries = BTreeSet::new();
         for target in targets {
-            let query = HubQuery::object(target);
-            for object in self.ask(&query).objects.iter() {
-                let Body::Run(run) = &object.body else {
-                    continue;
-                };
-                let (scope, spec) = (run.scope(), &run.spec);
-                for (concept, name) in [
-                    (Concept::Strategy, &spec.strategy),
-                    (Concept::Placement, &spec.placement),
-                ] {
-                    queries.insert(HubQuery::named(
-                        scope.kind(concept),
-                        scope.namespace(),
-                        name,
-                    ));
-                }
-            }
+            let mut walk = Walk::new(target.clone());
+            let query = walk.target_query();
+            let answer = self.ask(&query);
+            walk.absorb(vec![query], vec![answer]);
+            queries.extend(walk.next_round());
         }
+        queries.retain(|query| !query.kind.is_large());
         self.answer(&queries.into_iter().collect::<Vec<_>>());
     }
 
@@ -165,10 +165,10 @@ impl Reading {
         inventory
     }
 
-    /// Drops what was read for targets that are done with.
+    /// Drops what is large of targets that are done with.
     fn drop_parts(&mut self) {
         if let Some(hub) = self.hub() {
-            hub.keep_lists();
+            hub.drop_large();
             self.shared = Shared::default();
         }
     }
@@ -184,56 +184,51 @@ impl Reading {
     }
 
     fn groups_of(&mut self, targets: &[ObjectRef], which: Vec<usize>) -> Vec<Vec<usize>> {
-        let mut placements: BTreeMap<ObjectRef, (Vec<usize>, usize)> = BTreeMap::new();
+        let mut placements: BTreeMap<ObjectRef, PlacementTargets> = BTreeMap::new();
         for at in which {
             let Some(target) = targets.get(at) else {
                 continue;
             };
-            let (placement, clusters) = self.size_of(target);
-            let (group, most) = placements.entry(placement).or_default();
-            group.push(at);
-            *most = clusters.max(*most);
+            let answer = self.ask(&HubQuery::object(target));
+            let run = answer.objects.iter().find_map(|object| match &object.body {
+                Body::Run(run) => Some(run),
+                _ => None,
+            });
+            let placement = run.map_or_else(|| target.clone(), |run| run.placement());
+            let group = placements.entry(placement).or_default();
+            group.targets.push(at);
+            if let Some(run) = run {
+                let clusters = run.all_stages().map(|stage| stage.clusters.len()).sum();
+                group.clusters = group.clusters.max(clusters);
+                group.is_in_flight |= run.in_flight().next().is_some();
+            }
         }
+        // Works are asked for by cluster: those of placements that need some come together.
+        let mut placements: Vec<_> = placements.into_values().collect();
+        placements.sort_by_key(|placement| !placement.is_in_flight);
         let mut groups: Vec<(Vec<usize>, usize, usize)> = Vec::new();
-        for (group, clusters) in placements.into_values() {
+        for placement in placements {
+            let clusters = placement.clusters;
             match groups.last_mut() {
                 Some((last, sum, count)) if *sum + clusters <= TOGETHER && *count < PLACEMENTS => {
-                    last.extend(group);
+                    last.extend(placement.targets);
                     *sum += clusters;
                     *count += 1;
                 }
-                _ => groups.push((group, clusters, 1)),
+                _ => groups.push((placement.targets, clusters, 1)),
             }
         }
         groups.into_iter().map(|(group, ..)| group).collect()
     }
 
-    /// The placement of a run, and over how many clusters the run goes.
-    fn size_of(&mut self, target: &ObjectRef) -> (ObjectRef, usize) {
-        let query = HubQuery::object(target);
-        let answer = self.ask(&query);
-        let run = answer.objects.iter().find_map(|object| match &object.body {
-            Body::Run(run) => Some(run),
-            _ => None,
-        });
-        run.map_or_else(
-            || (target.clone(), 0),
-            |run| {
-                let clusters = run.all_stages().map(|stage| stage.clusters.len()).sum();
-                let placement = run.placement();
-                (placement, clusters)
-            },
-        )
-    }
-
     /// The targets whose runs have another version by now.
-    fn torn(&mut self, targets: &[ObjectRef], read: &HashMap<usize, String>) -> Vec<usize> {
+    fn torn(&mut self, read: &HashMap<usize, (ObjectRef, String)>) -> Vec<usize> {
         let Some(hub) = self.hub() else {
             return Vec::new();
         };
-        let mut lists: Vec<_> = targets
-            .iter()
-            .map(|target| HubQuery::all(target.kind, &target.namespace))
+        let runs = read.values();
+        let mut lists: Vec<_> = runs
+            .map(|(run, _)| HubQuery::all(run.kind, &run.namespace))
             .collect();
         lists.sort();
         lists.dedup();
@@ -248,13 +243,11 @@ impl Reading {
         let Some(now) = hub.versions_now(&lists) else {
             return Vec::new();
         };
-        let is_torn = |(at, version): &(&usize, &String)| {
-            let target = targets.get(**at);
-            target.is_some_and(|target| {
-                now.get(&(target.namespace.clone(), target.name.clone())) != Some(*version)
-            })
+        let is_torn = |(run, version): &(ObjectRef, String)| {
+            now.get(&(run.namespace.clone(), run.name.clone())) != Some(version)
         };
-        let mut torn: Vec<_> = read.iter().filter(is_torn).map(|(at, _)| *at).collect();
+        let torn = read.iter().filter(|(_, read)| is_torn(read));
+        let mut torn: Vec<_> = torn.map(|(at, _)| *at).collect();
         torn.sort_unstable();
         torn
     }

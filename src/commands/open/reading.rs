@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::hub::{Flags, Hub, HubError, Mirror, News, OnWait, TimeLimit};
 use crate::inventory::source::{Answer, HubFacts, HubQuery, Outcome, Round, Source, Texts, Which};
-use crate::inventory::{Inventory, Shared, Walk, choose};
+use crate::inventory::{Inventory, Shared, Walk};
 use crate::kubefleet::object::{Body, Object};
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, Kind, ObjectRef, Scope};
@@ -78,6 +78,10 @@ pub struct Reading {
     pub(super) command: &'static str,
     /// The objects that were asked for and stood in the files more than once, and how often.
     doubtful: Vec<(ObjectRef, usize)>,
+    /// The names beside others that mean nothing here, and why.
+    pub(super) absent: Vec<(String, Error)>,
+    /// Whether other hubs are asked too: one that denies what is asked about has not answered.
+    pub(super) is_one_of_several: bool,
     /// What is around the placements of the targets so far.
     pub(super) shared: Shared,
     /// What a command that writes has done so far.
@@ -144,6 +148,8 @@ impl Reading {
             again: Vec::new(),
             command,
             doubtful: Vec::new(),
+            absent: Vec::new(),
+            is_one_of_several: false,
             shared: Shared::default(),
             record: Record::default(),
             mirror: None,
@@ -173,6 +179,8 @@ impl Reading {
             again: again.collect(),
             command,
             doubtful: Vec::new(),
+            absent: Vec::new(),
+            is_one_of_several: false,
             shared: Shared::default(),
             record: Record::default(),
             mirror: None,
@@ -241,12 +249,12 @@ impl Reading {
         (answers, texts)
     }
 
-    /// Every run of a scope or of all, by scope, namespace and name.
+    /// Every run that is wanted of a scope or of all, by scope, namespace and name.
     pub fn every_run(
         &mut self,
         namespace: Option<&str>,
         everywhere: bool,
-        active: bool,
+        wanted: impl Fn(&UpdateRun) -> bool,
     ) -> Result<Vec<ObjectRef>, Error> {
         let scope = Scope::of_namespace(namespace.unwrap_or_default());
         let queries = if everywhere {
@@ -269,7 +277,7 @@ impl Reading {
             .iter()
             .flat_map(|answer| answer.objects.iter())
             .filter(|object| match &object.body {
-                Body::Run(run) => !active || !choose::is_finished(run),
+                Body::Run(run) => wanted(run),
                 _ => false,
             })
             .map(Object::reference)
@@ -364,6 +372,21 @@ impl Reading {
     pub fn overview(&mut self, target: &ObjectRef) -> Result<Inventory, Error> {
         let mut walk = Walk::shallow(target.clone());
         walk.drive(self);
+        self.seen(walk, target)
+    }
+
+    /// The same for several targets, which are read together.
+    pub fn overviews(&mut self, targets: &[ObjectRef]) -> Result<Vec<Inventory>, Error> {
+        let walks = targets.iter().cloned().map(Walk::shallow);
+        let mut walks: Vec<_> = walks.collect();
+        Walk::drive_all(&mut walks, self);
+        let walks = walks.into_iter().zip(targets);
+        walks
+            .map(|(walk, target)| self.seen(walk, target))
+            .collect()
+    }
+
+    fn seen(&mut self, walk: Walk, target: &ObjectRef) -> Result<Inventory, Error> {
         let walk = self.checked(walk, target)?;
         let facts = self.hub_facts(walk.run().into_iter());
         Ok(Inventory::new(walk, self.now, facts))
@@ -536,6 +559,11 @@ impl Reading {
                 self.now = (self.clock)();
             }
         }
+    }
+
+    /// The names beside others that mean nothing here, and why.
+    pub fn take_absent(&mut self) -> Vec<(String, Error)> {
+        std::mem::take(&mut self.absent)
     }
 
     /// The objects that were asked for and that the files hold in several versions.

@@ -20,8 +20,8 @@ pub(in crate::commands) struct Reach {
     scope: Option<Scope>,
     /// The runs that were named, in their order.
     named: Vec<ObjectRef>,
-    /// The labels that runs must have.
-    labels: Option<LabelSelector>,
+    /// The labels that objects of a concept must have.
+    labels: Option<(Concept, LabelSelector)>,
 }
 
 impl Reach {
@@ -54,15 +54,22 @@ impl Reach {
         }
     }
 
-    /// What reads the objects of a concept: of runs those that are named or selected.
+    /// The same, with only those objects of a concept that are selected.
+    pub fn selecting(mut self, concept: Concept, labels: Option<&LabelSelector>) -> Self {
+        let labels = labels.filter(|labels| !labels.is_empty());
+        self.labels = labels.map(|labels| (concept, labels.clone()));
+        self
+    }
+
+    /// What reads the objects of a concept: those that are named or selected.
     pub fn queries(&self, concept: Concept) -> Vec<HubQuery> {
-        let are_runs = concept == Concept::UpdateRun;
-        if are_runs && !self.named.is_empty() {
+        if concept == Concept::UpdateRun && !self.named.is_empty() {
             return self.named.iter().map(HubQuery::object).collect();
         }
-        let labels = self.labels.as_ref().filter(|_| are_runs);
+        let labels = self.labels.as_ref();
+        let labels = labels.filter(|(selected, _)| *selected == concept);
         let query = |kind, namespace: &str| match labels {
-            Some(labels) => {
+            Some((_, labels)) => {
                 HubQuery::with_labels(kind, namespace, Labels::Selected(labels.clone()))
             }
             None => HubQuery::all(kind, namespace),
@@ -85,6 +92,11 @@ impl Reach {
     /// The runs that were named.
     pub fn named(&self) -> &[ObjectRef] {
         &self.named
+    }
+
+    /// Whether labels leave objects out.
+    pub const fn selects(&self) -> bool {
+        self.labels.is_some()
     }
 
     /// Whether objects of several namespaces may be found.
@@ -122,8 +134,8 @@ impl RunSelection {
         reading: &mut Reading,
         ui: &mut Ui,
     ) -> Result<Reach, Error> {
-        let mut reach = Reach::of(global, self.all_namespaces)?;
-        reach.labels = self.selector.clone().filter(|labels| !labels.is_empty());
+        let reach = Reach::of(global, self.all_namespaces)?;
+        let mut reach = reach.selecting(Concept::UpdateRun, self.selector.as_ref());
         for word in &self.runs {
             let namespace = global.namespace.as_deref();
             let run = reading.target_of(Some(word), namespace, &[Concept::UpdateRun], ui)?;

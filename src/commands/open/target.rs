@@ -4,6 +4,7 @@ use crate::commands::open::names::{KnownNames, resolve};
 use crate::commands::open::picking::{self, Eligible};
 use crate::commands::open::reading::{Reading, ReadingPlace};
 use crate::error::Error;
+use crate::exit::Exit;
 use crate::hub::HubError;
 use crate::inventory::source::{HubQuery, Outcome, Source};
 use crate::kubefleet::object::Object;
@@ -26,6 +27,68 @@ impl Reading {
             &[Concept::UpdateRun, Concept::Placement],
             ui,
         )
+    }
+
+    /// The runs and placements that words mean, each once; without any, as for one. A word that
+    /// means nothing is noted, and hides none of the others.
+    pub fn targets(
+        &mut self,
+        words: &[String],
+        namespace: Option<&str>,
+        ui: &mut Ui,
+    ) -> Result<Vec<ObjectRef>, Error> {
+        if words.is_empty() {
+            return Ok(vec![self.target(None, namespace, ui)?]);
+        }
+        let mut targets = Vec::new();
+        for word in words {
+            match self.target(Some(word), namespace, ui) {
+                Ok(target) if targets.contains(&target) => {}
+                Ok(target) => targets.push(target),
+                Err(error) if error.exit == Exit::NotFound => {
+                    self.absent.push((word.clone(), error));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if targets.is_empty() {
+            return Err(self.all_absent());
+        }
+        if self.is_one_of_several {
+            self.allowed(&targets)?;
+        }
+        Ok(targets)
+    }
+
+    /// That none of the names is there.
+    fn all_absent(&mut self) -> Error {
+        let mut absent = self.take_absent().into_iter().map(|(_, error)| error);
+        let first = absent.next();
+        let first = first.unwrap_or_else(|| Error::not_found("no name was given"));
+        absent.fold(first, |all, error| Error {
+            message: format!("{}; {}", all.message, error.message),
+            hint: all.hint.or(error.hint),
+            ..all
+        })
+    }
+
+    /// Fails where the hub denies all of the targets.
+    fn allowed(&mut self, targets: &[ObjectRef]) -> Result<(), Error> {
+        let mut denied = None;
+        for target in targets {
+            match self.ask(&HubQuery::object(target)).outcome {
+                Outcome::Denied(why) => denied = denied.or(Some((target, why))),
+                _ => return Ok(()),
+            }
+        }
+        let Some((target, why)) = denied else {
+            return Ok(());
+        };
+        let error = Error {
+            exit: Exit::Incomplete,
+            ..Error::failed(format!("{target} cannot be read: {why}"))
+        };
+        Err(error.hint(Hint::new("check your permission:").command(target.can_i("get"))))
     }
 
     /// The same for a command that takes only some concepts.
@@ -193,7 +256,7 @@ impl Reading {
             "{command} needs the name of an update run or placement"
         ));
         let runs = self
-            .every_run(namespace, namespace.is_none(), false)
+            .every_run(namespace, namespace.is_none(), |_| true)
             .unwrap_or_default();
         match runs.as_slice() {
             [] => error.hint(format!("{place} has no update runs; use a placement")),

@@ -17,7 +17,9 @@ use crate::commands::output;
 use crate::diagnose::explain;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::inventory::Inventory;
+use crate::inventory::{Inventory, choose};
+use crate::kubefleet::run::UpdateRun;
+use crate::kubefleet::selector::LabelSelector;
 use crate::render::{self, Look};
 use crate::report::{NotChecked, Report, Severity, Subject};
 use crate::ui::Ui;
@@ -34,6 +36,7 @@ pub use list::DiagnosisList;
     kubectl fleet-stage diagnose example-run\n  \
     kubectl fleet-stage diagnose web-app-rollout -n my-app-namespace\n  \
     kubectl fleet-stage diagnose crp/example-placement -f bundle.yaml -o json\n  \
+    kubectl fleet-stage diagnose web-7 api-3 billing-2\n  \
     kubectl fleet-stage diagnose --all -A --active --fail-on error\n  \
     kubectl fleet-stage diagnose --all --contexts eu,us\n  \
     kubectl fleet-stage diagnose example-run -o html > diagnosis.html\n  \
@@ -49,10 +52,10 @@ pub use list::DiagnosisList;
     7  evidence is missing or access to it was denied, or a hub was not reached\n  \
     8  stopped, or not started")]
 pub struct DiagnoseArgs {
-    /// Update run or placement: NAME, csur/NAME, crp/NAME, or with -n sur/NAME, rp/NAME [default:
-    /// at a terminal, chosen from a list]
+    /// Update runs or placements: NAME, csur/NAME, crp/NAME, or with -n sur/NAME, rp/NAME
+    /// [default: at a terminal, one chosen from a list]
     #[arg(value_name = "RUN|PLACEMENT", conflicts_with = "all")]
-    target: Option<String>,
+    targets: Vec<String>,
     #[command(flatten)]
     input: InputArgs,
     /// Diagnose every update run in the scope
@@ -64,6 +67,9 @@ pub struct DiagnoseArgs {
     /// With --all: include only unfinished runs
     #[arg(long)]
     active: bool,
+    /// With --all: include only runs with these labels, as kubectl takes them
+    #[arg(short = 'l', long, value_name = "SELECTOR", value_parser = LabelSelector::parse)]
+    selector: Option<LabelSelector>,
     #[command(flatten)]
     hubs: HubsArgs,
     #[command(flatten)]
@@ -157,7 +163,7 @@ pub fn run(args: &DiagnoseArgs, session: &mut Session<'_>) -> Result<Exit, Error
         let mut reading = session.open_keeping(KEEP_CONTENT, &args.input, "diagnose")?;
         entrance.enter(&mut reading);
         let found = examine_all(args, global, &mut reading, &mut entrance, session.ui)?;
-        Answers::alone(found, reading.now)
+        Answers::alone(found, reading)
     };
     for answer in &answers.hubs {
         if let Some(none) = &answer.found.none {
@@ -189,7 +195,7 @@ pub fn run(args: &DiagnoseArgs, session: &mut Session<'_>) -> Result<Exit, Error
         failing: args.fail_on.map_or(Severity::Error, FailOn::severity),
         look,
     };
-    let text = if args.all || answers.is_several() {
+    let text = if args.all || args.targets.len() > 1 || answers.is_several() {
         style.list(&DiagnosisList::new(reports, &answers))?
     } else {
         let texts: Result<Vec<_>, _> = reports.iter().map(|report| style.one(report)).collect();
@@ -210,9 +216,14 @@ fn examine_all(
 ) -> Result<Examined, Error> {
     let namespace = global.namespace.as_deref();
     let targets = if args.all {
-        reading.every_run(namespace, args.all_namespaces, args.active)?
+        let selector = args.selector.as_ref();
+        reading.every_run(namespace, args.all_namespaces, |run| {
+            let labels = &run.meta.labels;
+            is_wanted(args.active, run)
+                && selector.is_none_or(|selector| selector.matches(labels) == Some(true))
+        })?
     } else {
-        vec![reading.target(args.target.as_deref(), namespace, ui)?]
+        reading.targets(&args.targets, namespace, ui)?
     };
     let mut contexts = BTreeMap::new();
     let mut report = |reading: &mut Reading, inventory: &Inventory| {
@@ -222,18 +233,15 @@ fn examine_all(
         filter::apply(&mut report, args.min_severity, &args.suppress);
         report
     };
-    let reports = if args.all {
-        reading.look_at(&targets, |reading, inventory| report(reading, &inventory))?
-    } else {
-        let mut reports = Vec::new();
-        for target in &targets {
+    let reports = match targets.as_slice() {
+        [target] if !args.all => {
             let inventory = reading.inventory(target)?;
-            reports.push(report(reading, &inventory));
+            vec![report(reading, &inventory)]
         }
-        reports
+        _ => reading.look_at(&targets, |reading, inventory| report(reading, &inventory))?,
     };
     let none = if reports.is_empty() {
-        Some(none(reading, args.active)?)
+        Some(none(reading, args)?)
     } else {
         None
     };
@@ -244,15 +252,23 @@ fn examine_all(
     })
 }
 
+fn is_wanted(only_active: bool, run: &UpdateRun) -> bool {
+    !only_active || !choose::is_finished(run)
+}
+
 /// Says that no run was diagnosed, and where there are some.
-fn none(reading: &mut Reading, active: bool) -> Result<String, Error> {
-    let which = if active {
+fn none(reading: &mut Reading, args: &DiagnoseArgs) -> Result<String, Error> {
+    let which = if args.active {
         "unfinished update run"
     } else {
         "update run"
     };
     let place = reading.place();
-    Ok(match reading.every_run(None, true, active)?.len() {
+    if args.selector.is_some() {
+        return Ok(format!("{place} has no {which} that is selected"));
+    }
+    let wanted = |run: &UpdateRun| is_wanted(args.active, run);
+    Ok(match reading.every_run(None, true, wanted)?.len() {
         0 => format!("{place} has no {which}"),
         1 => format!("{place} has no {which} in this scope, but one in another: use -A"),
         more => format!("{place} has no {which} in this scope, but {more} in others: use -A"),
@@ -280,14 +296,17 @@ fn check(args: &DiagnoseArgs, global: &Global) -> Result<(), Error> {
         "clusters of different hubs may have the same name",
     )?;
     if !args.all {
-        args.hubs.check_name(args.target.as_deref(), global)?;
+        args.hubs.check_names(&args.targets, global)?;
     }
-    let lonely = match (args.all, args.all_namespaces, args.active) {
-        (false, true, _) => "-A",
-        (false, _, true) => "--active",
-        _ => return Ok(()),
-    };
-    Err(Error::usage(format!("{lonely} needs --all")))
+    let of_all = [
+        (args.all_namespaces, "-A"),
+        (args.active, "--active"),
+        (args.selector.is_some(), "-l"),
+    ];
+    match of_all.iter().find(|(is_given, _)| *is_given && !args.all) {
+        Some((_, lonely)) => Err(Error::usage(format!("{lonely} needs --all"))),
+        None => Ok(()),
+    }
 }
 
 /// How reports are written.

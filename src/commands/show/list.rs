@@ -391,7 +391,8 @@ fn none(
     if reach.is_everywhere() {
         return Ok(format!("{place} has no {what}"));
     }
-    Ok(match reading.every_run(None, true, args.active)?.len() {
+    let wanted = |run: &UpdateRun| !args.active || !choose::is_finished(run);
+    Ok(match reading.every_run(None, true, wanted)?.len() {
         0 => format!("{place} has no {what}"),
         1 => format!("{place} has no {what} in this scope, but one in another: use -A"),
         more => format!("{place} has no {what} in this scope, but {more} in others: use -A"),

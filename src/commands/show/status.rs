@@ -5,7 +5,7 @@ mod watch;
 use clap::Args;
 
 use crate::commands::open::global::Global;
-use crate::commands::open::hubs::{HubList, HubsArgs};
+use crate::commands::open::hubs::{HubAnswer, HubList, HubsArgs};
 use crate::commands::open::reading::InputArgs;
 use crate::commands::open::session::Session;
 use crate::commands::output;
@@ -26,13 +26,15 @@ use crate::ui::Ui;
     kubectl fleet-stage status example-run --watch\n  \
     kubectl fleet-stage status web-app-rollout -n my-app-namespace -o json\n  \
     kubectl fleet-stage status crp/example-placement\n  \
+    kubectl fleet-stage status web-7 api-3 billing-2\n  \
     kubectl fleet-stage status example-run --contexts eu,us\n\n\
-    The exit code is the verdict's, as with diagnose; with --watch that of the final verdict.")]
+    The exit code is the verdict's, as with diagnose; of several, the most severe; with --watch \
+    that of the final verdict.")]
 pub struct StatusArgs {
-    /// Update run or placement: NAME, csur/NAME, crp/NAME, or with -n sur/NAME, rp/NAME [default:
-    /// at a terminal, chosen from a list]
+    /// Update runs or placements: NAME, csur/NAME, crp/NAME, or with -n sur/NAME, rp/NAME
+    /// [default: at a terminal, one chosen from a list]
     #[arg(value_name = "RUN|PLACEMENT")]
-    target: Option<String>,
+    targets: Vec<String>,
     #[command(flatten)]
     input: InputArgs,
     /// Follow the rollout until the run ends: redraw on a terminal, else print a line per change
@@ -71,7 +73,18 @@ pub fn run(args: &StatusArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
         ));
     }
     let (global, hubs) = (session.global, &args.hubs);
-    hubs.check_name(args.target.as_deref(), global)?;
+    let is_several = args.targets.len() > 1;
+    if is_several && args.watch {
+        return Err(Error::usage(
+            "--watch follows one rollout: use one name, or list --watch",
+        ));
+    }
+    if is_several && args.output == StatusFormat::Html {
+        return Err(Error::usage(
+            "-o html cannot be used with several names: a page shows one state",
+        ));
+    }
+    hubs.check_names(&args.targets, global)?;
     hubs.refuse_if(args.watch, "--watch", "follow each run by itself")?;
     hubs.refuse_if(
         args.output == StatusFormat::Html,
@@ -81,23 +94,28 @@ pub fn run(args: &StatusArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
     let namespace = global.namespace.as_deref();
     if args.watch {
         let mut reading = session.open(&args.input, "status")?;
-        let target = reading.target(args.target.as_deref(), namespace, session.ui)?;
+        let word = args.targets.first().map(String::as_str);
+        let target = reading.target(word, namespace, session.ui)?;
         return watch::run(args, global, &mut reading, target, session.ui);
     }
     let answers = session.ask(hubs, Some(&args.input), "status", |reading, ui| {
-        let target = reading.target(args.target.as_deref(), namespace, ui)?;
-        Ok(Status::new(&reading.overview(&target)?))
+        let targets = reading.targets(&args.targets, namespace, ui)?;
+        let seen = reading.overviews(&targets)?;
+        Ok(seen.iter().map(Status::new).collect::<Vec<_>>())
     })?;
-    let (answers, states) = answers.take();
-    let states = states.into_iter().map(|state| match &state.hub {
-        Some(hub) => state.found.on_hub(hub),
-        None => state.found,
+    let (answers, found) = answers.take();
+    let states = found.into_iter().flat_map(|HubAnswer { hub, found }| {
+        let states = found.into_iter();
+        states.map(move |status| match &hub {
+            Some(hub) => status.on_hub(hub),
+            None => status,
+        })
     });
     let states: Vec<_> = states.collect();
     let own = Exit::worst(states.iter().map(|status| exit(status, args.exit_zero)));
     let look = look(session.ui, global);
     let text = match args.output {
-        StatusFormat::Json | StatusFormat::Yaml if answers.is_several() => {
+        StatusFormat::Json | StatusFormat::Yaml if is_several || answers.is_several() => {
             let list = HubList::new("Status", states, &answers.not_reached);
             list.print(args.output == StatusFormat::Yaml)?
         }

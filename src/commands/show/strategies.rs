@@ -34,7 +34,7 @@ use crate::rollout::Rollout;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage strategies\n  \
-    kubectl fleet-stage strategies -A\n  \
+    kubectl fleet-stage strategies -A -l team=payments\n  \
     kubectl fleet-stage strategies show example-strategy\n  \
     kubectl fleet-stage strategies show team-a-strategy -n my-app-namespace -o yaml")]
 pub struct StrategiesArgs {
@@ -43,6 +43,9 @@ pub struct StrategiesArgs {
     /// List both scopes and all namespaces
     #[arg(short = 'A', long)]
     all_namespaces: bool,
+    /// List only strategies with these labels, as kubectl takes them
+    #[arg(short = 'l', long, value_name = "SELECTOR", value_parser = LabelSelector::parse)]
+    selector: Option<LabelSelector>,
     #[command(flatten)]
     input: InputArgs,
     #[command(flatten)]
@@ -172,12 +175,16 @@ pub fn run(args: &StrategiesArgs, session: &mut Session<'_>) -> Result<Exit, Err
         Some(StrategiesAction::Show(_)) if args.all_namespaces => Err(Error::usage(
             "-A cannot be used with show: set the strategy's namespace with -n",
         )),
+        Some(StrategiesAction::Show(_)) if args.selector.is_some() => Err(Error::usage(
+            "-l cannot be used with show, which takes a name",
+        )),
         Some(StrategiesAction::Show(show)) => self::show(args, show, session),
     }
 }
 
 fn list(args: &StrategiesArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     let reach = Reach::of(session.global, args.all_namespaces)?;
+    let reach = reach.selecting(Concept::Strategy, args.selector.as_ref());
     let mut reading = session.open(&args.input, "strategies")?;
     // A table shows who is active, which the runs tell by themselves.
     let evidence = match args.output.format() {
@@ -187,7 +194,9 @@ fn list(args: &StrategiesArgs, session: &mut Session<'_>) -> Result<Exit, Error>
     let found = FoundStrategies::read(&mut reading, &reach, evidence)?;
     runs::warn(&found.gaps, session.ui);
     if found.strategies.is_empty() {
-        let scope = if reach.is_everywhere() {
+        let scope = if reach.selects() {
+            " with these labels"
+        } else if reach.is_everywhere() {
             ""
         } else {
             " in this scope; use -A to list all scopes"

@@ -7,6 +7,7 @@ use super::proxy::spares;
 use super::{ConnectionSettings, Flags, HubError, RunningPlugin, contexts, resolve};
 use crate::hub::request::Connection;
 use crate::hub::tls::Trust;
+use crate::words::Hint;
 
 const ONE: &str = "
 apiVersion: v1
@@ -143,7 +144,7 @@ fn an_unknown_context_names_the_known_ones() {
         ..Flags::default()
     };
     let error = files.resolve(&flags).err().unwrap();
-    assert_eq!(error.hint().unwrap(), "it has hub, other");
+    assert_eq!(error.hint().unwrap(), Hint::new("it has hub, other"));
 }
 
 #[test]

@@ -7,10 +7,11 @@ use serde::Serialize;
 
 use crate::commands::open::hubs::{Answers, NotReached};
 use crate::kubefleet::object::OWN_API_VERSION;
+use crate::kubefleet::{Concept, Kind};
 use crate::report::{Report, Verdict};
 use crate::words::count;
 
-/// The reports of several runs.
+/// The reports of several runs or placements.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DiagnosisList {
@@ -20,8 +21,8 @@ pub struct DiagnosisList {
     kind: String,
     /// How many reports have which verdict; verdicts that none has are left out.
     verdicts: BTreeMap<Verdict, usize>,
-    /// One report per run, by scope, namespace and name; of several hubs, first by hub in the order
-    /// in which the hubs were named.
+    /// One report per run, by scope, namespace and name, or in the order in which they were named;
+    /// of several hubs, first by hub in the order in which the hubs were named.
     items: Vec<Report>,
     /// The hubs that did not answer, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -65,9 +66,18 @@ impl DiagnosisList {
             .iter()
             .map(|(verdict, count)| format!("{count} {}", verdict.as_str()))
             .collect();
+        let is_run = |report: &Report| {
+            let kind = Kind::by_name(&report.target.kind);
+            kind.is_some_and(|kind| kind.concept() == Concept::UpdateRun)
+        };
+        let what = if self.items.iter().all(is_run) {
+            "update run"
+        } else {
+            "rollout"
+        };
         format!(
             "{}{hubs}: {}",
-            count(self.items.len(), "update run"),
+            count(self.items.len(), what),
             verdicts.join(", ")
         )
     }
