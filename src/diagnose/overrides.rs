@@ -13,7 +13,7 @@ use crate::kubefleet::meta::Condition;
 use crate::kubefleet::overrides::{OverrideSnapshot, named};
 use crate::kubefleet::reasons;
 use crate::manifests::{
-    Content, FailingOperation, FaultCause, Override, PlacedOverrides, Rendering,
+    Content, FailingOperation, FaultCause, Generator, Override, PlacedOverrides, Rendering,
 };
 use crate::report::Subject;
 use crate::rollout::versions::{Version, versions};
@@ -64,14 +64,24 @@ fn seen<'v, 'i>(
     Some((version, overrides?))
 }
 
-/// The operation of this override that cannot be applied to an object for a cluster, where the texts
-/// tell.
+/// What the controller says of an operation that failed.
+pub(super) struct SaidOfOperation<'s> {
+    /// The override snapshot; `None` where that is unknown.
+    pub over: Option<&'s Subject>,
+    /// The object, in the reader's short form.
+    pub object: Option<&'s str>,
+    pub error: &'s str,
+    /// Who says it.
+    pub generator: Generator,
+}
+
+/// The operation of an override that cannot be applied for a cluster, and the objects to which it
+/// cannot, where the texts tell.
 pub(super) fn operation(
     cx: &Context<'_>,
     failing: &FailingCluster<'_>,
-    subject: &Subject,
-    object: &str,
-) -> Option<FailingOperation> {
+    said: &SaidOfOperation<'_>,
+) -> Option<(FailingOperation, Vec<String>)> {
     let texts = &cx.inventory.texts;
     let all = versions(cx.inventory);
     let (version, overrides) = seen(cx.inventory, &all, failing)?;
@@ -80,14 +90,35 @@ pub(super) fn operation(
         .map(|it| Some(Override::new(Arc::clone(it), texts.get(&it.object())?)))
         .collect();
     let overrides = overrides?;
-    let content = Content::of_version(version, texts)?;
+    let content = Content::of_version(version, texts, said.generator)?;
     let placed = PlacedOverrides::bound(failing.member?, failing.binding, &overrides);
     let placed = [placed];
     let rendering = Rendering::new(&content, &overrides, &placed);
-    let mut faults = rendering.faults.into_iter();
-    let fault = faults.find(|fault| fault.object.as_deref() == Some(object))?;
-    match fault.cause {
-        FaultCause::Operation(failing) if Subject::from(&failing.over) == *subject => Some(failing),
+    let faults = rendering.faults.into_iter();
+    let mut fitting = faults.filter_map(|fault| match fault.cause {
+        FaultCause::Operation(failing) => said
+            .fits(&failing, &fault.objects)
+            .then_some((failing, fault.objects)),
         _ => None,
+    });
+    let found = fitting.next()?;
+    // Which of two it was, the text does not say.
+    let same = |(other, _): (FailingOperation, _)| {
+        let of = |it: &FailingOperation| (it.over.clone(), it.rule, it.operation);
+        of(&other) == of(&found.0)
+    };
+    fitting.all(same).then_some(found)
+}
+
+impl SaidOfOperation<'_> {
+    fn fits(&self, failing: &FailingOperation, objects: &[String]) -> bool {
+        let is_over = |over: &Subject| Subject::from(&failing.over) == *over;
+        // Where no object is named, the path is all that tells.
+        let mut words = self.error.split(|c: char| c.is_whitespace() || c == '"');
+        let is_object = match self.object {
+            Some(object) => objects.iter().any(|it| it == object),
+            None => words.any(|word| word.trim_end_matches(':') == failing.path),
+        };
+        self.over.is_none_or(is_over) && is_object
     }
 }

@@ -47,16 +47,15 @@ impl Content {
         Self::of_parts(parts, generator)
     }
 
-    /// The content of a version as the newest KubeFleet puts it together; `None` where a part is
-    /// missing, or its text.
-    pub fn of_version(version: &Version<'_>, texts: &Texts) -> Option<Self> {
+    /// The content of a version; `None` where a part is missing, or its text.
+    pub fn of_version(version: &Version<'_>, texts: &Texts, generator: Generator) -> Option<Self> {
         if !version.is_complete() {
             return None;
         }
         let parts = version.parts.iter();
         let texts = parts.map(|part| texts.get(&part.object()).map(AsRef::as_ref));
         let texts: Option<Vec<&RawValue>> = texts.collect();
-        Some(Self::new(texts?, Generator::Newest))
+        Some(Self::new(texts?, generator))
     }
 
     /// The same of manifests that were read already.

@@ -37,7 +37,8 @@ pub use content::{Content, Item};
 pub use existing::{Counts, Delta, Difference, Existing, differences};
 pub use overrides::{Idle, Override, PlacedOverrides};
 pub use rendering::{
-    FailingOperation, Fault, FaultCause, Group, OverrideEffect, PatchOperation, Rendered, Rendering,
+    FailingOperation, Fault, FaultCause, Group, INSIDE_ENVELOPES, OverrideEffect, PatchOperation,
+    Rendered, Rendering,
 };
 
 /// How Works are generated, where versions differ.

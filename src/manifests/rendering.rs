@@ -20,6 +20,10 @@ use crate::rollout::overrides::selector_of;
 pub use effects::{OverrideEffect, PatchOperation};
 pub use fault::{FailingOperation, Fault, FaultCause};
 
+/// What is uncertain where envelopes are opened before overrides are applied.
+pub const INSIDE_ENVELOPES: &str =
+    "KubeFleet 0.3.1 and older do not apply overrides inside envelopes";
+
 /// The rules of one override that apply to an object in a cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct OverrideStep {
@@ -298,11 +302,15 @@ impl<'i> Rendering<'i> {
                 }
             }
         }
-        self.faults = faults
+        let mut alike: BTreeMap<(FaultCause, Vec<String>), Vec<String>> = BTreeMap::new();
+        for ((cause, object), clusters) in faults {
+            alike.entry((cause, clusters)).or_default().extend(object);
+        }
+        self.faults = alike
             .into_iter()
-            .map(|((cause, object), clusters)| Fault {
+            .map(|((cause, clusters), objects)| Fault {
                 cause,
-                object,
+                objects,
                 clusters,
             })
             .collect();

@@ -14,7 +14,8 @@ use crate::inventory::Inventory;
 use crate::inventory::source::Texts;
 use crate::kubefleet::run::{ClusterStatus, UpdateRun};
 use crate::manifests::{
-    Content, Counts, Delta, FailingOperation, FaultCause, Override, PlacedOverrides, Rendering,
+    Content, Counts, Delta, FailingOperation, FaultCause, Generator, INSIDE_ENVELOPES, Override,
+    PlacedOverrides, Rendering,
 };
 use crate::report::{Compose, NotChecked, Subject};
 use crate::rollout::versions::versions;
@@ -217,7 +218,11 @@ pub fn of_run(
 fn content_of(inventory: &Inventory, index: &str, contents: &PlanContents<'_>) -> Option<Content> {
     let all = versions(inventory);
     let mut all = all.iter();
-    Content::of_version(all.find(|version| version.index == index)?, contents.texts)
+    Content::of_version(
+        all.find(|version| version.index == index)?,
+        contents.texts,
+        Generator::Newest,
+    )
 }
 
 fn unknown((why, clusters): (String, Vec<String>)) -> NotChecked {
@@ -355,13 +360,22 @@ fn faults(draft: &mut Draft<'_>, rendering: &Rendering<'_>) -> BTreeSet<String> 
             FaultCause::Override { .. } | FaultCause::Gone(_) => continue,
             FaultCause::Envelope(_) => draft.placement(),
         };
-        let message = format!(
+        let mut message = format!(
             "{}. KubeFleet would send nothing new to its clusters.",
             fault.describe()
         );
+        if rendering.opens_envelopes() {
+            message = format!("{message} {INSIDE_ENVELOPES}.");
+        }
         let warning = Warning::new(WarningKind::OverrideNotApplicable, over, message)
             .clusters(fault.clusters.iter().cloned())
-            .fix("Fix it before the run: the run would stop at its first cluster.");
+            .fix(format!(
+                "Fix it before the run, which would stall at {}.",
+                match fault.clusters.as_slice() {
+                    [one] => one,
+                    _ => "the first of these clusters",
+                }
+            ));
         draft.warnings.push(warning);
     }
     blocked

@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::Concept;
 use crate::kubefleet::object::Keep;
-use crate::manifests::{Fault, Rendering};
+use crate::manifests::{Fault, INSIDE_ENVELOPES, Rendering};
 use crate::report::NotChecked;
 use crate::ui::Ui;
 use crate::words::{CommandLine, Hint, count, enumerate};
@@ -143,7 +143,7 @@ pub fn run(args: &RenderArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
     };
     uncertain(&rendered.not_checked, ui);
     if rendered.rendering.opens_envelopes() {
-        ui.status("KubeFleet 0.3.1 and older do not apply overrides inside envelopes");
+        ui.status(INSIDE_ENVELOPES);
     }
     let command = reading.again(CommandLine::fleet("render"));
     let mut known = true;

@@ -1,6 +1,7 @@
 //! What stops every Work of some clusters.
 
 use crate::kubefleet::ObjectRef;
+use crate::words::enumerate;
 
 /// Why a cluster gets nothing new.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -64,18 +65,18 @@ impl FailingOperation {
 pub struct Fault {
     /// Why.
     pub cause: FaultCause,
-    /// The object, in the reader's short form.
-    pub object: Option<String>,
+    /// The objects, in the reader's short form.
+    pub objects: Vec<String>,
     pub clusters: Vec<String>,
 }
 
 impl Fault {
     /// What is wrong, in one sentence without the clusters.
     pub fn describe(&self) -> String {
-        let object = self.object.as_deref().unwrap_or("an object");
+        let objects = enumerate(&self.objects);
         match &self.cause {
             FaultCause::Operation(failing) => format!(
-                "{} cannot be applied to {object}: {}",
+                "{} cannot be applied to {objects}: {}",
                 failing.over,
                 failing.describe()
             ),
@@ -83,10 +84,10 @@ impl Fault {
                 over,
                 rule,
                 problem,
-            } => format!("{over} cannot be applied to {object}: rule {rule} {problem}"),
+            } => format!("{over} cannot be applied to {objects}: rule {rule} {problem}"),
             FaultCause::Override { over, problem } => format!("{over} {problem}"),
             FaultCause::Gone(over) => format!("{over} no longer exists"),
-            FaultCause::Envelope(why) => format!("{object} cannot be opened: {why}"),
+            FaultCause::Envelope(why) => format!("{objects} cannot be opened: {why}"),
         }
     }
 }

@@ -2,11 +2,12 @@
 
 use crate::diagnose::failing_cluster::FailingCluster;
 use crate::diagnose::objects::{clusters, per_trouble};
-use crate::diagnose::overrides;
+use crate::diagnose::overrides::{self, SaidOfOperation};
 use crate::diagnose::ownership;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::binding::describe_object;
-use crate::kubefleet::messages::{BindingProblem, OverrideKind};
+use crate::kubefleet::messages::{BindingProblem, OverrideKind, OverrideTarget};
+use crate::manifests::{FailingOperation, Generator};
 use crate::problems::steps;
 use crate::rollout::overrides::successor;
 
@@ -23,7 +24,16 @@ pub const RULE: Rule =
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     let subject = |failing: &FailingCluster<'_>| {
         let problem = failing.trouble.problem.as_ref()?;
-        (ownership::of_binding(problem) == rule.code).then(|| at_fault(failing, problem))
+        (ownership::of_binding(problem) == rule.code).then(|| {
+            let subject = at_fault(failing, problem);
+            match problem {
+                BindingProblem::OverrideFailed { .. } if !names_override(&subject) => {
+                    let found = found(cx, failing, &subject, problem);
+                    found.map_or(subject, |(found, _)| (&found.over).into())
+                }
+                _ => subject,
+            }
+        })
     };
     per_trouble(cx, rule, subject, |on, mut finding| {
         let Some((first, problem)) = on
@@ -58,21 +68,19 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 patch_error,
                 ..
             } => {
-                let target = target.as_ref().map_or_else(
-                    || "the content".to_owned(),
-                    |target| {
-                        let namespace = target.namespace.as_deref().unwrap_or_default();
-                        describe_object(&target.kind, namespace, &target.name)
-                    },
-                );
-                let shown = overrides::operation(cx, first, &finding.subject, &target);
-                let why = match shown {
-                    Some(shown) => {
+                let shown = found(cx, first, &finding.subject, problem);
+                let (objects, why) = match shown {
+                    Some((shown, objects)) => {
                         let over = finding.subject.clone();
                         finding = finding.evidence(over, shown.field(), &shown.path);
-                        shown.describe()
+                        (objects, shown.describe())
                     }
-                    None => patch_error.clone(),
+                    None => (Vec::new(), patch_error.clone()),
+                };
+                let target = match target {
+                    Some(target) => described(target),
+                    None if objects.is_empty() => "the content".to_owned(),
+                    None => enumerate(&objects),
                 };
                 format!("{which} does not fit {target} for {clusters}: {why}.")
             }
@@ -82,6 +90,41 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
         finding = changed_since(cx, first, finding);
         remedies(cx, problem, named, finding)
     })
+}
+
+/// The operation that failed, and the objects that it does not fit, where the content tells.
+fn found(
+    cx: &Context<'_>,
+    failing: &FailingCluster<'_>,
+    subject: &Subject,
+    problem: &BindingProblem,
+) -> Option<(FailingOperation, Vec<String>)> {
+    let BindingProblem::OverrideFailed {
+        snapshot,
+        on,
+        patch_error,
+        ..
+    } = problem
+    else {
+        return None;
+    };
+    let object = on.as_ref().map(described);
+    let said = SaidOfOperation {
+        over: names_override(subject).then_some(subject),
+        object: object.as_deref(),
+        error: patch_error,
+        // Up to KubeFleet 0.3.1 the text names no override.
+        generator: match snapshot {
+            Some(_) => Generator::Newest,
+            None => Generator::Envelopes,
+        },
+    };
+    overrides::operation(cx, failing, &said)
+}
+
+fn described(target: &OverrideTarget) -> String {
+    let namespace = target.namespace.as_deref().unwrap_or_default();
+    describe_object(&target.kind, namespace, &target.name)
 }
 
 fn names_override(subject: &Subject) -> bool {
