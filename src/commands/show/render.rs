@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::kubefleet::Concept;
 use crate::kubefleet::object::Keep;
-use crate::manifests::{Fault, INSIDE_ENVELOPES, Rendering};
+use crate::manifests::{Fault, Generator, INSIDE_ENVELOPES, Rendering};
 use crate::report::NotChecked;
 use crate::ui::Ui;
 use crate::words::{CommandLine, Hint, count, enumerate};
@@ -131,8 +131,19 @@ pub fn run(args: &RenderArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
         );
     }
     stray(&material, &clusters, ui);
-    let source = source::read(args.snapshot.as_deref(), &material, &mut reading, ui)?;
+    let snapshot = args.snapshot.as_deref();
+    let mut source = source::read(snapshot, &material, &mut reading, ui)?;
     let mut placed = material.place(&clusters, &source.content);
+    let opens = Rendering::new(&source.content, &material.overrides, &placed).opens_envelopes();
+    if opens && matches!(works, Works::Unread) {
+        // The Works of one cluster tell which KubeFleet it is.
+        drop(placed);
+        material.read_works(&mut reading, Works::Of(&clusters[..1]));
+        if material.generator() != Generator::Newest {
+            source = source::read(snapshot, &material, &mut reading, ui)?;
+        }
+        placed = material.place(&clusters, &source.content);
+    }
     let mut not_checked = material.not_checked(&mut placed);
     not_checked.extend(source.not_checked.iter().cloned());
     let rendered = RenderDocument {
