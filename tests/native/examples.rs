@@ -125,7 +125,10 @@ fn try_example(
             .replace("-n shop", "-n checkout")
             .replace("namespace/shop", "namespace/checkout")
             .replace("deployment/web", "deployment/app")
-            .replace("--member-context CONTEXT", "--member staging-1 --member-context hub");
+            .replace(
+                "--member-context CONTEXT",
+                "--member staging-1 --member-context hub",
+            );
     }
     // Another run is where a stop, a start and the like are possible.
     let run = match name {
