@@ -124,7 +124,11 @@ fn try_example(
             .replace("member-2", "canary-1")
             .replace("-n shop", "-n checkout")
             .replace("namespace/shop", "namespace/checkout")
-            .replace("deployment/web", "deployment/app");
+            .replace("deployment/web", "deployment/app")
+            .replace(
+                "--member-context CONTEXT",
+                "--member staging-1 --member-context hub",
+            );
     }
     // Another run is where a stop, a start and the like are possible.
     let run = match name {

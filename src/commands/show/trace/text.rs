@@ -180,3 +180,77 @@ fn approved(approval: &Approved, ago: &dyn Fn(Option<Timestamp>) -> String) -> S
     let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
     format!("gate of {}{by}{}{reason}", approval.stage, ago(approval.at))
 }
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::super::there::{InMember, ListedBy, ObjectThere};
+    use super::super::{OWN_API_VERSION, Subject, Trace};
+    use super::trace;
+    use crate::render::style::Paint;
+
+    fn shown(in_member: InMember) -> String {
+        let traced = Trace {
+            api_version: OWN_API_VERSION.to_owned(),
+            kind: "Trace".to_owned(),
+            object: "deploy/web".to_owned(),
+            cluster: "member-1".to_owned(),
+            in_member: Some(in_member),
+            found: Vec::new(),
+            lost: Vec::new(),
+            not_checked: Vec::new(),
+        };
+        trace(&traced, Timestamp::UNIX_EPOCH, 100, Paint::new(false))
+    }
+
+    #[test]
+    fn the_member_cluster_comes_first() {
+        let object = ObjectThere {
+            object: Subject::new("Deployment", "shop", "web"),
+            created: None,
+            deleted: None,
+            owners: vec![Subject::new("AppliedWork", "", "shop-work")],
+            managed_by: Some("Helm".to_owned()),
+            field_managers: vec!["kubectl-edit".to_owned(), "work-api-agent".to_owned()],
+            has_last_applied: true,
+        };
+        let text = shown(InMember {
+            context: "kind-1".to_owned(),
+            exists: Some(true),
+            objects: vec![object],
+            applied_works: vec![ListedBy {
+                applied_work: "shop-work".to_owned(),
+                work: Subject::new("Work", "fleet-member-member-1", "shop-work"),
+            }],
+            knows_applied_works: true,
+            differences: vec!["AppliedWork shop-work lists it twice".to_owned()],
+        });
+        let expected = "deploy/web exists in member-1 (context kind-1)
+  object     Deployment shop/web
+  owners     AppliedWork shop-work
+  managed by Helm
+  written by kubectl-edit and work-api-agent
+  listed by  AppliedWork shop-work
+warning: AppliedWork shop-work lists it twice
+
+no Work of member-1 has deploy/web
+  no snapshot on the hub has it either
+";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn what_could_not_be_read_is_unknown() {
+        let text = shown(InMember {
+            context: "kind-1".to_owned(),
+            exists: None,
+            objects: Vec::new(),
+            applied_works: Vec::new(),
+            knows_applied_works: false,
+            differences: Vec::new(),
+        });
+        assert!(text.starts_with("unknown whether deploy/web exists in member-1"));
+        assert!(text.contains("  listed by  unknown\n"), "{text}");
+    }
+}
