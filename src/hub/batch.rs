@@ -8,10 +8,11 @@ use crate::kubefleet::{Concept, Kind};
 
 /// How long the values in one selector may be together: a proxy may refuse an address of 8 KiB.
 const VALUES: usize = 2000;
-/// Of snapshots, which may be large, so many values: they come in one page.
-const OF_SNAPSHOTS: usize = 10;
-/// The same of bindings, where nobody has seen to it that they are few enough.
-pub(super) const OF_BINDINGS: usize = 10;
+/// Of kinds with many or large objects for a value, so many values: they come in one page, and a
+/// server prepares several pages at once.
+pub(super) const OF_LARGE: usize = 10;
+/// The same where little is kept of a page: half of them, for half of the memory.
+pub(super) const OF_STREAMED: usize = 5;
 /// The longest value that a label may have.
 const VALUE: usize = 63;
 /// Up to so many objects are asked for one by one.
@@ -73,8 +74,8 @@ impl Ask {
     }
 }
 
-/// What to ask for a round of questions; for the bindings of so many placements at once.
-pub(super) fn asks(queries: Vec<HubQuery>, bindings: usize) -> Vec<Ask> {
+/// What to ask for a round of questions; of kinds with large objects, for so many values at once.
+pub(super) fn asks(queries: Vec<HubQuery>, of_large: usize) -> Vec<Ask> {
     let mut asks = Vec::new();
     let mut values: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
     let mut names: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
@@ -97,8 +98,7 @@ pub(super) fn asks(queries: Vec<HubQuery>, bindings: usize) -> Vec<Ask> {
     }
     for ((kind, namespace, key), values) in values {
         let most = match kind.concept() {
-            Concept::Binding => bindings,
-            Concept::ResourceSnapshot => OF_SNAPSHOTS,
+            Concept::Binding | Concept::ResourceSnapshot => of_large,
             _ => usize::MAX,
         };
         for values in chunks(values, most) {
@@ -161,13 +161,13 @@ fn is_value(value: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Ask, HubQuery, OF_BINDINGS};
+    use super::{Ask, HubQuery, OF_LARGE};
     use crate::kubefleet::{Kind, names};
 
     const BINDING: Kind = Kind::ClusterResourceBinding;
 
     fn asks(queries: Vec<HubQuery>) -> Vec<Ask> {
-        super::asks(queries, OF_BINDINGS)
+        super::asks(queries, OF_LARGE)
     }
 
     fn of(placement: &str) -> HubQuery {
@@ -225,9 +225,6 @@ mod tests {
             let answered: Vec<_> = asked.iter().flat_map(Ask::queries).collect();
             assert_eq!(answered, queries);
         }
-        // A group of placements has few enough.
-        let group = (0..20).map(|n| of(BINDING, n)).collect();
-        assert_eq!(super::asks(group, usize::MAX).len(), 1);
     }
 
     #[test]

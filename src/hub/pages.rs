@@ -22,9 +22,9 @@ const MANY: usize = 1000;
 const ONCE: usize = 5000;
 /// Where pages are to be small, how many the first one holds; the next ones follow from its size.
 /// A server takes longer for each page after the first.
-const FIRST: usize = 100;
-/// The size of a small page.
-const SMALL: usize = 8 << 20;
+const FIRST: usize = 50;
+/// The size of a small page; while one is parsed, the next is there.
+const SMALL: usize = 4 << 20;
 /// Fewer objects than these are never asked for at once.
 const LEAST: usize = 10;
 /// How many objects of a page are parsed before they are given away.
@@ -316,7 +316,7 @@ mod tests {
     #[test]
     fn a_page_follows_from_what_came() {
         // Runs over 100 clusters, and over 1 000.
-        assert_eq!(of_size(100, 100 * 89_000), 94);
+        assert_eq!(of_size(50, 50 * 89_000), 47);
         assert_eq!(of_size(10, 10 * 890_000), LEAST);
         assert_eq!(of_size(100, 100 * 900), MANY);
         assert_eq!(of_size(0, 0), LEAST);

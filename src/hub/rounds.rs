@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 
-use super::batch::{Ask, OF_BINDINGS, asks};
+use super::batch::{Ask, OF_LARGE, OF_STREAMED, asks};
 use super::error::HubError;
 use super::found::Found;
 use super::pages::Part;
@@ -58,8 +58,7 @@ impl Hub {
 
     fn fetch(&mut self, queries: Vec<HubQuery>) {
         let what = describe(&queries);
-        // Who asks about many placements sees to it that they have few clusters together.
-        let mut asks = asks(queries, usize::MAX);
+        let mut asks = asks(queries, OF_LARGE);
         while !asks.is_empty() {
             let replies = self.request(&what, asks.clone());
             let mut answered = replies.iter().flat_map(|reply| &reply.answered);
@@ -164,7 +163,7 @@ impl Hub {
         queries: &[HubQuery],
         take: impl FnMut(usize, More),
     ) -> Vec<Outcome> {
-        let lists = asks(queries.to_vec(), OF_BINDINGS);
+        let lists = asks(queries.to_vec(), OF_STREAMED);
         let outcomes = self.stream(&lists, take);
         let mut known: HashMap<HubQuery, Outcome> = HashMap::new();
         for (list, outcome) in lists.iter().zip(outcomes) {

@@ -36,7 +36,7 @@ pub use list::DiagnosisList;
     kubectl fleet-stage diagnose example-run\n  \
     kubectl fleet-stage diagnose web-app-rollout -n my-app-namespace\n  \
     kubectl fleet-stage diagnose crp/example-placement -f bundle.yaml -o json\n  \
-    kubectl fleet-stage diagnose web-7 api-3 billing-2\n  \
+    kubectl fleet-stage diagnose example-run crp/example-placement\n  \
     kubectl fleet-stage diagnose --all -A --active --fail-on error\n  \
     kubectl fleet-stage diagnose --all --contexts eu,us\n  \
     kubectl fleet-stage diagnose example-run -o html > diagnosis.html\n  \

@@ -26,7 +26,7 @@ use crate::ui::Ui;
     kubectl fleet-stage status example-run --watch\n  \
     kubectl fleet-stage status web-app-rollout -n my-app-namespace -o json\n  \
     kubectl fleet-stage status crp/example-placement\n  \
-    kubectl fleet-stage status web-7 api-3 billing-2\n  \
+    kubectl fleet-stage status example-run crp/example-placement\n  \
     kubectl fleet-stage status example-run --contexts eu,us\n\n\
     The exit code is the verdict's, as with diagnose; of several, the most severe; with --watch \
     that of the final verdict.")]
