@@ -1,0 +1,249 @@
+use serde_json::{Value, json};
+
+use super::{AppliedRecords, BothSides, Counterpart, Outcome, WantedObject, having};
+use super::{Identity, Unresolved, listed_as, parsed, questions, there};
+use crate::kubefleet::work::Work;
+use crate::manifests::live::ServedKind;
+use crate::member::model::{AnyObject, Applied};
+
+fn web() -> WantedObject {
+    WantedObject::new("deploy/web", Some("shop")).unwrap()
+}
+
+fn work(applied: &str) -> Work {
+    parsed(json!({
+        "metadata": {"name": "shop-work", "namespace": "fleet-member-member-1"},
+        "spec": {"workload": {"manifests": [
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}},
+            {"apiVersion": "apps/v1", "kind": "Deployment",
+             "metadata": {"name": "web", "namespace": "shop"}},
+        ]}},
+        "status": {"manifestConditions": [{
+            "identifier": {"ordinal": 1},
+            "conditions": [{"type": "Applied", "status": applied}],
+        }]},
+    }))
+    .unwrap()
+}
+
+fn applied(name: &str, uid: &str) -> Applied {
+    parsed(json!({
+        "metadata": {"name": name},
+        "spec": {"workName": name, "workNamespace": "fleet-member-member-1"},
+        "status": {"appliedResources": [{
+            "ordinal": 1, "group": "apps", "version": "v1", "kind": "Deployment",
+            "resource": "deployments", "namespace": "shop", "name": "web", "uid": uid,
+        }]},
+    }))
+    .unwrap()
+}
+
+fn object(owners: &[&str]) -> AnyObject {
+    let owner = |name: &&str| {
+        json!({"apiVersion": "placement.kubernetes-fleet.io/v1beta1", "kind": "AppliedWork",
+               "name": name, "uid": "a"})
+    };
+    parsed(json!({
+        "apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {
+            "name": "web", "namespace": "shop", "uid": "1",
+            "labels": {"app.kubernetes.io/managed-by": "Helm"},
+            "annotations": {"kubernetes-fleet.io/spec-hash": "x"},
+            "managedFields": [{"manager": "work-api-agent"}, {"manager": "kubectl-edit"}],
+            "ownerReferences": owners.iter().map(owner).collect::<Vec<Value>>(),
+        },
+    }))
+    .unwrap()
+}
+
+/// What differs, where the object is there (or not: `None`; or unknown: empty), where
+/// these AppliedWorks list it, and where the Work has this state.
+fn differences(
+    object: &[Option<AnyObject>],
+    records: &[Applied],
+    work: Option<&Work>,
+) -> Vec<String> {
+    let wanted = web();
+    let works: Vec<_> = work
+        .into_iter()
+        .flat_map(|it| having(it, &wanted))
+        .collect();
+    let listed = records
+        .iter()
+        .flat_map(|it| it.status.resources.iter().map(move |one| (it, one)));
+    let id = Identity::of_manifest(&self::work("True").spec.workload.manifests[1]);
+    let both = BothSides {
+        objects: object.iter().map(|it| (id.clone(), it.clone())).collect(),
+        listed: listed.collect(),
+        knows_listed: true,
+        works,
+        knows_works: true,
+    };
+    both.differences()
+}
+
+#[test]
+fn a_member_and_a_hub_that_agree_have_no_differences() {
+    let record = || applied("shop-work", "1");
+    let work = work("True");
+    let own = object(&["shop-work"]);
+    assert_eq!(differences(&[Some(own)], &[record()], Some(&work)), [""; 0]);
+    // What could not be read is no difference.
+    assert_eq!(differences(&[], &[record()], Some(&work)), [""; 0]);
+    let foreign = self::work("False");
+    assert_eq!(
+        differences(&[Some(object(&[]))], &[], Some(&foreign)),
+        [""; 0]
+    );
+    assert_eq!(differences(&[None], &[], Some(&foreign)), [""; 0]);
+    assert_eq!(differences(&[Some(object(&[]))], &[], None), [""; 0]);
+}
+
+#[test]
+fn what_the_member_and_the_hub_say_differently_is_said() {
+    let record = || applied("shop-work", "1");
+    let work = work("True");
+    let there = |owners: &[&str]| [Some(object(owners))];
+    for (found, expected) in [
+        (
+            differences(&[None], &[record()], Some(&work)),
+            &[
+                "AppliedWork shop-work lists Deployment shop/web, but the cluster does not have it",
+                "Work shop-work reports Deployment shop/web as applied, but the cluster does not have it",
+            ][..],
+        ),
+        (
+            differences(&there(&["shop-work"]), &[], Some(&work)),
+            &[
+                "Work shop-work reports Deployment shop/web as applied, but its AppliedWork does not list it",
+            ],
+        ),
+        (
+            differences(&there(&["other-work"]), &[record()], Some(&work)),
+            &[
+                "Deployment shop/web belongs to AppliedWork other-work, not to that of Work shop-work",
+            ],
+        ),
+        (
+            differences(&there(&[]), &[record()], Some(&work)),
+            &[
+                "Deployment shop/web belongs to no AppliedWork, but Work shop-work reports it as applied",
+            ],
+        ),
+        (
+            differences(
+                &there(&["shop-work"]),
+                &[applied("shop-work", "0")],
+                Some(&work),
+            ),
+            &["AppliedWork shop-work lists Deployment shop/web with another uid than it has now"],
+        ),
+        (
+            differences(&there(&["shop-work"]), &[record()], None),
+            &[
+                "AppliedWork shop-work lists Deployment shop/web, but no Work shop-work on the hub has it",
+            ],
+        ),
+        // Another Work has it, and its agent could not apply it.
+        (
+            differences(&there(&["other-work"]), &[], Some(&self::work("False"))),
+            &[
+                "Deployment shop/web belongs to AppliedWork other-work, not to that of Work shop-work",
+            ],
+        ),
+    ] {
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn applied_works_say_which_member_it_is() {
+    let records = |names: &[&str], outcome: Outcome| AppliedRecords {
+        context: "kind".to_owned(),
+        applied: names
+            .iter()
+            .map(|name| {
+                let mut one = applied("shop-work", "1");
+                one.spec.namespace = format!("fleet-member-{name}");
+                one
+            })
+            .collect(),
+        outcome,
+    };
+    let denied = || Outcome::Denied("no".to_owned());
+    let one = records(&["member-1", "member-1"], Outcome::Listed);
+    assert_eq!(one.cluster().unwrap(), "member-1");
+    assert_eq!(one.counterpart("member-1"), Counterpart::Sure);
+    assert!(matches!(one.counterpart("member-2"), Counterpart::Other(_)));
+    for (records, code) in [
+        (records(&["member-1", "member-2"], Outcome::Listed), 1),
+        (records(&[], Outcome::Listed), 1),
+        (records(&[], denied()), 7),
+    ] {
+        assert_eq!(records.cluster().unwrap_err().exit as u8, code);
+    }
+    let empty = records(&[], Outcome::Listed);
+    assert_eq!(empty.counterpart("member-1"), Counterpart::Unknown);
+    let unread = records(&[], denied());
+    assert_eq!(unread.counterpart("member-1"), Counterpart::Unknown);
+    let no_member = records(&[], Outcome::NotServed);
+    assert!(matches!(
+        no_member.counterpart("member-1"),
+        Counterpart::Other(_)
+    ));
+}
+
+#[test]
+fn an_object_is_asked_for_by_what_is_known_of_it() {
+    let paths = |queries: Vec<super::LiveQuery>| -> Vec<String> {
+        let path = |it: super::LiveQuery| format!("{} {:?}", it.kind.plural, it.which);
+        queries.into_iter().map(path).collect()
+    };
+    let record = applied("shop-work", "1");
+    let listed = [(&record, &record.status.resources[0])];
+    let id = listed_as(&record.status.resources[0]);
+    let (queries, missing) = questions(&listed, [&id].into_iter(), &web());
+    assert!(missing.is_none());
+    let named = r#"deployments Named { namespace: "shop", name: "web" }"#;
+    assert_eq!(paths(queries), [named]);
+
+    let served = |kind: &str, plural: &str, is_namespaced, is_preferred| ServedKind {
+        group: "apps".to_owned(),
+        version: "v1".to_owned(),
+        kind: kind.to_owned(),
+        plural: plural.to_owned(),
+        is_namespaced,
+        is_preferred,
+    };
+    let kinds = [
+        served("Deployment", "deployments", true, true),
+        served("Deployment", "deployments", true, false),
+        served("StatefulSet", "statefulsets", true, true),
+    ];
+    let (queries, missing) = questions(&[], std::iter::empty(), &web());
+    assert_eq!(queries, []);
+    assert_eq!(
+        paths(missing.unwrap().resolve(&web(), &kinds).unwrap()),
+        [named]
+    );
+    let nowhere = || Unresolved {
+        namespaces: Vec::new(),
+    };
+    let why = nowhere().resolve(&web(), &kinds).unwrap_err();
+    assert_eq!(why, "its namespace is unknown: use -n");
+    let why = nowhere().resolve(&web(), &kinds[2..]).unwrap_err();
+    assert_eq!(why, "the cluster does not serve such a kind");
+    let cluster = WantedObject::new("ns/shop", None).unwrap();
+    let kinds = [served("Namespace", "namespaces", false, true)];
+    let queries = nowhere().resolve(&cluster, &kinds).unwrap();
+    assert_eq!(queries[0].kind.plural, "namespaces");
+}
+
+#[test]
+fn who_wrote_an_object_is_seen() {
+    let seen = there(object(&["shop-work"]));
+    assert_eq!(seen.owners[0].to_string(), "AppliedWork shop-work");
+    assert_eq!(seen.managed_by.as_deref(), Some("Helm"));
+    assert_eq!(seen.field_managers, ["kubectl-edit", "work-api-agent"]);
+    assert!(seen.has_last_applied);
+}
