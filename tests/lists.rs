@@ -603,7 +603,7 @@ fn what_is_diagnosed_together_is_selected_by_labels() {
         &["diagnose", "--all", "-l", "team", "-f", PAYMENTS],
         narrow(),
     );
-    assert!(said.err.contains("that is selected"), "{}", said.err);
+    assert!(said.err.contains("with these labels"), "{}", said.err);
     let listed = |selector| {
         let list = document(&["strategies", "-l", selector, "-f", PAYMENTS]);
         list["items"].as_array().unwrap().len()

@@ -265,7 +265,7 @@ fn none(reading: &mut Reading, args: &DiagnoseArgs) -> Result<String, Error> {
     };
     let place = reading.place();
     if args.selector.is_some() {
-        return Ok(format!("{place} has no {which} that is selected"));
+        return Ok(format!("{place} has no {which} with these labels"));
     }
     let wanted = |run: &UpdateRun| is_wanted(args.active, run);
     Ok(match reading.every_run(None, true, wanted)?.len() {

@@ -373,7 +373,7 @@ fn none(
     };
     let place = reading.place();
     if args.selection.narrows() {
-        return Ok(format!("{place} has no {what} that is selected"));
+        return Ok(format!("{place} has no {what} that matches the selectors"));
     }
     if let Some(wanted) = placement {
         let name = |_: &Inventory, rollout: &Rollout<'_>| rollout.run.spec.placement.clone();
