@@ -72,6 +72,11 @@ impl Content {
         content
     }
 
+    /// Whether a part of it comes from an envelope.
+    pub fn has_envelopes(&self) -> bool {
+        self.items.iter().any(|item| item.envelope.is_some())
+    }
+
     fn take(&mut self, part: usize, manifest: Manifest) {
         let kind = EnvelopeKind::of(&manifest, self.generator);
         match kind {

@@ -18,7 +18,7 @@ use crate::manifests::{
     PlacedOverrides, Rendering,
 };
 use crate::report::{Compose, NotChecked, Subject};
-use crate::rollout::versions::versions;
+use crate::rollout::versions::{Version, versions};
 
 /// What snapshots and overrides hold.
 pub struct PlanContents<'c> {
@@ -115,6 +115,18 @@ impl<'s> From<&'s PlannedCluster> for ClusterStep<'s> {
     }
 }
 
+impl<'s> ClusterStep<'s> {
+    /// The step of a cluster that a run has recorded.
+    fn recorded(inventory: &'s Inventory, cluster: &'s ClusterStatus, to: Option<&'s str>) -> Self {
+        let binding = inventory.binding(&cluster.name);
+        Self {
+            name: &cluster.name,
+            from: binding.and_then(|binding| binding.snapshot_index()),
+            to,
+        }
+    }
+}
+
 /// What changes, and of which clusters that is unknown.
 #[derive(Default)]
 struct FoundChanges {
@@ -133,7 +145,8 @@ pub(super) fn compute(
     let inventory = draft.inventory;
     let stages = computed.stages.iter().flat_map(|stage| &stage.clusters);
     let updated: Vec<&PlannedCluster> = stages.collect();
-    let then = to.and_then(|index| Some((index, content_of(inventory, index, contents)?)));
+    let all = versions(inventory);
+    let then = to.and_then(|index| Some((index, content_of(&all, index, contents.texts)?)));
     let Some((to, then)) = then.filter(|_| !updated.is_empty()) else {
         return Vec::new();
     };
@@ -147,7 +160,12 @@ pub(super) fn compute(
     let blocked = faults(draft, &after.rendering);
     let steps = updated.into_iter().chain(&computed.removed);
     let steps = steps.filter(|cluster| !blocked.contains(&cluster.name));
-    let mut found = between(inventory, steps.map(ClusterStep::from), &after, contents);
+    let mut found = between(
+        (inventory, &all),
+        steps.map(ClusterStep::from),
+        &after,
+        contents,
+    );
     draft.not_checked.append(&mut found.not_checked);
     refused(draft, &found.groups);
     told(found.groups, to)
@@ -161,7 +179,8 @@ pub fn of_run(
     contents: &PlanContents<'_>,
 ) -> (Vec<ObjectChanges>, Vec<NotChecked>) {
     let to = run.status.snapshot_index.as_str();
-    let Some(then) = content_of(inventory, to, contents) else {
+    let all = versions(inventory);
+    let Some(then) = content_of(&all, to, contents.texts) else {
         return (Vec::new(), Vec::new());
     };
     let stages = run.status.stages.iter().flat_map(|stage| &stage.clusters);
@@ -178,32 +197,12 @@ pub fn of_run(
         recorded.into_iter().partition(|it| it.gone.is_empty());
     let after = ComparedSide::new(&then, contents.overrides, &placed);
     let faults = &after.rendering.faults;
-    let is_sent = |name: &str| {
-        !faults
-            .iter()
-            .any(|it| it.clusters.iter().any(|it| it == name))
-    };
-    let step = |to| {
-        move |cluster: &'_ ClusterStatus| {
-            let binding = inventory.binding(&cluster.name);
-            (
-                cluster.name.clone(),
-                binding.and_then(|it| it.snapshot_index()),
-                to,
-            )
-        }
-    };
-    let steps: Vec<_> = stages
-        .map(step(Some(to)))
-        .chain(removed.map(step(None)))
-        .filter(|(name, ..)| is_sent(name))
-        .collect();
-    let steps = steps.iter().map(|(name, from, to)| ClusterStep {
-        name,
-        from: *from,
-        to: *to,
-    });
-    let mut found = between(inventory, steps, &after, contents);
+    let blocked = faults.iter().flat_map(|it| &it.clusters);
+    let blocked: BTreeSet<&str> = blocked.map(String::as_str).collect();
+    let of = |to| move |cluster| ClusterStep::recorded(inventory, cluster, to);
+    let steps = stages.map(of(Some(to))).chain(removed.map(of(None)));
+    let steps = steps.filter(|step| !blocked.contains(step.name));
+    let mut found = between((inventory, &all), steps, &after, contents);
     let unread = unread.into_iter().filter_map(|it| {
         let gone = it.gone.first()?;
         let why = format!("{gone}, which the run recorded, was not read");
@@ -215,14 +214,9 @@ pub fn of_run(
     (told(found.groups, to), found.not_checked)
 }
 
-fn content_of(inventory: &Inventory, index: &str, contents: &PlanContents<'_>) -> Option<Content> {
-    let all = versions(inventory);
-    let mut all = all.iter();
-    Content::of_version(
-        all.find(|version| version.index == index)?,
-        contents.texts,
-        Generator::Newest,
-    )
+fn content_of(all: &[Version<'_>], index: &str, texts: &Texts) -> Option<Content> {
+    let version = all.iter().find(|version| version.index == index)?;
+    Content::of_version(version, texts, Generator::Newest)
 }
 
 fn unknown((why, clusters): (String, Vec<String>)) -> NotChecked {
@@ -236,7 +230,7 @@ fn unknown((why, clusters): (String, Vec<String>)) -> NotChecked {
 
 /// What changes in clusters that get what is on one side, against what they have.
 fn between<'s>(
-    inventory: &Inventory,
+    (inventory, all): (&Inventory, &[Version<'_>]),
     steps: impl Iterator<Item = ClusterStep<'s>>,
     after: &ComparedSide<'_>,
     contents: &PlanContents<'_>,
@@ -247,7 +241,7 @@ fn between<'s>(
     }
     let (mut groups, mut unread) = (DeltaGroups::new(), BTreeMap::new());
     for (from, clusters) in held {
-        let known = |index| content_of(inventory, index, contents);
+        let known = |index| content_of(all, index, contents.texts);
         let Some(content) = from.map_or(Some(Content::default()), known) else {
             continue;
         };

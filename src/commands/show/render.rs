@@ -134,8 +134,8 @@ pub fn run(args: &RenderArgs, session: &mut Session<'_>) -> Result<Exit, Error> 
     let snapshot = args.snapshot.as_deref();
     let mut source = source::read(snapshot, &material, &mut reading, ui)?;
     let mut placed = material.place(&clusters, &source.content);
-    let opens = Rendering::new(&source.content, &material.overrides, &placed).opens_envelopes();
-    if opens && matches!(works, Works::Unread) {
+    let opens = || Rendering::new(&source.content, &material.overrides, &placed).opens_envelopes();
+    if matches!(works, Works::Unread) && source.content.has_envelopes() && opens() {
         // The Works of one cluster tell which KubeFleet it is.
         drop(placed);
         material.read_works(&mut reading, Works::Of(&clusters[..1]));
