@@ -27,7 +27,7 @@ pub use error::{FilePlace, ReadError};
 pub use header::BundleTarget;
 pub use input::Input;
 
-use crate::inventory::source::{Answer, HubFacts, HubQuery, Labels, Outcome, Source, Which};
+use crate::inventory::source::{Answer, HubFacts, HubQuery, Labels, Outcome, Source, Texts, Which};
 use crate::kubefleet::object::{Body, Keep, Object, Parsed};
 use crate::kubefleet::scope::ObjectRef;
 use crate::kubefleet::{Concept, Kind};
@@ -73,9 +73,9 @@ pub struct Bundle {
 /// How many things are said of files, at most: thousands are as bad as none.
 const MAX_WARNINGS: usize = 100;
 
-/// Reads inputs into one bundle.
+/// Reads inputs into one bundle, with all that a diagnosis reads.
 pub fn read(inputs: Vec<Input>) -> Result<Bundle, ReadError> {
-    read_within(inputs, Keep::default(), Limits::default())
+    read_within(inputs, Keep::CONTENT, Limits::default())
 }
 
 /// The same, within limits; what is to be kept is.
@@ -273,6 +273,16 @@ impl Bundle {
         self.texts.get(object).map(AsRef::as_ref)
     }
 
+    /// The same as `answer`, with the texts of the objects as far as they were kept.
+    pub fn answer_with_texts(&mut self, queries: &[HubQuery]) -> (Vec<Answer>, Texts) {
+        let answers = self.answer(queries);
+        let objects = answers.iter().flat_map(|answer| answer.objects.iter());
+        let names = objects.map(Object::reference);
+        let texts = names.filter_map(|name| Some((name.clone(), self.text(&name)?.to_owned())));
+        let texts = texts.collect();
+        (answers, texts)
+    }
+
     /// What the headers say of a kind.
     pub fn outcome(&self, kind: Kind) -> &Outcome {
         self.outcomes.get(&kind).unwrap_or(&Outcome::NotCollected)
@@ -420,6 +430,10 @@ impl Source for Bundle {
                 }
             })
             .collect()
+    }
+
+    fn texts(&mut self, queries: &[HubQuery]) -> Texts {
+        self.answer_with_texts(queries).1
     }
 
     fn look(&mut self, errands: &[Errand]) -> BTreeMap<String, Observation> {

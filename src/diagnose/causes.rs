@@ -80,12 +80,15 @@ pub(super) fn link(findings: &mut [Finding]) {
     }
 }
 
+/// What was found about one workload.
+const OF_WORKLOAD: &str = "FS531";
+
 /// Whether a finding concerns a cluster of another one, or one of the two the whole run. What was
-/// seen of an object in a member cluster explains that object and no other.
+/// seen of an object in a member cluster, or about a workload, explains that object and no other.
 fn touches(cause: &Finding, consequence: &Finding) -> bool {
-    if member_findings::OF_OBJECTS.contains(&cause.code.as_str())
-        && cause.subject != consequence.subject
-    {
+    let code = cause.code.as_str();
+    let of_object = code == OF_WORKLOAD || member_findings::OF_OBJECTS.contains(&code);
+    if of_object && cause.subject != consequence.subject {
         return false;
     }
     cause.clusters.is_empty()

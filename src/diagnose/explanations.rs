@@ -75,6 +75,7 @@ pub static ALL: &[(&str, &str)] = &[
     ("FS527", include_str!("../../docs/findings/FS527.md")),
     ("FS528", include_str!("../../docs/findings/FS528.md")),
     ("FS530", include_str!("../../docs/findings/FS530.md")),
+    ("FS531", include_str!("../../docs/findings/FS531.md")),
     ("FS601", include_str!("../../docs/findings/FS601.md")),
     ("FS602", include_str!("../../docs/findings/FS602.md")),
     ("FS603", include_str!("../../docs/findings/FS603.md")),

@@ -131,7 +131,7 @@ impl<'i> Sighting<'_, 'i> {
 }
 
 /// Every object that a rollout waits for in the clusters that were looked into.
-fn seen<'a, 'i>(cx: &'a Context<'i>) -> Vec<Sighting<'a, 'i>> {
+pub(super) fn seen<'a, 'i>(cx: &'a Context<'i>) -> Vec<Sighting<'a, 'i>> {
     let mut all = Vec::new();
     if cx.inventory.looks.is_empty() {
         return all;

@@ -17,6 +17,7 @@ mod objects;
 mod overrides;
 mod ownership;
 mod preemption;
+mod rendered;
 mod resting;
 mod rule;
 pub mod rules;
@@ -26,11 +27,13 @@ mod size;
 mod state;
 pub mod status;
 mod summary;
+mod texts;
+mod unsent;
 mod verdict;
 
 use jiff::Timestamp;
 
-use crate::inventory::source::{HubFacts, HubQuery, Source};
+use crate::inventory::source::{HubFacts, Source};
 use crate::inventory::{Inventory, Walk};
 use crate::kubefleet::{ObjectRef, duration};
 use crate::member::Errand;
@@ -38,6 +41,7 @@ use crate::report::{Report, Subject, Verdict};
 use crate::rollout::Rollout;
 use context::Context;
 pub use similar;
+pub use texts::texts;
 
 /// Where the long explanation of a code is published.
 pub fn docs_url(code: &str) -> String {
@@ -57,11 +61,6 @@ pub fn diagnose(
     inventory.looks = source.look(&errands(&inventory));
     inventory.texts = source.texts(&texts(&inventory));
     explain(&inventory)
-}
-
-/// Of which objects the whole text is needed: few, and none where no override fails.
-pub fn texts(inventory: &Inventory) -> Vec<HubQuery> {
-    overrides::texts(inventory)
 }
 
 /// What is worth a look in the member clusters themselves: for each cluster in trouble the objects

@@ -1,67 +1,37 @@
 //! Why overrides cannot be applied, as rendering the content shows it.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-
 use super::context::Context;
 use super::failing_cluster::FailingCluster;
-use crate::inventory::Inventory;
-use crate::inventory::source::HubQuery;
-use crate::kubefleet::binding::Binding;
+use super::rendered::rendered;
 use crate::kubefleet::messages::BindingProblem;
-use crate::kubefleet::meta::Condition;
-use crate::kubefleet::overrides::{OverrideSnapshot, named};
-use crate::kubefleet::reasons;
-use crate::manifests::{
-    Content, FailingOperation, FaultCause, Generator, Override, PlacedOverrides, Rendering,
-};
+use crate::manifests::{FailingOperation, Fault, FaultCause, Generator};
 use crate::report::Subject;
-use crate::rollout::versions::{Version, versions};
 
-/// Of which objects the texts are needed: the overrides that fail, and the content that they are for.
-pub(super) fn texts(inventory: &Inventory) -> Vec<HubQuery> {
-    // Most often none fails, and nothing has to be understood to see that.
-    let may_fail = |binding: &Binding| {
-        let kinds = [reasons::OVERRIDDEN, reasons::WORK_SYNCHRONIZED];
-        let mut kinds = kinds.iter().filter_map(|kind| binding.current(kind));
-        kinds.any(Condition::is_false)
-    };
-    if !inventory.bindings.iter().any(may_fail) {
-        return Vec::new();
+/// Whether an override fails on a cluster, and which generator says so: up to KubeFleet 0.3.1, the
+/// text names no override.
+pub(super) fn refusing(failing: &FailingCluster<'_>) -> Option<Generator> {
+    match failing.trouble.problem.as_ref()? {
+        BindingProblem::OverrideFailed { snapshot, .. } => Some(match snapshot {
+            Some(_) => Generator::Newest,
+            None => Generator::Envelopes,
+        }),
+        _ => None,
     }
-    let cx = Context::new(inventory);
-    let all = versions(inventory);
-    let failing = cx.troubles.iter().filter(|failing| {
-        let problem = failing.trouble.problem.as_ref();
-        matches!(problem, Some(BindingProblem::OverrideFailed { .. }))
-    });
-    let wanted: BTreeSet<_> = failing
-        .filter_map(|failing| seen(inventory, &all, failing))
-        .flat_map(|(version, overrides)| {
-            let parts = version.parts.iter().map(|part| part.object());
-            parts.chain(overrides.into_iter().map(|it| it.object()))
-        })
-        .collect();
-    wanted.iter().map(HubQuery::object).collect()
 }
 
-/// The version that a cluster is to get, and its overrides; `None` where a part of them was not seen.
-fn seen<'v, 'i>(
-    inventory: &'i Inventory,
-    all: &'v [Version<'i>],
-    failing: &FailingCluster<'_>,
-) -> Option<(&'v Version<'i>, Vec<&'i Arc<OverrideSnapshot>>)> {
-    let spec = &failing.binding.spec;
-    let index = failing.binding.snapshot_index()?;
-    let mut all = all.iter();
-    let version = all.find(|version| version.index == index && version.is_complete())?;
-    let overrides: Option<Vec<_>> = named(&spec.cluster_overrides, &spec.overrides)
-        .map(|object| {
-            let mut known = inventory.overrides.items.iter();
-            known.find(|it| it.object() == object)
-        })
-        .collect();
-    Some((version, overrides?))
+/// What cannot be applied on the clusters on which an override fails, as far as the texts tell.
+pub(super) fn faults(cx: &Context<'_>) -> Vec<Fault> {
+    let mut found = Vec::new();
+    for generator in [Generator::Newest, Generator::Envelopes] {
+        let refusing = cx
+            .troubles
+            .iter()
+            .filter(|it| refusing(it) == Some(generator));
+        rendered(cx, refusing, generator, |rendering, _| {
+            found.extend(rendering.faults.iter().cloned());
+        });
+    }
+    found
 }
 
 /// What the controller says of an operation that failed.
@@ -71,43 +41,38 @@ pub(super) struct SaidOfOperation<'s> {
     /// The object, in the reader's short form.
     pub object: Option<&'s str>,
     pub error: &'s str,
-    /// Who says it.
-    pub generator: Generator,
 }
 
 /// The operation of an override that cannot be applied for a cluster, and the objects to which it
-/// cannot, where the texts tell.
-pub(super) fn operation(
-    cx: &Context<'_>,
-    failing: &FailingCluster<'_>,
+/// cannot, where the faults tell.
+pub(super) fn operation<'f>(
+    faults: &'f [Fault],
+    cluster: &str,
     said: &SaidOfOperation<'_>,
-) -> Option<(FailingOperation, Vec<String>)> {
-    let texts = &cx.inventory.texts;
-    let all = versions(cx.inventory);
-    let (version, overrides) = seen(cx.inventory, &all, failing)?;
-    let overrides: Option<Vec<_>> = overrides
-        .into_iter()
-        .map(|it| Some(Override::new(Arc::clone(it), texts.get(&it.object())?)))
-        .collect();
-    let overrides = overrides?;
-    let content = Content::of_version(version, texts, said.generator)?;
-    let placed = PlacedOverrides::bound(failing.member?, failing.binding, &overrides);
-    let placed = [placed];
-    let rendering = Rendering::new(&content, &overrides, &placed);
-    let faults = rendering.faults.into_iter();
-    let mut fitting = faults.filter_map(|fault| match fault.cause {
-        FaultCause::Operation(failing) => said
-            .fits(&failing, &fault.objects)
-            .then_some((failing, fault.objects)),
-        _ => None,
-    });
-    let found = fitting.next()?;
-    // Which of two it was, the text does not say.
-    let same = |(other, _): (FailingOperation, _)| {
-        let of = |it: &FailingOperation| (it.over.clone(), it.rule, it.operation);
-        of(&other) == of(&found.0)
-    };
-    fitting.all(same).then_some(found)
+) -> Option<(&'f FailingOperation, Vec<&'f str>)> {
+    let mut found: Option<(&FailingOperation, Vec<&str>)> = None;
+    for fault in faults {
+        let FaultCause::Operation(failing) = &fault.cause else {
+            continue;
+        };
+        let is_here = fault.clusters.iter().any(|it| it == cluster);
+        if !(is_here && said.fits(failing, &fault.objects)) {
+            continue;
+        }
+        let objects = fault.objects.iter().map(String::as_str);
+        match &mut found {
+            None => found = Some((failing, objects.collect())),
+            Some((same, all)) if *same == failing => all.extend(objects),
+            Some((same, _)) => {
+                let of = |it: &FailingOperation| (it.over.clone(), it.rule, it.operation);
+                // Which of two it was, the text does not say.
+                if of(same) != of(failing) {
+                    return None;
+                }
+            }
+        }
+    }
+    found
 }
 
 impl SaidOfOperation<'_> {

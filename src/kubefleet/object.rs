@@ -101,6 +101,18 @@ pub struct Keep {
     pub others: bool,
 }
 
+impl Keep {
+    /// What clusters get: snapshots of resources and of overrides.
+    pub const CONTENT: Self = Self {
+        texts: &[
+            Concept::ResourceSnapshot,
+            Concept::ClusterOverrideSnapshot,
+            Concept::OverrideSnapshot,
+        ],
+        others: false,
+    };
+}
+
 impl From<&'static [Concept]> for Keep {
     fn from(texts: &'static [Concept]) -> Self {
         Self {

@@ -26,6 +26,7 @@ mod envelope;
 mod existing;
 mod immutable;
 pub mod live;
+mod needs;
 mod overrides;
 mod patch;
 mod rendering;
@@ -35,6 +36,7 @@ use crate::kubefleet::work::Work;
 
 pub use content::{Content, Item};
 pub use existing::{Counts, Delta, Difference, Existing, differences};
+pub use needs::{NEEDED_KINDS, needs};
 pub use overrides::{Idle, Override, PlacedOverrides};
 pub use rendering::{
     FailingOperation, Fault, FaultCause, Group, INSIDE_ENVELOPES, OverrideEffect, PatchOperation,

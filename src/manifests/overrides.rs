@@ -15,7 +15,7 @@ use crate::kubefleet::object::{Body, Object};
 use crate::kubefleet::overrides::{OverrideRule, OverrideSnapshot, named};
 use crate::kubefleet::run::ClusterStatus;
 use crate::kubefleet::snapshot::ManifestIdentity;
-use crate::rollout::overrides::{applies, matches, origin, rule_matches, selectors};
+use crate::rollout::overrides::{applies, matches, origin, rule_matches, rules_of, selectors};
 
 /// A snapshot of an override, with its values.
 #[derive(Debug, Clone)]
@@ -64,38 +64,11 @@ impl Override {
 
     /// Its rules, in order.
     pub fn rules(&self) -> &[OverrideRule] {
-        self.snapshot
-            .spec
-            .content
-            .policy
-            .as_deref()
-            .map_or(&[], |policy| &policy.rules)
+        rules_of(&self.snapshot)
     }
 
     pub(super) fn value(&self, rule: usize, operation: usize) -> Option<&Template> {
         self.values.get(rule)?.get(operation)
-    }
-
-    /// The rules for a cluster, up to one that deletes the object; and the problem of one that
-    /// stopped the search.
-    pub(super) fn rules_for(
-        &self,
-        member: &MemberCluster,
-    ) -> (Vec<usize>, Option<(usize, String)>) {
-        let mut found = Vec::new();
-        for (at, rule) in self.rules().iter().enumerate() {
-            match rule_matches(rule, member) {
-                Err(problem) => return (found, Some((at, problem))),
-                Ok(false) => {}
-                Ok(true) => {
-                    found.push(at);
-                    if is_deletion(rule) {
-                        break;
-                    }
-                }
-            }
-        }
-        (found, None)
     }
 
     /// The order in which overrides apply.
@@ -103,11 +76,6 @@ impl Override {
         let meta = &self.snapshot.meta;
         (!meta.namespace.is_empty(), &meta.namespace, &meta.name)
     }
-}
-
-/// Whether a rule deletes the object.
-pub(super) fn is_deletion(rule: &OverrideRule) -> bool {
-    rule.kind == "Delete"
 }
 
 /// A cluster, and the overrides that apply to it in order.

@@ -9,14 +9,14 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::Value;
 
 use super::content::{Content, Item};
-use super::overrides::{self, Idle, Override, PlacedOverrides, is_deletion};
+use super::overrides::{self, Idle, Override, PlacedOverrides};
 use super::patch::{self, PatchVerb};
 use super::variables::Template;
 use super::{Generator, envelope};
 use crate::contents::Manifest;
 use crate::kubefleet::ObjectRef;
 use crate::kubefleet::binding::{Envelope, describe_object};
-use crate::rollout::overrides::selector_of;
+use crate::rollout::overrides::{is_deletion, rules_for, selector_of};
 pub use effects::{OverrideEffect, PatchOperation};
 pub use fault::{FailingOperation, Fault, FaultCause};
 
@@ -121,7 +121,8 @@ impl<'i> Rendering<'i> {
                 .overrides
                 .iter()
                 .map(|over| {
-                    let (rules, broken) = self.overrides[*over].rules_for(cluster.member);
+                    let (rules, broken) =
+                        rules_for(&self.overrides[*over].snapshot, cluster.member);
                     let over = *over;
                     OverrideStep {
                         over,

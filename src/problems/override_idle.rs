@@ -10,7 +10,8 @@ use crate::report::{Compose, Subject};
 use crate::rollout::overrides::{IdleOverride, origin, selected, selectors};
 use crate::words::enumerate;
 
-fn overridden(snapshot: &OverrideSnapshot) -> Subject {
+/// The override from which a snapshot was made.
+pub fn overridden(snapshot: &OverrideSnapshot) -> Subject {
     let kind = snapshot.object().kind.origin_kind();
     Subject::new(kind, &snapshot.meta.namespace, origin(snapshot))
 }

@@ -154,6 +154,39 @@ pub fn rule_matches(rule: &OverrideRule, member: &MemberCluster) -> Result<bool,
     Ok(false)
 }
 
+/// The rules of an override, in order.
+pub fn rules_of(snapshot: &OverrideSnapshot) -> &[OverrideRule] {
+    let policy = snapshot.spec.content.policy.as_deref();
+    policy.map_or(&[], |policy| &policy.rules)
+}
+
+/// Whether a rule deletes the object.
+pub fn is_deletion(rule: &OverrideRule) -> bool {
+    rule.kind == "Delete"
+}
+
+/// The rules for a cluster, from 0, up to one that deletes the object; and the problem of one that
+/// stopped the search.
+pub fn rules_for(
+    snapshot: &OverrideSnapshot,
+    member: &MemberCluster,
+) -> (Vec<usize>, Option<(usize, String)>) {
+    let mut found = Vec::new();
+    for (at, rule) in rules_of(snapshot).iter().enumerate() {
+        match rule_matches(rule, member) {
+            Err(problem) => return (found, Some((at, problem))),
+            Ok(false) => {}
+            Ok(true) => {
+                found.push(at);
+                if is_deletion(rule) {
+                    break;
+                }
+            }
+        }
+    }
+    (found, None)
+}
+
 /// The name of the override from which a snapshot was made.
 pub fn origin(snapshot: &OverrideSnapshot) -> &str {
     let label = snapshot.meta.label(names::OVERRIDE);

@@ -27,13 +27,6 @@ pub(in crate::commands) const KEEP: &[Concept] = &[
     Concept::Work,
 ];
 
-/// The same without what clusters have.
-pub(in crate::commands) const KEEP_CONTENT: &[Concept] = &[
-    Concept::ResourceSnapshot,
-    Concept::ClusterOverrideSnapshot,
-    Concept::OverrideSnapshot,
-];
-
 /// Everything that manifests are put together from.
 pub(in crate::commands) struct Material {
     pub placement: ObjectRef,

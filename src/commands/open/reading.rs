@@ -235,18 +235,10 @@ impl Reading {
 
     /// The same for several questions at once.
     pub fn answer_with_texts(&mut self, queries: &[HubQuery]) -> (Vec<Answer>, Texts) {
-        if let ReadingPlace::Hub(hub) = &mut self.place {
-            return hub.answer_with_texts(queries);
+        match &mut self.place {
+            ReadingPlace::Hub(hub) => hub.answer_with_texts(queries),
+            ReadingPlace::Files(bundle) => bundle.answer_with_texts(queries),
         }
-        let answers = self.answer(queries);
-        let ReadingPlace::Files(bundle) = &self.place else {
-            return (answers, Texts::new());
-        };
-        let objects = answers.iter().flat_map(|answer| answer.objects.iter());
-        let texts = objects.map(Object::reference);
-        let texts = texts.filter_map(|name| Some((name.clone(), bundle.text(&name)?.to_owned())));
-        let texts = texts.collect();
-        (answers, texts)
     }
 
     /// Every run that is wanted of a scope or of all, by scope, namespace and name.

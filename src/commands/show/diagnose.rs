@@ -9,7 +9,6 @@ use clap::Args;
 
 use crate::commands::open::global::Global;
 use crate::commands::open::hubs::{Answers, HubAnswer, HubsArgs};
-use crate::commands::open::manifests::KEEP_CONTENT;
 use crate::commands::open::members::{self, Entrance, MemberArgs};
 use crate::commands::open::reading::{InputArgs, Reading};
 use crate::commands::open::session::Session;
@@ -18,6 +17,7 @@ use crate::diagnose::explain;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::inventory::{Inventory, choose};
+use crate::kubefleet::object::Keep;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::selector::LabelSelector;
 use crate::render::{self, Look};
@@ -160,7 +160,7 @@ pub fn run(args: &DiagnoseArgs, session: &mut Session<'_>) -> Result<Exit, Error
         })?
     } else {
         let mut entrance = args.members.open(session)?;
-        let mut reading = session.open_keeping(KEEP_CONTENT, &args.input, "diagnose")?;
+        let mut reading = session.open_keeping(Keep::CONTENT, &args.input, "diagnose")?;
         entrance.enter(&mut reading);
         let found = examine_all(args, global, &mut reading, &mut entrance, session.ui)?;
         Answers::alone(found, reading)

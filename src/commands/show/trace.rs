@@ -14,7 +14,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::commands::open::around::Neighbors;
-use crate::commands::open::manifests::KEEP_CONTENT;
 use crate::commands::open::members::Entrance;
 use crate::commands::open::reading::{InputArgs, Reading};
 use crate::commands::open::runs;
@@ -27,7 +26,7 @@ use crate::inventory::Inventory;
 use crate::inventory::source::HubQuery;
 use crate::kubefleet::binding::Binding;
 use crate::kubefleet::messages::parse_rollout_started;
-use crate::kubefleet::object::{Body, OWN_API_VERSION};
+use crate::kubefleet::object::{Body, Keep, OWN_API_VERSION};
 use crate::kubefleet::run::StageStatus;
 use crate::kubefleet::snapshot::ManifestIdentity;
 use crate::kubefleet::work::{ManifestStatus, Work};
@@ -192,7 +191,7 @@ pub fn run(args: &TraceArgs, session: &mut Session<'_>) -> Result<Exit, Error> {
     } else {
         (Entrance::closed(), Ok(None))
     };
-    let mut reading = session.open_keeping(KEEP_CONTENT, &args.input, "trace")?;
+    let mut reading = session.open_keeping(Keep::CONTENT, &args.input, "trace")?;
     entrance.enter(&mut reading);
     let ui = &mut *session.ui;
     let mut gaps = Vec::new();

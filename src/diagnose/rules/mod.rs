@@ -136,6 +136,7 @@ rules! {
         removed_content_remains,
         member_api_unavailable,
         earlier_work_remains,
+        needed_object_not_sent,
     }
     life {
         run_not_started,

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::{Group, Rendering};
 use crate::contents::Identity;
 use crate::manifests::content::Item;
-use crate::manifests::overrides::is_deletion;
 use crate::mask;
+use crate::rollout::overrides::is_deletion;
 
 /// What one rule does to one object.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,7 +7,7 @@ use crate::diagnose::ownership;
 use crate::diagnose::rules::prelude::*;
 use crate::kubefleet::binding::describe_object;
 use crate::kubefleet::messages::{BindingProblem, OverrideKind, OverrideTarget};
-use crate::manifests::{FailingOperation, Generator};
+use crate::manifests::{FailingOperation, Fault};
 use crate::problems::steps;
 use crate::rollout::overrides::successor;
 
@@ -22,13 +22,14 @@ pub const RULE: Rule =
     ]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let faults = overrides::faults(cx);
     let subject = |failing: &FailingCluster<'_>| {
         let problem = failing.trouble.problem.as_ref()?;
         (ownership::of_binding(problem) == rule.code).then(|| {
             let subject = at_fault(failing, problem);
             match problem {
                 BindingProblem::OverrideFailed { .. } if !names_override(&subject) => {
-                    let found = found(cx, failing, &subject, problem);
+                    let found = found(&faults, failing, &subject, problem);
                     found.map_or(subject, |(found, _)| (&found.over).into())
                 }
                 _ => subject,
@@ -68,7 +69,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
                 patch_error,
                 ..
             } => {
-                let shown = found(cx, first, &finding.subject, problem);
+                let shown = found(&faults, first, &finding.subject, problem);
                 let (objects, why) = match shown {
                     Some((shown, objects)) => {
                         let over = finding.subject.clone();
@@ -93,17 +94,14 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
 }
 
 /// The operation that failed, and the objects that it does not fit, where the content tells.
-fn found(
-    cx: &Context<'_>,
+fn found<'f>(
+    faults: &'f [Fault],
     failing: &FailingCluster<'_>,
     subject: &Subject,
     problem: &BindingProblem,
-) -> Option<(FailingOperation, Vec<String>)> {
+) -> Option<(&'f FailingOperation, Vec<&'f str>)> {
     let BindingProblem::OverrideFailed {
-        snapshot,
-        on,
-        patch_error,
-        ..
+        on, patch_error, ..
     } = problem
     else {
         return None;
@@ -113,13 +111,8 @@ fn found(
         over: names_override(subject).then_some(subject),
         object: object.as_deref(),
         error: patch_error,
-        // Up to KubeFleet 0.3.1 the text names no override.
-        generator: match snapshot {
-            Some(_) => Generator::Newest,
-            None => Generator::Envelopes,
-        },
     };
-    overrides::operation(cx, failing, &said)
+    overrides::operation(faults, failing.cluster, &said)
 }
 
 fn described(target: &OverrideTarget) -> String {

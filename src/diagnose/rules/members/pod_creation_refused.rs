@@ -6,7 +6,8 @@ use crate::diagnose::rules::prelude::*;
 /// The newest ReplicaSet, or an event about the StatefulSet or DaemonSet, says `FailedCreate`, and
 /// no quota is the reason. Source: kubernetes, pkg/controller/replicaset/replica_set_utils.go.
 pub const RULE: Rule = Rule::error("FS912", "pod-creation-refused", Search::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work]);
+    .reads(&[Concept::Binding, Concept::Work])
+    .caused_by(&["FS531"]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(

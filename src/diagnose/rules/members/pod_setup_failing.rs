@@ -7,7 +7,8 @@ use crate::member::PodState;
 /// No container of a pod of the newest template has begun, and the kubelet, or the controller that
 /// attaches volumes, says why. Source: kubernetes, pkg/kubelet/events/event.go.
 pub const RULE: Rule = Rule::error("FS910", "pod-setup-failing", Search::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work]);
+    .reads(&[Concept::Binding, Concept::Work])
+    .caused_by(&["FS531"]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(

@@ -8,7 +8,8 @@ use crate::member::texts::unschedulable;
 /// A pod of the newest template has `PodScheduled=False`, for another reason than its volumes; or
 /// somebody holds it back with a scheduling gate.
 pub const RULE: Rule = Rule::error("FS908", "pod-unschedulable", Search::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work]);
+    .reads(&[Concept::Binding, Concept::Work])
+    .caused_by(&["FS531"]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_pod(

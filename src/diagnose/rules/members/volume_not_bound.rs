@@ -9,7 +9,8 @@ use crate::member::{MemberKind, PodState};
 /// A pod of the newest template cannot be scheduled because its claims are not bound.
 /// Source: kubernetes, pkg/scheduler/framework/plugins/volumebinding.
 pub const RULE: Rule = Rule::error("FS909", "volume-not-bound", Search::Whole(check))
-    .reads(&[Concept::Binding, Concept::Work]);
+    .reads(&[Concept::Binding, Concept::Work])
+    .caused_by(&["FS531"]);
 
 fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
     per_object(

@@ -1,0 +1,168 @@
+//! A workload does not become available, and an object that its pods need is not sent to its cluster.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::contents::Identity;
+use crate::diagnose::affected::Affected;
+use crate::diagnose::objects::grouped;
+use crate::diagnose::rules::prelude::*;
+use crate::diagnose::unsent::{UnsentNeeds, UnsentWhy, needs_unsent};
+use crate::kubefleet::snapshot::ResourceSnapshot;
+use crate::problems::overridden;
+use crate::problems::steps::see_override;
+use crate::words::CommandLine;
+
+/// Pods wait for a ConfigMap, Secret, claim, or service account that does not exist. Whether somebody
+/// else made it there, only the member cluster tells: without that, this is no root cause.
+/// Source: workgenerator/override.go:applyOverrideRules; kubernetes, pkg/kubelet/kubelet_pods.go.
+pub const RULE: Rule =
+    Rule::error("FS531", "needed-object-not-sent", Search::Whole(check)).reads(&[
+        Concept::Binding,
+        Concept::Work,
+        Concept::ResourceSnapshot,
+        Concept::ClusterOverrideSnapshot,
+        Concept::OverrideSnapshot,
+        Concept::MemberCluster,
+    ]);
+
+/// How many parts of a snapshot are evidence that it does not have an object.
+const PARTS: usize = 3;
+
+fn check(cx: &Context<'_>, rule: &Rule) -> Vec<Finding> {
+    let all = needs_unsent(cx);
+    [true, false]
+        .into_iter()
+        .flat_map(|confirmed| {
+            let those = all.iter().filter(|it| it.confirmed == confirmed);
+            let those = those.map(|it| {
+                let manifest = it.manifest;
+                let subject = Subject::new(manifest.kind, manifest.namespace, manifest.name);
+                (subject, it.failing, it)
+            });
+            grouped(cx, rule, those)
+                .into_iter()
+                .filter_map(|(finding, group)| {
+                    let finding = if confirmed {
+                        finding
+                    } else {
+                        finding.severity(Severity::Warning).root_if(false)
+                    };
+                    describe(cx, &group, finding)
+                })
+                .collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+/// `the Secret shop/db`.
+fn named(object: &Identity) -> String {
+    format!("the {}", object.describe())
+}
+
+fn describe(
+    cx: &Context<'_>,
+    group: &[&UnsentNeeds<'_, '_>],
+    mut finding: Finding,
+) -> Option<Finding> {
+    let on = group.iter().map(|it| (it.failing, it.manifest)).collect();
+    let affected = Affected::new(cx, on)?;
+    // What is not sent for one reason is said together.
+    let mut reasons: BTreeMap<String, (BTreeSet<String>, BTreeSet<&str>)> = BTreeMap::new();
+    let (mut is_dropped, mut deleting) = (false, None);
+    for needs in group {
+        for (object, why) in &needs.objects {
+            match why {
+                UnsentWhy::Dropped(_) => is_dropped = true,
+                UnsentWhy::Deleted(over, _) => deleting = deleting.or(Some(*over)),
+            }
+            let (objects, clusters) = reasons.entry(reason(needs, why)).or_default();
+            objects.insert(named(object));
+            clusters.insert(needs.failing.cluster);
+            finding = evidence(needs, object, why, finding);
+        }
+    }
+    let lacks = reasons.into_iter().map(|(reason, (objects, clusters))| {
+        let (is, it) = match objects.len() {
+            1 => ("is", "it"),
+            _ => ("are", "them"),
+        };
+        let (objects, clusters) = (enumerate(&objects), enumerate(clusters));
+        format!("needs {objects}, which {is} not sent to {clusters}: {reason} {it}")
+    });
+    finding.message = format!(
+        "{} {}.",
+        affected.object(),
+        lacks.collect::<Vec<_>>().join("; it also ")
+    );
+    let (object, _) = group.first()?.objects.first()?;
+    let get = |command: CommandLine| {
+        let command = command.namespace(&object.namespace);
+        command.arg(object.kind.to_lowercase()).arg(&object.name)
+    };
+    if !group.iter().all(|it| it.confirmed) {
+        finding = finding.look_with(
+            "Check whether something else created it there: then it is not the reason.",
+            get(affected.on_member("get")),
+        );
+    }
+    if is_dropped {
+        finding = finding
+            .look_with(
+                "Check whether the hub still has it, with the labels that the placement selects.",
+                get(CommandLine::kubectl("get")),
+            )
+            .new_run(
+                cx,
+                "Create it again on the hub, or add it to the placement's selectors. Then start a new \
+                 run: this one keeps its snapshot.",
+            );
+    }
+    if let Some(over) = deleting {
+        finding = finding
+            .look_with("Inspect the override.", see_override(over))
+            .new_run(
+                cx,
+                "Correct the override, whose rule deletes the object for a cluster that needs it. \
+                 Then start a new run: this one keeps the override snapshots of its initialization.",
+            );
+    }
+    Some(finding)
+}
+
+/// Why objects are not sent, as a clause that lacks its object.
+fn reason(needs: &UnsentNeeds<'_, '_>, why: &UnsentWhy<'_>) -> String {
+    let index = |part: &ResourceSnapshot| part.index().unwrap_or_default().to_owned();
+    match why {
+        UnsentWhy::Dropped(with) => {
+            let own = needs.parts.first().map_or_else(String::new, |it| index(it));
+            let other = index(with);
+            format!("unlike snapshot {other}, snapshot {own} does not have")
+        }
+        UnsentWhy::Deleted(over, rule) => {
+            format!("rule {} of {} deletes", rule + 1, overridden(over))
+        }
+    }
+}
+
+fn evidence(
+    needs: &UnsentNeeds<'_, '_>,
+    object: &Identity,
+    why: &UnsentWhy<'_>,
+    mut finding: Finding,
+) -> Finding {
+    let list = ["spec.selectedResources"];
+    let name = object.describe();
+    match why {
+        UnsentWhy::Dropped(with) => {
+            for part in needs.parts.iter().take(PARTS) {
+                finding = finding.computed(part.object(), &list, format!("without {name}"));
+            }
+            finding.computed(with.object(), &list, format!("has {name}"))
+        }
+        UnsentWhy::Deleted(over, rule) => finding.evidence(
+            over.object(),
+            format!("spec.overrideSpec.policy.overrideRules[{rule}].overrideType"),
+            "Delete",
+        ),
+    }
+}

@@ -1,0 +1,43 @@
+//! Of which objects a diagnosis needs more than what the inventory keeps.
+
+use std::collections::BTreeSet;
+
+use super::context::Context;
+use super::rendered::Bound;
+use super::{overrides, unsent};
+use crate::inventory::Inventory;
+use crate::inventory::source::HubQuery;
+use crate::kubefleet::binding::Binding;
+use crate::kubefleet::{Condition, ObjectRef, reasons};
+use crate::rollout::versions::versions;
+
+/// Of which objects the whole text is needed: of the content of clusters on which an override fails,
+/// or a workload lacks what it needs.
+pub fn texts(inventory: &Inventory) -> Vec<HubQuery> {
+    // Most often there is none, and nothing has to be understood to see that.
+    let may_be = |binding: &Binding| {
+        let kinds = [
+            reasons::OVERRIDDEN,
+            reasons::WORK_SYNCHRONIZED,
+            reasons::AVAILABLE,
+        ];
+        let mut kinds = kinds.iter().filter_map(|kind| binding.current(kind));
+        kinds.any(Condition::is_false)
+    };
+    if !inventory.bindings.iter().any(may_be) {
+        return Vec::new();
+    }
+    let cx = Context::new(inventory);
+    let all = versions(inventory);
+    let mut lost = unsent::LostObjects::new(&all);
+    let wanted: BTreeSet<ObjectRef> = cx
+        .troubles
+        .iter()
+        .filter_map(|failing| Some((failing, Bound::of(inventory, &all, failing)?)))
+        .filter(|(failing, bound)| {
+            overrides::refusing(failing).is_some() || lost.may_need(failing, bound)
+        })
+        .flat_map(|(_, bound)| bound.texts().collect::<Vec<_>>())
+        .collect();
+    wanted.iter().map(HubQuery::object).collect()
+}

@@ -1,0 +1,241 @@
+//! What workloads need and their clusters are not sent, though another snapshot has it, or this one.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::context::Context;
+use super::failing_cluster::FailingCluster;
+use super::member_findings::{self, Sighting};
+use super::ownership;
+use super::rendered::{Bound, rendered};
+use crate::contents::Identity;
+use crate::kubefleet::overrides::OverrideSnapshot;
+use crate::kubefleet::snapshot::{ManifestIdentity, ResourceSnapshot};
+use crate::manifests::{Generator, NEEDED_KINDS, Rendered, needs};
+use crate::member::PodState;
+use crate::rollout::ManifestTrouble;
+use crate::rollout::overrides::{is_deletion, rules_for, rules_of, selector_of};
+use crate::rollout::versions::{Version, versions};
+
+/// Why a cluster is not sent an object.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum UnsentWhy<'i> {
+    /// Its snapshot does not have the object, but this part of another one does.
+    Dropped(&'i ResourceSnapshot),
+    /// A rule of an override, from 0, deletes it there.
+    Deleted(&'i OverrideSnapshot, usize),
+}
+
+/// A workload that does not become available in a cluster, and what of its needs is not sent there.
+pub(super) struct UnsentNeeds<'a, 'i> {
+    pub failing: &'a FailingCluster<'i>,
+    pub manifest: &'a ManifestTrouble<'i>,
+    /// The parts of the snapshot that the cluster is to get.
+    pub parts: Vec<&'i ResourceSnapshot>,
+    pub objects: Vec<(Identity, UnsentWhy<'i>)>,
+    /// Whether the member cluster says that the pods wait for it.
+    pub confirmed: bool,
+}
+
+/// What is lost on the way from some snapshot to a cluster.
+pub(super) struct LostObjects<'v, 'i> {
+    all: &'v [Version<'i>],
+    /// By index: what that version does not have and another one does.
+    dropped: BTreeMap<&'v str, BTreeMap<Identity, &'i ResourceSnapshot>>,
+}
+
+/// The workloads of a cluster that do not become available.
+fn waiting<'a, 'i>(
+    failing: &'a FailingCluster<'i>,
+) -> impl Iterator<Item = &'a ManifestTrouble<'i>> {
+    let manifests = failing.trouble.manifests.iter();
+    manifests.filter(|manifest| ownership::of_manifest(manifest) == Some("FS501"))
+}
+
+impl<'v, 'i> LostObjects<'v, 'i> {
+    pub(super) const fn new(all: &'v [Version<'i>]) -> Self {
+        Self {
+            all,
+            dropped: BTreeMap::new(),
+        }
+    }
+
+    /// Whether a workload of the cluster may need what it is not sent: only its manifest can tell.
+    pub(super) fn may_need(&mut self, failing: &FailingCluster<'i>, bound: &Bound<'v, 'i>) -> bool {
+        let namespaces: BTreeSet<&str> = waiting(failing).map(|it| it.namespace).collect();
+        if namespaces.is_empty() {
+            return false;
+        }
+        let is_there = |namespace: &str| namespaces.contains(namespace);
+        self.dropped(bound.version)
+            .keys()
+            .any(|it| is_there(&it.namespace))
+            || needed(bound.version).any(|(_, it)| {
+                is_there(&it.meta.namespace) && deletion(failing, bound, it).is_some()
+            })
+    }
+
+    /// What a workload needs of what its cluster is not sent.
+    fn needs(
+        &mut self,
+        failing: &FailingCluster<'i>,
+        bound: &Bound<'v, 'i>,
+        workload: &ManifestTrouble<'i>,
+        sent: &[Rendered<'_>],
+    ) -> Vec<(Identity, UnsentWhy<'i>)> {
+        let find = |wanted: &dyn Fn(&Identity) -> bool| {
+            let mut sent = sent.iter().map(|it| &it.manifest);
+            sent.find(|it| wanted(&it.identity))
+        };
+        let workload = find(&|it| {
+            (it.kind.as_str(), it.group.as_str()) == (workload.kind, workload.group)
+                && (it.namespace.as_str(), it.name.as_str()) == (workload.namespace, workload.name)
+        });
+        let needs = workload.map(|it| needs(it)).unwrap_or_default();
+        let unsent = needs
+            .into_iter()
+            .filter(|object| find(&|it| it == object).is_none());
+        unsent
+            .filter_map(|object| {
+                let why = self.why(failing, bound, &object)?;
+                Some((object, why))
+            })
+            .collect()
+    }
+
+    /// Why a cluster is not sent an object; `None` where no snapshot has it.
+    fn why(
+        &mut self,
+        failing: &FailingCluster<'i>,
+        bound: &Bound<'v, 'i>,
+        object: &Identity,
+    ) -> Option<UnsentWhy<'i>> {
+        let mut own = needed(bound.version);
+        if let Some((_, it)) = own.find(|(_, it)| Identity::of_manifest(it) == *object) {
+            let (over, rule) = deletion(failing, bound, it)?;
+            return Some(UnsentWhy::Deleted(over, rule));
+        }
+        let part = self.dropped(bound.version).get(object)?;
+        Some(UnsentWhy::Dropped(part))
+    }
+
+    fn dropped(&mut self, version: &'v Version<'i>) -> &BTreeMap<Identity, &'i ResourceSnapshot> {
+        let all = self.all;
+        self.dropped.entry(&version.index).or_insert_with(|| {
+            let own: BTreeSet<Identity> = needed(version)
+                .map(|(_, it)| Identity::of_manifest(it))
+                .collect();
+            let at = all.iter().position(|it| it.index == version.index);
+            let (older, newer) = all.split_at(at.unwrap_or(all.len()));
+            // The newest of the older ones tells best; then the oldest of the newer ones.
+            let others = newer.iter().rev().chain(older).flat_map(needed);
+            others
+                .map(|(part, it)| (Identity::of_manifest(it), part))
+                .filter(|(object, _)| !own.contains(object))
+                .collect()
+        })
+    }
+}
+
+/// What a version has that pods may need, with the part that has it.
+fn needed<'i>(
+    version: &Version<'i>,
+) -> impl Iterator<Item = (&'i ResourceSnapshot, &'i ManifestIdentity)> {
+    let parts = version.parts.iter().copied();
+    let all = parts.flat_map(|part| part.spec.resources.iter().map(move |it| (part, it)));
+    all.filter(|(_, it)| it.api_version == "v1" && NEEDED_KINDS.contains(&it.kind.as_str()))
+}
+
+/// The override that deletes an object for a cluster, and its rule.
+fn deletion<'i>(
+    failing: &FailingCluster<'_>,
+    bound: &Bound<'_, 'i>,
+    object: &ManifestIdentity,
+) -> Option<(&'i OverrideSnapshot, usize)> {
+    let member = failing.member?;
+    bound
+        .overrides
+        .iter()
+        .copied()
+        .find_map(|over: &'i Arc<OverrideSnapshot>| {
+            selector_of(over, object)?;
+            let last = rules_for(over, member).0.pop()?;
+            is_deletion(rules_of(over).get(last)?).then_some((over.as_ref(), last))
+        })
+}
+
+/// The workloads that do not become available, with what of their needs is not sent to their clusters.
+/// Where a member cluster was looked into, only what its pods wait for.
+pub(super) fn needs_unsent<'a, 'i>(cx: &'a Context<'i>) -> Vec<UnsentNeeds<'a, 'i>> {
+    let mut found = Vec::new();
+    if cx.inventory.texts.is_empty() {
+        return found;
+    }
+    let all = versions(cx.inventory);
+    let mut lost = LostObjects::new(&all);
+    let seen = member_findings::seen(cx);
+    let generators = [
+        Generator::Newest,
+        Generator::Envelopes,
+        Generator::ConfigMaps,
+    ];
+    for generator in generators {
+        let of = |it: &&FailingCluster<'_>| {
+            let works = cx.inventory.works_of(it.binding);
+            waiting(it).next().is_some() && Generator::of_works(works) == generator
+        };
+        let clusters = cx.troubles.iter().filter(of);
+        rendered(cx, clusters, generator, |rendering, clusters| {
+            for (at, failing) in clusters.iter().copied().enumerate() {
+                let Some(bound) = Bound::of(cx.inventory, &all, failing) else {
+                    continue;
+                };
+                let sent = rendering.manifests(at);
+                for manifest in waiting(failing) {
+                    let mut objects = lost.needs(failing, &bound, manifest, &sent);
+                    let look = seen.iter().find(|it| std::ptr::eq(it.manifest, manifest));
+                    if let Some(look) = look {
+                        objects.retain(|(object, _)| waits_for(cx, look, object));
+                    }
+                    if !objects.is_empty() {
+                        found.push(UnsentNeeds {
+                            failing,
+                            manifest,
+                            parts: bound.version.parts.clone(),
+                            objects,
+                            confirmed: look.is_some(),
+                        });
+                    }
+                }
+            }
+        });
+    }
+    found
+}
+
+/// Whether the pods of a workload cannot start because an object does not exist.
+fn waits_for(cx: &Context<'_>, seen: &Sighting<'_, '_>, object: &Identity) -> bool {
+    let Some(view) = seen.view(cx) else {
+        return false;
+    };
+    let kind = object.kind.to_lowercase();
+    let words = [
+        format!("{kind} \"{}\" not found", object.name),
+        format!("{kind}s \"{}\" not found", object.name),
+    ];
+    let says = |message: &str| {
+        let message = message.to_lowercase();
+        words.iter().any(|it| message.contains(it.as_str()))
+    };
+    let refused = view.refusal().is_some_and(|it| says(it.message));
+    let troubles = view.troubles();
+    refused
+        || troubles.iter().any(|trouble| match trouble.state {
+            PodState::ConfigMissing { message, .. } => says(message),
+            PodState::Unschedulable(condition) | PodState::UnboundClaims(condition) => {
+                says(&condition.message)
+            }
+            PodState::Setup(event) => says(&event.message),
+            _ => false,
+        })
+}
