@@ -194,8 +194,9 @@ pub(super) fn needs_unsent<'a, 'i>(cx: &'a Context<'i>) -> Vec<UnsentNeeds<'a, '
                 for manifest in waiting(failing) {
                     let mut objects = lost.needs(failing, &bound, manifest, &sent);
                     let look = seen.iter().find(|it| std::ptr::eq(it.manifest, manifest));
-                    if let Some(look) = look {
-                        objects.retain(|(object, _)| waits_for(cx, look, object));
+                    let said = look.and_then(|look| pod_messages(cx, look));
+                    if let Some(said) = &said {
+                        objects.retain(|(object, _)| says_missing(said, object));
                     }
                     if !objects.is_empty() {
                         found.push(UnsentNeeds {
@@ -203,7 +204,7 @@ pub(super) fn needs_unsent<'a, 'i>(cx: &'a Context<'i>) -> Vec<UnsentNeeds<'a, '
                             manifest,
                             parts: bound.version.parts.clone(),
                             objects,
-                            confirmed: look.is_some(),
+                            confirmed: said.is_some(),
                         });
                     }
                 }
@@ -213,29 +214,78 @@ pub(super) fn needs_unsent<'a, 'i>(cx: &'a Context<'i>) -> Vec<UnsentNeeds<'a, '
     found
 }
 
-/// Whether the pods of a workload cannot start because an object does not exist.
-fn waits_for(cx: &Context<'_>, seen: &Sighting<'_, '_>, object: &Identity) -> bool {
-    let Some(view) = seen.view(cx) else {
-        return false;
-    };
+/// What is said of the pods of a workload in its cluster; `None` where nothing is wrong with them, as
+/// far as anybody has seen.
+fn pod_messages<'i>(cx: &Context<'i>, seen: &Sighting<'_, 'i>) -> Option<Vec<&'i str>> {
+    let view = seen.view(cx)?;
+    let refusal = view.refusal();
+    let troubles = view.troubles();
+    if troubles.is_empty() && refusal.is_none() {
+        return None;
+    }
+    let said = troubles.iter().filter_map(|trouble| match trouble.state {
+        PodState::ConfigMissing { message, .. } => Some(message),
+        PodState::Unschedulable(condition) | PodState::UnboundClaims(condition) => {
+            Some(condition.message.as_str())
+        }
+        PodState::Setup(event) => Some(event.message.as_str()),
+        _ => None,
+    });
+    Some(said.chain(refusal.map(|it| it.message)).collect())
+}
+
+/// Whether one of the messages says that an object does not exist.
+fn says_missing(messages: &[&str], object: &Identity) -> bool {
     let kind = object.kind.to_lowercase();
     let words = [
         format!("{kind} \"{}\" not found", object.name),
         format!("{kind}s \"{}\" not found", object.name),
     ];
-    let says = |message: &str| {
+    messages.iter().any(|message| {
         let message = message.to_lowercase();
         words.iter().any(|it| message.contains(it.as_str()))
-    };
-    let refused = view.refusal().is_some_and(|it| says(it.message));
-    let troubles = view.troubles();
-    refused
-        || troubles.iter().any(|trouble| match trouble.state {
-            PodState::ConfigMissing { message, .. } => says(message),
-            PodState::Unschedulable(condition) | PodState::UnboundClaims(condition) => {
-                says(&condition.message)
-            }
-            PodState::Setup(event) => says(&event.message),
-            _ => false,
-        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::says_missing;
+    use crate::contents::Identity;
+
+    #[test]
+    fn a_message_is_about_one_object() {
+        let object = |kind: &str, name: &str| Identity {
+            kind: kind.to_owned(),
+            name: name.to_owned(),
+            ..Identity::default()
+        };
+        for (message, kind, name, says) in [
+            ("secret \"db\" not found", "Secret", "db", true),
+            ("secret \"db-2\" not found", "Secret", "db", false),
+            ("secret \"db\" not found", "ConfigMap", "db", false),
+            ("configmaps \"site\" not found", "ConfigMap", "site", true),
+            (
+                "MountVolume.SetUp failed for volume \"tls\" : secret \"web-tls\" not found",
+                "Secret",
+                "web-tls",
+                true,
+            ),
+            (
+                "0/3 nodes are available: persistentvolumeclaim \"data\" not found.",
+                "PersistentVolumeClaim",
+                "data",
+                true,
+            ),
+            (
+                "error looking up service account shop/robot: serviceaccount \"robot\" not found",
+                "ServiceAccount",
+                "robot",
+                true,
+            ),
+            ("secret \"db\" is immutable", "Secret", "db", false),
+        ] {
+            let found = says_missing(&["another", message], &object(kind, name));
+            assert_eq!(found, says, "{kind} {name}: {message}");
+        }
+    }
 }

@@ -140,6 +140,12 @@ impl PolicySnapshot {
         }
     }
 
+    /// The clusters that PickFixed names.
+    pub fn named_clusters(&self) -> &[String] {
+        let policy = self.spec.policy.as_deref();
+        policy.map_or(&[], |policy| &policy.clusters)
+    }
+
     /// The labels that its required affinity terms ask for; a cluster needs one of them.
     pub fn required_labels(&self) -> impl Iterator<Item = &LabelSelector> {
         self.required_terms()

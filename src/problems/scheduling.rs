@@ -31,7 +31,9 @@ pub fn not_picked<'p>(
         let near = near(policy, inventory, decision)
             .map(|(_, near)| format!("has {}, needs {}", near.has, near.wanted));
         let member = inventory.member(&decision.cluster);
-        let detail = near.or_else(|| by_property(policy, member?, decision));
+        let detail = near
+            .or_else(|| by_property(policy, member?, decision))
+            .or_else(|| by_labels(policy, member?, decision));
         let detail = detail.map_or_else(String::new, |detail| format!(" ({detail})"));
         let why = why(&decision.reason) + &detail;
         groups.entry(why).or_default().push(&decision.cluster);
@@ -53,17 +55,56 @@ pub fn by_policy(policy: &PolicySnapshot, member: &MemberCluster) -> Option<Stri
             effect: taint.effect.clone(),
         }));
     }
-    let terms: Vec<_> = policy.required_terms().collect();
-    if terms.is_empty() {
-        return None;
-    }
-    if matching(policy, member).next().is_none() {
-        let wanted = terms.iter().filter_map(|term| term.labels.as_deref());
-        let wanted: Vec<_> = wanted.map(LabelSelector::describe).collect();
+    if let Some(needs) = needs(policy, member) {
         let reason = words(&FilterReason::AffinityMismatch);
-        return Some(format!("{reason} (needs {})", wanted.join(" or ")));
+        return Some(format!("{reason} ({needs})"));
     }
     by_terms(policy, member)
+}
+
+/// `needs env=prod`, where a cluster has the labels of no required term.
+fn needs(policy: &PolicySnapshot, member: &MemberCluster) -> Option<String> {
+    let wanted = policy.required_labels().map(LabelSelector::describe);
+    let wanted: Vec<_> = wanted.collect();
+    let is_none = matching(policy, member).next().is_none() && !wanted.is_empty();
+    is_none.then(|| format!("needs {}", wanted.join(" or ")))
+}
+
+/// The labels that a cluster lacks now, where a decision against it is for them.
+fn by_labels(
+    policy: &PolicySnapshot,
+    member: &MemberCluster,
+    decision: &ClusterDecision,
+) -> Option<String> {
+    needs(policy, member).filter(|_| is_for_terms(decision))
+}
+
+/// Whether a cluster is left out because no required term matches it.
+fn is_for_terms(decision: &ClusterDecision) -> bool {
+    match parse_decision(&decision.reason) {
+        ScheduleProblem::Unschedulable { reasons } => {
+            reasons.contains(&FilterReason::AffinityMismatch)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a policy surely takes a cluster with these labels, taints, and properties, apart from how
+/// many it takes.
+pub fn accepts(policy: &PolicySnapshot, member: &MemberCluster) -> bool {
+    let mut taints = member.spec.taints.iter();
+    let mut terms = policy.required_terms().peekable();
+    let is_met = |term: &ClusterSelectorTerm| {
+        let labels = term.labels.as_deref();
+        let properties = term.properties.iter().flat_map(|it| &it.expressions);
+        labels.is_none_or(|labels| labels.matches(&member.meta.labels) == Some(true))
+            && properties
+                .into_iter()
+                .all(|it| property(it, member) == Some(Ok(())))
+    };
+    !member.is_leaving()
+        && taints.all(|taint| policy.tolerates(taint))
+        && (terms.peek().is_none() || terms.any(is_met))
 }
 
 /// The required terms whose labels a cluster has.
@@ -84,7 +125,7 @@ fn by_terms(policy: &PolicySnapshot, member: &MemberCluster) -> Option<String> {
     for term in matching(policy, member) {
         let properties = term.properties.as_deref()?;
         let mut properties = properties.expressions.iter();
-        reasons.push(properties.find_map(|it| property_missed(it, member))?);
+        reasons.push(properties.find_map(|it| property(it, member)?.err())?);
     }
     (!reasons.is_empty()).then(|| reasons.join(" and "))
 }
@@ -97,9 +138,8 @@ fn by_property(
     decision: &ClusterDecision,
 ) -> Option<String> {
     match parse_decision(&decision.reason) {
-        ScheduleProblem::Unschedulable { reasons } => {
-            let for_terms = reasons.contains(&FilterReason::AffinityMismatch);
-            by_terms(policy, member).filter(|_| for_terms)
+        ScheduleProblem::Unschedulable { .. } => {
+            by_terms(policy, member).filter(|_| is_for_terms(decision))
         }
         ScheduleProblem::ScoreTooLow { .. } => {
             let sorters = policy.sorters(member).filter_map(|sorter| {
@@ -117,8 +157,9 @@ fn by_property(
     }
 }
 
-/// What a property is, where it is not what is asked for. A cluster that does not report it is out.
-fn property_missed(wanted: &PropertyRequirement, member: &MemberCluster) -> Option<String> {
+/// Whether a property is as it is asked for, or what it is; `None` where that cannot be judged. A
+/// cluster that does not report it is out.
+fn property(wanted: &PropertyRequirement, member: &MemberCluster) -> Option<Result<(), String>> {
     let PropertyRequirement {
         name,
         operator,
@@ -135,9 +176,10 @@ fn property_missed(wanted: &PropertyRequirement, member: &MemberCluster) -> Opti
     };
     let value = values.first()?;
     let Some(has) = member.property(name).ok()? else {
-        return Some(format!(
-            "it does not report property {name}, and the policy needs {sign} {value}"
-        ));
+        let missing = format!("it does not report property {name}");
+        return Some(Err(format!(
+            "{missing}, and the policy needs {sign} {value}"
+        )));
     };
     let order = quantity(has)?.partial_cmp(&quantity(value)?)?;
     let is_met = match sign {
@@ -148,7 +190,8 @@ fn property_missed(wanted: &PropertyRequirement, member: &MemberCluster) -> Opti
         "<" => order.is_lt(),
         _ => order.is_le(),
     };
-    (!is_met).then(|| format!("property {name} is {has}, and the policy needs {sign} {value}"))
+    let missed = || format!("property {name} is {has}, and the policy needs {sign} {value}");
+    Some(is_met.then_some(()).ok_or_else(missed))
 }
 
 /// A quantity as Kubernetes writes it: `4`, `500m`, `16Gi`.
@@ -181,13 +224,8 @@ fn near<'i>(
     inventory: &'i Inventory,
     decision: &ClusterDecision,
 ) -> Option<(&'i MemberCluster, NearMiss)> {
-    let for_labels = match parse_decision(&decision.reason) {
-        ScheduleProblem::Unschedulable { reasons } => {
-            reasons.contains(&FilterReason::AffinityMismatch)
-        }
-        _ => false,
-    };
-    let member = inventory.member(&decision.cluster).filter(|_| for_labels)?;
+    let member = inventory.member(&decision.cluster);
+    let member = member.filter(|_| is_for_terms(decision))?;
     let mut terms = policy.required_labels();
     let near = terms.find_map(|labels| near_miss(labels, &member.meta.labels))?;
     Some((member, near))

@@ -194,6 +194,8 @@ fn items(inventory: &Inventory, strategies: &[Strategy]) -> Vec<ClusterItem> {
     let bindings = inventory.bindings.iter();
     all.extend(bindings.map(|binding| binding.spec.cluster.as_str()));
     let policy = deciding_policy(inventory);
+    let named = policy.map_or(&[][..], PolicySnapshot::named_clusters);
+    all.extend(named.iter().map(String::as_str));
     let mut reasons: BTreeMap<&str, String> = BTreeMap::new();
     if let Some(policy) = policy {
         for (why, clusters) in not_picked(policy, inventory) {
@@ -267,7 +269,12 @@ fn why(
     match (reason, policy) {
         (Some(reason), _) => (Some(false), reason.clone()),
         (None, Some(policy)) if policy.policy_type() == "PickFixed" => {
-            let why = "spec.policy.clusterNames of the placement does not name it";
+            let is_named = policy.named_clusters().iter().any(|it| it == name);
+            let why = match (is_named, inventory.member_is_absent(name)) {
+                (false, _) => "spec.policy.clusterNames of the placement does not name it",
+                (true, true) => "the placement names it, but it is not in the fleet",
+                (true, false) => "the placement names it, and the scheduler gives no reason",
+            };
             (Some(false), why.to_owned())
         }
         (None, Some(policy)) if policy.is_scheduled() && inventory.bindings.is_complete() => {

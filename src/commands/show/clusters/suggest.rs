@@ -11,6 +11,7 @@ use crate::kubefleet::member::MemberCluster;
 use crate::kubefleet::selector::LabelSelector;
 use crate::kubefleet::snapshot::PolicySnapshot;
 use crate::kubefleet::strategy::{Stage, Strategy};
+use crate::problems::scheduling::accepts;
 use crate::rollout::near::near_miss;
 use crate::rollout::placing::{deciding_policy, stages_of};
 use crate::ui::Ui;
@@ -20,95 +21,124 @@ use crate::words::{CommandLine, Hint};
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Suggestion {
-    /// What it would do: `be selected`, or `be in stage prod of rings`.
+    /// What it would do: `be selected`, `match the policy` where that picks only some of the clusters
+    /// that match, or `be in stage prod of rings`.
     purpose: String,
     /// The labels, as `KEY=VALUE`.
     labels: Vec<String>,
 }
 
-/// Labels that would select a cluster, or bring it into a stage.
+impl Suggestion {
+    fn new(purpose: String, labels: &[(String, String)]) -> Self {
+        let labels = labels.iter().map(|(key, value)| format!("{key}={value}"));
+        Self {
+            purpose,
+            labels: labels.collect(),
+        }
+    }
+}
+
+/// Labels that would select a cluster, or bring it into a stage. They do nothing else to it here: a
+/// cluster that is selected stays so, and is in no other stage.
 pub(super) fn suggestions(
     inventory: &Inventory,
     strategies: &[Strategy],
     member: &MemberCluster,
     is_in: Option<bool>,
 ) -> Vec<Suggestion> {
-    let mut found = Vec::new();
-    let terms: Vec<_> = deciding_policy(inventory)
-        .into_iter()
-        .flat_map(PolicySnapshot::required_labels)
-        .collect();
-    let matched = |term: &&LabelSelector| term.matches(&member.meta.labels) == Some(true);
-    if is_in == Some(false)
-        && !terms.iter().any(matched)
-        && let Some(labels) = closest(terms, member)
-    {
-        found.push(Suggestion {
-            purpose: "be selected".to_owned(),
-            labels,
-        });
+    let Some(policy) = deciding_policy(inventory) else {
+        return Vec::new();
+    };
+    if is_in == Some(false) {
+        return selecting(policy, member).into_iter().collect();
     }
-    for strategy in strategies {
+    let unstaged = strategies.iter().filter(|strategy| {
         let stages = stages_of(&strategy.spec, member);
-        if is_in != Some(true) || stages.is_none_or(|it| !it.is_empty()) {
-            continue;
-        }
-        for stage in &strategy.spec.stages {
-            let selector = stage.selector.as_deref();
-            if let Some(labels) = selector.and_then(|it| missing(it, member)) {
-                found.push(Suggestion {
-                    purpose: purpose(stage, strategy),
-                    labels,
-                });
-            }
-        }
+        is_in == Some(true) && stages.is_some_and(|it| it.is_empty())
+    });
+    unstaged
+        .flat_map(|strategy| {
+            let stages = strategy.spec.stages.iter();
+            stages.filter_map(|stage| staging(policy, strategy, stage, member))
+        })
+        .collect()
+}
+
+/// The labels by which the policy takes a cluster, where nothing else keeps it out.
+fn selecting(policy: &PolicySnapshot, member: &MemberCluster) -> Option<Suggestion> {
+    let matched = |term: &LabelSelector| term.matches(&member.meta.labels) == Some(true);
+    if policy.required_labels().any(matched) {
+        return None;
     }
-    found
-}
-
-fn purpose(stage: &Stage, strategy: &Strategy) -> String {
-    format!("be in stage {} of {}", stage.name, strategy.meta.name)
-}
-
-/// The labels of the term that needs the fewest; one that nearly matches goes first.
-fn closest(terms: Vec<&LabelSelector>, member: &MemberCluster) -> Option<Vec<String>> {
-    let mut found: Vec<_> = terms
-        .into_iter()
+    let mut found: Vec<_> = policy
+        .required_labels()
         .filter_map(|term| {
+            let labels = missing(term, member)?;
             let far = near_miss(term, &member.meta.labels).is_none();
-            Some((far, missing(term, member)?))
+            accepts(policy, &with(member, &labels)).then_some((far, labels))
         })
         .collect();
+    // The term that needs the fewest; one that nearly matches goes first.
     found.sort_by_key(|(far, labels)| (*far, labels.len()));
-    found.into_iter().next().map(|(_, labels)| labels)
+    let (_, labels) = found.into_iter().next()?;
+    let purpose = match policy.policy_type() {
+        // How many are picked is another matter.
+        "PickN" => "match the policy",
+        _ => "be selected",
+    };
+    Some(Suggestion::new(purpose.to_owned(), &labels))
+}
+
+/// The labels by which one stage takes a cluster.
+fn staging(
+    policy: &PolicySnapshot,
+    strategy: &Strategy,
+    stage: &Stage,
+    member: &MemberCluster,
+) -> Option<Suggestion> {
+    let labels = missing(stage.selector.as_deref()?, member)?;
+    let then = with(member, &labels);
+    let stages = stages_of(&strategy.spec, &then)?;
+    let alone = matches!(stages.as_slice(), [one] if one.name == stage.name);
+    let purpose = format!("be in stage {} of {}", stage.name, strategy.meta.name);
+    // It would not be taken from the placement for it.
+    let stays = accepts(policy, &then) || !accepts(policy, member);
+    (alone && stays).then(|| Suggestion::new(purpose, &labels))
+}
+
+/// A cluster with more labels.
+fn with(member: &MemberCluster, labels: &[(String, String)]) -> MemberCluster {
+    let mut member = member.clone();
+    member.meta.labels.extend(labels.iter().cloned());
+    member
 }
 
 /// The labels that a cluster lacks for a selector; `None` where labels alone do not do it.
-fn missing(selector: &LabelSelector, member: &MemberCluster) -> Option<Vec<String>> {
+fn missing(selector: &LabelSelector, member: &MemberCluster) -> Option<Vec<(String, String)>> {
     let mut wanted: BTreeMap<&str, &str> = BTreeMap::new();
     for (key, value) in &selector.labels {
         wanted.insert(key, value);
     }
     for requirement in &selector.expressions {
+        let has = member.meta.label(&requirement.key);
+        let is_wanted = wanted.contains_key(requirement.key.as_str());
         match requirement.operator.as_str() {
-            "In" => {
-                let has = member.meta.label(&requirement.key).unwrap_or_default();
-                if !requirement.values.iter().any(|value| value == has) {
-                    wanted.insert(&requirement.key, requirement.values.first()?);
-                }
+            "In" if !is_wanted && !requirement.values.iter().any(|it| Some(it.as_str()) == has) => {
+                wanted.insert(&requirement.key, requirement.values.first()?);
             }
-            "Exists" if member.meta.label(&requirement.key).is_none() => {
+            "Exists" if !is_wanted && has.is_none() => {
                 wanted.insert(&requirement.key, "true");
             }
-            "Exists" => {}
-            _ => return None,
+            _ => {}
         }
     }
     wanted.retain(|key, value| member.meta.label(key) != Some(value));
-    let labels = wanted
-        .into_iter()
-        .map(|(key, value)| format!("{key}={value}"));
-    Some(labels.collect())
+    let labels = wanted.into_iter();
+    let labels: Vec<_> = labels
+        .map(|(key, value)| (key.to_owned(), value.to_owned()))
+        .collect();
+    let is_met = selector.matches(&with(member, &labels).meta.labels) == Some(true);
+    is_met.then_some(labels)
 }
 
 /// Prints the commands that change labels, for the first clusters.
@@ -122,7 +152,8 @@ pub(super) fn suggest(items: &[ClusterItem], ui: &mut Ui) {
     }
     for (suggestion, clusters) in alike.into_iter().take(SHOWN) {
         let lead = format!(
-            "for {} to {}, set labels:",
+            "for {} to {}, set labels; whatever else selects clusters by them changes too, also runs \
+             under way:",
             crate::words::enumerate(&clusters),
             suggestion.purpose
         );
@@ -135,5 +166,179 @@ pub(super) fn suggest(items: &[ClusterItem], ui: &mut Ui) {
                 .switch("--overwrite")
         });
         ui.hint(Hint::new(lead).commands(commands));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::{Value, json};
+
+    use super::{selecting, staging};
+    use crate::kubefleet::member::MemberCluster;
+    use crate::kubefleet::object::{Body, Object};
+    use crate::kubefleet::snapshot::PolicySnapshot;
+    use crate::kubefleet::strategy::Strategy;
+
+    fn policy(kind: &str, terms: &Value) -> Arc<PolicySnapshot> {
+        let object = Object::of(&json!({
+            "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
+            "kind": "ClusterSchedulingPolicySnapshot",
+            "metadata": {"name": "shop-0"},
+            "spec": {"policy": {"placementType": kind, "affinity": {"clusterAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": {"clusterSelectorTerms": terms}}}}},
+        }));
+        match object.body {
+            Body::PolicySnapshot(policy) => policy,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn member(labels: &Value, taint: Option<&str>) -> Arc<MemberCluster> {
+        let taints: Vec<_> = taint
+            .map(|key| json!({"key": key, "value": "a", "effect": "NoSchedule"}))
+            .into_iter()
+            .collect();
+        let object = Object::of(&json!({
+            "apiVersion": "cluster.kubernetes-fleet.io/v1beta1",
+            "kind": "MemberCluster",
+            "metadata": {"name": "m", "labels": labels},
+            "spec": {"taints": taints},
+            "status": {"properties": {"node-count": {"value": "2"}}},
+        }));
+        match object.body {
+            Body::Member(member) => member,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn term(labels: &Value, nodes: Option<&str>) -> Value {
+        let mut term = json!({"labelSelector": labels});
+        if let Some(nodes) = nodes {
+            let wanted = json!({"name": "node-count", "operator": "Ge", "values": [nodes]});
+            term["propertySelector"] = json!({"matchExpressions": [wanted]});
+        }
+        term
+    }
+
+    #[test]
+    fn labels_are_suggested_where_they_are_all_that_is_missing() {
+        let prod = json!({"matchLabels": {"env": "prod"}});
+        let eu = json!({"matchLabels": {"env": "prod", "region": "eu"}});
+        let listed = json!({"matchExpressions": [
+            {"key": "env", "operator": "In", "values": ["prod", "canary"]},
+            {"key": "old", "operator": "DoesNotExist"},
+        ]});
+        let dev = json!({"env": "dev"});
+        for (kind, terms, labels, taint, expected) in [
+            (
+                "PickAll",
+                vec![term(&prod, None)],
+                &dev,
+                None,
+                Some("be selected: env=prod"),
+            ),
+            // How many are picked is another matter.
+            (
+                "PickN",
+                vec![term(&prod, None)],
+                &dev,
+                None,
+                Some("match the policy: env=prod"),
+            ),
+            // The taint or the property would keep it out all the same.
+            ("PickAll", vec![term(&prod, None)], &dev, Some("old"), None),
+            ("PickAll", vec![term(&prod, Some("3"))], &dev, None, None),
+            (
+                "PickAll",
+                vec![term(&prod, Some("2"))],
+                &dev,
+                None,
+                Some("be selected: env=prod"),
+            ),
+            // The term that needs the fewest.
+            (
+                "PickAll",
+                vec![term(&eu, None), term(&prod, None)],
+                &dev,
+                None,
+                Some("be selected: env=prod"),
+            ),
+            (
+                "PickAll",
+                vec![term(&listed, None)],
+                &dev,
+                None,
+                Some("be selected: env=prod"),
+            ),
+            // A label that must not be there is not taken away.
+            (
+                "PickAll",
+                vec![term(&listed, None)],
+                &json!({"env": "dev", "old": "1"}),
+                None,
+                None,
+            ),
+            // Its labels do.
+            (
+                "PickAll",
+                vec![term(&prod, None)],
+                &json!({"env": "prod"}),
+                None,
+                None,
+            ),
+        ] {
+            let policy = policy(kind, &json!(terms));
+            let found = selecting(&policy, &member(labels, taint));
+            let found = found.map(|it| format!("{}: {}", it.purpose, it.labels.join(",")));
+            assert_eq!(
+                found.as_deref(),
+                expected,
+                "{kind} {terms:?} {labels} {taint:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_stage_is_suggested_where_it_would_be_the_only_one() {
+        let strategy = Object::of(&json!({
+            "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
+            "kind": "ClusterStagedUpdateStrategy",
+            "metadata": {"name": "rings"},
+            "spec": {"stages": [
+                {"name": "canary", "labelSelector": {"matchLabels": {"ring": "1"}}},
+                {"name": "prod", "labelSelector": {"matchLabels": {"env": "prod"}}},
+                {"name": "rest", "labelSelector": {"matchExpressions": [
+                    {"key": "env", "operator": "Exists"}]}},
+            ]},
+        }));
+        let Body::Strategy(strategy) = strategy.body else {
+            panic!("no strategy");
+        };
+        let strategy: &Strategy = &strategy;
+        let found = |policy: &PolicySnapshot, labels: &Value| {
+            let member = member(labels, None);
+            let stages = strategy.spec.stages.iter();
+            let found = stages.filter_map(|stage| staging(policy, strategy, stage, &member));
+            let found: Vec<_> = found
+                .map(|it| format!("{} {:?}", it.purpose, it.labels))
+                .collect();
+            found.join("; ")
+        };
+        let any = policy("PickAll", &json!([]));
+        // With env=prod it would be in the stages prod and rest.
+        let both =
+            r#"be in stage canary of rings ["ring=1"]; be in stage rest of rings ["env=true"]"#;
+        assert_eq!(found(&any, &json!({"ring": "0"})), both);
+        // With ring=1, the placement would lose it.
+        let zero = policy(
+            "PickAll",
+            &json!([term(&json!({"matchLabels": {"ring": "0"}}), None)]),
+        );
+        assert_eq!(
+            found(&zero, &json!({"ring": "0"})),
+            r#"be in stage rest of rings ["env=true"]"#
+        );
     }
 }

@@ -101,7 +101,7 @@ fn describe(
     };
     if !group.iter().all(|it| it.confirmed) {
         finding = finding.look_with(
-            "Check whether something else created it there: then it is not the reason.",
+            "Check whether something else created it there. If so, this is not the reason.",
             get(affected.on_member("get")),
         );
     }
