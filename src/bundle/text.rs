@@ -9,7 +9,7 @@ use super::error::{FilePlace, ReadError};
 use super::yaml;
 use crate::kubefleet::meter::{Meter, Over};
 use crate::kubefleet::object::{Keep, Parsed};
-use crate::words::brief;
+use crate::words::{brief, without_place};
 
 /// Characters of a line that is quoted.
 const LINE: usize = 160;
@@ -168,9 +168,7 @@ fn json(text: &str, keep: Keep, meter: &Meter) -> Result<Parsed, serde_json::Err
 
 fn json_error(place: &FilePlace, text: &str, error: &serde_json::Error) -> ReadError {
     let message = error.to_string();
-    let message = message
-        .rfind(" at line ")
-        .map_or(message.as_str(), |end| &message[..end]);
+    let message = without_place(&message);
     // serde_json counts bytes.
     let line = error.line().max(1);
     let column = text

@@ -43,6 +43,11 @@ fn after_word(tail: &str) -> &str {
     }
 }
 
+/// The words of a parser's error without the place that it ends with: the place is said first.
+pub fn without_place(error: &str) -> &str {
+    error.rfind(" at line ").map_or(error, |end| &error[..end])
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -9,7 +9,7 @@ mod hint;
 mod lists;
 mod quoting;
 
-pub use brief::brief;
+pub use brief::{brief, without_place};
 pub use class::Class;
 pub use closest::closest;
 pub use command::{CommandLine, Spelling, as_next, line};
