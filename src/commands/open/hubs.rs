@@ -102,7 +102,7 @@ impl HubsArgs {
             "-o name",
             "names do not tell the hub; use -o json",
         )?;
-        self.refuse_if(is_followed, "--watch", "follow each hub by itself")
+        self.refuse_if(is_followed, "--watch", "follow each hub on its own")
     }
 
     /// Refuses what cannot be used with several hubs, where it is.
@@ -441,7 +441,7 @@ impl Session<'_> {
                 ..first
             }),
             None if !answered => Err(Error::failed(
-                "no context of the kubeconfig is that of a KubeFleet hub",
+                "no context of the kubeconfig leads to a KubeFleet hub",
             )),
             Some(_) => {
                 let text = format!("not found on {}", enumerate(&where_not));
@@ -613,7 +613,7 @@ fn chosen(of: &HubsArgs, session: &mut Session<'_>) -> Result<Vec<String>, Error
         match kept.iter().find(alike) {
             Some(first) if *first == name => {}
             Some(first) => session.ui.status(&format!(
-                "{name} leads to the same hub and user as {first}, which is asked once"
+                "{name} is left out, because it leads to the same hub and user as {first}"
             )),
             None => kept.push(name),
         }

@@ -32,8 +32,9 @@ use crate::words::{CommandLine, Hint, enumerate};
 
 /// List approval gates and who approved them
 ///
-/// Prints one row per approval gate: how long it has been waiting, its state, the approver, and the
-/// command to approve it. Approvals that KubeFleet ignores are marked. There is no reject: to block
+/// Prints one row per approval gate: how long it has been waiting, its state, and the approver. Hints
+/// show the commands to approve, -o wide has them in a column. Approvals that KubeFleet ignores are
+/// marked. There is no reject: to block
 /// a rollout, stop its run.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \

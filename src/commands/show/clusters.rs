@@ -250,7 +250,7 @@ fn why(
         let why = match kind {
             Some("PickFixed") => "the placement names it",
             Some("PickN") => "picked by PickN",
-            Some(_) => "the policy takes every cluster that matches",
+            Some(_) => "the policy selects every cluster that matches",
             None => "it has a binding",
         };
         return (Some(true), why.to_owned());

@@ -213,6 +213,6 @@ fn effect(effect: crate::manifests::OverrideEffect) -> EffectItem {
 pub(super) fn describe(idle: &Idle, source: &ContentSource) -> String {
     match idle {
         Idle::Selector(object) => format!("{} has no {object}", source.noun()),
-        Idle::Rule(rule) => format!("rule {rule} is for none of the clusters"),
+        Idle::Rule(rule) => format!("rule {rule} selects none of the clusters"),
     }
 }

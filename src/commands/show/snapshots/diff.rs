@@ -29,6 +29,7 @@ use crate::words::enumerate;
 /// of Secrets and of anything that looks like a credential are masked unless --show-secrets is set.
 /// A masked value that differs is marked as changed.
 #[derive(Debug, Args)]
+#[command(mut_arg("output", |arg| arg.help("Output format [default: unified diff]")))]
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage snapshots diff example-placement 1 2\n  \
     kubectl fleet-stage snapshots diff example-placement 1\n  \

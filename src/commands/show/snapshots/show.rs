@@ -23,7 +23,7 @@ use crate::words::count;
 
 /// Show the resources in one version
 ///
-/// -o yaml and -o json print the manifests. Values of Secrets and of anything that looks like a
+/// -o yaml and -o json include the manifests. Values of Secrets and of anything that looks like a
 /// credential are masked unless --show-secrets is set.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \

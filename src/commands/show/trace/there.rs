@@ -143,7 +143,7 @@ impl AppliedRecords {
         }
         match member.map(|member| (member, records.counterpart(member))) {
             Some((member, Counterpart::Other(how))) => Err(Closed::NoWay(format!(
-                "context {context} leads to another cluster than {member}: {how}"
+                "context {context} does not lead to {member}: {how}"
             ))),
             _ => Ok(Some(records)),
         }
@@ -327,7 +327,7 @@ impl Unresolved {
             .filter(|kind| kind.is_preferred && wanted.is_kind(&kind.kind, &kind.group));
         let kinds: Vec<_> = kinds.collect();
         if kinds.is_empty() {
-            return Err("the cluster does not serve such a kind".to_owned());
+            return Err("the cluster does not serve this kind".to_owned());
         }
         let mut queries = Vec::new();
         for kind in kinds {
@@ -479,7 +479,7 @@ impl BothSides<'_> {
                     "AppliedWork {name} lists {object}, but the cluster does not have it"
                 )),
                 Some(Some(there)) if is_another(resource, there) => found.push(format!(
-                    "AppliedWork {name} lists {object} with another uid than it has now"
+                    "AppliedWork {name} lists {object} with a UID that is not its current one"
                 )),
                 _ => {}
             }
