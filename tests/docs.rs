@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 mod banned;
+#[path = "docs/complete.rs"]
+mod complete;
 #[path = "docs/explanations.rs"]
 mod explanations;
 mod files;
