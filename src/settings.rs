@@ -182,6 +182,7 @@ fn parse(bytes: &[u8]) -> Result<Settings, String> {
         let line = place.map_or_else(String::new, |place| format!("line {}: ", place.line()));
         let plain = error.without_snippet().to_string();
         let words = plain.lines().next().unwrap_or_default();
+        let words = words.split(" at line ").next().unwrap_or_default();
         format!("{line}{words}")
     })?;
     if settings.api_version != OWN_API_VERSION || settings.kind != KIND {

@@ -27,7 +27,7 @@ pub struct PlanContents<'c> {
     pub overrides: &'c [Override],
 }
 
-/// What changes for clusters where the same changes.
+/// The changes for a group of clusters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectChanges {

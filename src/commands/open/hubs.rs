@@ -160,23 +160,23 @@ pub struct AllRows<R> {
 pub struct NotReached {
     /// Its context.
     hub: String,
-    /// Why it did not.
+    /// Why it did not answer.
     why: String,
     #[serde(skip)]
     hint: Option<Hint>,
 }
 
-/// Something that could not be judged, and on which hub.
+/// Something that could not be checked, and on which hub.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct HubGap {
-    /// The context of the hub; absent where one hub was asked.
+    /// The context of the hub; absent if only one hub was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     hub: Option<String>,
     #[serde(flatten)]
     gap: NotChecked,
 }
 
-/// What several hubs answered, each for itself.
+/// The answers of several hubs.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "{T}List")]

@@ -228,7 +228,7 @@ fn missing(name: &str, scope: &Scope, known: &KnownNames<'_>, concepts: &[Concep
             let forms: Vec<_> = others.into_iter().map(form).collect();
             error.hint(format!("{} has {}", known.place, forms.join(", ")))
         }
-        more => error.hint(format!("{} has {more} others", known.place)),
+        more => error.hint(format!("{} has {more} objects of these kinds", known.place)),
     }
 }
 

@@ -31,7 +31,7 @@ use crate::words::enumerate;
     kubectl fleet-stage stop --placement example-placement --all\n\n\
     Exit codes:\n  \
     0  stopped\n  \
-    1  not confirmed, or cannot be stopped: finished, not started, or changed since it was shown\n  \
+    1  cannot be stopped: finished, not started, or changed since it was shown\n  \
     5  blocked by a stuck cluster, or --timeout was reached\n  \
     6  no such run\n  \
     7  forbidden")]

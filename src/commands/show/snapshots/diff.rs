@@ -83,7 +83,7 @@ pub struct SnapshotDiff {
 pub struct ChangeItem {
     /// What happened to it.
     change: ChangeKind,
-    /// The version in which it is written, with its group.
+    /// Its API version, with the group.
     api_version: String,
     /// Its kind.
     kind: String,
@@ -91,7 +91,7 @@ pub struct ChangeItem {
     namespace: String,
     /// Its name.
     name: String,
-    /// Whether what is masked in it differs; absent where nothing is.
+    /// Whether masked values in it differ; absent if nothing is masked.
     #[serde(skip_serializing_if = "Option::is_none")]
     secrets: Option<SecretChange>,
     /// A unified diff of its YAML.
