@@ -60,8 +60,8 @@ pub struct RollbackArgs {
     /// Name of the new run [default: a generated name]
     #[arg(long, value_name = "RUN")]
     name: Option<String>,
-    /// What to do with unfinished runs on the placement; required with --yes [default: stop them, or
-    /// delete those that cannot stop]
+    /// What to do with unfinished runs on the placement; required with --yes if one is in progress
+    /// [default: stop those in progress, or delete them if they cannot stop]
     #[arg(long, value_enum, value_name = "WHAT")]
     active: Option<Active>,
     /// Roll back even if a check cannot read what it needs
