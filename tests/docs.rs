@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 mod banned;
+#[path = "docs/complete.rs"]
+mod complete;
 #[path = "docs/explanations.rs"]
 mod explanations;
 mod files;
@@ -311,6 +313,9 @@ fn the_entries_for_k9s_are_ours() {
         assert!(!found.is_empty(), "{name}: {line}");
         assert_eq!(line.contains("$NAMESPACE"), kind.is_namespaced(), "{name}");
         for words in found {
+            // What writes without a question of its own: k9s asks.
+            let asks = words[0] != "stop" || entry["confirm"] == true;
+            assert!(asks, "{name}: {line}");
             let arguments = std::iter::once("kubectl-fleet-stage".to_owned()).chain(words);
             let parsed = command.clone().try_get_matches_from(arguments);
             assert!(parsed.is_ok(), "{name}: {}", parsed.unwrap_err());

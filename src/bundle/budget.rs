@@ -101,7 +101,7 @@ impl Budget {
         ReadError::new(
             place,
             format!(
-                "its objects need more than {} of memory: this is not a bundle",
+                "its objects need more than {} of memory, too much for a bundle of this size",
                 size(limit)
             ),
         )

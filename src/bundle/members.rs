@@ -149,7 +149,7 @@ fn list<'v>(value: &'v Value, key: &str) -> impl Iterator<Item = &'v Value> {
         .flatten()
 }
 
-/// What was seen in a member cluster, as a bundle has it.
+/// What was read in a member cluster, in a bundle.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "MemberObjects")]
@@ -160,12 +160,12 @@ pub struct Document {
     kind: &'static str,
     /// The member cluster.
     cluster: String,
-    /// How the reads went.
+    /// The outcome of the reads.
     outcome: &'static str,
-    /// Why they did not go well.
+    /// Why the read failed.
     #[serde(skip_serializing_if = "String::is_empty")]
     why: String,
-    /// What was read of it, and how that went.
+    /// What was read, and the outcome.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     reads: Vec<Value>,
     /// The objects.

@@ -44,7 +44,7 @@ impl NewHeader {
     }
 }
 
-/// The header of a bundle: what its collector could see.
+/// The header of a bundle: what its collector could read.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Bundle")]
@@ -53,15 +53,15 @@ struct HeaderDocument<'h> {
     api_version: &'static str,
     /// Always `Bundle`.
     kind: &'static str,
-    /// When the objects were read: the clock of a diagnosis.
+    /// When the objects were read. A diagnosis of the bundle uses this time.
     collected_at: String,
     /// What it was collected for.
     target: Target<'h>,
     /// How many objects of the hub follow.
     objects: usize,
-    /// What is known of the hub.
+    /// What is known about the hub.
     hub: HeaderHub<'h>,
-    /// How the reads of each kind went.
+    /// The outcome of reading each kind.
     kinds: Vec<KindEntry>,
     /// The values that were masked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -95,26 +95,26 @@ impl<'h> From<&'h ObjectRef> for Target<'h> {
     }
 }
 
-/// What is known of the hub.
+/// What is known about the hub.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Hub")]
 struct HeaderHub<'h> {
-    /// The values that its schema allows for `spec.state`; absent when nobody could look.
+    /// The values that its schema allows for `spec.state`; absent if the schema could not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     run_states: Option<&'h [String]>,
     /// The kinds and versions that it serves.
     served: &'h [String],
 }
 
-/// How the reads of a kind went.
+/// The outcome of reading a kind.
 #[derive(Serialize, JsonSchema)]
 struct KindEntry {
     /// The kind.
     kind: &'static str,
     /// `listed`, `denied`, `notInstalled`, `failed` or `notCollected`.
     outcome: &'static str,
-    /// Why they did not go well.
+    /// Why the read failed.
     #[serde(skip_serializing_if = "String::is_empty")]
     why: String,
 }
@@ -122,7 +122,7 @@ struct KindEntry {
 /// A value that was masked.
 #[derive(Serialize, JsonSchema)]
 struct MaskEntry {
-    /// The member cluster of the object; absent for an object of the hub.
+    /// The member cluster of the object; absent for an object on the hub.
     #[serde(skip_serializing_if = "String::is_empty")]
     cluster: String,
     /// The kind of the object.

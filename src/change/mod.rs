@@ -154,13 +154,13 @@ impl Change {
         };
         let placement = &wish.placement;
         let does = match wish.state {
-            Some("Initialize") => "computes its stages and waits",
+            Some("Initialize") => "does not start yet",
             _ => "starts immediately",
         };
         Self {
             object: run.clone(),
             would: format!(
-                "create {run}, which rolls out {content} of {placement} with strategy {} and {does}",
+                "create {run} ({content} of {placement}, strategy {}), which {does}",
                 wish.strategy
             ),
             did: format!("created {run}"),

@@ -77,7 +77,7 @@ fn set_here(command: Command, path: &[&str], value: &SettingValue) -> Result<Com
     }
     if !matches!(arg.get_action(), ArgAction::Set | ArgAction::Append) {
         return Err(format!(
-            "--{name} of {of} takes no value: the command line could not take it back"
+            "--{name} of {of} takes no value: the command line could not turn it off"
         ));
     }
     check(arg, value).map_err(|why| format!("--{name} of {of}: {why}"))?;

@@ -71,7 +71,7 @@ pub fn unknown(error: &Error, commands: &[String]) -> Option<Error> {
         ErrorKind::UnknownArgument,
         format!(
             "this command acts on one hub: use --context instead of {word}\n\n\
-             Several hubs can be asked by: {commands}\n"
+             Commands that can ask several hubs: {commands}\n"
         ),
     ))
 }

@@ -21,7 +21,7 @@ pub enum ChangeKind {
     Added,
     /// It is in the first version only.
     Removed,
-    /// It is in both and not the same.
+    /// It is in both and differs.
     Changed,
 }
 
@@ -36,13 +36,13 @@ impl ChangeKind {
     }
 }
 
-/// Whether the values that are masked are the same.
+/// Whether the masked values are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SecretChange {
-    /// All of them are.
+    /// All of them are the same.
     Same,
-    /// At least one is not.
+    /// At least one differs.
     Differ,
 }
 

@@ -62,7 +62,7 @@ impl Identity {
 pub struct Manifest {
     /// Which object it describes.
     pub identity: Identity,
-    /// The version in which it is written, with its group.
+    /// Its API version, with the group.
     pub api_version: String,
     /// Its length as JSON.
     pub bytes: usize,

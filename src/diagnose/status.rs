@@ -20,7 +20,7 @@ use crate::rollout::approvals::{ApprovalStep, step_at};
 use crate::rollout::{ClusterState, Gate, Progress, Rollout, TaskTime, rollout_started};
 use crate::words::{self, CommandLine};
 
-/// What state a rollout is in.
+/// The state of a rollout.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Status {
@@ -28,12 +28,12 @@ pub struct Status {
     pub api_version: String,
     /// Always `Status`.
     pub kind: String,
-    /// The context of the hub; absent where one hub was asked.
+    /// The context of the hub; absent if only one hub was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hub: Option<String>,
-    /// The update run or placement that was asked about.
+    /// The update run or placement.
     pub target: Subject,
-    /// The state of the rollout: the same that `diagnose` gives.
+    /// The state of the rollout, as in `diagnose`.
     pub verdict: Verdict,
     /// One sentence, true on its own.
     pub summary: String,
@@ -54,7 +54,7 @@ pub struct Status {
     pub clusters: Option<Vec<PlacedCluster>>,
     /// What could not be read, and why.
     pub not_checked: Vec<NotChecked>,
-    /// The moment for which this is true: the clock, or the time of the bundle.
+    /// The time for which this is true: now, or the time of the bundle.
     #[schemars(with = "String")]
     pub as_of: Timestamp,
 }
@@ -70,14 +70,14 @@ pub struct RunOverview {
     pub namespace: String,
     /// Its name.
     pub name: String,
-    /// What `spec.state` asks for; absent where the run has no such field.
+    /// The value of `spec.state`; absent if the run has no such field.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
     /// Whether its stages are computed.
     pub initialized: bool,
-    /// Whether it has begun with its first stage.
+    /// Whether it has started its first stage.
     pub started: bool,
-    /// Whether its conditions speak of its current spec: the controller has seen the last change.
+    /// Whether its conditions cover its current spec: the controller has processed the last change.
     pub observed: bool,
     /// When it was created.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -100,14 +100,14 @@ pub struct OpenGate {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub since: Option<Timestamp>,
-    /// Until when a TimedWait runs.
+    /// When a running TimedWait ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub until: Option<Timestamp>,
     /// The approval request, for approvals.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approval_request: Option<String>,
-    /// What was answered; absent for timed waits, and where the request was not seen.
+    /// The answer; absent for timed waits, and if the request was not read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approval: Option<GateState>,
     /// The command that approves.
@@ -115,17 +115,17 @@ pub struct OpenGate {
     pub command: Option<CommandLine>,
 }
 
-/// What was answered to an approval request.
+/// The answer to an approval request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "Approval")]
 pub enum GateState {
     /// Nothing.
     Pending,
-    /// `Approved=False`, which KubeFleet treats like no answer.
+    /// `Approved=False`, which KubeFleet treats as no answer.
     Withheld,
     /// Approved in a way that the controller ignores: for another generation.
     Ignored,
-    /// Approved; the controller takes it at its next look.
+    /// Approved; the controller accepts it at its next reconcile.
     Given,
     /// The request does not exist.
     Missing,
@@ -142,16 +142,16 @@ pub struct PlacedCluster {
     /// The index of the snapshot that its binding names; absent before the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<String>,
-    /// Whether that content is applied; absent where the binding does not say so yet.
+    /// Whether that content is applied; absent if the binding does not say so yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub applied: Option<Truth>,
-    /// Whether it is available; absent where the binding does not say so yet.
+    /// Whether it is available; absent if the binding does not say so yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub available: Option<Truth>,
     /// Whether its differences are reported, for placements that only report them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diff_reported: Option<Truth>,
-    /// The update run that wrote the binding last, where it says so.
+    /// The update run that wrote the binding last, if it says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written_by: Option<String>,
     /// Whether the placement is being removed from the cluster.
@@ -162,11 +162,11 @@ pub struct PlacedCluster {
 /// The status of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub enum Truth {
-    /// It is so.
+    /// True.
     True,
-    /// It is not so.
+    /// False.
     False,
-    /// Nobody can say.
+    /// Unknown.
     Unknown,
 }
 

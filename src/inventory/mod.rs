@@ -36,7 +36,7 @@ pub use walk::{BLOCKING, Walk};
 /// is in its [`Surroundings`], whose fields are read as if they were its own.
 #[derive(Debug)]
 pub struct Inventory {
-    /// The update run or placement that was asked about.
+    /// The update run or placement.
     pub target: ObjectRef,
     /// The scope in which everything lives.
     pub scope: Scope,

@@ -119,7 +119,7 @@ model! {
     pub struct ClusterPlacement {
         /// The member cluster.
         pub cluster: String = "clusterName",
-        /// The index of the snapshot that it is to have.
+        /// The index of the snapshot that it should have.
         pub observed_index: String = "observedResourceIndex",
         /// RolloutStarted, Overridden, WorkSynchronized, Applied, Available and so on.
         pub conditions: Vec<Condition> = "conditions",

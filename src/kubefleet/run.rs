@@ -60,7 +60,7 @@ model! {
         pub clusters: Vec<ClusterStatus> = "clusters",
         /// The tasks before the first cluster.
         pub before: Vec<TaskStatus> = "beforeStageTaskStatus",
-        /// The tasks after the last cluster; they run side by side.
+        /// The tasks after the last cluster; they run in parallel.
         pub after: Vec<TaskStatus> = "afterStageTaskStatus",
         /// When its first cluster was started.
         pub started: Option<Timestamp> = "startTime",

@@ -31,9 +31,9 @@ impl Existing {
 pub struct Counts {
     /// Objects that the cluster does not have yet.
     pub created: usize,
-    /// Objects that it has otherwise.
+    /// Objects that it has with other content.
     pub changed: usize,
-    /// Objects that it has and is to lose.
+    /// Objects that it has and would lose.
     pub deleted: usize,
     /// Of those that are changed, how many have a change that Kubernetes refuses.
     pub refused: usize,

@@ -31,7 +31,7 @@ pub struct Errand {
 pub enum Counterpart {
     /// Its agent's record says so.
     Sure,
-    /// Nobody can say.
+    /// Unknown.
     Unknown,
     /// It is another one, and how that shows.
     Other(String),

@@ -27,7 +27,7 @@ pub struct PlanContents<'c> {
     pub overrides: &'c [Override],
 }
 
-/// What changes for clusters where the same changes.
+/// The changes for a group of clusters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectChanges {
@@ -391,7 +391,10 @@ fn refused(draft: &mut Draft<'_>, found: &DeltaGroups) {
         );
         let warning = Warning::new(WarningKind::ImmutableFieldChanged, subject(object), message)
             .clusters(clusters.into_iter().cloned())
-            .fix("Give the object another name, or delete it on the member clusters first.");
+            .fix(
+                "Keep the old value, or give the object another name. Deleting it on the member \
+                 clusters is the last resort: it is missing until the rollout creates it again.",
+            );
         draft.warnings.push(warning);
     }
 }

@@ -73,15 +73,15 @@ pub struct Violation {
     pub rule: String,
 }
 
-/// What would become of a run.
+/// What would happen to a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "Outcome")]
 pub enum PlanOutcome {
-    /// Nothing that was seen speaks against it.
+    /// No reason to refuse it was found.
     Ready,
     /// The controller would refuse it.
     Refused,
-    /// Too little was seen to say.
+    /// Unknown, because too little could be read.
     Unknown,
 }
 
@@ -104,7 +104,7 @@ pub struct Plan {
     pub api_version: String,
     /// Always `Plan`.
     pub kind: String,
-    /// What would become of the run.
+    /// What would happen to the run.
     pub outcome: PlanOutcome,
     /// One sentence, true on its own.
     pub summary: String,
@@ -112,35 +112,35 @@ pub struct Plan {
     pub placement: Subject,
     /// The strategy.
     pub strategy: Subject,
-    /// The file from which the strategy was read; absent for one of the hub.
+    /// The file from which the strategy was read; absent for a strategy on the hub.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strategy_file: Option<String>,
-    /// The run's name, where it was given.
+    /// The run's name, if it was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
     /// The content.
     pub snapshot: PlannedSnapshot,
-    /// The index of the policy snapshot that selected the clusters; absent where it is not known.
+    /// The index of the policy snapshot that selected the clusters; absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy_snapshot: Option<String>,
     /// The stages in order.
     pub stages: Vec<PlannedStage>,
     /// The clusters from which the placement would be removed at the end, by name.
     pub removed: Vec<PlannedCluster>,
-    /// Clusters that are in no stage, or of which nobody can say in which, by name.
+    /// Clusters in no stage or in an unknown stage, by name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unplaced: Vec<PlannedCluster>,
-    /// What changes in the clusters, by clusters where the same changes; empty where the snapshots
-    /// could not be read.
+    /// What changes, in groups of clusters with the same changes; empty if the snapshots could not
+    /// be read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<ObjectChanges>,
-    /// Why the controller would refuse, in the order in which it looks; it tells only the first.
+    /// Why the controller would refuse, in the order of its checks; it reports only the first.
     pub refusals: Vec<Refusal>,
     /// What a person should know.
     pub warnings: Vec<Warning>,
-    /// What could not be judged, and why.
+    /// What could not be checked, and why.
     pub not_checked: Vec<NotChecked>,
-    /// The moment for which the plan is true: the clock, or the time of the bundle.
+    /// The time for which the plan is true: now, or the time of the bundle.
     #[schemars(with = "String")]
     pub as_of: Timestamp,
 }
@@ -149,28 +149,28 @@ pub struct Plan {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PlannedSnapshot {
-    /// What was asked for: an index, or `latest`; absent for the content as it is then.
+    /// What was requested: an index, or `latest`; absent for the content at that time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asked: Option<String>,
-    /// The index of the version; absent where it does not exist or is not known.
+    /// The index of the version; absent if it does not exist or is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<String>,
     /// The index of the latest version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latest: Option<String>,
-    /// Whether the run gets exactly this version. Without an index the controller compares the
-    /// content with the latest version and makes a new one where it has changed, which cannot be
-    /// seen before.
+    /// Whether the run gets exactly this version. Without an index, the controller compares the
+    /// content with the latest version and creates a new one if it has changed, which cannot be
+    /// known before.
     pub certain: bool,
-    /// When it was made.
+    /// When it was created.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub created: Option<Timestamp>,
-    /// When a change was noticed that the latest version lacks.
+    /// When a change was detected that the latest version lacks.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub change_detected: Option<Timestamp>,
-    /// How many more new snapshots it survives; 0 when the next one deletes it.
+    /// How many more new snapshots it survives; 0 if the next one deletes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub survives: Option<u64>,
 }
@@ -181,22 +181,22 @@ pub struct PlannedSnapshot {
 pub struct PlannedStage {
     /// Its name.
     pub name: String,
-    /// Which clusters belong to it, as kubectl writes selectors; absent where it selects none.
+    /// Which clusters belong to it, as a kubectl selector; absent if it selects none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selector: Option<String>,
-    /// The label whose number orders the clusters; absent where they go by name.
+    /// The label whose number orders the clusters; absent if they are ordered by name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ordered_by: Option<String>,
-    /// How many clusters are updated at once, as the strategy says it: a number or a percentage.
+    /// How many clusters are updated at once, as in the strategy: a number or a percentage.
     pub max_concurrency: String,
-    /// How many that are here; absent where the strategy's value is not valid.
+    /// The resulting number of clusters; absent if the strategy's value is invalid.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<usize>,
     /// The tasks before the first cluster.
     pub before: Vec<PlannedTask>,
-    /// The clusters in the order of their update.
+    /// The clusters in the order in which they are updated.
     pub clusters: Vec<PlannedCluster>,
-    /// The tasks after the last cluster; they run side by side.
+    /// The tasks after the last cluster; they run in parallel.
     pub after: Vec<PlannedTask>,
 }
 
@@ -210,7 +210,7 @@ pub struct PlannedTask {
     /// How long a TimedWait takes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait: Option<String>,
-    /// The approval request's name as the controller gives it; `RUN` stands for the run's where
+    /// The name that the controller gives the approval request; `RUN` stands for the run's name if
     /// that was not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approval_request: Option<String>,
@@ -222,17 +222,18 @@ pub struct PlannedTask {
 pub struct PlannedCluster {
     /// The member cluster's name.
     pub name: String,
-    /// Its turn in the stage, from 1: as many clusters as go at once have the same. A cluster
-    /// begins as soon as another one is done, so that turns are exact only where all take as long.
+    /// Its turn in the stage, from 1. Clusters that are updated at once have the same turn. A
+    /// cluster starts as soon as another one is done, so turns are exact only if all clusters take
+    /// the same time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<usize>,
     /// The number in the label that orders the stage's clusters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<i64>,
-    /// The snapshot that it is to have now.
+    /// The snapshot that it should have now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snapshot_now: Option<String>,
-    /// The run that wrote it, where the binding says so.
+    /// The run that wrote it, if the binding says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written_by: Option<String>,
     /// The snapshot that it would get.
@@ -256,7 +257,7 @@ pub enum ClusterChange {
     New,
     /// The placement is removed from it.
     Delete,
-    /// Nobody can say.
+    /// Unknown.
     Unknown,
 }
 

@@ -18,7 +18,7 @@ pub type Warning = Point<WarningKind>;
 pub struct Point<K> {
     /// What it is.
     pub kind: K,
-    /// The finding that `explain` tells more about, where there is one.
+    /// The finding that `explain` describes, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
     /// The object at fault.
@@ -26,7 +26,7 @@ pub struct Point<K> {
     /// The stage that it belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stage: Option<String>,
-    /// All clusters that it applies to; absent when it is not about clusters.
+    /// All clusters that it applies to; absent if it is not about clusters.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub clusters: Vec<String>,
     /// One sentence.
@@ -34,7 +34,7 @@ pub struct Point<K> {
     /// What was read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
-    /// What to do, the first first.
+    /// What to do, in this order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remedies: Vec<Remedy>,
 }
@@ -77,7 +77,7 @@ pub trait Kinded: Copy {
 }
 
 kinds! {
-    /// Why the controller would refuse, in the order in which it looks.
+    /// Why the controller would refuse, in the order of its checks.
     RefusalKind {
         /// The placement does not exist in the run's scope.
         PlacementNotFound = "placement-not-found", "FS101";
@@ -91,21 +91,21 @@ kinds! {
         PolicySnapshotsSeveral = "policy-snapshots-several", "FS104";
         /// The latest policy snapshot has no index.
         PolicySnapshotWithoutIndex = "policy-snapshot-without-index", "FS104";
-        /// The latest policy snapshot does not say how many clusters are wanted.
+        /// The latest policy snapshot does not say how many clusters the placement needs.
         PolicySnapshotWithoutCount = "policy-snapshot-without-count", "FS104";
         /// The scheduler has not found all clusters.
         PlacementNotScheduled = "placement-not-scheduled", "FS105";
         /// The scheduler has not rewritten a binding yet: the controller would try again.
         BindingOutdated = "binding-outdated", "FS121";
-        /// No cluster is selected and none is given up.
+        /// No cluster is selected, and none would be removed.
         NoClusterSelected = "no-cluster-selected", "FS106";
         /// There are more or fewer bindings than the policy asks for.
         BindingCountMismatch = "binding-count-mismatch", "FS107";
         /// The strategy does not exist in the run's scope.
         StrategyNotFound = "strategy-not-found", "FS108";
-        /// The API server would not take the strategy.
+        /// The API server would refuse the strategy.
         StrategyRejected = "strategy-rejected";
-        /// A stage has tasks that the controller does not take.
+        /// A stage has tasks that the controller refuses.
         StageTasksInvalid = "stage-tasks-invalid", "FS109";
         /// A stage's selector is not valid.
         StageSelectorInvalid = "stage-selector-invalid", "FS110";
@@ -115,22 +115,22 @@ kinds! {
         SortingLabelInvalid = "sorting-label-invalid", "FS112";
         /// Clusters are in no stage.
         ClusterInNoStage = "cluster-in-no-stage", "FS113";
-        /// The index that was asked for is no whole number.
+        /// The requested index is not a whole number.
         SnapshotIndexInvalid = "snapshot-index-invalid", "FS114";
-        /// There is no snapshot with the index that was asked for.
+        /// There is no snapshot with the requested index.
         SnapshotNotFound = "snapshot-not-found", "FS115";
-        /// The snapshot with the index that was asked for has been deleted.
+        /// The snapshot with the requested index was deleted.
         SnapshotPruned = "snapshot-pruned", "FS116";
-        /// The placement's resource selectors are not valid, so that no content can be taken.
+        /// The placement's resource selectors are invalid, so no snapshot can be created.
         ResourceSelectorInvalid = "resource-selector-invalid", "FS119";
         /// Parts of the snapshot are missing.
         SnapshotIncomplete = "snapshot-incomplete", "FS117";
-        /// With overrides on the hub the controller does not find the further parts of a namespaced
+        /// With overrides on the hub, the controller does not find the other parts of a namespaced
         /// placement's snapshot.
         SnapshotPartsNotFound = "snapshot-parts-not-found", "FS117";
         /// An override of the content cannot be used.
         OverrideInvalid = "override-invalid", "FS118";
-        /// A stage's number of clusters at once is not valid: the run would fail on its way.
+        /// A stage's `maxConcurrency` is invalid: the run would fail midway.
         MaxConcurrencyInvalid = "max-concurrency-invalid", "FS208";
     }
 }
@@ -140,13 +140,13 @@ kinds! {
     WarningKind {
         /// Clusters would get an older snapshot than they have.
         ClustersGoBack = "clusters-go-back";
-        /// Another run on the placement is not over.
+        /// Another run on the placement is unfinished.
         OtherRunActive = "other-run-active", "FS705";
-        /// The content has changed, and its snapshot has to wait: a run may get the old one.
+        /// The content has changed, and its snapshot is delayed: a run may get the old one.
         ChangeDelayed = "change-delayed", "FS701";
         /// Parts of the latest snapshot are missing.
         SnapshotIncomplete = "snapshot-incomplete", "FS117";
-        /// The next new snapshot deletes the one that is to be rolled out.
+        /// The next new snapshot deletes the one that would be rolled out.
         SnapshotAboutToBePruned = "snapshot-about-to-be-pruned", "FS704";
         /// An override names the placement in a way that no run finds.
         OverrideNeverApplied = "override-never-applied", "FS707";
@@ -158,11 +158,11 @@ kinds! {
         ImmutableFieldChanged = "immutable-field-changed";
         /// A stage has no clusters.
         StageEmpty = "stage-empty", "FS611";
-        /// Several stages have one name, and share their approval requests.
+        /// Several stages have the same name, and share their approval requests.
         StageNameTwice = "stage-name-twice";
-        /// The hub does not know `spec.state`: every run begins at once.
+        /// The hub ignores `spec.state`: every run starts at once.
         StateIgnoredByHub = "state-ignored-by-hub", "FS608";
-        /// Nothing brings the placement's namespace to clusters.
+        /// No placement delivers the namespace to clusters.
         NamespaceNotDelivered = "namespace-not-delivered", "FS503";
         /// Member agents have stopped reporting.
         MemberAgentSilent = "member-agent-silent", "FS516";

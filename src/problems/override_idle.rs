@@ -32,8 +32,8 @@ pub fn override_never_applied(snapshot: &OverrideSnapshot, placement: &ObjectRef
         )
         .look_with("Inspect the override.", see_override(snapshot))
         .fix(
-            "Delete the override and create it again without `spec.placement`, which is immutable. \
-             It then applies to every placement with the objects that it selects.",
+            "Save the override, delete it, and create it again without `spec.placement`, which is \
+             immutable. It then applies to every placement with the objects that it selects.",
         )
 }
 

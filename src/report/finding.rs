@@ -31,11 +31,11 @@ impl Severity {
     }
 }
 
-/// Something that was found.
+/// A finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
-    /// `FSnnn`, stable for ever.
+    /// `FSnnn`; never changes.
     pub code: String,
     /// The state seen, in kebab-case.
     pub name: String,
@@ -56,7 +56,7 @@ pub struct Finding {
     pub message: String,
     /// What was read.
     pub evidence: Vec<Evidence>,
-    /// What to do, the first first.
+    /// What to do, in this order.
     pub remedies: Vec<Remedy>,
     /// The long explanation.
     pub docs: String,
@@ -75,17 +75,17 @@ pub struct CausedBy {
 /// A value that was read.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Evidence {
-    /// The object in which it stands.
+    /// The object that has it.
     pub object: Subject,
-    /// The member cluster in which the object was seen; absent for an object of the hub.
+    /// The member cluster of the object; absent for an object on the hub.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<String>,
     /// Where in the object.
     pub path: String,
-    /// The value: text from the cluster, untrusted, never cut. What is absent says `absent`.
+    /// The value: text from the cluster, untrusted, never shortened. `absent` if there is none.
     pub value: String,
-    /// Whether the value stands nowhere: it was computed from what stands under the path, or under
-    /// several that are joined by `, `. Absent where it was read.
+    /// Whether the value was computed from the values at the path, or at several paths joined by `,
+    /// `. Absent if the value was read.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub computed: bool,
 }
@@ -126,13 +126,13 @@ impl Remedy {
 /// What a remedy does to the fleet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub enum Effect {
-    /// It only looks.
+    /// It only reads.
     #[serde(rename = "read-only")]
     ReadOnly,
     /// It changes something.
     #[serde(rename = "changes")]
     Changes,
-    /// It deletes, restarts or takes back something.
+    /// It deletes, restarts, or rolls back something.
     #[serde(rename = "disruptive")]
     Disruptive,
 }

@@ -20,7 +20,7 @@ pub use outline::{Detail, Outline, OutlinedFinding, Witness, Witnesses};
 pub use shown::{ABSENT, HubAndMember, Shown, WithCondition};
 pub use subject::Subject;
 
-/// What state a rollout is in, why, and what to do next.
+/// The state of a rollout, its cause, and what to do next.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
@@ -28,7 +28,7 @@ pub struct Report {
     pub api_version: String,
     /// Always `Diagnosis`.
     pub kind: String,
-    /// The context of the hub; absent where one hub was asked.
+    /// The context of the hub; absent if only one hub was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hub: Option<String>,
     /// The update run or placement that was diagnosed.
@@ -39,9 +39,9 @@ pub struct Report {
     pub summary: String,
     /// Root causes first, then by severity, code and subject.
     pub findings: Vec<Finding>,
-    /// What could not be judged, and why.
+    /// What could not be checked, and why.
     pub not_checked: Vec<NotChecked>,
-    /// The moment for which the report is true: the clock, or the time of the bundle.
+    /// The time for which the report is true: now, or the time of the bundle.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub as_of: Option<Timestamp>,
@@ -93,7 +93,7 @@ impl Report {
 pub enum Verdict {
     /// All clusters are done.
     Succeeded,
-    /// It is moving, and no one needs to act.
+    /// It is progressing, and nobody needs to act.
     Progressing,
     /// Only a TimedWait is outstanding.
     WaitingForTimer,
@@ -101,7 +101,7 @@ pub enum Verdict {
     WaitingForApproval,
     /// Clusters do not finish.
     Stuck,
-    /// A stop was asked for, and clusters in flight are still moving.
+    /// A stop was requested, and clusters in flight are still progressing.
     Stopping,
     /// Stopped; it can be resumed.
     Stopped,
@@ -153,17 +153,17 @@ impl Verdict {
     }
 }
 
-/// Something that could not be judged.
+/// Something that could not be checked.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct NotChecked {
-    /// A kind, or what would have been read.
+    /// A kind, or what was to be read.
     pub what: String,
-    /// Why it could not be.
+    /// Why it could not be checked.
     pub why: String,
-    /// The object, when it is one.
+    /// The object, if it is about one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<Subject>,
-    /// The clusters concerned; absent when it is not about clusters.
+    /// The affected clusters; absent if it is not about clusters.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub clusters: Vec<String>,
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::kubefleet::ObjectRef;
 
-/// An object that a finding speaks of.
+/// An object that a finding is about.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 pub struct Subject {
     /// Its kind.

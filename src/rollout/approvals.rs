@@ -10,26 +10,26 @@ use crate::inventory::Sight;
 use crate::kubefleet::approval::ApprovalRequest;
 use crate::kubefleet::{Conditions, names, reasons};
 
-/// What has become of an approval.
+/// The state of an approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub enum ApprovalState {
-    /// Asked for, not answered.
+    /// Pending: requested and not answered.
     Pending,
-    /// Approved for another generation than the request has: KubeFleet does not see it.
+    /// Approved for a generation that is not the request's current one: KubeFleet ignores it.
     Ignored,
-    /// `Approved` is there and not `True`: KubeFleet treats that like no answer.
+    /// `Approved` is not `True`: KubeFleet treats that as no answer.
     Withheld,
-    /// Approved, and not taken by the controller yet.
+    /// Approved, and not accepted by the controller yet.
     Approved,
-    /// Approved and taken: it cannot be reverted.
+    /// Approved and accepted: it cannot be reverted.
     Accepted,
     /// The run waits for a request that does not exist.
     Missing,
     /// The request under that name belongs to another run or stage.
     Foreign,
-    /// The run has not asked for it yet.
+    /// The run has not requested it yet.
     NotReached,
-    /// The run was over before it was approved: nothing reads it.
+    /// The run ended before it was approved: nothing reads it.
     RunOver,
     /// Its run no longer exists.
     RunGone,
@@ -83,13 +83,13 @@ pub struct Approval {
     pub time: Option<TaskTime>,
     /// The request's name; it is known before the request exists.
     pub request: String,
-    /// What has become of it.
+    /// Its state.
     pub state: ApprovalState,
     /// Where its run is, when there is one.
     pub phase: Option<Phase>,
     /// What a person does about it.
     pub step: ApprovalStep,
-    /// Since when it is asked for.
+    /// Since when it has been pending.
     pub asked: Option<Timestamp>,
     pub answer: Option<PersonAnswer>,
 }

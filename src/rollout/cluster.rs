@@ -31,7 +31,7 @@ pub struct ClusterView<'i> {
     /// a binding that asks for the run's content already and is failing.
     /// Source: updaterun/execution.go:executeUpdatingStage.
     pub unnoted: bool,
-    /// When the run saw it done.
+    /// When the run recorded it as done.
     pub ended: Option<Timestamp>,
     /// Its binding, when it was seen.
     pub binding: Option<&'i Binding>,

@@ -32,9 +32,9 @@ pub struct Episode<'i> {
     /// Whether it ran on an earlier placement of the same name: then nothing is said of what the
     /// clusters have of it.
     pub earlier: bool,
-    /// The clusters that it was done with and that still have its version.
+    /// The clusters that it completed and that still have its version.
     pub holds: Vec<&'i str>,
-    /// The clusters that it was done with and that have another version now.
+    /// The clusters that it completed and that have another version now.
     pub replaced: Vec<Replaced<'i>>,
     /// Where it put an older version in the place of a later one.
     pub steps_back: Vec<StepBack<'i>>,
@@ -50,7 +50,7 @@ pub struct Replaced<'i> {
     pub cluster: &'i str,
     /// The index of the version that it has; `None` where the binding names none.
     pub index: Option<&'i str>,
-    /// The run that wrote it, where the binding says so.
+    /// The run that wrote it, if the binding says so.
     pub writer: Option<String>,
     /// Whether a run that only began when this one was over did it, as is usual.
     pub usual: bool,

@@ -140,7 +140,7 @@ impl Gate<'_> {
         created.or(noted)
     }
 
-    /// When the controller took the approval, or saw that the wait was over.
+    /// When the controller accepted the approval, or noticed that the wait was over.
     pub fn ended(&self) -> Option<Timestamp> {
         self.noted(if self.task.is_approval() {
             reasons::APPROVAL_REQUEST_APPROVED
@@ -155,7 +155,7 @@ impl Gate<'_> {
         condition.since.filter(|_| condition.is_true())
     }
 
-    /// Until when a TimedWait runs that has begun.
+    /// When a running TimedWait ends.
     pub fn until(&self) -> Option<Timestamp> {
         self.waiting_since?.checked_add(self.wait?).ok()
     }
@@ -357,7 +357,7 @@ impl<'i> Rollout<'i> {
         stages.chain(clusters).min()
     }
 
-    /// When the run was over.
+    /// When the run ended.
     pub fn ended(&self) -> Option<Timestamp> {
         let conditions = &self.run.status.conditions;
         let end = match self.phase {

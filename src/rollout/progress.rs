@@ -10,7 +10,7 @@ use serde::Serialize;
 pub struct Progress {
     /// The placement that is rolled out.
     pub placement: String,
-    /// The strategy that the run was made from.
+    /// The strategy of the run.
     pub strategy: String,
     /// The index of the snapshot that is rolled out; absent until the run is initialized.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -22,9 +22,9 @@ pub struct Progress {
     pub done: usize,
     /// Clusters in all stages.
     pub total: usize,
-    /// The stages in order; the deletion stage comes last, when it has clusters.
+    /// The stages in order; the deletion stage comes last, if it has clusters.
     pub stages: Vec<StageProgress>,
-    /// When the run was over.
+    /// When the run ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub ended: Option<Timestamp>,
@@ -85,7 +85,7 @@ pub enum StageState {
     Updating,
     /// Clusters are done, its tasks are not.
     WaitingAfter,
-    /// A stop was asked for while clusters are in flight.
+    /// A stop was requested while clusters are in flight.
     Stopping,
     /// Stopped.
     Stopped,
@@ -170,14 +170,14 @@ pub struct ClusterProgress {
     pub name: String,
     /// Its state.
     pub state: ClusterState,
-    /// The snapshot index that the binding names; absent when it has none or was not seen.
+    /// The snapshot index that the binding names; absent if it names none or was not read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<String>,
     /// When the run started it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub started: Option<Timestamp>,
-    /// When the run saw it done.
+    /// When the run recorded it as done.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub ended: Option<Timestamp>,
@@ -233,15 +233,15 @@ pub struct TaskProgress {
     /// The approval request, for approvals.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approval_request: Option<String>,
-    /// Since when the approval is asked for, or the wait runs; absent where nothing notes it.
+    /// Since when the approval is pending, or the wait is running; absent if that is not recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub since: Option<Timestamp>,
-    /// Until when a TimedWait runs that has begun.
+    /// When a running TimedWait ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub until: Option<Timestamp>,
-    /// When the controller took the approval, or saw that the wait was over.
+    /// When the controller accepted the approval, or noticed that the wait was over.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub ended: Option<Timestamp>,
@@ -272,10 +272,10 @@ impl TaskTime {
 pub enum TaskState {
     /// Not reached.
     Pending,
-    /// An approval is asked for, or a wait is running.
+    /// An approval is pending, or a wait is running.
     Open,
-    /// Approved, and not taken by the controller yet.
+    /// Approved, and not accepted by the controller yet.
     Approved,
-    /// The approval was taken, or the time waited for.
+    /// The approval was accepted, or the wait is over.
     Done,
 }

@@ -39,7 +39,7 @@ impl Version<'_> {
         !self.parts.is_empty()
     }
 
-    /// Whether all its objects are there.
+    /// Whether all its objects exist.
     pub fn is_complete(&self) -> bool {
         self.expected == Some(self.parts.len())
             && self.parts.first().is_some_and(|first| first.is_master())
@@ -50,7 +50,7 @@ impl Version<'_> {
         self.parts.iter().any(|part| part.is_latest())
     }
 
-    /// When it was made.
+    /// When it was created.
     pub fn created(&self) -> Option<Timestamp> {
         self.parts.iter().filter_map(|part| part.meta.created).min()
     }

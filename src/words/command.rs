@@ -273,10 +273,10 @@ impl fmt::Display for CommandLine {
 /// A command in a document, beside other fields; absent where there is none.
 #[derive(Serialize, JsonSchema)]
 struct CommandFields {
-    /// The command, when there is one, as it is pasted into a shell.
+    /// The command, if there is one, quoted for a shell.
     #[serde(skip_serializing_if = "Option::is_none")]
     command: Option<String>,
-    /// Its words, for a program that runs it without a shell.
+    /// Its words, for programs that run it without a shell.
     #[serde(skip_serializing_if = "Option::is_none")]
     argv: Option<Vec<String>>,
 }
@@ -329,10 +329,10 @@ pub mod as_next {
     #[derive(Serialize, schemars::JsonSchema)]
     #[serde(rename_all = "camelCase")]
     pub struct NextFields {
-        /// The command that comes next, when there is one, as it is pasted into a shell.
+        /// The next command, if there is one, quoted for a shell.
         #[serde(skip_serializing_if = "Option::is_none")]
         next: Option<String>,
-        /// Its words, for a program that runs it without a shell.
+        /// Its words, for programs that run it without a shell.
         #[serde(skip_serializing_if = "Option::is_none")]
         next_argv: Option<Vec<String>>,
     }

@@ -225,11 +225,11 @@ const TOKEN_PLACES: &[(&str, &str)] = &[
         "E0102 10:11:12.000 1 client.go:12] \"request failed\" header=\"@\" attempt=3",
     ),
     (
-        "JSON behind words",
+        "JSON after text",
         "patch refused: {\"spec\":{\"x\":\"@\",\"replicas\":2}}",
     ),
     (
-        "JSON in JSON behind words",
+        "JSON in JSON after text",
         "patch refused: \"{\\\"spec\\\":{\\\"x\\\":\\\"@\\\"}}\"",
     ),
     ("words of Go", "{Name:x Value:@ ValueFrom:nil}"),
@@ -454,19 +454,19 @@ fn by_name(dice: &mut Dice, name: &str, kind: &str, pattern: &str, planted: &mut
             name.to_lowercase()
         ))
     });
-    plant("JSON behind words", &|v| {
+    plant("JSON after text", &|v| {
         said(format!(
             "invalid object: {}",
             json!({"a": 1, camel.clone(): v})
         ))
     });
-    plant("JSON in JSON behind words", &|v| {
+    plant("JSON in JSON after text", &|v| {
         said(format!(
             "invalid object: {}",
             json!(json!({"a": 1, camel.clone(): v}).to_string())
         ))
     });
-    plant("pair in JSON behind words", &|v| {
+    plant("pair in JSON after text", &|v| {
         said(format!(
             "invalid: {}",
             json!({"env": [{"name": name, "value": v}]})
@@ -493,16 +493,16 @@ fn by_name(dice: &mut Dice, name: &str, kind: &str, pattern: &str, planted: &mut
     plant("header", &|v| {
         said(format!("request failed, headers: {header}: {v}"))
     });
-    plant("command in words", &|v| {
+    plant("command in text", &|v| {
         said(format!("exec failed: serve --{kebab} {v} --port 80"))
     });
     plant("command with a dash", &|v| {
         said(format!("exec failed: serve -{kebab} {v} -port 80"))
     });
-    plant("assignment in words", &|v| {
+    plant("assignment in text", &|v| {
         said(format!("exec failed: {name}={v} serve --port 80"))
     });
-    plant("colon in words", &|v| {
+    plant("colon in text", &|v| {
         said(format!("login failed with {camel}: {v}"))
     });
     plant("XML", &|v| {
@@ -680,13 +680,13 @@ fn others(dice: &mut Dice, planted: &mut Vec<Planted>) {
         plant(&kind, "Secret in JSON", pattern, &|v| {
             annotated(json!({"apiVersion": "v1", "kind": "Secret", "data": {"x": v}}).to_string())
         });
-        plant(&kind, "Secret in JSON behind words", pattern, &|v| {
+        plant(&kind, "Secret in JSON after text", pattern, &|v| {
             said(format!(
                 "cannot apply {}",
                 json!({"apiVersion": "v1", "data": {"x": v}, "kind": "Secret"})
             ))
         });
-        plant(&kind, "Secret in a patch behind words", pattern, &|v| {
+        plant(&kind, "Secret in a patch after text", pattern, &|v| {
             said(format!(
                 "cannot patch Secret with {}",
                 json!(json!({"data": {"x": v}}).to_string())
@@ -733,7 +733,7 @@ fn others(dice: &mut Dice, planted: &mut Vec<Planted>) {
                 json!({"headers": {"Authorization": format!("Bearer {v}")}})
             ))
         });
-        plant("Bearer in words", place, "{A12}9{A12}", &|v| {
+        plant("Bearer in text", place, "{A12}9{A12}", &|v| {
             make(format!("got 401 with Bearer {v} from server"))
         });
         plant("Cookie", place, "{A32}", &|v| {
@@ -813,7 +813,7 @@ fn others(dice: &mut Dice, planted: &mut Vec<Planted>) {
     pair("Docker configuration", &|v| {
         configured(json!({"auths": {"registry.example.com": {"auth": v}}}).to_string())
     });
-    pair("Docker configuration behind words", &|v| {
+    pair("Docker configuration after text", &|v| {
         said(format!(
             "bad config: {}",
             json!({"auths": {"registry.example.com": {"auth": v}}})
@@ -862,7 +862,7 @@ fn others(dice: &mut Dice, planted: &mut Vec<Planted>) {
             &line,
         );
         plant(
-            "JSON behind words",
+            "JSON after text",
             said(format!("bad account: {}", json!({"k": pem}))),
             &line,
         );

@@ -347,7 +347,7 @@ fn all_contexts_are_those_of_hubs(hubs_here: &Hubs) {
     );
     assert_eq!(hubs(&list, "notReached"), ["gone"], "{list:#}");
     for wanted in [
-        "eu-again leads to the same hub and user as eu",
+        "eu-again is left out, because it leads to the same hub and user as eu",
         "not KubeFleet hubs: member",
     ] {
         assert!(ran.err.contains(wanted), "{wanted}: {}", ran.err);

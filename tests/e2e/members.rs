@@ -585,11 +585,7 @@ fn a_trace_that_cannot_look_says_so() {
             ("user", "Deployment", "forbidden: "),
             ("no-login", "objects in the member cluster", "credentials"),
             ("away", "objects in the member cluster", "cannot be reached"),
-            (
-                "hub",
-                "objects in the member cluster",
-                "leads to another cluster than",
-            ),
+            ("hub", "objects in the member cluster", "does not lead to"),
         ] {
             let ran = trace(
                 &scene,

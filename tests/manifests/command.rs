@@ -38,7 +38,7 @@ fn clusters_that_get_the_same_are_one_group() {
         "- Secret shop/db: deleted (no-db, rule 1)",
         "- Deployment shop/web: replace /spec/replicas 6 (web-eu, rule 1)",
         "note: override no-db: the snapshot has no v1 Secret mail",
-        "note: override web-eu: rule 3 is for none of the clusters",
+        "note: override web-eu: rule 3 selects none of the clusters",
     ] {
         assert!(out.contains(line), "{line}\n{out}");
     }

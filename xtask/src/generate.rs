@@ -258,18 +258,18 @@ fn exit_codes() -> String {
     }
     out.push_str(
         "\n`--exit-zero` turns the codes of verdicts into 0. `--fail-on warning|error` makes a 0 into 3 \
-         when a finding of at least that severity is shown. With `--all` the exit code is that of the \
-         worst report: 3, 5, 7, 4, 8, 0.\n",
+         when a finding of at least that severity is shown. With several runs or `--all`, \
+         the exit code is that of the worst report, in this order: 3, 5, 7, 4, 8, 0.\n",
     );
     out
 }
 
 fn permissions() -> String {
     let mut text = "# Permissions\n\n\
-        What each command reads, for cluster scope; with `-n` the same of the namespaced kinds. Without a\n\
-        required permission a command fails with exit code 7; without another it says what it could not\n\
-        see. `kubectl fleet-stage doctor` asks the hub for all of them, and `doctor --rbac viewer` prints a\n\
-        role.\n\n\
+        The permissions that each command needs for cluster scope. With `-n` it needs the same permissions\n\
+        for the namespaced kinds. Without a required permission, a command fails with exit code 7. Without\n\
+        a useful one, it says what it could not read. `kubectl fleet-stage doctor` checks all of them, and\n\
+        `doctor --rbac viewer` prints a role.\n\n\
         | command | required | useful |\n|---|---|---|\n"
         .to_owned();
     for needs in ALL {

@@ -25,7 +25,7 @@ pub struct CompletionArgs {
     shell: Shell,
     /// With kubectl: create the files that kubectl looks for in this directory, which must be in
     /// the PATH
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "DIRECTORY")]
     install: Option<PathBuf>,
 }
 

@@ -53,13 +53,13 @@ pub struct DoctorArgs {
     hubs: HubsArgs,
 }
 
-/// How a check went.
+/// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum CheckResult {
     /// As it should be.
     Ok,
-    /// Worth a look.
+    /// Worth checking.
     Warning,
     /// Something does not work.
     Failed,
@@ -93,9 +93,9 @@ impl CheckResult {
 pub struct Check {
     /// What is checked.
     pub name: String,
-    /// How it went.
+    /// The result.
     pub result: CheckResult,
-    /// What was seen.
+    /// The result in words.
     pub message: String,
     /// What to do.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -127,19 +127,19 @@ impl Check {
     }
 }
 
-/// What the user may do of a command.
+/// Whether the user may run a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Allowed {
     /// The command.
     pub command: String,
-    /// The role of those who use it: `viewer`, `approver` or `operator`.
+    /// The role that allows it: `viewer`, `approver`, or `operator`.
     pub role: String,
     /// Whether it works at all.
     pub works: bool,
     /// The permissions that are missing, as `list clusterstagedupdateruns.placement…`.
     pub missing: Vec<String>,
-    /// Permissions that the hub could not say anything about.
+    /// Permissions that the hub could not evaluate.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<String>,
 }
@@ -152,12 +152,12 @@ pub struct Doctor {
     api_version: String,
     /// Always `Doctor`.
     kind: String,
-    /// The context of the hub; absent where one hub was asked.
+    /// The context of the hub; absent if only one hub was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     hub: Option<String>,
-    /// The checks, in the order in which one builds on the other.
+    /// The checks; later ones depend on earlier ones.
     checks: Vec<Check>,
-    /// What of each command the user may do.
+    /// Which commands the user may run.
     permissions: Vec<Allowed>,
 }
 

@@ -49,7 +49,7 @@ enum ExplainFormat {
     Yaml,
 }
 
-/// Every finding that there is.
+/// All findings.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FindingList {
@@ -61,7 +61,7 @@ pub struct FindingList {
     items: Vec<Entry>,
 }
 
-/// A finding that there is.
+/// A finding and its explanation.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "ExplainedFinding")]
 pub struct Entry {
@@ -69,7 +69,7 @@ pub struct Entry {
     code: &'static str,
     /// The state seen, in kebab-case.
     name: &'static str,
-    /// `info`, `warning` or `error`, where a report does not say otherwise.
+    /// The usual severity, which a report can change: `info`, `warning`, or `error`.
     severity: &'static str,
     /// One sentence.
     summary: String,

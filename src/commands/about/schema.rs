@@ -73,7 +73,7 @@ pub enum Described {
     ClusterList,
     /// Groups of clusters in `render --summary -o json` and `render --diff -o json`
     Rendering,
-    /// Way of an object in `trace -o json`
+    /// Path of an object in `trace -o json`
     Trace,
     /// Checks in `doctor -o json`
     Doctor,

@@ -21,7 +21,7 @@ pub struct VersionArgs {
     output: Form,
 }
 
-/// Which version of the plugin it is.
+/// The version of the plugin.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Version")]

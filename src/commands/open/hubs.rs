@@ -102,7 +102,7 @@ impl HubsArgs {
             "-o name",
             "names do not tell the hub; use -o json",
         )?;
-        self.refuse_if(is_followed, "--watch", "follow each hub by itself")
+        self.refuse_if(is_followed, "--watch", "follow each hub on its own")
     }
 
     /// Refuses what cannot be used with several hubs, where it is.
@@ -160,23 +160,23 @@ pub struct AllRows<R> {
 pub struct NotReached {
     /// Its context.
     hub: String,
-    /// Why it did not.
+    /// Why it did not answer.
     why: String,
     #[serde(skip)]
     hint: Option<Hint>,
 }
 
-/// Something that could not be judged, and on which hub.
+/// Something that could not be checked, and on which hub.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct HubGap {
-    /// The context of the hub; absent where one hub was asked.
+    /// The context of the hub; absent if only one hub was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     hub: Option<String>,
     #[serde(flatten)]
     gap: NotChecked,
 }
 
-/// What several hubs answered, each for itself.
+/// The answers of several hubs.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "{T}List")]
@@ -441,7 +441,7 @@ impl Session<'_> {
                 ..first
             }),
             None if !answered => Err(Error::failed(
-                "no context of the kubeconfig is that of a KubeFleet hub",
+                "no context of the kubeconfig leads to a KubeFleet hub",
             )),
             Some(_) => {
                 let text = format!("not found on {}", enumerate(&where_not));
@@ -613,7 +613,7 @@ fn chosen(of: &HubsArgs, session: &mut Session<'_>) -> Result<Vec<String>, Error
         match kept.iter().find(alike) {
             Some(first) if *first == name => {}
             Some(first) => session.ui.status(&format!(
-                "{name} leads to the same hub and user as {first}, which is asked once"
+                "{name} is left out, because it leads to the same hub and user as {first}"
             )),
             None => kept.push(name),
         }

@@ -247,7 +247,7 @@ impl Material {
         for name in asked {
             if !own.contains(name) && !self.members.contains_key(name) {
                 let error = Error::not_found(format!(
-                    "{name} is neither a cluster of {} nor a member cluster that is known",
+                    "{name} is neither a cluster of {} nor a known member cluster",
                     self.placement
                 ));
                 return Err(if own.is_empty() {

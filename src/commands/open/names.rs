@@ -188,6 +188,8 @@ fn missing(name: &str, scope: &Scope, known: &KnownNames<'_>, concepts: &[Concep
             format!(" in namespace {namespace} of {}", known.place)
         }
         Scope::Namespace(_) => format!(" in any namespace of {}", known.place),
+        // Objects are on a hub, and in files.
+        Scope::Cluster if known.place == "the hub" => " on the hub".to_owned(),
         Scope::Cluster => format!(" in {}", known.place),
     };
     let error = Error::not_found(format!("{} {name:?} not found{place}", words.join(" or ")));
@@ -226,7 +228,7 @@ fn missing(name: &str, scope: &Scope, known: &KnownNames<'_>, concepts: &[Concep
             let forms: Vec<_> = others.into_iter().map(form).collect();
             error.hint(format!("{} has {}", known.place, forms.join(", ")))
         }
-        more => error.hint(format!("{} has {more} others", known.place)),
+        more => error.hint(format!("{} has {more} objects of these kinds", known.place)),
     }
 }
 

@@ -311,7 +311,7 @@ impl Reading {
         let is_denied = matches!(answer.outcome, Outcome::Denied(_));
         Err(if is_denied && queries.iter().any(is_everywhere) {
             error.also(Hint::new(
-                "if your rights are those of one namespace, use -n instead of -A",
+                "if you have permissions in one namespace only, use -n instead of -A",
             ))
         } else {
             error

@@ -46,11 +46,14 @@ use select::{Choice, Selection};
     kubectl fleet-stage approve example-run -n my-app-namespace --all --yes\n  \
     kubectl fleet-stage approve example-run-after-canary --dry-run -o yaml\n\n\
     Exit codes:\n  \
-    0  approved and accepted, now or before\n  \
+    0  approved and accepted, now or before; with --wait, succeeded\n  \
     1  nothing to approve, not confirmed, refused, or changed since it was shown\n  \
-    5  approved, but not accepted in time\n  \
+    3  the run failed\n  \
+    4  with --wait: a person must approve another gate\n  \
+    5  approved, but not accepted in time; with --wait, stuck or --timeout was reached\n  \
     6  no such request or run\n  \
-    7  forbidden, or a check could not read what it needs")]
+    7  forbidden, or a check could not read what it needs\n  \
+    8  with --wait: the run was stopped")]
 pub struct ApproveArgs {
     /// Approval requests or update runs: NAME, careq/NAME, csur/NAME, or with -n areq/NAME, sur/NAME
     /// [default: at a terminal, chosen from a list]

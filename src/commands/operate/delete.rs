@@ -175,7 +175,7 @@ pub(in crate::commands) fn leaves(rollout: &Rollout<'_>) -> Preview {
             has == Some(index)
         });
         preview.progress([format!(
-            "  {} of {total} clusters have snapshot {index} from this run and keep it",
+            "  clusters that keep snapshot {index} from this run: {} of {total}",
             keep.len()
         )]);
         let (other, unknown): (Vec<_>, Vec<_>) = lost

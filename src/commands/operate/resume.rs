@@ -40,7 +40,8 @@ use crate::words::count;
     4  with --wait: a person must approve\n  \
     5  stuck, or --timeout was reached\n  \
     6  no such run\n  \
-    7  forbidden, or a check could not read what it needs")]
+    7  forbidden, or a check could not read what it needs\n  \
+    8  with --wait: the run was stopped")]
 pub struct ResumeArgs {
     /// Update runs: NAME, csur/NAME, or with -n sur/NAME [default: at a terminal, chosen from a
     /// list]

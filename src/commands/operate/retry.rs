@@ -30,12 +30,13 @@ use crate::words::{CommandLine, Hint};
     kubectl fleet-stage retry example-run --name example-run-b --yes --wait --timeout 1h\n\n\
     Exit codes:\n  \
     0  started; with --wait, succeeded\n  \
-    1  there is nothing to try again, or not confirmed\n  \
+    1  nothing to retry, or not confirmed\n  \
     3  KubeFleet refuses it, or the run failed\n  \
     4  with --wait: a person must approve\n  \
     5  stuck, or --timeout was reached\n  \
     6  no such run\n  \
-    7  forbidden, or a check could not read what it needs")]
+    7  forbidden, or a check could not read what it needs\n  \
+    8  with --wait: the run was stopped")]
 pub struct RetryArgs {
     /// Update run that failed or is stuck: NAME, csur/NAME, or with -n sur/NAME
     #[arg(value_name = "RUN")]
@@ -90,7 +91,7 @@ fn again(
 /// Only what failed or is stuck is tried again.
 fn may_retry(rollout: &Rollout<'_>) -> Result<(), Error> {
     let run = rollout.run.object();
-    let refuse = |why: &str| Error::failed(format!("there is nothing to try again: {run} {why}"));
+    let refuse = |why: &str| Error::failed(format!("there is nothing to retry: {run} {why}"));
     match diagnose::verdict(rollout) {
         Verdict::Failed | Verdict::InitializationFailed | Verdict::Stuck | Verdict::Unknown => {
             Ok(())

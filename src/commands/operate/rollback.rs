@@ -43,7 +43,8 @@ use crate::words::{Hint, enumerate};
     4  with --wait: a person must approve\n  \
     5  stuck, or --timeout was reached\n  \
     6  no such run or placement\n  \
-    7  forbidden, or a check could not read what it needs")]
+    7  forbidden, or a check could not read what it needs\n  \
+    8  with --wait: the run was stopped")]
 pub struct RollbackArgs {
     /// Placement, or a run on it: NAME, crp/NAME, csur/NAME, or with -n rp/NAME, sur/NAME [default:
     /// at a terminal, chosen from a list, then the snapshot]
@@ -59,7 +60,8 @@ pub struct RollbackArgs {
     /// Name of the new run [default: a generated name]
     #[arg(long, value_name = "RUN")]
     name: Option<String>,
-    /// What to do with unfinished runs on the placement
+    /// What to do with unfinished runs on the placement; required with --yes if one is in progress
+    /// [default: stop those in progress, or delete them if they cannot stop]
     #[arg(long, value_enum, value_name = "WHAT")]
     active: Option<Active>,
     /// Roll back even if a check cannot read what it needs

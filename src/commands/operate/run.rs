@@ -36,7 +36,8 @@ use crate::kubefleet::{Concept, ObjectRef, Scope};
     4  with --wait: a person must approve\n  \
     5  stuck, or --timeout was reached\n  \
     6  no such run\n  \
-    7  forbidden, or a check could not read what it needs")]
+    7  forbidden, or a check could not read what it needs\n  \
+    8  with --wait: the run was stopped")]
 pub struct RunArgs {
     /// Update run: NAME, csur/NAME, or with -n sur/NAME [default: at a terminal, chosen from the
     /// runs that can be started]

@@ -32,8 +32,9 @@ use crate::words::{CommandLine, Hint, enumerate};
 
 /// List approval gates and who approved them
 ///
-/// Prints one row per approval gate: how long it has been waiting, its state, the approver, and the
-/// command to approve it. Approvals that KubeFleet ignores are marked. There is no reject: to block
+/// Prints one row per approval gate: how long it has been waiting, its state, and the approver. Hints
+/// show the commands to approve, -o wide has them in a column. Approvals that KubeFleet ignores are
+/// marked. There is no reject: to block
 /// a rollout, stop its run.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -92,7 +93,7 @@ pub struct ApprovalList {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ApprovalItem {
-    /// The context of the hub; absent where one hub was asked.
+    /// The context of the hub; absent if only one hub was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     hub: Option<String>,
     /// `ClusterApprovalRequest` or `ApprovalRequest`.
@@ -103,34 +104,34 @@ struct ApprovalItem {
     name: String,
     /// The run.
     run: String,
-    /// The placement; absent where the run is not known.
+    /// The placement; absent if the run is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     placement: Option<String>,
     /// The stage.
     stage: String,
-    /// `before` or `after` the stage's clusters; absent where nothing tells.
+    /// `before` or `after` the stage's clusters; absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     when: Option<TaskTime>,
-    /// What has become of it.
+    /// Its state.
     state: ApprovalState,
-    /// Since when it is asked for.
+    /// Since when it has been pending.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     asked: Option<Timestamp>,
-    /// When it was answered, by the answer's own word.
+    /// When it was answered, according to the answer's own time.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     answered: Option<Timestamp>,
-    /// Who answered, where the answer's text says so.
+    /// Who answered, if the answer's text says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     by: Option<String>,
-    /// The program that wrote the answer, where that is recorded.
+    /// The program that wrote the answer, if that is recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     with: Option<String>,
     /// The answer's text.
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
-    /// What is to be known about it, in one sentence.
+    /// What a person should know about it, in one sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
     /// What to run, where there is something to do.

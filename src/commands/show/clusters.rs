@@ -54,7 +54,7 @@ pub struct ClustersArgs {
     output: Output,
 }
 
-/// Every member cluster, and whether the placement is for it.
+/// Every member cluster, and whether the placement selects it.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClusterList {
@@ -77,21 +77,21 @@ pub struct ClusterList {
 struct ClusterItem {
     /// Its name.
     name: String,
-    /// Whether the placement is for it; absent where that is not known.
+    /// Whether the placement selects it; absent if that is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     selected: Option<bool>,
     /// Why, or why not.
     why: String,
-    /// The stages that take it, by strategy; several or none make a run fail.
+    /// The stages that select it, by strategy; a run fails if there are several or none.
     stages: BTreeMap<String, Vec<String>>,
-    /// The index of the snapshot that it is to have.
+    /// The index of the snapshot that it should have.
     #[serde(skip_serializing_if = "Option::is_none")]
     snapshot: Option<String>,
     /// The overrides that apply to it.
     overrides: Vec<String>,
-    /// How its member agent is.
+    /// The state of its member agent.
     agent: String,
-    /// What would change that it is left out, or in no stage.
+    /// Labels that would make the placement, or a stage, select it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     suggestions: Vec<Suggestion>,
 }
@@ -252,7 +252,7 @@ fn why(
         let why = match kind {
             Some("PickFixed") => "the placement names it",
             Some("PickN") => "picked by PickN",
-            Some(_) => "the policy takes every cluster that matches",
+            Some(_) => "the policy selects every cluster that matches",
             None => "it has a binding",
         };
         return (Some(true), why.to_owned());

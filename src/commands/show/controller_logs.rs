@@ -19,7 +19,7 @@ const TAIL: usize = 20_000;
 /// How many lines about a run are kept: the newest.
 const KEPT: usize = 2_000;
 
-/// What one pod of the hub agent said about a run.
+/// What one pod of the hub agent logged about a run.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ControllerLog {

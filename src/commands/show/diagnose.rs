@@ -42,7 +42,7 @@ pub use list::DiagnosisList;
     kubectl fleet-stage diagnose example-run -o html > diagnosis.html\n  \
     kubectl fleet-stage diagnose example-run --member-context member-1=CONTEXT\n\n\
     Exit codes, the same in every format:\n  \
-    0  succeeded, or progressing without anyone\n  \
+    0  succeeded, or progressing: nobody needs to act\n  \
     1  the command failed\n  \
     2  invalid command line\n  \
     3  the run failed or could not be initialized, or --fail-on was met\n  \

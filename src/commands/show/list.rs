@@ -133,7 +133,7 @@ pub struct RunList {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct RunItem {
-    /// The context of the hub; absent where one hub was asked.
+    /// The context of the hub; absent if only one hub was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     hub: Option<String>,
     /// `ClusterStagedUpdateRun` or `StagedUpdateRun`.
@@ -144,13 +144,13 @@ struct RunItem {
     name: String,
     /// The placement that it rolls out.
     placement: String,
-    /// The strategy that it was made from.
+    /// Its strategy.
     strategy: String,
-    /// The state that it is in.
+    /// Its state.
     verdict: Verdict,
-    /// Whether it is not over.
+    /// Whether it is unfinished.
     active: bool,
-    /// The stage that it is at.
+    /// The current stage.
     #[serde(skip_serializing_if = "Option::is_none")]
     stage: Option<StageNow>,
     /// Whether nothing is applied: clusters are done when their differences are reported.
@@ -163,24 +163,24 @@ struct RunItem {
     /// The index of the snapshot that it rolls out; absent until it is initialized.
     #[serde(skip_serializing_if = "Option::is_none")]
     snapshot: Option<String>,
-    /// The index that its spec asks for; absent where it asks for the current content.
+    /// The index in its spec; absent if it requests the current content.
     #[serde(skip_serializing_if = "Option::is_none")]
     asked_snapshot: Option<String>,
     /// When it was created.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     created: Option<Timestamp>,
-    /// When it began with its first cluster.
+    /// When it started its first cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     started: Option<Timestamp>,
-    /// When it was over.
+    /// When it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     ended: Option<Timestamp>,
 }
 
-/// The stage that a run is at.
+/// The current stage of a run.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct StageNow {

@@ -71,14 +71,14 @@ pub struct PlanArgs {
     form: FormArg,
 }
 
-/// A plan, and what of the content changes.
+/// A plan, and the changes of the content.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Plan")]
 pub struct PlanView {
     #[serde(flatten)]
     plan: Plan,
-    /// With --diff: what of the content changes, by the version that clusters have.
+    /// With --diff: the changes of the content, by the version that clusters have.
     #[serde(skip_serializing_if = "Option::is_none")]
     diffs: Option<Vec<VersionDiff>>,
 }

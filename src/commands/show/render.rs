@@ -181,7 +181,7 @@ fn uncertain(gaps: &[NotChecked], ui: &mut Ui) {
         .map(|it| format!("{} ({})", it.what, it.why))
         .collect();
     ui.warning(&format!(
-        "clusters may get something else: what was not read is {}",
+        "clusters may get something else, because some objects were not read: {}",
         gaps.join(", ")
     ));
 }

@@ -69,10 +69,10 @@ pub struct SnapshotList {
     kind: String,
     /// The placement.
     placement: Subject,
-    /// How many versions the placement keeps; absent where it could not be read.
+    /// How many versions the placement keeps; absent if it could not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     revision_history_limit: Option<i64>,
-    /// The versions, oldest first; also those that are gone and that runs or clusters still name.
+    /// The versions, oldest first, including deleted ones that runs or clusters still name.
     items: Vec<SnapshotItem>,
     /// Kinds that could not be listed in full, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -87,30 +87,30 @@ struct SnapshotItem {
     index: String,
     /// Whether it is the latest.
     latest: bool,
-    /// Whether it exists; a version that is gone cannot be rolled out any more.
+    /// Whether it exists; a deleted version can no longer be rolled out.
     exists: bool,
-    /// Whether all its objects are there.
+    /// Whether all its objects exist.
     complete: bool,
-    /// What is wrong with it, where something is.
+    /// What is wrong with it, if anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     flaw: Option<String>,
-    /// When it was made.
+    /// When it was created.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     created: Option<Timestamp>,
     /// How much it holds.
     #[serde(flatten)]
     size: Size,
-    /// The objects that make it up.
+    /// The objects that it consists of.
     parts: Vec<String>,
-    /// How many objects make it up, where the first says so.
+    /// How many objects it consists of, if the first one says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     expected_parts: Option<usize>,
     /// The runs that rolled it out or will, oldest first.
     runs: Vec<String>,
-    /// The clusters that are to have it now.
+    /// The clusters that should have it now.
     clusters: Vec<String>,
-    /// How many more new snapshots it survives; 0 when the next one deletes it.
+    /// How many more new snapshots it survives; 0 if the next one deletes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     survives: Option<u64>,
 }

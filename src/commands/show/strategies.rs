@@ -103,7 +103,7 @@ struct StrategyItem {
     created: Option<Timestamp>,
     /// Its stages in order.
     stages: Vec<StageItem>,
-    /// The runs that were made from it, by name.
+    /// The runs that use it, by name.
     used_by: Vec<UsedBy>,
 }
 
@@ -113,10 +113,10 @@ struct StrategyItem {
 struct StageItem {
     /// Its name.
     name: String,
-    /// Which clusters belong to it, as kubectl writes selectors; absent where it selects none.
+    /// Which clusters belong to it, as a kubectl selector; absent if it selects none.
     #[serde(skip_serializing_if = "Option::is_none")]
     selector: Option<String>,
-    /// The label whose number orders the clusters; absent where they go by name.
+    /// The label whose number orders the clusters; absent if they are ordered by name.
     #[serde(skip_serializing_if = "Option::is_none")]
     ordered_by: Option<String>,
     /// How many clusters are updated at once: a number or a percentage.
@@ -139,7 +139,7 @@ struct TaskItem {
     wait: Option<String>,
 }
 
-/// A run that was made from a strategy.
+/// A run that uses a strategy.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct UsedBy {
@@ -147,9 +147,9 @@ struct UsedBy {
     run: String,
     /// The placement that it rolls out.
     placement: String,
-    /// The state that it is in.
+    /// Its state.
     verdict: Verdict,
-    /// Whether it is not over.
+    /// Whether it is unfinished.
     active: bool,
 }
 

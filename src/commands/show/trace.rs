@@ -77,7 +77,7 @@ pub struct TraceArgs {
     form: FormArg,
 }
 
-/// Who put an object into a cluster.
+/// Which run put an object into a cluster.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Trace {
@@ -85,11 +85,11 @@ pub struct Trace {
     api_version: String,
     /// Always `Trace`.
     kind: String,
-    /// The object, as it was asked for.
+    /// The object, as requested.
     object: String,
     /// The member cluster.
     cluster: String,
-    /// What the member cluster itself has, where a context leads to it.
+    /// What the member cluster itself has, if a context leads to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     in_member: Option<InMember>,
     /// The Works that have it: one, unless several placements include it.
@@ -112,7 +112,7 @@ struct TracedObject {
     /// The envelope that holds the object.
     #[serde(skip_serializing_if = "Option::is_none")]
     envelope: Option<Subject>,
-    /// What the member agent reported of the object.
+    /// What the member agent reported about the object.
     state: String,
     /// The placement.
     placement: Subject,
@@ -141,15 +141,15 @@ struct Rolled {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     started: Option<Timestamp>,
-    /// When the run was done with it.
+    /// When the run completed the cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     ended: Option<Timestamp>,
-    /// The approvals on the way to the stage.
+    /// The approvals before the stage.
     approvals: Vec<Approved>,
 }
 
-/// An approval on the way.
+/// An approval before the rollout to the cluster.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Approved {
@@ -161,10 +161,10 @@ struct Approved {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     at: Option<Timestamp>,
-    /// Who, where the answer says so.
+    /// Who approved, if the answer says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     by: Option<String>,
-    /// Why, where the answer says so.
+    /// Why, if the answer says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
 }
@@ -177,7 +177,7 @@ struct AppliedBy {
     snapshot: Subject,
     /// The name of the override.
     name: String,
-    /// The rules for this cluster, from 1; absent where its labels or the snapshot are not known.
+    /// The rules for this cluster, from 1; absent if its labels or the snapshot are unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     rules: Option<Vec<usize>>,
 }

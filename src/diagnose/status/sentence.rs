@@ -145,7 +145,7 @@ fn progressing(rollout: &Rollout<'_>) -> Option<String> {
             .collect(),
     ) {
         return Some(format!(
-            "{late} was late and has recovered; the controller sees it at its next check."
+            "{late} recovered after being stuck; the controller notices that at its next check."
         ));
     }
     let stage = rollout.current_stage()?;

@@ -305,9 +305,10 @@ fn kubeconfigs_are_taken_as_kubectl_takes_them() {
 
 fn page(rows: &str) -> String {
     format!(
-        "# Kubeconfigs, as kubectl takes them\n\n\
-         The plugin finds its cluster and its user as kubectl does. Each kubeconfig of this table was given to kubectl and to the plugin, \
-         in front of servers that write down who asks. A cell says how the first request was authenticated, or that none was sent.\n\n\
+        "# Kubeconfigs, compared with kubectl\n\n\
+         The plugin reads a kubeconfig as kubectl does, with a few exceptions. Each kubeconfig in this table was given to both, and \
+         test servers recorded who sent the requests. A cell says how the first request was authenticated (`nobody`: without \
+         credentials), or that the program refused and sent none.\n\n\
          | kubeconfig | kubectl | kubectl fleet-stage | what it says, and why it differs |\n|---|---|---|---|\n{rows}\n\
          Measured by `FLEET_STAGE_KUBECONFIGS=1 cargo test --test attack credentials::table`.\n"
     )

@@ -266,7 +266,7 @@ fn clean_up() {
         act(scene, &["delete", first]).ends(1).says("--yes");
         act(scene, &["delete", first, "--yes"])
             .ends(0)
-            .says("1 of 3 clusters have snapshot 0 from this run and keep it");
+            .says("clusters that keep snapshot 0 from this run: 1 of 3");
         let request = scene.request_path(&format!("{first}-before-canary"));
         scene.gone(&request);
         assert_eq!(versions(scene), ["0", "none", "none"]);

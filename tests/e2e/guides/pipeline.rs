@@ -24,14 +24,8 @@ impl Job {
             .find(|block| block.starts_with("#!/bin/sh\n# release.sh"))
             .and_then(|block| block.split("```").next())
             .unwrap();
-        // As the page says for a namespace.
-        let script = if scene.namespaced {
-            script.replace("crp/", "rp/")
-        } else {
-            script.to_owned()
-        };
         let job = Self::without_script(scene);
-        job.write("release.sh", &script);
+        job.write("release.sh", script);
         job
     }
 
@@ -107,6 +101,16 @@ fn a_release_goes_through_and_can_be_repeated() {
             assert_eq!(code, 0, "{said}");
             assert!(said.contains(&format!("{run}: released")), "{said}");
         }
+        scene.new_content("2");
+        let (code, said) = job.release(scene, &scene.name, &format!("{}-2", scene.name));
+        assert_eq!(code, 0, "{said}");
+        // A release that never starts leaves the one before it alone.
+        let next = format!("{}-3", scene.name);
+        let (code, said) = job.release(scene, "no-such-strategy", &next);
+        assert_eq!(code, 3, "{said}");
+        for name in [next.clone(), format!("{next}-back")] {
+            assert!(scene.hub.read(&scene.run_path(&name)).is_none(), "{said}");
+        }
     });
 }
 
@@ -167,7 +171,7 @@ fn a_release_that_is_stuck_goes_back() {
             job.join().unwrap()
         });
         assert_eq!(code, 5, "{said}");
-        assert!(said.contains(&format!("{back}: ended with 0")), "{said}");
+        assert!(said.contains(&format!("{back}: exited with 0")), "{said}");
         assert_eq!(index_of(scene, &back), "0");
         let diagnosis = job.path(&format!("diagnosis-{second}.md"));
         let diagnosis = std::fs::read_to_string(diagnosis).unwrap();

@@ -153,7 +153,7 @@ fn a_placement_a_strategy_and_a_snapshot_are_chosen() {
 
         let mut terminal = choosing(&desk, &["rollback"], "Choose a placement");
         press(&mut terminal, &[ENTER]);
-        terminal.until("Choose the snapshot to go back to");
+        terminal.until("Choose the snapshot to roll back to");
         terminal.until("snapshot 0");
         press(&mut terminal, &["\u{1b}"]);
         let (code, shown) = terminal.end();

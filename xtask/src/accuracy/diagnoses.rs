@@ -52,7 +52,7 @@ impl Count {
 
 fn table(first: &str, rows: &BTreeMap<String, Count>) -> String {
     let mut text = format!(
-        "| {first} | situations | roots expected | roots named | right | precision | recall |\n\
+        "| {first} | situations | root causes expected | reported | correct | precision | recall |\n\
          |---|---|---|---|---|---|---|\n"
     );
     for (name, count) in rows {
@@ -114,22 +114,22 @@ pub fn section(root: &Path) -> Result<String> {
         }
     }
     let misses = if missed.is_empty() {
-        "None of these situations is diagnosed otherwise than expected.\n".to_owned()
+        "Every situation is diagnosed as expected.\n".to_owned()
     } else {
-        format!("Diagnosed otherwise than expected:\n\n{missed}")
+        format!("Not diagnosed as expected:\n\n{missed}")
     };
     Ok(format!(
         "## Diagnoses\n\n\
-         A situation is a bundle of objects and a run or placement that is asked about. Beside each, a person has \
-         written which findings are its root causes. Precision is the share of the root causes named that are \
-         right, recall the share of those expected that are named.\n\n\
-         A test holds every one of these situations, so a wrong one does not get past it: the tables say what is \
-         covered, not how situations that nobody has thought of are diagnosed.\n\n\
+         A situation is a bundle of objects and the run or placement to diagnose. For each, a person has written \
+         down the findings that are its root causes. Precision is the share of reported root causes that were \
+         expected. Recall is the share of expected root causes that were reported.\n\n\
+         A test fails if any of these situations is diagnosed wrongly. The tables therefore show what is covered, not how \
+         well unknown situations are diagnosed.\n\n\
          {}\n{}\n{}\n{}\n{misses}",
-        table("where the objects are from", &origins),
+        table("origin of the objects", &origins),
         table("area of the root cause", &areas),
-        table("asked about", &scopes),
-        table("version of KubeFleet, as far as the runs tell", &versions),
+        table("scope", &scopes),
+        table("version of KubeFleet, according to the runs", &versions),
     ))
 }
 
@@ -147,7 +147,7 @@ fn version(path: &Path) -> Result<&'static str> {
         .collect();
     Ok(match states.as_slice() {
         [] => "no run",
-        states if states.contains(&true) => "runs with a state: 0.2 and newer, as a rule",
+        states if states.contains(&true) => "runs with a state: usually 0.2 and newer",
         _ => "runs without a state: 0.1",
     })
 }

@@ -119,19 +119,19 @@ fn write(
     let mut out = format!(
         "## Masking\n\n\
          Text from clusters is masked before it is printed or saved ([what is masked](tasks/secrets.md)). Two numbers \
-         say how well: how many planted secrets are found, and how much of ordinary objects is masked \
-         although nothing in it is secret.\n\n\
-         | what is counted | number | right |\n|---|---|---|\n\
-         | planted secrets: {kinds} kinds in places | {} | {} masked |\n\
-         | values of objects that were made up without secrets | {} | {} left as they are |\n\
-         | values of recorded and written objects of this repository | over {} | {} left as they are |\n\n\
-         Planted are tokens as their issuers make them and random passwords under names that say what they \
-         are, in conditions, events, variables, arguments, annotations, ConfigMaps, Works, Secrets, patches \
-         and logs. Their values are random. A secret counts as masked when no 8 signs of it in a row are left. \
-         A value counts as left when not a sign of it is changed; the data of Secrets is not counted.\n\n\
-         The planted secrets are in tests/attack/planted.rs and were written with the rules in mind: a kind of \
-         credential that neither knows is not counted. What is missed under a name like `*_CREDS` looks like the \
-         name of a Secret: small letters with dashes.\n",
+         measure this: the share of planted secrets that are masked, and the share of harmless values that are \
+         left unchanged.\n\n\
+         | what is counted | number | correct |\n|---|---|---|\n\
+         | planted secrets: {kinds} combinations of a kind and a place | {} | {} masked |\n\
+         | values of generated objects without secrets | {} | {} unchanged |\n\
+         | values of recorded and written objects in this repository | over {} | {} unchanged |\n\n\
+         The planted secrets are tokens in the formats of their issuers, and random passwords under names \
+         such as `DB_PASSWORD`. They are in conditions, events, variables, arguments, annotations, ConfigMaps, Works, Secrets, \
+         patches, and logs. A secret counts as masked if no 8 consecutive characters of it are left. A value \
+         counts as unchanged if every character is; the data of Secrets is not counted.\n\n\
+         The planted secrets are in tests/attack/planted.rs. The authors of the rules wrote them, so a \
+         kind of credential that they overlooked is not counted. The values that are missed under names like \
+         `*_CREDS` look like the name of a Secret: lowercase letters with dashes.\n",
         secrets.all,
         secrets.share(),
         made.all,

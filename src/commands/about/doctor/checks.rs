@@ -123,7 +123,7 @@ fn identity(hub: &mut Hub) -> Check {
         Ok(None) => Check::new(
             "identity",
             CheckResult::Unknown,
-            "who you are is unknown: the API server is older than Kubernetes 1.28",
+            "your identity is unknown: the API server is older than Kubernetes 1.28",
         ),
         Err(error) => unknown("identity", &error),
     }
@@ -134,7 +134,7 @@ fn kinds(served: &Served, scope: &Scope) -> Check {
         return Check::new(
             "kinds",
             CheckResult::Unknown,
-            "which kinds are served is unknown: you may not read them",
+            "the served kinds are unknown: you may not read them",
         );
     }
     let missing: Vec<_> = Kind::ALL

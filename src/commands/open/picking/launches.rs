@@ -70,10 +70,10 @@ pub(in crate::commands) fn placement(
     if candidates.len() == 0 {
         let place = reading.place();
         return Err(Error::failed(format!(
-            "{place} holds no placement{}",
+            "{place} has no placements{}",
             in_this_scope(&reach)
         ))
-        .hint("-n NAMESPACE looks for placements in a namespace"));
+        .hint("to choose from the placements in a namespace, use -n NAMESPACE"));
     }
     candidates.one("Choose a placement", 0, reading, ui)
 }
@@ -122,7 +122,7 @@ fn strategy(scope: &Scope, reading: &mut Reading, ui: &mut Ui) -> Result<String,
     if candidates.len() == 0 {
         let place = reading.place();
         return Err(Error::failed(format!(
-            "{place} holds no strategy{}",
+            "{place} has no strategies{}",
             in_this_scope(&reach)
         ))
         .hint(Hint::new("see all:").command(CommandLine::fleet("strategies").switch("-A"))));
@@ -261,7 +261,7 @@ pub(in crate::commands) fn snapshot(
     if candidates.len() == 0 {
         return Err(Error::failed(format!("{placement} has no snapshot")));
     }
-    let chosen = candidates.one("Choose the snapshot to go back to", first, reading, ui)?;
+    let chosen = candidates.one("Choose the snapshot to roll back to", first, reading, ui)?;
     let said = placement.scope().fleet("rollback").arg(placement.word());
     say(said.flag("--to", &chosen), reading, ui);
     Ok(chosen)

@@ -35,13 +35,13 @@ pub(in crate::commands) const EVERY: Eligible = Eligible {
 /// Runs that are not over.
 pub(in crate::commands) const ACTIVE: Eligible = Eligible {
     is: |rollout| rollout.is_live(),
-    that: " that is not over",
+    that: " that are unfinished",
 };
 
 /// Runs that wait for an approval.
 pub(in crate::commands) const WAITING: Eligible = Eligible {
     is: |rollout| rollout.is_live() && rollout.open_approvals().next().is_some(),
-    that: " that waits for an approval",
+    that: " that wait for an approval",
 };
 
 /// Runs that can be started.
@@ -134,7 +134,7 @@ fn done(rollout: &Rollout<'_>) -> String {
 /// That there is no run to choose, and where there are some.
 fn no_run(eligible: &Eligible, reach: &Reach, reading: &mut Reading) -> Error {
     let error = Error::failed(format!(
-        "{} holds no update run{}{}",
+        "{} has no update runs{}{}",
         reading.place(),
         eligible.that,
         in_this_scope(reach)
@@ -182,7 +182,7 @@ pub(in crate::commands) fn gates(
     let chosen = match candidates.len() {
         0 => {
             let error = Error::failed(format!(
-                "no approval is waited for{}",
+                "no gate waits for an approval{}",
                 in_this_scope(&reach)
             ));
             let all = CommandLine::fleet("approvals").switch("-A");

@@ -28,7 +28,7 @@ pub struct HistoryView {
     runs: Vec<RunView>,
     /// What the clusters have now, by version, then writer.
     clusters: Vec<HoldingView>,
-    /// What is to be known: what happened, how it is, what threatens.
+    /// What a person should know: what happened, what the state is, and what may happen.
     notes: Vec<Note>,
     /// Kinds that could not be listed in full, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -41,29 +41,29 @@ pub struct HistoryView {
 struct RunView {
     /// Its name.
     name: String,
-    /// Whether it ran on an earlier placement of the same name, which has been deleted: its
-    /// snapshots are none of those of today.
+    /// Whether it belongs to an earlier placement of the same name, which was deleted: its
+    /// snapshots no longer exist.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     earlier_placement: bool,
-    /// The state that it is in.
+    /// Its state.
     verdict: Verdict,
-    /// The strategy that it was made from.
+    /// Its strategy.
     strategy: String,
     /// The index of the snapshot that it rolls out; absent until it is initialized.
     #[serde(skip_serializing_if = "Option::is_none")]
     snapshot: Option<String>,
-    /// The index that its spec asks for; absent where it asks for the current content.
+    /// The index in its spec; absent if it requests the current content.
     #[serde(skip_serializing_if = "Option::is_none")]
     asked_snapshot: Option<String>,
     /// When it was created.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     created: Option<Timestamp>,
-    /// When it began with its first cluster.
+    /// When it started its first cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     started: Option<Timestamp>,
-    /// When it was over.
+    /// When it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     ended: Option<Timestamp>,
@@ -77,11 +77,11 @@ struct RunView {
     done: usize,
     /// Clusters in all stages.
     total: usize,
-    /// The clusters that it was done with and that still have its version.
+    /// The clusters that it completed and that still have its version.
     still_on: Vec<String>,
-    /// The clusters that it was done with and that have another version now.
+    /// The clusters that it completed and that have another version now.
     replaced_on: Vec<String>,
-    /// Its stages in order; the deletion stage comes last, when it has clusters.
+    /// Its stages in order; the deletion stage comes last, if it has clusters.
     stages: Vec<HistoryStageItem>,
 }
 
@@ -109,7 +109,7 @@ struct HistoryStageItem {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     ended: Option<Timestamp>,
-    /// From the one to the other.
+    /// The seconds between start and end.
     #[serde(skip_serializing_if = "Option::is_none")]
     took_seconds: Option<i64>,
     /// Its approvals.
@@ -127,20 +127,20 @@ struct ApprovalView {
     when: Option<TaskTime>,
     /// The request's name.
     request: String,
-    /// What has become of it.
+    /// Its state.
     state: ApprovalState,
-    /// Since when it is asked for.
+    /// Since when it has been pending.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     asked: Option<Timestamp>,
-    /// When it was answered, by the answer's own word.
+    /// When it was answered, according to the answer's own time.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     answered: Option<Timestamp>,
-    /// Who answered, where the answer's text says so.
+    /// Who answered, if the answer's text says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     by: Option<String>,
-    /// The program that wrote the answer, where that is recorded.
+    /// The program that wrote the answer, if that is recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     with: Option<String>,
     /// The answer's text.
@@ -156,7 +156,7 @@ struct WaitView {
     when: TaskTime,
     /// Its state.
     state: TaskState,
-    /// How long it takes, as Go writes durations.
+    /// How long it takes, as a Go duration.
     #[serde(skip_serializing_if = "Option::is_none")]
     wait: Option<String>,
 }
@@ -165,7 +165,7 @@ struct WaitView {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct HoldingView {
-    /// The index of the version; absent where the bindings name none.
+    /// The index of the version; absent if the bindings name none.
     #[serde(skip_serializing_if = "Option::is_none")]
     snapshot: Option<String>,
     /// The run that wrote it last, where the bindings say so.

@@ -15,19 +15,19 @@ use crate::words::{CommandLine, enumerate};
 /// What a note says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) enum NoteKind {
-    /// Runs ran on an earlier placement of the same name.
+    /// Runs belong to an earlier placement of the same name.
     EarlierPlacement,
     /// Clusters have different versions.
     VersionsMixed,
-    /// An older run that went on put its older version in the place of a later one.
+    /// An older run continued and replaced a newer version with its older one.
     PutBack,
-    /// A run was asked for an older version and put it in the place of a later one.
+    /// A run was created with an older version and replaced a newer one.
     RolledBack,
-    /// A run says Succeeded, and clusters have another version that no later run put there.
+    /// A run is Succeeded, but clusters have another version that no later run rolled out.
     SuccessReplaced,
-    /// A run asked for the current content and got the previous one.
+    /// A run requested the current content and got the previous one.
     OldContent,
-    /// A run that is not over would put an older version in the place of a later one.
+    /// An unfinished run would replace a newer version with an older one.
     WouldGoBack,
 }
 
@@ -35,9 +35,9 @@ pub(super) enum NoteKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum NoteSeverity {
-    /// Someone should look.
+    /// A person should check it.
     Warning,
-    /// As it should be, and good to know.
+    /// Expected, for information.
     Info,
 }
 

@@ -24,7 +24,7 @@ use crate::words::distinct;
 /// Clusters that are named.
 const NAMED: usize = 6;
 
-/// What changes for clusters where the same changes.
+/// The changes for a group of clusters.
 pub(in crate::commands) struct Changes {
     from: String,
     to: String,
@@ -33,7 +33,7 @@ pub(in crate::commands) struct Changes {
     resources: Vec<Difference>,
 }
 
-/// What changes for clusters where the same changes.
+/// The changes for a group of clusters.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct VersionDiff {

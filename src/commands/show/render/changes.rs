@@ -8,7 +8,7 @@ use std::hash::{Hash, Hasher};
 use crate::contents::{Manifest, Secrets};
 use crate::manifests::{Counts, Delta, Difference, Existing, Rendering, differences};
 
-/// What changes in clusters where the same changes.
+/// The changes for a group of clusters.
 pub(in crate::commands) struct GroupChanges {
     /// The group of the rendering, by its place.
     pub group: usize,

@@ -13,7 +13,7 @@ use crate::kubefleet::object::OWN_API_VERSION;
 use crate::manifests::{Counts, Idle};
 use crate::report::{NotChecked, Subject};
 
-/// Which clusters get the same manifests, and what changes.
+/// Groups of clusters that get the same manifests, and what changes.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Rendering")]
@@ -24,29 +24,29 @@ pub struct RenderView {
     kind: String,
     /// The placement.
     placement: Subject,
-    /// The run whose overrides are used; absent where those of a new run are.
+    /// The run whose overrides are used; absent if those of a new run are used.
     #[serde(skip_serializing_if = "Option::is_none")]
     run: Option<Subject>,
     /// The index of the snapshot; `live` for what the placement selects now.
     snapshot: String,
-    /// Clusters that get the same, apart from variables; the largest group first.
+    /// Clusters that get the same manifests, apart from variables; the largest group first.
     groups: Vec<GroupItem>,
-    /// What stops clusters from getting anything new.
+    /// Why clusters get nothing new.
     faults: Vec<FaultItem>,
-    /// What of overrides changes nothing.
+    /// Parts of overrides that change nothing.
     idle: Vec<IdleItem>,
     /// What the placement selects and KubeFleet does not place.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left_out: Vec<LeftOutItem>,
-    /// With --diff: what changes, by clusters where the same changes.
+    /// With --diff: what changes, in groups of clusters with the same changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     changes: Option<Vec<ChangesItem>>,
-    /// What could not be read, so that clusters may get something else.
+    /// What could not be read: clusters may get something else.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     not_checked: Vec<NotChecked>,
 }
 
-/// Clusters that get the same.
+/// Clusters that get the same manifests.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct GroupItem {
@@ -73,7 +73,7 @@ struct EffectItem {
     rule: usize,
     /// `add`, `remove`, `replace`, or `delete` for the whole object.
     operation: String,
-    /// The JSON pointer; absent where the object is deleted.
+    /// The JSON pointer; absent if the object is deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<String>,
     /// The value as the override has it, with secrets masked.
@@ -81,7 +81,7 @@ struct EffectItem {
     value: Option<Value>,
 }
 
-/// Something that stops clusters from getting anything new.
+/// Why clusters get nothing new.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct FaultItem {
@@ -91,14 +91,14 @@ struct FaultItem {
     clusters: Vec<String>,
 }
 
-/// What of an override changes nothing.
+/// A part of an override that changes nothing.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct IdleItem {
     /// The name of the override.
     #[serde(rename = "override")]
     over: String,
-    /// What of it, and why.
+    /// Which part, and why.
     message: String,
 }
 
@@ -112,13 +112,13 @@ struct LeftOutItem {
     message: String,
 }
 
-/// What changes in clusters where the same changes.
+/// The changes for a group of clusters.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ChangesItem {
     /// The clusters.
     clusters: Vec<String>,
-    /// How many objects change in each; absent where their Works are not known.
+    /// How many objects change in each; absent if their Works are unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     counts: Option<Counts>,
     /// What changes in the first of them.
@@ -131,7 +131,7 @@ struct ChangesItem {
 struct DifferenceItem {
     #[serde(flatten)]
     change: ChangeItem,
-    /// The field that must not change; the member cluster refuses the object.
+    /// The field that cannot change; the member cluster refuses the object.
     #[serde(skip_serializing_if = "Option::is_none")]
     immutable: Option<String>,
 }
@@ -213,6 +213,6 @@ fn effect(effect: crate::manifests::OverrideEffect) -> EffectItem {
 pub(super) fn describe(idle: &Idle, source: &ContentSource) -> String {
     match idle {
         Idle::Selector(object) => format!("{} has no {object}", source.noun()),
-        Idle::Rule(rule) => format!("rule {rule} is for none of the clusters"),
+        Idle::Rule(rule) => format!("rule {rule} selects none of the clusters"),
     }
 }

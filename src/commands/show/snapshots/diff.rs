@@ -29,6 +29,7 @@ use crate::words::enumerate;
 /// of Secrets and of anything that looks like a credential are masked unless --show-secrets is set.
 /// A masked value that differs is marked as changed.
 #[derive(Debug, Args)]
+#[command(mut_arg("output", |arg| arg.help("Output format [default: unified diff]")))]
 #[command(after_help = "Examples:\n  \
     kubectl fleet-stage snapshots diff example-placement 1 2\n  \
     kubectl fleet-stage snapshots diff example-placement 1\n  \
@@ -82,7 +83,7 @@ pub struct SnapshotDiff {
 pub struct ChangeItem {
     /// What happened to it.
     change: ChangeKind,
-    /// The version in which it is written, with its group.
+    /// Its API version, with the group.
     api_version: String,
     /// Its kind.
     kind: String,
@@ -90,7 +91,7 @@ pub struct ChangeItem {
     namespace: String,
     /// Its name.
     name: String,
-    /// Whether what is masked in it differs; absent where nothing is.
+    /// Whether masked values in it differ; absent if nothing is masked.
     #[serde(skip_serializing_if = "Option::is_none")]
     secrets: Option<SecretChange>,
     /// A unified diff of its YAML.

@@ -23,7 +23,7 @@ use crate::words::count;
 
 /// Show the resources in one version
 ///
-/// -o yaml and -o json print the manifests. Values of Secrets and of anything that looks like a
+/// -o yaml and -o json include the manifests. Values of Secrets and of anything that looks like a
 /// credential are masked unless --show-secrets is set.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -58,9 +58,9 @@ pub struct SnapshotView {
     index: String,
     /// Whether it is the latest.
     latest: bool,
-    /// Whether all its objects are there.
+    /// Whether all its objects exist.
     complete: bool,
-    /// When it was made.
+    /// When it was created.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     created: Option<Timestamp>,
@@ -75,7 +75,7 @@ pub struct SnapshotView {
 struct ShownResource {
     /// The length of its manifest as JSON, in bytes.
     bytes: usize,
-    /// Where values were masked in it.
+    /// The paths where values were masked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     masked: Vec<String>,
     /// The manifest.

@@ -152,7 +152,7 @@ fn overridden(
     let rendering = Rendering::new(&content, &overrides, &placed);
     if let Some(fault) = rendering.faults.first() {
         return Some(format!(
-            "{cluster} is to have snapshot {index}, but {}",
+            "{cluster} should get snapshot {index}, but {}",
             fault.describe()
         ));
     }
@@ -191,7 +191,7 @@ fn why(inventory: &Inventory, with: &BTreeSet<String>, cluster: &str) -> String 
             format!("{of}; {cluster} has snapshot {index}, which does not")
         }
         Some(index) => {
-            format!("{cluster} is to have snapshot {index}, and its Works do not have it yet")
+            format!("{cluster} should get snapshot {index}, but its Works do not have it yet")
         }
     }
 }

@@ -74,7 +74,7 @@ fn in_member(
     let head = match member.exists {
         Some(true) => format!("{object} exists in {cluster} (context {context})"),
         Some(false) => format!("{object} does not exist in {cluster} (context {context})"),
-        None => format!("unknown whether {object} exists in {cluster} (context {context})"),
+        None => format!("whether {object} exists in {cluster} (context {context}) is unknown"),
     };
     out.push_str(&paint.bold(&escape::line(&head)));
     out.push('\n');
@@ -83,7 +83,7 @@ fn in_member(
         lines.push(("object", object.object.to_string()));
         let ago = |at: Timestamp| format!("{} ago", duration::describe(now.duration_since(at)));
         lines.extend(object.created.map(|at| ("created", ago(at))));
-        let deletion = |at| format!("asked for {}, and not done", ago(at));
+        let deletion = |at| format!("requested {}, not finished", ago(at));
         lines.extend(object.deleted.map(|at| ("deletion", deletion(at))));
         let owners = object.owners.iter().map(ToString::to_string);
         lines.push(("owners", enumerate(owners)));
@@ -250,7 +250,9 @@ no Work of member-1 has deploy/web
             knows_applied_works: false,
             differences: Vec::new(),
         });
-        assert!(text.starts_with("unknown whether deploy/web exists in member-1"));
+        assert!(
+            text.starts_with("whether deploy/web exists in member-1 (context kind-1) is unknown")
+        );
         assert!(text.contains("  listed by  unknown\n"), "{text}");
     }
 }

@@ -31,14 +31,14 @@ use crate::words::{distinct, enumerate};
 pub struct InMember {
     /// The kubeconfig context that leads to it.
     pub context: String,
-    /// Whether the object exists there; absent where that is unknown.
+    /// Whether the object exists there; absent if that is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exists: Option<bool>,
-    /// The object: several where no namespace was given.
+    /// The object; several if no namespace was given.
     pub objects: Vec<ObjectThere>,
     /// The AppliedWorks that list it.
     pub applied_works: Vec<ListedBy>,
-    /// Whether these are all; otherwise `notChecked` says why.
+    /// Whether these are all of them; if not, `notChecked` says why.
     pub knows_applied_works: bool,
     /// Where the member cluster and the hub's Works differ.
     pub differences: Vec<String>,
@@ -54,7 +54,7 @@ pub struct ObjectThere {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub created: Option<Timestamp>,
-    /// When its deletion was asked for.
+    /// When its deletion was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub deleted: Option<Timestamp>,
@@ -65,7 +65,7 @@ pub struct ObjectThere {
     pub managed_by: Option<String>,
     /// The field managers that have written it; KubeFleet's is `work-api-agent`.
     pub field_managers: Vec<String>,
-    /// Whether it has the annotations with which KubeFleet notes what it applied last.
+    /// Whether it has KubeFleet's annotations about the last applied content.
     pub has_last_applied: bool,
 }
 
@@ -143,7 +143,7 @@ impl AppliedRecords {
         }
         match member.map(|member| (member, records.counterpart(member))) {
             Some((member, Counterpart::Other(how))) => Err(Closed::NoWay(format!(
-                "context {context} leads to another cluster than {member}: {how}"
+                "context {context} does not lead to {member}: {how}"
             ))),
             _ => Ok(Some(records)),
         }
@@ -327,7 +327,7 @@ impl Unresolved {
             .filter(|kind| kind.is_preferred && wanted.is_kind(&kind.kind, &kind.group));
         let kinds: Vec<_> = kinds.collect();
         if kinds.is_empty() {
-            return Err("the cluster does not serve such a kind".to_owned());
+            return Err("the cluster does not serve this kind".to_owned());
         }
         let mut queries = Vec::new();
         for kind in kinds {
@@ -479,7 +479,7 @@ impl BothSides<'_> {
                     "AppliedWork {name} lists {object}, but the cluster does not have it"
                 )),
                 Some(Some(there)) if is_another(resource, there) => found.push(format!(
-                    "AppliedWork {name} lists {object} with another uid than it has now"
+                    "AppliedWork {name} lists {object} with a UID that is not its current one"
                 )),
                 _ => {}
             }

@@ -147,7 +147,7 @@ fn remedies(cx: &Context<'_>, mut finding: Finding, winner: Winner<'_>) -> Findi
         .is_some_and(|run| describe_state(run) == "is stopped");
     if !over && stopped {
         finding = finding.fix_with(
-            format!("Let {name} finish: it has the cluster and is stopped."),
+            format!("Resume {name}, which has the cluster and is stopped."),
             cx.command("resume").arg(name),
         );
     } else if !over {

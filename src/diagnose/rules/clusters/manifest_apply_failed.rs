@@ -137,8 +137,8 @@ fn remedies(
         ),
         P::WebhookUnreachable { webhook } => (
             Some(format!(
-                "Restore the service behind the webhook {webhook} on {clusters}, or set its \
-                 failurePolicy to Ignore."
+                "Restore the service behind the webhook {webhook} on {clusters}. Setting its \
+                 failurePolicy to Ignore admits objects unchecked while it is down."
             )),
             None,
         ),

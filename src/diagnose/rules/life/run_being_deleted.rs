@@ -34,7 +34,7 @@ fn check(cx: &Context<'_>, rule: &Rule) -> Option<Finding> {
         .collect();
     let held = if long {
         format!(
-            "has been in deletion for {}, longer than normal",
+            "has been terminating for {}, longer than normal",
             duration::describe(lasting)
         )
     } else {

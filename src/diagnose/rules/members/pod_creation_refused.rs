@@ -71,7 +71,8 @@ fn reason(message: &str) -> (&'static str, &'static str) {
     } else if message.contains("failed calling webhook") {
         (
             ": an admission webhook does not answer",
-            "Fix the webhook's service on the member, or remove its registration.",
+            "Fix the webhook's service on the member. Removing the webhook's registration also ends its \
+             checks of every other object.",
         )
     } else if message.contains("denied the request")
         || message.contains("ValidatingAdmissionPolicy")

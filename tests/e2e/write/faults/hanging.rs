@@ -158,10 +158,10 @@ pub(super) fn tried(deed: Deed, scene: &Scene) {
 pub(super) fn page(table: &Table) -> String {
     let mut text = String::from(
         "\n## When a credential plugin hangs\n\n\
-         A credential plugin that is asked for each request hung at each of them in turn, with a \
-         process of its own, and ignored polite signals. An interrupt ended the command, with exit \
-         code 130 or by the signal itself where a command does not handle signals yet, and both \
-         processes with it.\n\n",
+         A credential plugin is asked before each request. It hung at each request in turn, with a \
+         child process, and ignored SIGTERM. An interrupt ended the command and both processes: \
+         with exit code 130, or by the signal itself if the command had not yet begun to handle \
+         signals.\n\n",
     );
     let head: Vec<_> = DEEDS.iter().map(|(_, name)| format!("`{name}`")).collect();
     let _ = writeln!(text, "| what hangs | {} |", head.join(" | "));

@@ -263,9 +263,9 @@ fn judge(what: &str, read: &Read, did: &Did, desk: &Desk<'_>) -> Cell {
 pub(super) fn page(table: &Table) -> String {
     let mut text = String::from(
         "\n## When a read fails\n\nA command reads what it shows before it writes. Each of these \
-         reads was made to fail: forbidden, 503, not served, no answer in time, a login page or \
-         another kind with status 200, a truncated answer; in a namespace: forbidden. If a check \
-         cannot read what it needs, the command exits with 7 (1 for its own object), and nothing is \
+         reads was made to fail in turn. In cluster scope: forbidden, 503, not served, no answer \
+         in time, a login page or another kind with status 200, and a truncated answer. In a \
+         namespace: forbidden. If a check cannot read what it needs, the command exits with 7 (1 for its own object), and nothing is \
          sent; `--allow-older` or `--allow-unseen` accepts the risk. `told` means that the command \
          continues and says what it could not read; `sent` means that it continues, because nothing \
          depends on the read.\n\n",

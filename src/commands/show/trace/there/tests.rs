@@ -136,7 +136,9 @@ fn what_the_member_and_the_hub_say_differently_is_said() {
                 &[applied("shop-work", "0")],
                 Some(&work),
             ),
-            &["AppliedWork shop-work lists Deployment shop/web with another uid than it has now"],
+            &[
+                "AppliedWork shop-work lists Deployment shop/web with a UID that is not its current one",
+            ],
         ),
         (
             differences(&there(&["shop-work"]), &[record()], None),
@@ -232,7 +234,7 @@ fn an_object_is_asked_for_by_what_is_known_of_it() {
     let why = nowhere().resolve(&web(), &kinds).unwrap_err();
     assert_eq!(why, "its namespace is unknown: use -n");
     let why = nowhere().resolve(&web(), &kinds[2..]).unwrap_err();
-    assert_eq!(why, "the cluster does not serve such a kind");
+    assert_eq!(why, "the cluster does not serve this kind");
     let cluster = WantedObject::new("ns/shop", None).unwrap();
     let kinds = [served("Namespace", "namespaces", false, true)];
     let queries = nowhere().resolve(&cluster, &kinds).unwrap();
