@@ -33,6 +33,22 @@ pub fn current(inventory: &Inventory) -> Option<&UpdateRun> {
         .map(|(_, run)| run)
 }
 
+/// A run that was created after `current` ended well, and has not begun: whoever wants to take it
+/// back has nothing to take back, and would lose what `current` rolled out.
+pub fn not_begun_after<'i>(inventory: &'i Inventory, current: &UpdateRun) -> Option<&'i UpdateRun> {
+    let current = Rollout::of(inventory, current);
+    let ended = current
+        .ended()
+        .filter(|_| current.phase == Phase::Succeeded)?;
+    let later = inventory.runs.iter().filter(|run| {
+        run.meta.created.is_some_and(|created| created >= ended)
+            && !run.meta.is_deleting()
+            && Rollout::of(inventory, run).started().is_none()
+            && life::of_run(inventory, run) != Life::Earlier
+    });
+    later.max_by_key(|run| run.meta.created)
+}
+
 /// The newest snapshot that a run completed on all its clusters before `current` began, and that
 /// is another than what `current` rolls out. `Err` says why each that was completed cannot be used:
 /// also where the snapshot that has the index now may be another than the one that was completed.

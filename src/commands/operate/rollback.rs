@@ -21,7 +21,7 @@ use crate::exit::Exit;
 use crate::inventory::Inventory;
 use crate::kubefleet::run::UpdateRun;
 use crate::kubefleet::{Concept, ObjectRef};
-use crate::rollout::rollback::{self, current, last_good};
+use crate::rollout::rollback::{self, current, last_good, not_begun_after};
 use crate::rollout::{ClusterState, Rollout};
 use crate::words::{Hint, enumerate};
 
@@ -143,7 +143,12 @@ fn wanted(args: &RollbackArgs, goal: &Goal, reading: &mut Reading) -> Result<Lau
     let made = made(args, inventory);
     let to = match made {
         Some(made) if to.is_none() => made.spec.snapshot_index.trim().to_owned(),
-        _ => destination(to, inventory, now, placement, &mut preview)?,
+        _ => {
+            if to.is_none() && target.kind.concept() == Concept::Placement {
+                sure(now, inventory, args.writing.yes, &mut preview)?;
+            }
+            destination(to, inventory, now, placement, &mut preview)?
+        }
     };
     let strategy = args
         .strategy
@@ -219,6 +224,38 @@ fn current_run<'i>(inventory: &'i Inventory, target: &ObjectRef) -> Option<&'i U
     current(inventory)
 }
 
+/// That the run which rolled out last is surely meant: a person decides, a script has to name it.
+fn sure(
+    now: Option<&UpdateRun>,
+    inventory: &Inventory,
+    is_script: bool,
+    preview: &mut Preview,
+) -> Result<(), Error> {
+    let Some((now, later)) = now.and_then(|now| Some((now, not_begun_after(inventory, now)?)))
+    else {
+        return Ok(());
+    };
+    let (now, later) = (now.object(), &later.meta.name);
+    let why = format!(
+        "{later} was created after {} succeeded, and has not begun: nothing of it is on the clusters",
+        now.name
+    );
+    if is_script {
+        return Err(Error::failed(format!(
+            "which run to take back is not clear: {why}; nothing was sent"
+        ))
+        .hint(
+            Hint::new(format!(
+                "select a snapshot with --to; or, to take back {}, name it:",
+                now.name
+            ))
+            .command(now.fleet("rollback")),
+        ));
+    }
+    preview.warning(&why);
+    Ok(())
+}
+
 /// The run of the wanted name that an earlier try made.
 fn made<'i>(args: &RollbackArgs, inventory: &'i Inventory) -> Option<&'i UpdateRun> {
     let word = args.name.as_deref()?;
@@ -267,8 +304,13 @@ fn destination(
             }
             let ended = Rollout::of(inventory, good.run).ended();
             let at = ended.map_or_else(String::new, |at| format!(" at {at}"));
+            let rolls = if Rollout::of(inventory, now).is_finished() {
+                "rolled"
+            } else {
+                "rolls"
+            };
             preview.status(&format!(
-                "rolling back to snapshot {}, which {} completed{at}; {} rolls out snapshot {}",
+                "rolling back to snapshot {}, which {} completed{at}; {} {rolls} out snapshot {}",
                 good.index, good.run.meta.name, now.meta.name, now.status.snapshot_index
             ));
             Ok(good.index.to_owned())

@@ -76,6 +76,35 @@ fn it_goes_back_to_what_was_completed_last_before() {
 }
 
 #[test]
+fn a_run_that_has_not_begun_is_told_from_the_one_before() {
+    let later = |seconds: [Option<i64>; 4]| run("later", "2", seconds);
+    let idle = later([Some(DAY + 400), Some(DAY + 400), None, None]);
+    let objects = |last: Value, later: Value| {
+        let objects = [placement(), own("1", DAY), own("2", DAY + 300)];
+        let runs = [done("first", "1", DAY + 10), last, later];
+        inventory(&objects.into_iter().chain(runs).collect::<Vec<_>>())
+    };
+    let found = |all: &Inventory| {
+        let current = current(all).unwrap();
+        not_begun_after(all, current).map(|run| run.meta.name.clone())
+    };
+    let named = Some("later".to_owned());
+    let succeeded = done("second", "2", DAY + 110);
+    assert_eq!(found(&objects(succeeded.clone(), idle.clone())), named);
+    // What was created before the other ended may have been meant to come first.
+    let before = later([Some(DAY + 100), Some(DAY + 100), None, None]);
+    assert_eq!(found(&objects(succeeded.clone(), before)), None);
+    // A run that is under way is what there is to take back.
+    assert_eq!(
+        found(&objects(under_way("second", "2", DAY + 110), idle)),
+        None
+    );
+    // One that has begun is the current one.
+    let begun = under_way("later", "2", DAY + 400);
+    assert_eq!(found(&objects(succeeded, begun)), None);
+}
+
+#[test]
 fn what_cannot_be_used_is_passed_over() {
     let mut objects = vec![
         placement(),

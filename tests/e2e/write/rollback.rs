@@ -263,3 +263,57 @@ fn a_stuck_run_is_deleted_or_stays() {
         assert_eq!(runs(scene), 1);
     });
 }
+
+#[test]
+fn a_script_names_the_run_where_a_newer_one_has_not_begun() {
+    play("rollback-unclear", |scene| {
+        let [first, second] = ["1", "2"].map(|number| format!("{}-{number}", scene.name));
+        scene.set(&gated(&[]), &ALL).pass_a_second();
+        scene.run(&first, "Run");
+        scene.until_run(&first, "Succeeded", "True", "");
+        scene.new_content("2");
+        scene.pass_a_second();
+        let third = format!("{}-3", scene.name);
+        scene.run(&second, "Run");
+        scene.until_run(&second, "Succeeded", "True", "");
+        scene.pass_a_second();
+        scene.run(&third, "Initialize");
+        let placement = placement(scene);
+        let why = format!("{third} was created after {second} succeeded, and has not begun");
+        scene
+            .does(&["rollback", &placement, "--yes"])
+            .ends(1)
+            .says(&format!("which run to take back is not clear: {why}"))
+            .says("select a snapshot with --to")
+            .says(&format!("rollback {second}"));
+        assert_eq!(runs(scene), 3);
+        // A person is told, and decides.
+        scene
+            .does(&["rollback", &placement])
+            .ends(1)
+            .says(&why)
+            .says(&format!("{second} rolled out snapshot 1"))
+            .says("back to snapshot 0?");
+        // Who names the run or the snapshot is sure.
+        scene
+            .does(&[
+                "rollback",
+                &second,
+                "--yes",
+                "--active=keep",
+                "--dry-run=server",
+            ])
+            .ends(0);
+        scene
+            .does(&[
+                "rollback",
+                &placement,
+                "--to",
+                "0",
+                "--yes",
+                "--dry-run=server",
+            ])
+            .ends(0);
+        assert_eq!(runs(scene), 3);
+    });
+}
