@@ -242,11 +242,11 @@ fn sure(
     );
     if is_script {
         return Err(Error::failed(format!(
-            "which run to take back is not clear: {why}; nothing was sent"
+            "which run to roll back is not clear: {why}; nothing was sent"
         ))
         .hint(
             Hint::new(format!(
-                "select a snapshot with --to; or, to take back {}, name it:",
+                "select a snapshot with --to; or, to roll back {}, name it:",
                 now.name
             ))
             .command(now.fleet("rollback")),

@@ -283,7 +283,7 @@ fn a_script_names_the_run_where_a_newer_one_has_not_begun() {
         scene
             .does(&["rollback", &placement, "--yes"])
             .ends(1)
-            .says(&format!("which run to take back is not clear: {why}"))
+            .says(&format!("which run to roll back is not clear: {why}"))
             .says("select a snapshot with --to")
             .says(&format!("rollback {second}"));
         assert_eq!(runs(scene), 3);
